@@ -1,0 +1,161 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// The house. A target imports only from the floors below its own; Tests/House checks these edges.
+
+/// Settings every Swift target shares: language mode 6, the upcoming features, warnings as errors.
+let common: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .treatAllWarnings(as: .error),
+]
+
+/// Sources are also held to strict memory safety: every unsafe expression says so.
+let strict: [SwiftSetting] = common + [.strictMemorySafety()]
+
+func martlet(_ names: String...) -> [Target.Dependency] {
+  names.map { .target(name: "Martlet\($0)") }
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: "Martlet\(name)", dependencies: dependencies, path: "Sources/\(name)", swiftSettings: strict)
+}
+
+func system(_ name: String, pkgConfig: String, package: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func suite(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", resources: resources,
+    swiftSettings: common)
+}
+
+let floor0: [Target] = [
+  module("Vocabulary"),
+  module("JSON"),
+  module("GraphQLLanguage"),
+  module("ModelSchema", martlet("JSON", "GraphQLLanguage")),
+  module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
+  module("WireProtocols", martlet("Vocabulary", "JSON")),
+]
+
+let floor1: [Target] = [
+  .target(name: "CMartletSystem", path: "Sources/CMartletSystem"),
+  system("CMartletOpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+  system("CMartletZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+  system("CMartletCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+  system("CMartletSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+  module("Runtime", martlet("Vocabulary")),
+  module(
+    "Sockets",
+    martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
+  module("HTTPClient", martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletCurl"]),
+  module("SQLite", ["CMartletSQLite"]),
+]
+
+let floor2: [Target] = [
+  module("Core", martlet("Vocabulary", "JSON", "WireProtocols", "Runtime")),
+  module("GraphQLExecution", martlet("JSON", "GraphQLLanguage")),
+  module(
+    "Store",
+    martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite")),
+]
+
+let floor3: [Target] = [
+  .target(
+    name: "Martlet",
+    dependencies: martlet(
+      "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"),
+    path: "Sources/Martlet", swiftSettings: strict),
+  module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime")),
+  module(
+    "Server",
+    martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Sockets",
+      "GraphQLExecution", "Store")),
+  // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
+  module("Simulation", martlet("Vocabulary", "Runtime", "WireProtocols")),
+]
+
+let floor4: [Target] = [
+  .executableTarget(
+    name: "MartletCommand",
+    dependencies: martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Sockets",
+      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server") + ["Martlet"],
+    path: "Sources/Command", swiftSettings: strict)
+]
+
+let suites: [Target] = [
+  suite("Language", martlet("JSON", "GraphQLLanguage")),
+  suite(
+    "Domain",
+    martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols")),
+  suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema")),
+  suite(
+    "Network",
+    martlet("Vocabulary", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient")
+      + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
+  suite(
+    "Store",
+    martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite", "Store")
+      + ["CMartletSQLite"]),
+  suite(
+    "Client",
+    martlet(
+      "Vocabulary", "JSON", "WireProtocols", "Runtime", "Core", "Testing", "Sockets", "Simulation")
+      + ["Martlet"]),
+  suite(
+    "System",
+    martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Sockets",
+      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
+      + ["Martlet", "MartletCommand"]),
+  suite("House", []),
+]
+
+// Targets are created when they have code: a folder without sources is not built yet.
+func exists(_ path: String) -> Bool {
+  FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
+}
+
+let built = (floor0 + floor1 + floor2 + floor3 + floor4 + suites).filter { exists($0.path ?? "") }
+let builtNames = Set(built.map(\.name))
+for target in built {
+  target.dependencies = target.dependencies.filter {
+    if case .targetItem(let name, _) = $0 { return builtNames.contains(name) }
+    if case .byNameItem(let name, _) = $0 { return builtNames.contains(name) }
+    return true
+  }
+}
+
+let products: [Product] = [
+  .library(name: "Martlet", targets: ["Martlet"]),
+  .library(name: "MartletServer", targets: ["MartletServer"]),
+  .library(name: "MartletTesting", targets: ["MartletTesting"]),
+  .executable(name: "martlet", targets: ["MartletCommand"]),
+]
+
+let package = Package(
+  name: "martlet",
+  platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+  products: products.filter { product in
+    product.name == "martlet" ? builtNames.contains("MartletCommand") : builtNames.contains(product.name)
+  },
+  targets: built
+)

@@ -1,0 +1,140 @@
+/// One connected stream of bytes, with or without TLS: a socket in production, an imaginary wire in a simulation.
+///
+/// Confined to its loop. Bytes written during a turn leave in one send when the turn ends.
+package protocol ByteChannel: AnyObject {
+  var loop: any Loop { get }
+  /// Printable address of the other end, for logs.
+  var peer: String { get }
+  /// Whether the peer's address is on the loopback network.
+  var peerIsLoopback: Bool { get }
+  /// Bytes accepted by `write` that the transport has not taken yet.
+  var pendingBytes: Int { get }
+  /// Gives access to this turn's outgoing bytes. Nothing is allocated once the buffer has its size.
+  func write(_ body: (inout OutboundBuffer) -> Void)
+  /// Stops and restarts reading, for back-pressure.
+  var isReading: Bool { get set }
+  /// Sends what is pending, then shuts the stream down.
+  func closeAfterFlush()
+  /// Drops the stream at once.
+  func abort()
+}
+
+/// What a channel tells its owner, always on the loop.
+package protocol ByteChannelHandler: AnyObject {
+  /// Bytes arrived. They are valid during the call only.
+  func received(_ bytes: borrowing RawSpan)
+  /// `pendingBytes` fell to zero after `write` had left some behind.
+  func drained()
+  /// The stream is over; called exactly once, last.
+  func closed(_ reason: ChannelCloseReason)
+}
+
+/// Why a stream ended.
+package enum ChannelCloseReason: Sendable, Equatable {
+  /// The peer sent everything and closed.
+  case endOfStream
+  /// This side closed or aborted.
+  case local
+  /// The transport failed: the system's or TLS's text.
+  case failure(String)
+}
+
+/// The outgoing bytes of a channel: a reusable array with a read position.
+package struct OutboundBuffer {
+  package private(set) var bytes: [UInt8] = []
+  /// How many of `bytes` have been sent.
+  package private(set) var sent = 0
+
+  package init() {}
+
+  package var count: Int { bytes.count - sent }
+  package var isEmpty: Bool { count == 0 }
+
+  @inlinable
+  package mutating func append(_ byte: UInt8) {
+    bytes.append(byte)
+  }
+
+  @inlinable
+  package mutating func append(_ more: [UInt8]) {
+    bytes.append(contentsOf: more)
+  }
+
+  @inlinable
+  package mutating func append(_ more: ArraySlice<UInt8>) {
+    bytes.append(contentsOf: more)
+  }
+
+  /// Appends text as UTF-8.
+  package mutating func append(_ text: String) {
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  /// The transport took `count` bytes. A buffer that grew past `keeping` gives its memory back when it empties.
+  package mutating func consumed(_ count: Int, keeping: Int = 16_384) {
+    sent += count
+    guard sent == bytes.count else { return }
+    sent = 0
+    if bytes.capacity > keeping {
+      bytes = []
+    } else {
+      bytes.removeAll(keepingCapacity: true)
+    }
+  }
+}
+
+/// Where a client wants to connect.
+package struct Endpoint: Sendable, Hashable {
+  package var host: String
+  package var port: Int
+  package var isSecure: Bool
+
+  package init(host: String, port: Int, isSecure: Bool) {
+    self.host = host
+    self.port = port
+    self.isSecure = isSecure
+  }
+}
+
+/// Opens outgoing streams. The simulation's connector is an imaginary wire to a server in the same process.
+package protocol ByteConnector: Sendable {
+  /// Connects to `endpoint`; `completion` runs on `loop` exactly once. The handler hears nothing before success.
+  /// Cancelling the answered timer-like token before completion abandons the attempt.
+  func connect(
+    to endpoint: Endpoint, on loop: any Loop, handler: any ByteChannelHandler,
+    completion: @escaping (Result<any ByteChannel, ConnectError>) -> Void
+  ) -> ConnectAttempt
+}
+
+/// An outgoing connection attempt that can be abandoned; its completion then never runs. Confined to its loop.
+package final class ConnectAttempt {
+  private var abandoning: (() -> Void)?
+  package init(abandoning: @escaping () -> Void) {
+    self.abandoning = abandoning
+  }
+
+  package func cancel() {
+    abandoning?()
+    abandoning = nil
+  }
+}
+
+/// Why no connection came about.
+package struct ConnectError: Error, Sendable, Equatable, CustomStringConvertible {
+  package enum Code: Sendable { case resolution, refused, unreachable, timeout, tls, other }
+  package var code: Code
+  package var message: String
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+  package var description: String { message }
+}
+
+/// Accepts incoming streams and deals them out to loops.
+package protocol ByteListener: AnyObject, Sendable {
+  /// The port that was bound.
+  var port: Int { get }
+  /// Stops accepting; open streams live on.
+  func stop()
+}
