@@ -1,0 +1,50 @@
+# Martlet. Plain `make` lists the targets.
+
+SWIFT ?= swift
+SPEED ?= 600
+BOARD ?= JFK
+PORT ?= 8080
+SEEDS ?= 20
+SECONDS ?= 30
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run build test lint format docs bench sim fuzz conformance check
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+setup: ## install missing system packages (Debian, Ubuntu)
+	@Scripts/install-packages
+
+run: build ## serve the departure board on its embedded store and watch real flights arrive
+	@Examples/DepartureBoard/run --port $(PORT) --speed $(SPEED) --airport $(BOARD)
+
+build: setup ## build the command: .build/release/martlet
+	@$(SWIFT) build -c release --product martlet
+
+test: setup ## run every test a fresh machine can run
+	@$(SWIFT) test --disable-xctest
+
+lint: setup ## formatting (strict) and the house rules
+	@$(SWIFT) format lint --strict --parallel --configuration .swift-format --recursive Package.swift Sources Tests Examples
+	@$(SWIFT) test --disable-xctest --filter HouseTests
+
+format: ## format the sources in place
+	@$(SWIFT) format --in-place --parallel --configuration .swift-format --recursive Package.swift Sources Tests Examples
+
+docs: setup ## build the DocC documentation of the three products into .build/docs
+	@Scripts/build-docs
+
+bench: build ## print every figure beside its peer: Benchmarks/README.md
+	@Benchmarks/run
+
+sim: setup ## client and server under one seeded executor, SEEDS seeds twice
+	@MARTLET_SIM_SEEDS=$(SEEDS) $(SWIFT) test --disable-xctest --filter Simulation
+
+fuzz: setup ## coverage-guided fuzzing of every parser, SECONDS each
+	@Fuzz/run all $(SECONDS)
+
+conformance: build ## suites that need more than a fresh machine has; says what it skipped
+	@Conformance/run
+
+check: lint test ## what a pull request needs

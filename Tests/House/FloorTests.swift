@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// The allowed edges of the house, said once more beside Package.swift so that a new edge is a deliberate act.
+@Suite struct FloorTests {
+  /// Module folder -> what it may import besides the standard library.
+  static let allowed: [String: Set<String>] = [
+    "Vocabulary": [],
+    "JSON": [],
+    "GraphQLLanguage": [],
+    "ModelSchema": ["JSON", "GraphQLLanguage"],
+    "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
+    "WireProtocols": ["Vocabulary", "JSON"],
+    "Runtime": ["Vocabulary"],
+    "SQLite": [],
+    "Sockets": ["Vocabulary", "Runtime", "WireProtocols"],
+    "HTTPClient": ["Vocabulary", "Runtime", "WireProtocols"],
+    "Core": ["Vocabulary", "JSON", "WireProtocols", "Runtime"],
+    "GraphQLExecution": ["JSON", "GraphQLLanguage"],
+    "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
+    "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"],
+    "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime"],
+    "Server": [
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Sockets",
+      "GraphQLExecution", "Store",
+    ],
+  ]
+
+  static let floor0 = ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols"]
+
+  @Test(arguments: allowed.keys.sorted())
+  func `a module imports only from the floors below it`(module: String) {
+    let permitted = Set((Self.allowed[module] ?? []).map { "Martlet\($0)" })
+    for file in Repository.current.files(under: "Sources/\(module)", extensions: ["swift"]) {
+      for name in Self.imports(of: file) where name.hasPrefix("Martlet") {
+        #expect(permitted.contains(name), "\(file.path) imports \(name)")
+      }
+    }
+  }
+
+  @Test(arguments: floor0)
+  func `floor 0 imports nothing from outside the project`(module: String) {
+    for file in Repository.current.files(under: "Sources/\(module)", extensions: ["swift"]) {
+      for name in Self.imports(of: file) {
+        #expect(name.hasPrefix("Martlet"), "\(file.path) imports \(name)")
+      }
+    }
+  }
+
+  @Test func `only the server side and the command may import Foundation, and say where`() {
+    let permitted = ["Core", "Martlet", "Testing", "Simulation", "Command", "HTTPClient", "Server", "Sockets", "Store"]
+    for file in Repository.current.files(under: "Sources", extensions: ["swift"]) {
+      let module = file.path.split(separator: "/").dropFirst().first.map(String.init) ?? ""
+      for name in Self.imports(of: file) where name.hasPrefix("Foundation") {
+        #expect(permitted.contains(module), "\(file.path) imports \(name)")
+        #expect(name != "FoundationNetworking", "\(file.path) brings in FoundationNetworking")
+      }
+    }
+  }
+
+  static func imports(of file: Repository.File) -> [String] {
+    file.lines.compactMap { line in
+      let words = line.split(separator: " ")
+      guard let at = words.firstIndex(of: "import"), at + 1 < words.count, !line.hasPrefix("//"), at <= 2 else {
+        return nil
+      }
+      let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "typealias", "let", "var"]
+      let name = kinds.contains(words[at + 1]) && at + 2 < words.count ? words[at + 2] : words[at + 1]
+      return name.split(separator: ".").first.map(String.init)
+    }
+  }
+}

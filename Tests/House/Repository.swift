@@ -1,0 +1,40 @@
+import Foundation
+
+/// The checkout under test: its files, read once.
+struct Repository {
+  let root: URL
+
+  static let current = Repository(
+    root: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent())
+
+  struct File {
+    /// Path from the root, with forward slashes.
+    let path: String
+    let text: String
+    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+  }
+
+  /// Every text file with one of `extensions` under `folder`, in path order.
+  func files(under folder: String, extensions: Set<String>) -> [File] {
+    let base = root.appendingPathComponent(folder)
+    guard let walker = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil) else { return [] }
+    var found: [File] = []
+    for case let url as URL in walker where extensions.contains(url.pathExtension) {
+      let path = String(url.standardizedFileURL.path.dropFirst(root.standardizedFileURL.path.count + 1))
+      guard !path.hasPrefix(".build/"), !path.contains("/.build/"),
+        let text = try? String(contentsOf: url, encoding: .utf8)
+      else { continue }
+      found.append(File(path: path, text: text))
+    }
+    return found.sorted { $0.path < $1.path }
+  }
+
+  func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
+  }
+
+  func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+}
