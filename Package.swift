@@ -98,6 +98,13 @@ let floor4: [Target] = [
     path: "Sources/Command", swiftSettings: strict)
 ]
 
+// Whole small programs that use the products as a stranger would.
+let examples: [Target] = [
+  .executableTarget(
+    name: "DepartureBoard", dependencies: ["Martlet", "MartletServer"], path: "Examples/DepartureBoard",
+    exclude: ["Data", "schema.graphql", "run"], sources: ["Sources"], swiftSettings: strict)
+]
+
 let suites: [Target] = [
   suite("Language", martlet("JSON", "GraphQLLanguage")),
   suite(
@@ -126,6 +133,7 @@ let suites: [Target] = [
       "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand"]),
+  suite("DepartureBoard", ["DepartureBoard"]),
   suite("House", []),
 ]
 
@@ -134,7 +142,7 @@ func exists(_ path: String) -> Bool {
   FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
 }
 
-let built = (floor0 + floor1 + floor2 + floor3 + floor4 + suites).filter { exists($0.path ?? "") }
+let built = (floor0 + floor1 + floor2 + floor3 + floor4 + examples + suites).filter { exists($0.path ?? "") }
 let builtNames = Set(built.map(\.name))
 for target in built {
   target.dependencies = target.dependencies.filter {

@@ -1,0 +1,25 @@
+/// How the command ends; the numbers are part of its interface.
+enum ExitCode: Int32 {
+  case success = 0
+  /// The operation was carried out and answered with GraphQL errors, or a check failed.
+  case failure = 1
+  /// The command line was not understood (EX_USAGE).
+  case usage = 64
+  /// A file's content is wrong (EX_DATAERR).
+  case badData = 65
+  /// A file could not be read or written (EX_IOERR).
+  case io = 74
+  /// The server could not be reached, or ended the conversation (EX_UNAVAILABLE).
+  case unavailable = 69
+}
+
+/// Ends the command with a message on standard error.
+struct CommandFailure: Error {
+  let code: ExitCode
+  let message: String
+
+  init(_ code: ExitCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+}

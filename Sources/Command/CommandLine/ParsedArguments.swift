@@ -1,0 +1,111 @@
+/// The command line was not understood, or a value on it does not fit.
+struct UsageError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// The words behind a subcommand, checked against its specification.
+struct ParsedArguments: Sendable {
+  private(set) var operands: [String] = []
+  private var values: [String: [String]] = [:]
+  let wantsHelp: Bool
+
+  init(_ words: [String], for specification: CommandSpecification) throws(UsageError) {
+    var rest = words[...]
+    var wantsHelp = false
+    var onlyOperands = false
+    while let word = rest.popFirst() {
+      if !onlyOperands, word == "--" {
+        onlyOperands = true
+      } else if !onlyOperands, word == "--help" || word == "-h" {
+        wantsHelp = true
+      } else if !onlyOperands, word.hasPrefix("--") {
+        let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = specification.options.first(where: { $0.name == name }) else {
+          throw UsageError(Self.unknown(name, in: specification))
+        }
+        if values[name] != nil, !option.repeats {
+          throw UsageError("--\(name) is given twice.")
+        }
+        if let valueName = option.value {
+          guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
+            throw UsageError("--\(name) needs a value: --\(name) \(valueName).")
+          }
+          values[name, default: []].append(value)
+        } else {
+          guard parts.count == 1 else { throw UsageError("--\(name) takes no value.") }
+          values[name] = [""]
+        }
+      } else {
+        operands.append(word)
+      }
+    }
+    self.wantsHelp = wantsHelp
+    if wantsHelp { return }
+    let required = specification.operands.filter { !$0.isOptional }
+    if operands.count < required.count {
+      throw UsageError("Missing operand \(required[operands.count].name).\nUSAGE: \(specification.usage)")
+    }
+    if operands.count > specification.operands.count {
+      throw UsageError("Unexpected operand '\(operands[specification.operands.count])'.\nUSAGE: \(specification.usage)")
+    }
+  }
+
+  func has(_ name: String) -> Bool { values[name] != nil }
+
+  func value(_ name: String) -> String? { values[name]?.last }
+
+  func all(_ name: String) -> [String] { values[name] ?? [] }
+
+  /// A whole number in `range`.
+  func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = value(name) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw UsageError(
+        "--\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'.")
+    }
+    return number
+  }
+
+  /// A number of seconds, as `30`, `1.5` or with a unit: `200ms`, `5m`, `2h`, `7d`.
+  func duration(_ name: String) throws(UsageError) -> Duration? {
+    guard let text = value(name) else { return nil }
+    let units: [(suffix: String, seconds: Double)] = [
+      ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1),
+    ]
+    for unit in units where text.hasSuffix(unit.suffix) {
+      if let number = Double(text.dropLast(unit.suffix.count)), number.isFinite, number >= 0, number < 1e9 {
+        return .milliseconds(Int64(number * unit.seconds * 1_000))
+      }
+    }
+    throw UsageError("--\(name) must be a duration such as 30, 200ms, 5m or 7d, not '\(text)'.")
+  }
+
+  private static func unknown(_ name: String, in specification: CommandSpecification) -> String {
+    let near = specification.options.map(\.name).min { distance($0, name) < distance($1, name) }
+    if let near, distance(near, name) <= 2 {
+      return "Unknown option --\(name). Did you mean --\(near)?"
+    }
+    return "Unknown option --\(name). 'martlet \(specification.name) --help' lists the options."
+  }
+
+  /// Edits from one word to the other (insertions, deletions, substitutions).
+  static func distance(_ left: String, _ right: String) -> Int {
+    let right = Array(right.utf8)
+    var row = Array(0...right.count)
+    for (i, a) in left.utf8.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, b) in right.enumerated() {
+        let substituted = diagonal + (a == b ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(substituted, row[j] + 1, diagonal + 1)
+      }
+    }
+    return row[right.count]
+  }
+}

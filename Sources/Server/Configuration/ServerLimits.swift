@@ -1,0 +1,47 @@
+/// Every bound the server sets, with its default and reason. Change one before `MartletServer.start()`.
+public struct ServerLimits: Sendable {
+  /// Open connections, over all loops. A process commonly has 20,000 descriptors; some are needed for files.
+  public var connections = 19_000
+  /// Live operations on one connection. 100 is what AppSync grants and what client libraries plan for.
+  public var operationsPerConnection = 100
+  /// Bytes of one incoming WebSocket message. Operations are text written by people; 1 MiB is generous.
+  public var messageBytes = 1_048_576
+  /// Bytes of one HTTP request body.
+  public var bodyBytes = 1_048_576
+  /// Pending outgoing bytes at which a connection counts as lagging: nothing more is encoded for it until it drains.
+  /// It bounds the memory of a slow reader together with `catchUpBytes`.
+  public var highWaterBytes = 262_144
+  /// Bytes encoded for a lagging connection in one step before its socket must drain again.
+  public var catchUpBytes = 131_072
+  /// Changes read from the log in one step of a catch-up.
+  public var catchUpChanges = 1_000
+  /// Deliveries (member times event) in one loop turn. About 2 ms of work, so that one large group starves nobody.
+  public var deliveriesPerTurn = 16_384
+  /// How long an upgraded socket may wait before `connection_init`. The reference server waits as long.
+  public var connectionInitTimeout: Duration = .seconds(3)
+  /// Between keep-alive pings; each carries the connection's position in the log.
+  public var pingInterval: Duration = .seconds(12)
+  /// How long a pong may take before the peer counts as gone.
+  public var pongTimeout: Duration = .seconds(12)
+  /// How long a request may take to arrive whole, from its first byte.
+  public var requestTimeout: Duration = .seconds(15)
+  /// How long a keep-alive connection may stay idle between requests.
+  public var idleTimeout: Duration = .seconds(75)
+  /// How long one operation may run before it is answered with an error.
+  public var operationTimeout: Duration = .seconds(30)
+  /// Mutations waiting for the writer, over all connections; beyond it they are refused with `OVERLOADED`.
+  public var queuedWrites = 8_192
+  /// Read requests waiting for a reader; beyond it they are refused with `OVERLOADED`.
+  public var queuedReads = 8_192
+  /// Compiled plans kept, by document and operation name. The least recently used leaves.
+  public var cachedPlans = 1_024
+  /// Bytes of recent batches kept in memory for catch-up before the log on disk is read.
+  public var ringBytes = 16 * 1_048_576
+  /// Distinct subscription filters without an equality field: each is evaluated for every event of its model.
+  public var scannedFilters = 1_000
+  /// How long open operations may finish at shutdown before their connections are closed.
+  public var shutdownGrace: Duration = .seconds(5)
+
+  /// The defaults.
+  public init() {}
+}

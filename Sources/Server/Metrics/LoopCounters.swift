@@ -1,0 +1,80 @@
+/// Something the server counts; the raw value is its slot in a `LoopCounters`.
+package enum Counter: Int, CaseIterable, Sendable {
+  case connectionsOpened, connectionsClosed, connectionsRefused, requests, requestsRefused, operations
+  case operationsRefused, subscriptions
+  case subscriptionsEnded, batches, changes, predicateEvaluations, payloadEncodings, deliveries, gaps
+  case lagging, catchUpReads, protocolErrors, writesRefused, planHits, planMisses
+
+  /// One sentence for people who read the exposition.
+  var help: String {
+    switch self {
+    case .connectionsOpened: "Connections accepted."
+    case .connectionsClosed: "Connections ended, for whatever reason."
+    case .connectionsRefused: "Connections refused because the limit was reached."
+    case .requests: "HTTP requests read."
+    case .requestsRefused: "HTTP requests answered with 4xx or 5xx."
+    case .operations: "GraphQL operations started."
+    case .operationsRefused: "GraphQL operations refused before execution."
+    case .subscriptions: "Subscriptions that went live."
+    case .subscriptionsEnded: "Subscriptions that ended, for whatever reason."
+    case .batches: "Group commits received, once per loop."
+    case .changes: "Changes received, once per loop."
+    case .predicateEvaluations: "Filter evaluations by the subscription index."
+    case .payloadEncodings: "Payloads encoded, once per event and group."
+    case .deliveries: "Events written to members."
+    case .gaps: "Gap events sent."
+    case .lagging: "Times a connection fell behind and went to its cursor."
+    case .catchUpReads: "Reads of the log for catch-up."
+    case .protocolErrors: "Connections closed because the peer broke a protocol."
+    case .writesRefused: "Mutations refused because the writer's queue was full."
+    case .planHits: "Operations whose plan was cached."
+    case .planMisses: "Operations parsed, validated and planned."
+    }
+  }
+
+  /// Name in the Prometheus exposition, without the common prefix.
+  var name: String {
+    switch self {
+    case .connectionsOpened: "connections_opened_total"
+    case .connectionsClosed: "connections_closed_total"
+    case .connectionsRefused: "connections_refused_total"
+    case .requests: "http_requests_total"
+    case .requestsRefused: "http_requests_refused_total"
+    case .operations: "operations_started_total"
+    case .operationsRefused: "operations_refused_total"
+    case .subscriptions: "subscriptions_started_total"
+    case .subscriptionsEnded: "subscriptions_ended_total"
+    case .batches: "feed_batches_total"
+    case .changes: "feed_changes_total"
+    case .predicateEvaluations: "feed_predicate_evaluations_total"
+    case .payloadEncodings: "feed_payload_encodings_total"
+    case .deliveries: "feed_deliveries_total"
+    case .gaps: "feed_gaps_total"
+    case .lagging: "feed_lagging_total"
+    case .catchUpReads: "feed_catch_up_reads_total"
+    case .protocolErrors: "protocol_errors_total"
+    case .writesRefused: "writes_refused_total"
+    case .planHits: "plan_cache_hits_total"
+    case .planMisses: "plan_cache_misses_total"
+    }
+  }
+}
+
+/// What one loop counts. Confined to the loop, so counting costs an addition; `/metrics` adds the loops up.
+package struct LoopCounters: Sendable {
+  private var counts = [Int](repeating: 0, count: Counter.allCases.count)
+
+  package init() {}
+
+  package subscript(counter: Counter) -> Int { counts[counter.rawValue] }
+
+  package mutating func add(_ counter: Counter, _ amount: Int = 1) {
+    counts[counter.rawValue] += amount
+  }
+
+  package mutating func add(_ other: LoopCounters) {
+    for slot in counts.indices {
+      counts[slot] += other.counts[slot]
+    }
+  }
+}
