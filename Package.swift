@@ -59,7 +59,8 @@ let floor1: [Target] = [
     "Sockets",
     martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   module("HTTPClient", martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletCurl"]),
-  module("SQLite", ["CMartletSQLite"]),
+  .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
+  module("SQLite", ["CMartletSQLite", "CMartletVFS"]),
 ]
 
 let floor2: [Target] = [

@@ -1,0 +1,87 @@
+internal import CMartletSQLite
+
+extension Database {
+  /// What a checkpoint found and did.
+  package struct Checkpoint: Sendable, Equatable {
+    /// Pages in the write-ahead log; -1 without one.
+    package var logPages: Int
+    /// How many of them are now in the database file.
+    package var movedPages: Int
+  }
+
+  /// How far a checkpoint goes.
+  package enum CheckpointMode: Sendable {
+    /// Moves what it can without waiting for anyone.
+    case passive
+    /// Waits for readers, then lets the log start over at its beginning.
+    case restart
+    /// As `restart`, and cuts the file to nothing.
+    case truncate
+  }
+
+  /// Moves pages from the write-ahead log into the database file.
+  package func checkpoint(_ mode: CheckpointMode = .passive) throws(SQLiteError) -> Checkpoint {
+    var log: Int32 = 0
+    var moved: Int32 = 0
+    let flag =
+      switch mode {
+      case .passive: SQLITE_CHECKPOINT_PASSIVE
+      case .restart: SQLITE_CHECKPOINT_RESTART
+      case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+      }
+    try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, flag, &log, &moved))
+    return Checkpoint(logPages: Int(log), movedPages: Int(moved))
+  }
+
+  /// Copies the whole database as of now into `target`, which loses what it held. Writers are not held up.
+  package func backup(into target: Database) throws(SQLiteError) {
+    guard let copying = unsafe sqlite3_backup_init(target.handle, "main", handle, "main") else {
+      throw target.error(unsafe sqlite3_errcode(target.handle), statement: nil)
+    }
+    // One step for everything: a copy in parts starts over whenever another connection commits.
+    let result = unsafe sqlite3_backup_step(copying, -1)
+    unsafe sqlite3_backup_finish(copying)
+    if result != SQLITE_DONE { throw target.error(result, statement: nil) }
+  }
+
+  /// Runs `body` with a time limit: once `expired` answers true, the running statement fails as interrupted.
+  ///
+  /// `expired` is asked every few thousand steps of SQLite's virtual machine. Limits do not nest.
+  package func withDeadline<Result, Failure: Error>(
+    _ expired: (() -> Bool)?, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard let expired else { return try body() }
+    return try withoutActuallyEscaping(expired) { (escaping) throws(Failure) -> Result in
+      watch.expired = escaping
+      defer { watch.expired = nil }
+      return try body()
+    }
+  }
+
+  /// The plan SQLite has for `sql`, one line per step, as EXPLAIN QUERY PLAN words it.
+  package func queryPlan(_ sql: String) throws(SQLiteError) -> [String] {
+    let plan = try prepare("EXPLAIN QUERY PLAN " + sql)
+    var lines: [String] = []
+    while try plan.step() { lines.append(plan.text(3)) }
+    return lines
+  }
+}
+
+/// Tells SQLite's progress callback when to stop.
+final class DeadlineWatch {
+  /// Steps of the virtual machine between two questions: about 50 microseconds.
+  private static let steps: Int32 = 4_000
+  var expired: (() -> Bool)?
+
+  func install(on handle: OpaquePointer) {
+    // The connection owns this object and outlives every callback, so the pointer needs no retain.
+    let pointer = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe sqlite3_progress_handler(
+      handle, Self.steps,
+      { context in
+        guard let context = unsafe context else { return 0 }
+        let watch = unsafe Unmanaged<DeadlineWatch>.fromOpaque(context).takeUnretainedValue()
+        return watch.expired?() == true ? 1 : 0
+      }, pointer)
+  }
+}

@@ -1,0 +1,121 @@
+internal import CMartletSQLite
+
+/// One connection to a SQLite database, in WAL mode with `synchronous=FULL`: a commit that returns is on the disk.
+///
+/// Confined to one thread at a time by its owner; SQLite's own locks are off. Statements are compiled once and kept.
+/// Checkpoints never run by themselves: the owner calls `checkpoint` between its transactions.
+@safe
+package final class Database {
+  /// How a connection is opened.
+  package struct Options: Sendable {
+    /// Opened for reading only: statements that write fail.
+    package var isReadOnly = false
+    /// How long a call waits for another connection's lock, in milliseconds. The owner has one writer, so that only
+    /// the moments of recovery and of checkpoints are waited for.
+    package var busyMilliseconds: Int32 = 5_000
+    /// Page cache of the connection, in KiB.
+    package var cacheKiB: Int32 = 8_192
+    /// How many compiled statements are kept; a statement costs a few KiB.
+    package var statementLimit = 512
+
+    package init() {}
+  }
+
+  /// The imaginary disk the database is on; nil for the machine's.
+  package let files: MemoryFiles?
+  let handle: OpaquePointer
+  private let statementLimit: Int
+  private var statements: [String: Statement] = [:]
+  /// The deadline in force; SQLite's progress callback holds it unretained.
+  let watch = DeadlineWatch()
+  /// How many statements were started; tests count with it.
+  package internal(set) var startedStatements = 0
+  /// How many rows were read; tests count with it.
+  package internal(set) var readRows = 0
+
+  /// Opens or, unless read-only, creates the database at `path`.
+  ///
+  /// - Throws: what SQLite says when the file cannot be opened or is not a database.
+  package init(path: String, on files: MemoryFiles? = nil, options: Options = Options()) throws(SQLiteError) {
+    var opened: OpaquePointer?
+    let mode = options.isReadOnly ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    // `opened` outlives the call; SQLite copies both names.
+    let result = unsafe sqlite3_open_v2(
+      path, &opened, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, files?.name)
+    guard let opened = unsafe opened else {
+      throw SQLiteError(extendedCode: SQLITE_NOMEM, message: "no memory for a connection")
+    }
+    guard result == SQLITE_OK else {
+      let error = unsafe SQLiteError(extendedCode: result, message: String(cString: sqlite3_errmsg(opened)))
+      unsafe sqlite3_close_v2(opened)
+      throw error
+    }
+    unsafe handle = opened
+    self.files = files
+    statementLimit = options.statementLimit
+    unsafe sqlite3_busy_timeout(opened, options.busyMilliseconds)
+    try check(unsafe martlet_sqlite_harden(opened))
+    try check(unsafe martlet_sqlite_keep_wal(opened))
+    if !options.isReadOnly {
+      try execute("PRAGMA journal_mode=WAL")
+    }
+    try execute("PRAGMA synchronous=FULL")
+    try execute("PRAGMA wal_autocheckpoint=0")
+    try execute("PRAGMA foreign_keys=ON")
+    try execute("PRAGMA temp_store=MEMORY")
+    try execute("PRAGMA cache_size=-\(options.cacheKiB)")
+    try execute("PRAGMA cell_size_check=ON")
+    if options.isReadOnly { try execute("PRAGMA query_only=ON") }
+    unsafe watch.install(on: opened)
+  }
+
+  deinit {
+    for statement in statements.values { statement.finalize() }
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// The statement for `sql`, compiled at its first use. One user at a time: it is reset here.
+  package func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    if let known = statements[sql] {
+      known.reset()
+      return known
+    }
+    // Past the limit everything goes: the working set comes back at 4 microseconds each.
+    if statements.count >= statementLimit { forgetStatements() }
+    let fresh = try Statement(compiling: sql, on: self)
+    statements[sql] = fresh
+    return fresh
+  }
+
+  /// A statement of the caller's own, not in the cache.
+  package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    try Statement(compiling: sql, on: self)
+  }
+
+  /// Drops all compiled statements. Whoever still holds one may go on using it.
+  package func forgetStatements() {
+    statements.removeAll(keepingCapacity: true)
+  }
+
+  /// Runs statements without parameters, dropping their rows.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    startedStatements += 1
+    let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    if result != SQLITE_OK { throw error(result, statement: sql) }
+  }
+
+  /// Whether a transaction is open. SQLite ends one by itself after some failures (full disk, input or output).
+  package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  package var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
+
+  func check(_ result: Int32) throws(SQLiteError) {
+    if result != SQLITE_OK { throw error(result, statement: nil) }
+  }
+
+  func error(_ result: Int32, statement: String?) -> SQLiteError {
+    // The message is copied before the next call on the connection.
+    unsafe SQLiteError(extendedCode: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement)
+  }
+}

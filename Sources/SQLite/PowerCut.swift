@@ -1,0 +1,62 @@
+/// One recorded event of an imaginary disk.
+package enum FileEvent: Sendable, Equatable {
+  case write(path: String, offset: Int, bytes: [UInt8])
+  case truncate(path: String, size: Int)
+  case sync(path: String)
+  case delete(path: String)
+}
+
+/// What may be on a disk after the power failed in the middle of a recording.
+///
+/// What was synced is there. Of what was written to a file since its last sync, any part may be there: `survives` is
+/// asked for each such event. Deletions reach the disk at once, which is the harder case for a write-ahead log.
+package struct PowerCut {
+  private let start: [String: [UInt8]]
+  private let events: [FileEvent]
+
+  /// A disk that held `start`, then saw `events`.
+  package init(start: [String: [UInt8]] = [:], events: [FileEvent]) {
+    self.start = start
+    self.events = events
+  }
+
+  /// The files after a cut behind the first `count` events.
+  package func files(after count: Int, survives: (FileEvent) -> Bool) -> [String: [UInt8]] {
+    var files = start
+    var unsynced: [String: [FileEvent]] = [:]
+    for event in events.prefix(count) {
+      switch event {
+      case .write(let path, _, _), .truncate(let path, _):
+        unsynced[path, default: []].append(event)
+      case .sync(let path):
+        for earlier in unsynced.removeValue(forKey: path) ?? [] { Self.apply(earlier, to: &files) }
+        if files[path] == nil { files[path] = [] }
+      case .delete(let path):
+        unsynced[path] = nil
+        files[path] = nil
+      }
+    }
+    for path in unsynced.keys.sorted() {
+      for event in unsynced[path] ?? [] where survives(event) { Self.apply(event, to: &files) }
+    }
+    return files
+  }
+
+  private static func apply(_ event: FileEvent, to files: inout [String: [UInt8]]) {
+    switch event {
+    case .write(let path, let offset, let bytes):
+      var content = files[path] ?? []
+      if content.count < offset + bytes.count {
+        content.append(contentsOf: repeatElement(0, count: offset + bytes.count - content.count))
+      }
+      content.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+      files[path] = content
+    case .truncate(let path, let size):
+      var content = files[path] ?? []
+      if content.count > size { content.removeLast(content.count - size) }
+      files[path] = content
+    case .sync, .delete:
+      break
+    }
+  }
+}
