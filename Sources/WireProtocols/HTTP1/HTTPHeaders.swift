@@ -1,0 +1,92 @@
+/// Header fields in their order, kept in one array of bytes. Names compare without regard to ASCII case.
+package struct HTTPHeaders: Sendable, Equatable {
+  private struct Field: Sendable, Equatable {
+    var nameStart: Int
+    var valueStart: Int
+    var end: Int
+  }
+
+  private var bytes: [UInt8] = []
+  private var fields: [Field] = []
+
+  package init() {}
+
+  /// Fields from text, in order; for answers and tests. Names and values must be legal (see `append`).
+  package init(_ pairs: [(String, String)]) {
+    for (name, value) in pairs { append(name, value) }
+  }
+
+  package var count: Int { fields.count }
+  package var isEmpty: Bool { fields.isEmpty }
+  /// Bytes of all names and values.
+  package var byteCount: Int { bytes.count }
+
+  /// Adds a field. A name that is no token or a value with control characters would break the framing, so it is a
+  /// programmer error; values from outside go through `HTTPSyntax.isFieldValue` first.
+  package mutating func append(_ name: String, _ value: String) {
+    append(name: Array(name.utf8)[...], value: Array(value.utf8)[...])
+  }
+
+  package mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
+    precondition(HTTPSyntax.isToken(name), "a header name is a token")
+    precondition(HTTPSyntax.isFieldValue(value), "a header value has no control characters")
+    let start = bytes.count
+    bytes.append(contentsOf: name)
+    bytes.append(contentsOf: value)
+    fields.append(Field(nameStart: start, valueStart: start + name.count, end: bytes.count))
+  }
+
+  /// The name of field `index` as it was written.
+  package func name(at index: Int) -> ArraySlice<UInt8> {
+    bytes[fields[index].nameStart..<fields[index].valueStart]
+  }
+
+  /// The value of field `index`, without the space around it.
+  package func value(at index: Int) -> ArraySlice<UInt8> {
+    bytes[fields[index].valueStart..<fields[index].end]
+  }
+
+  /// The values of all fields called `name`, in order.
+  package func values(_ name: StaticString) -> [ArraySlice<UInt8>] {
+    var found: [ArraySlice<UInt8>] = []
+    for index in fields.indices where matches(name, at: index) { found.append(value(at: index)) }
+    return found
+  }
+
+  /// The first field called `name`, as text.
+  package subscript(_ name: StaticString) -> String? {
+    for index in fields.indices where matches(name, at: index) {
+      return String(decoding: value(at: index), as: UTF8.self)
+    }
+    return nil
+  }
+
+  package func contains(_ name: StaticString) -> Bool {
+    fields.indices.contains { matches(name, at: $0) }
+  }
+
+  /// All fields called `name` as one comma-separated list, elements trimmed, empty ones left out
+  /// (RFC 9110 section 5.6.1). Commas inside quoted strings do not separate.
+  package func list(_ name: StaticString) -> [ArraySlice<UInt8>] {
+    values(name).flatMap { HTTPSyntax.split($0, at: UInt8(ascii: ",")) }.filter { !$0.isEmpty }
+  }
+
+  /// Whether the list `name` has `token`, without regard to ASCII case.
+  package func lists(_ token: StaticString, in name: StaticString) -> Bool {
+    list(name).contains { HTTPSyntax.equals($0, token) }
+  }
+
+  private func matches(_ name: StaticString, at index: Int) -> Bool {
+    HTTPSyntax.equals(self.name(at: index), name)
+  }
+
+  /// Appends `Name: value` lines.
+  package func write(to output: inout [UInt8]) {
+    for index in fields.indices {
+      output.append(contentsOf: name(at: index))
+      output.append(contentsOf: [UInt8(ascii: ":"), UInt8(ascii: " ")])
+      output.append(contentsOf: value(at: index))
+      output.append(contentsOf: [0x0D, 0x0A])
+    }
+  }
+}

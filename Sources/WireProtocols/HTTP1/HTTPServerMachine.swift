@@ -1,0 +1,269 @@
+/// What a request brings, in order: one head, any number of body pieces, one end. A failure is always last.
+package enum HTTPServerEvent: Equatable, Sendable {
+  /// A head without fault. `expectsContinue`: the client waits for `sendContinue` before it sends the body.
+  case request(HTTPRequestHead, expectsContinue: Bool)
+  case body([UInt8])
+  /// The request is complete. The next one is parsed once the response has ended.
+  case requestEnded(trailers: HTTPHeaders)
+  /// The bytes broke a rule: answer `failure.status` unless a response has begun, and close.
+  case failed(HTTPFailure)
+}
+
+/// The server's end of an HTTP/1.1 connection (RFC 9112): one request at a time, strictly read.
+///
+/// The shell feeds bytes, answers through the response functions (each appends to `output`), and after every call
+/// looks at `shouldClose` (close after flushing) and `wantsBytes` (pause reading while false).
+package struct HTTPServerMachine {
+  /// Where the request being read stands.
+  private enum Reading {
+    case startLine(skippedEmptyLine: Bool)
+    case fields(method: String, target: String, minorVersion: Int, HTTPFieldReader)
+    case body(HTTPBodyReader)
+    /// Complete; waits for the response to end.
+    case complete
+    /// Failed, or given away by an upgrade.
+    case stopped
+  }
+
+  /// Where the response being written stands.
+  package enum Responding: Equatable, Sendable {
+    /// No response has begun.
+    case waiting
+    /// A head has been sent, the body follows in pieces. Next: `waiting` of the next request.
+    case streaming(chunked: Bool)
+    /// The connection answers no more.
+    case ended
+  }
+
+  package let limits: HTTPLimits
+  package private(set) var responding = Responding.waiting
+  /// Close the transport after flushing.
+  package private(set) var shouldClose = false
+  private var input = HTTPInput()
+  private var reading = Reading.startLine(skippedEmptyLine: false)
+  private var head: HTTPRequestHead?
+  private var keepsAlive = false
+  private var sentContinue = false
+
+  package init(limits: HTTPLimits = HTTPLimits()) {
+    self.limits = limits
+  }
+
+  /// False while enough pipelined bytes wait behind an unanswered request.
+  package var wantsBytes: Bool { input.count < limits.pipelinedBytes }
+
+  /// Whether nothing of a request has arrived: the connection is idle and may be closed without harm.
+  package var isIdle: Bool {
+    if case .startLine = reading { return input.count == 0 }
+    return false
+  }
+
+  /// Whether a head is under way, which header deadlines bound.
+  package var isReadingHead: Bool {
+    switch reading {
+    case .startLine: input.count > 0
+    case .fields: true
+    case .body, .complete, .stopped: false
+    }
+  }
+
+  /// Takes bytes as they arrived.
+  package mutating func receive(_ bytes: borrowing RawSpan, events: inout [HTTPServerEvent]) {
+    if case .stopped = reading { return }
+    input.receive(bytes)
+    advance(&events)
+  }
+
+  /// Parses what is buffered; to be called after a response has ended, when pipelined requests may wait.
+  package mutating func advance(_ events: inout [HTTPServerEvent]) {
+    do throws(HTTPFailure) {
+      while try step(&events) {}
+    } catch {
+      reading = .stopped
+      keepsAlive = false
+      events.append(.failed(error))
+    }
+    input.compact()
+  }
+
+  /// The peer sends nothing more. Inside a request that is a failure; the response can still be sent.
+  package mutating func inputEnded(events: inout [HTTPServerEvent]) {
+    keepsAlive = false
+    switch reading {
+    case .startLine, .fields, .body:
+      if isIdle {
+        shouldClose = true
+      } else {
+        events.append(.failed(HTTPFailure(.truncated)))
+      }
+      reading = .stopped
+    case .complete: break
+    case .stopped: break
+    }
+  }
+
+  /// After an upgrade was accepted: the bytes behind the request, which belong to the new protocol.
+  package mutating func takeUpgradedBytes() -> [UInt8] {
+    reading = .stopped
+    responding = .ended
+    let rest = input.take(input.count)
+    input.compact()
+    return rest
+  }
+
+  // MARK: Reading
+
+  /// Makes one step; false when more bytes or the end of a response are needed.
+  private mutating func step(_ events: inout [HTTPServerEvent]) throws(HTTPFailure) -> Bool {
+    switch reading {
+    case .startLine(let skipped):
+      guard let line = try input.line(limit: limits.startLineBytes, tooLong: .startLineTooLong) else { return false }
+      if line.isEmpty, !skipped {
+        // One empty line before a request is allowed for the sake of old clients (section 2.2).
+        reading = .startLine(skippedEmptyLine: true)
+        return true
+      }
+      reading = try Self.parseRequestLine(line)
+      return true
+    case .fields(let method, let target, let minorVersion, var reader):
+      guard try reader.advance(&input, limits: limits) else {
+        reading = .fields(method: method, target: target, minorVersion: minorVersion, reader)
+        return false
+      }
+      let head = HTTPRequestHead(method: method, target: target, minorVersion: minorVersion, headers: reader.headers)
+      try begin(head, &events)
+      return true
+    case .body(var reader):
+      let result = try reader.advance(&input, limits: limits)
+      reading = .body(reader)
+      switch result {
+      case .data(let piece): events.append(.body(piece))
+      case .needMore: return false
+      case .ended(let trailers):
+        reading = .complete
+        events.append(.requestEnded(trailers: trailers))
+      }
+      return true
+    case .complete, .stopped:
+      return false
+    }
+  }
+
+  private mutating func begin(_ head: HTTPRequestHead, _ events: inout [HTTPServerEvent]) throws(HTTPFailure) {
+    try Self.check(head)
+    let framing = try HTTPFraming.ofRequest(head)
+    if case .length(let length) = framing, length > limits.bodyBytes { throw HTTPFailure(.bodyTooLarge) }
+    let expectations = head.headers.list("Expect")
+    guard expectations.allSatisfy({ HTTPSyntax.equals($0, "100-continue") }) else { throw HTTPFailure(.expectation) }
+    let closes = head.headers.lists("close", in: "Connection")
+    keepsAlive = !closes && (head.minorVersion == 1 || head.headers.lists("keep-alive", in: "Connection"))
+    self.head = head
+    sentContinue = false
+    let hasBody = framing != .length(0)
+    events.append(.request(head, expectsContinue: hasBody && head.minorVersion == 1 && !expectations.isEmpty))
+    reading = .body(HTTPBodyReader(framing))
+  }
+
+  /// `method SP target SP HTTP/1.x`, single spaces, nothing else.
+  private static func parseRequestLine(_ line: ArraySlice<UInt8>) throws(HTTPFailure) -> Reading {
+    let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
+    guard parts.count == 3, HTTPSyntax.isToken(parts[0]) else { throw HTTPFailure(.startLine) }
+    guard HTTPTarget.isTarget(parts[1]) else { throw HTTPFailure(.target) }
+    let minorVersion = try HTTPVersion.minor(parts[2])
+    return .fields(
+      method: String(decoding: parts[0], as: UTF8.self), target: String(decoding: parts[1], as: UTF8.self),
+      minorVersion: minorVersion, HTTPFieldReader())
+  }
+
+  private static func check(_ head: HTTPRequestHead) throws(HTTPFailure) {
+    let hosts = head.headers.values("Host")
+    if hosts.count > 1 { throw HTTPFailure(.duplicateHost) }
+    if hosts.isEmpty, head.minorVersion == 1 { throw HTTPFailure(.missingHost) }
+    if let host = hosts.first, !HTTPTarget.isAuthority(host) { throw HTTPFailure(.malformedHost) }
+    try HTTPTarget.check(Array(head.target.utf8)[...], method: head.method, host: hosts.first)
+  }
+
+  // MARK: Responding
+
+  /// Sends `100 Continue` to a client that waits for it.
+  package mutating func sendContinue(to output: inout [UInt8]) {
+    guard responding == .waiting, !sentContinue, case .body = reading else { return }
+    sentContinue = true
+    output.append(contentsOf: "HTTP/1.1 100 Continue\r\n\r\n".utf8)
+  }
+
+  /// Sends a whole response. Content-Length and Connection are set here; a body is left out where none is allowed.
+  /// Call `advance` afterwards.
+  package mutating func respond(_ response: HTTPResponseHead, body: [UInt8] = [], to output: inout [UInt8]) {
+    precondition(responding == .waiting, "one response per request")
+    let method = head?.method ?? ""
+    settleConnection()
+    HTTPWriter.startResponse(response, closes: !keepsAlive, minorVersion: head?.minorVersion ?? 1, to: &output)
+    if !HTTPStatus.forbidsBody(response.status) {
+      HTTPWriter.contentLength(body.count, to: &output)
+    }
+    HTTPWriter.endHead(to: &output)
+    if !response.hasNoBody(answering: method) { output.append(contentsOf: body) }
+    endResponse()
+  }
+
+  /// Starts a response whose length is not known: chunked towards HTTP/1.1, until close towards 1.0.
+  package mutating func beginStreaming(_ response: HTTPResponseHead, to output: inout [UInt8]) {
+    precondition(responding == .waiting, "one response per request")
+    precondition(!response.hasNoBody(answering: head?.method ?? ""), "a streamed response may have a body")
+    let chunked = head?.minorVersion == 1
+    if !chunked { keepsAlive = false }
+    settleConnection()
+    HTTPWriter.startResponse(response, closes: !keepsAlive, minorVersion: head?.minorVersion ?? 1, to: &output)
+    if chunked { output.append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8) }
+    HTTPWriter.endHead(to: &output)
+    responding = .streaming(chunked: chunked)
+  }
+
+  /// Sends a piece of a streamed body.
+  package mutating func stream(_ piece: [UInt8], to output: inout [UInt8]) {
+    guard case .streaming(let chunked) = responding, !piece.isEmpty else { return }
+    if chunked { HTTPWriter.chunk(piece, to: &output) } else { output.append(contentsOf: piece) }
+  }
+
+  /// Ends a streamed body. Call `advance` afterwards.
+  package mutating func endStreaming(trailers: HTTPHeaders = HTTPHeaders(), to output: inout [UInt8]) {
+    guard case .streaming(let chunked) = responding else { return }
+    if chunked { HTTPWriter.lastChunk(trailers, to: &output) }
+    endResponse()
+  }
+
+  /// Answers 101 and gives the connection away; the shell then takes `takeUpgradedBytes`.
+  package mutating func upgrade(_ response: HTTPResponseHead, to output: inout [UInt8]) {
+    precondition(response.status == 101 && responding == .waiting, "an upgrade answers 101, once")
+    HTTPWriter.startResponse(response, closes: false, minorVersion: 1, to: &output)
+    HTTPWriter.endHead(to: &output)
+    responding = .ended
+  }
+
+  /// Makes the response under way, or the next one, the last.
+  package mutating func closeAfterResponse() {
+    keepsAlive = false
+    if isIdle { shouldClose = true }
+  }
+
+  /// A response to a request whose body is still arriving ends the connection: skipping it could take for ever.
+  private mutating func settleConnection() {
+    guard case .complete = reading else {
+      keepsAlive = false
+      return
+    }
+  }
+
+  private mutating func endResponse() {
+    head = nil
+    if keepsAlive {
+      responding = .waiting
+      reading = .startLine(skippedEmptyLine: false)
+    } else {
+      responding = .ended
+      reading = .stopped
+      shouldClose = true
+    }
+  }
+}
