@@ -41,7 +41,8 @@ package enum ChannelCloseReason: Sendable, Equatable {
 
 /// The outgoing bytes of a channel: a reusable array with a read position.
 package struct OutboundBuffer {
-  package private(set) var bytes: [UInt8] = []
+  /// Writable so that the frame writers, which append to plain arrays, need no array in between. Only append.
+  package var bytes: [UInt8] = []
   /// How many of `bytes` have been sent.
   package private(set) var sent = 0
 
