@@ -66,15 +66,14 @@ extension Parser {
     return Value(.object(fields), location: location)
   }
 
-  /// Type: a name or a list, perhaps without null.
-  mutating func typeReference() throws(SyntaxError) -> TypeReference {
+  /// Type: a name or a list, perhaps without null. Lists nest as deep as `WrappedType` can hold.
+  mutating func typeReference(lists: Int = 0) throws(SyntaxError) -> TypeReference {
     let location = token.location
     let type: TypeReference
     if try take(.bracketLeft) {
-      try enter()
-      let element = try typeReference()
+      if lists == WrappedType.maximumLists { throw exceeded(.depth, allowed: lists) }
+      let element = try typeReference(lists: lists + 1)
       try expect(.bracketRight)
-      leave()
       type = .list(element, location)
     } else {
       type = .named(try name())

@@ -188,8 +188,8 @@ package struct Parser {
     return "\(token.kind.text) '\(text ?? lexer.text(token))'"
   }
 
-  private func exceeded(_ name: ParserLimits.Name) -> SyntaxError {
-    let allowed = limits.value(of: name)
+  func exceeded(_ name: ParserLimits.Name, allowed: Int? = nil) -> SyntaxError {
+    let allowed = allowed ?? limits.value(of: name)
     let message =
       name == .depth
       ? "The document is nested too deeply; at most \(allowed) levels are allowed."
