@@ -25,8 +25,17 @@ package protocol ByteChannelHandler: AnyObject {
   func received(_ bytes: borrowing RawSpan)
   /// `pendingBytes` fell to zero after `write` had left some behind.
   func drained()
-  /// The stream is over; called exactly once, last.
+  /// The peer has sent everything and listens still (a half-closed stream). Answer true to go on writing; the owner
+  /// then ends the stream with `closeAfterFlush`. The default answers false: what is pending is sent, then the stream
+  /// ends with `endOfStream`.
+  func peerFinished() -> Bool
+  /// The stream is over; called exactly once, last. After `abort` it comes at the end of the turn, never inside the
+  /// call.
   func closed(_ reason: ChannelCloseReason)
+}
+
+extension ByteChannelHandler {
+  package func peerFinished() -> Bool { false }
 }
 
 /// Why a stream ended.
@@ -66,6 +75,23 @@ package struct OutboundBuffer {
     bytes.append(contentsOf: more)
   }
 
+  /// Appends memory owned by somebody else; it is copied.
+  @inlinable
+  package mutating func append(_ more: UnsafeRawBufferPointer) {
+    unsafe bytes.append(contentsOf: more)
+  }
+
+  /// Makes room for `count` bytes in all.
+  package mutating func reserve(_ count: Int) {
+    bytes.reserveCapacity(count)
+  }
+
+  /// The bytes not yet sent; valid during the call only.
+  package func withUnsentBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    // The slice lies inside the array: `sent` never exceeds its count.
+    unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+  }
+
   /// Appends text as UTF-8.
   package mutating func append(_ text: String) {
     bytes.append(contentsOf: text.utf8)
@@ -73,8 +99,17 @@ package struct OutboundBuffer {
 
   /// The transport took `count` bytes. A buffer that grew past `keeping` gives its memory back when it empties.
   package mutating func consumed(_ count: Int, keeping: Int = 16_384) {
+    precondition(count >= 0 && count <= self.count, "a transport cannot take more than there was")
     sent += count
-    guard sent == bytes.count else { return }
+    guard sent == bytes.count else {
+      // A reader that never quite catches up must not make the sent prefix grow for ever. Moving at most as many
+      // bytes as were sent since the last move keeps the cost linear.
+      if sent >= 65_536, sent >= bytes.count / 2 {
+        bytes.removeFirst(sent)
+        sent = 0
+      }
+      return
+    }
     sent = 0
     if bytes.capacity > keeping {
       bytes = []

@@ -28,11 +28,24 @@ package protocol TurnEnd: AnyObject {
 /// A scheduled piece of work that can be called off. Confined to its loop.
 package final class LoopTimer {
   package private(set) var isCancelled = false
-  package init() {}
+  private var work: (() -> Void)?
+
+  /// A timer, with its work when the loop keeps it here, so that cancelling also lets go of what the work holds.
+  package init(work: (() -> Void)? = nil) {
+    self.work = work
+  }
 
   /// Calls the work off; nothing happens when it already ran.
   package func cancel() {
     isCancelled = true
+    work = nil
+  }
+
+  /// Runs the work, once, unless it was called off. For loops.
+  package func fire() {
+    let due = work
+    work = nil
+    due?()
   }
 }
 
