@@ -1,0 +1,233 @@
+internal import CMartletSystem
+package import MartletRuntime
+package import MartletVocabulary
+internal import Synchronization
+
+/// The production loop: one thread, one readiness queue, its connections, timers and posted work.
+///
+/// It is also the `SerialExecutor` and `TaskExecutor` of what lives on it, so that an actor on the loop is called
+/// without a thread change (EpollLoop+executor.swift).
+///
+/// A turn: wait for readiness or the next timer; read the clock; serve the ready descriptors; run posted work; fire due
+/// timers; then what registered for the end of the turn, which is where connections send.
+///
+/// `@unchecked Sendable` holds because everything below the mark is touched only by the loop's own thread (checked by
+/// `isCurrent` where a caller could get it wrong); what stands above it is a constant, an atomic or under a lock.
+package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
+  package let name: String
+  package let limits: LoopLimits
+  /// The system calls of this loop's sockets; tests put faults here.
+  let calls: any SocketCalls
+  let queue = LoopQueue()
+  private let threadID = Atomic<UInt>(0)
+  private let isStopping = Atomic<Bool>(false)
+  private let ended = ThreadGate()
+
+  // The loop's thread only, from here on.
+  private var poller: Poller
+  private var turnStart = MonotonicClock.now()
+  private var timers = TimerHeap()
+  private var slots = WatchSlots()
+  var local = WorkFIFO()
+  private var taken: [LoopItem] = []
+  private var turnEnds: [any TurnEnd] = []
+  private var pool: BufferPool
+  package internal(set) var ownCounters = LoopCounters()
+  let handshakes: HandshakeGate
+  /// Where every connection of the loop reads into; valid until the next read.
+  let scratch: ReadScratch
+  /// Where TLS puts plain text; valid until the next record.
+  let plainScratch: ReadScratch
+
+  /// Starts a loop on a thread of its own.
+  /// - Throws: when the system has no descriptors or threads left.
+  package static func start(
+    name: String = "loop", limits: LoopLimits = LoopLimits(), calls: any SocketCalls = KernelCalls()
+  ) throws(SocketError) -> EpollLoop {
+    let loop = try EpollLoop(name: name, limits: limits, calls: calls)
+    // The thread keeps the loop alive until it has stopped.
+    guard LoopThread.start(name: name, { loop.run() }) else {
+      loop.poller.close()
+      throw SocketError(code: 11, operation: "pthread_create")
+    }
+    return loop
+  }
+
+  private init(name: String, limits: LoopLimits, calls: any SocketCalls) throws(SocketError) {
+    self.name = name
+    self.limits = limits
+    self.calls = calls
+    poller = try Poller(capacity: limits.eventsPerTurn)
+    pool = BufferPool(limits: limits)
+    handshakes = HandshakeGate(perTurn: limits.handshakesPerTurn)
+    scratch = ReadScratch(count: limits.readBytes)
+    plainScratch = ReadScratch(count: 16_384)
+  }
+
+  // MARK: Loop
+
+  package var now: Instant { isCurrent ? turnStart : MonotonicClock.now() }
+
+  package var isCurrent: Bool {
+    threadID.load(ordering: .relaxed) == LoopThread.currentID
+  }
+
+  package func execute(_ work: @escaping @Sendable () -> Void) {
+    post(.work(work))
+  }
+
+  @discardableResult
+  package func schedule(at deadline: Instant, _ work: @escaping () -> Void) -> LoopTimer {
+    precondition(isCurrent, "a loop's timers are set on the loop")
+    let timer = LoopTimer(work: work)
+    timers.insert(timer, at: deadline)
+    return timer
+  }
+
+  package func atEndOfTurn(_ work: any TurnEnd) {
+    precondition(isCurrent, "the end of a turn is registered for on the loop")
+    turnEnds.append(work)
+  }
+
+  // MARK: Counters and life
+
+  /// What the loop has done; on the loop only.
+  package var counters: LoopCounters {
+    precondition(isCurrent, "a loop's counters are read on the loop")
+    var counters = ownCounters
+    counters.wakes = queue.wakes
+    return counters
+  }
+
+  /// Descriptors watched now; on the loop only.
+  package var watchCount: Int { slots.count }
+
+  /// Ends the loop after its current turn: open connections are dropped, timers and later work never run. From any
+  /// thread; `waitUntilStopped` tells when it is done.
+  package func stop() {
+    isStopping.store(true, ordering: .releasing)
+    post(.work {})
+  }
+
+  /// Blocks until the loop's thread has ended. Not on a loop.
+  package func waitUntilStopped() {
+    precondition(!isCurrent, "a loop cannot wait for its own end")
+    ended.wait()
+  }
+
+  // MARK: Work from anywhere
+
+  func post(_ item: LoopItem) {
+    if isCurrent {
+      local.append(item)
+    } else if queue.add(item) {
+      poller.wake()
+    }
+  }
+
+  // MARK: The turn
+
+  private func run() {
+    threadID.store(LoopThread.currentID, ordering: .relaxed)
+    while !isStopping.load(ordering: .acquiring) { turn() }
+    for handler in slots.handlers { (handler as? any LoopOwned)?.loopStops() }
+    endTurn()
+    poller.close()
+    threadID.store(0, ordering: .relaxed)
+    ended.open()
+  }
+
+  private func turn() {
+    let timeout = sleepTime()
+    let count = poller.wait(milliseconds: timeout)
+    turnStart = MonotonicClock.now()
+    ownCounters.turns += 1
+    takePosted()
+    for index in 0..<count {
+      guard let event = poller.event(index), let handler = slots.handler(for: event.token) else { continue }
+      handler.ready(event.readiness)
+    }
+    runPosted()
+    fireTimers()
+    endTurn()
+  }
+
+  /// Milliseconds to wait: none when work is left, else until the next timer, rounded up so as never to spin.
+  private func sleepTime() -> Int32 {
+    guard local.isEmpty, queue.fallAsleep() else { return 0 }
+    guard let deadline = timers.nextDeadline else { return -1 }
+    let left = deadline.nanoseconds.subtractingReportingOverflow(MonotonicClock.now().nanoseconds)
+    guard !left.overflow, left.partialValue > 0 else { return left.overflow ? 60_000 : 0 }
+    return Int32(min(left.partialValue / 1_000_000 + 1, 60_000))
+  }
+
+  private func takePosted() {
+    queue.wakeUp(taking: &taken)
+    for item in taken { local.append(item) }
+    taken.removeAll(keepingCapacity: true)
+  }
+
+  private func runPosted() {
+    var left = limits.jobsPerTurn
+    while left > 0, let item = local.popFirst() {
+      left -= 1
+      ownCounters.jobs += 1
+      run(item)
+    }
+  }
+
+  private func fireTimers() {
+    // Due ones are taken first: a timer set by a timer waits for the next turn, so that turns end.
+    var due: [LoopTimer] = []
+    while let timer = timers.popDue(turnStart) { due.append(timer) }
+    for timer in due where !timer.isCancelled {
+      ownCounters.timers += 1
+      timer.fire()
+    }
+  }
+
+  private func endTurn() {
+    var index = 0
+    // Whoever writes while the turn ends is served in the same end: TLS hands its records to the socket below this way.
+    while index < turnEnds.count {
+      let end = turnEnds[index]
+      index += 1
+      end.turnEnded()
+    }
+    turnEnds.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Descriptors
+
+  package func watch(_ descriptor: Int32, for interest: Readiness, handler: any ReadinessHandler) -> WatchToken? {
+    precondition(isCurrent, "descriptors are watched on the loop")
+    let token = slots.insert(handler)
+    guard poller.add(descriptor, interest, token: token) else {
+      slots.remove(token)
+      return nil
+    }
+    return WatchToken(rawValue: token)
+  }
+
+  package func rewatch(_ token: WatchToken, _ descriptor: Int32, for interest: Readiness) {
+    precondition(isCurrent, "descriptors are watched on the loop")
+    poller.modify(descriptor, interest, token: token.rawValue)
+  }
+
+  package func unwatch(_ token: WatchToken, _ descriptor: Int32) {
+    precondition(isCurrent, "descriptors are watched on the loop")
+    if slots.remove(token.rawValue) { poller.remove(descriptor) }
+  }
+
+  // MARK: Buffers
+
+  func takeBuffer() -> OutboundBuffer {
+    let (buffer, isNew) = pool.take()
+    if isNew { ownCounters.buffersMade += 1 }
+    return buffer
+  }
+
+  func giveBuffer(_ buffer: consuming OutboundBuffer) {
+    pool.give(buffer)
+  }
+}

@@ -1,0 +1,320 @@
+internal import CMartletSystem
+package import MartletRuntime
+internal import MartletVocabulary
+
+/// One TCP connection on a loop.
+///
+/// It holds no buffer while idle: reads go through the loop's scratch, and the outgoing buffer is borrowed from the
+/// loop's pool from the first byte written until the last is sent. All bytes of a turn leave in one `send` at its end;
+/// what the kernel does not take waits for writability.
+///
+/// Confined to its loop. The loop holds the channel while it is open, and the channel its handler until `closed`.
+package final class SocketChannel: ByteChannel {
+  enum Phase: UInt8 {
+    /// Reading and writing. Next: any of the others.
+    case open
+    /// The end was asked for; what is pending goes first. Next: `lingering`, `closed`.
+    case flushing
+    /// Our side is shut; waiting for the peer's end. Next: `closed`.
+    case lingering
+    /// The descriptor is gone.
+    case closed
+  }
+
+  let eventLoop: EpollLoop
+  let descriptor: Int32
+  private let address: SocketAddress
+  private var handler: (any ByteChannelHandler)?
+  private var accounting: ConnectionAccounting?
+  private var token: WatchToken?
+  private var outbound = OutboundBuffer()
+  private var deadline: LoopTimer?
+  /// What `closed` will say when the end has come; for ends that take more than one step.
+  private var ending: ChannelCloseReason?
+  private var phase = Phase.open
+  private var interest: Readiness = []
+  private var holdsBuffer = false
+  private var awaitsTurnEnd = false
+  private var awaitsWritable = false
+  private var wantsReading = true
+  private var peerEnded = false
+
+  /// Takes over a connected, non-blocking descriptor. On the loop.
+  init(_ descriptor: Int32, peer: SocketAddress, on loop: EpollLoop, accounting: ConnectionAccounting? = nil) {
+    self.descriptor = descriptor
+    self.accounting = accounting
+    eventLoop = loop
+    address = peer
+  }
+
+  /// Begins to read on behalf of `handler`. False when the loop cannot watch the descriptor; it is closed then, and
+  /// the handler hears nothing.
+  func start(handler: any ByteChannelHandler) -> Bool {
+    interest = wantsReading ? .readable : []
+    guard let token = eventLoop.watch(descriptor, for: interest, handler: self) else {
+      release()
+      return false
+    }
+    self.token = token
+    self.handler = handler
+    // An owner may have written before it was known.
+    if !outbound.isEmpty { registerForTurnEnd() }
+    return true
+  }
+
+  /// Closes a connection nobody wanted, before it was started.
+  func refuse() {
+    release()
+  }
+
+  package var loop: any Loop { eventLoop }
+  package var peer: String { address.description }
+  package var peerIsLoopback: Bool { address.isLoopback }
+  package var pendingBytes: Int { outbound.count }
+
+  /// Memory held for outgoing bytes now; none while idle.
+  var bufferCapacity: Int { outbound.bytes.capacity }
+
+  package var isReading: Bool {
+    get { wantsReading }
+    set {
+      wantsReading = newValue
+      updateInterest()
+    }
+  }
+
+  // MARK: Writing
+
+  package func write(_ body: (inout OutboundBuffer) -> Void) {
+    guard phase == .open else {
+      // The stream is ending: what is written now goes nowhere, as on any closed stream.
+      var nowhere = OutboundBuffer()
+      body(&nowhere)
+      return
+    }
+    if !holdsBuffer {
+      outbound = eventLoop.takeBuffer()
+      holdsBuffer = true
+    }
+    body(&outbound)
+    if !awaitsWritable || outbound.count > eventLoop.limits.pendingBytes { registerForTurnEnd() }
+  }
+
+  private func registerForTurnEnd() {
+    guard !awaitsTurnEnd else { return }
+    awaitsTurnEnd = true
+    eventLoop.atEndOfTurn(self)
+  }
+
+  private func flush() {
+    var interruptions = 0
+    while !outbound.isEmpty {
+      let sent = unsafe outbound.withUnsentBytes { unsafe eventLoop.calls.send(descriptor, $0) }
+      eventLoop.ownCounters.sends += 1
+      if sent > 0 {
+        outbound.consumed(sent, keeping: eventLoop.limits.pooledBufferBytes)
+        eventLoop.ownCounters.bytesSent += sent
+        // A short write means the kernel's buffer is full: asking again would only answer EAGAIN.
+        if !outbound.isEmpty { return waitForWritability() }
+      } else if sent == SystemAnswer.interrupted, interruptions < 8 {
+        interruptions += 1
+      } else if sent == 0 || sent == SystemAnswer.again || sent == SystemAnswer.interrupted {
+        return waitForWritability()
+      } else {
+        return finish(.failure(SocketError.text(of: Int32(truncatingIfNeeded: 0 - sent))))
+      }
+    }
+    flushed()
+  }
+
+  private func waitForWritability() {
+    guard outbound.count <= eventLoop.limits.pendingBytes else { return tooSlow() }
+    awaitsWritable = true
+    updateInterest()
+  }
+
+  private func tooSlow() {
+    _ = martlet_reset_on_close(descriptor)
+    finish(.failure("the peer left \(outbound.count) bytes unread, more than the limit"))
+  }
+
+  private func flushed() {
+    if holdsBuffer {
+      holdsBuffer = false
+      eventLoop.giveBuffer(outbound)
+      outbound = OutboundBuffer()
+    }
+    let wasBlocked = awaitsWritable
+    awaitsWritable = false
+    updateInterest()
+    switch phase {
+    case .open: if wasBlocked { handler?.drained() }
+    case .flushing: shutDownWriting()
+    case .lingering, .closed: break
+    }
+  }
+
+  // MARK: Ending
+
+  package func closeAfterFlush() {
+    guard phase == .open else { return }
+    endAfterFlush(.local)
+  }
+
+  private func endAfterFlush(_ reason: ChannelCloseReason) {
+    phase = .flushing
+    ending = reason
+    armDeadline(eventLoop.limits.flushTime)
+    updateInterest()
+    // Bytes written in this turn leave first, in their one send.
+    if !awaitsWritable { registerForTurnEnd() }
+  }
+
+  private func shutDownWriting() {
+    if peerEnded { return finish(ending ?? .local) }
+    phase = .lingering
+    armDeadline(eventLoop.limits.lingerTime)
+    _ = martlet_shutdown_writing(descriptor)
+    updateInterest()
+  }
+
+  private func armDeadline(_ time: Duration) {
+    deadline?.cancel()
+    deadline = eventLoop.schedule(at: eventLoop.now + time) { [weak self] in self?.abandon() }
+  }
+
+  private func abandon() {
+    guard phase != .closed else { return }
+    _ = martlet_reset_on_close(descriptor)
+    finish(ending ?? .local)
+  }
+
+  package func abort() {
+    guard phase != .closed else { return }
+    _ = martlet_reset_on_close(descriptor)
+    release()
+    ending = ending ?? .local
+    registerForTurnEnd()
+  }
+
+  private func finish(_ reason: ChannelCloseReason) {
+    guard phase != .closed else { return }
+    release()
+    ending = nil
+    tellClosed(reason)
+  }
+
+  private func tellClosed(_ reason: ChannelCloseReason) {
+    let told = handler
+    handler = nil
+    told?.closed(reason)
+  }
+
+  /// Gives back everything the system and the loop lent.
+  private func release() {
+    phase = .closed
+    deadline?.cancel()
+    deadline = nil
+    if let token { eventLoop.unwatch(token, descriptor) }
+    token = nil
+    eventLoop.calls.close(descriptor)
+    outbound = OutboundBuffer()
+    holdsBuffer = false
+    accounting?.left(address)
+    accounting = nil
+  }
+
+  // MARK: Interest
+
+  private func updateInterest() {
+    guard let token, phase != .closed else { return }
+    var wanted: Readiness = []
+    if awaitsWritable { wanted.insert(.writable) }
+    switch phase {
+    case .open: if wantsReading, !peerEnded { wanted.insert(.readable) }
+    case .flushing, .lingering: if !peerEnded { wanted.insert(.readable) }
+    case .closed: break
+    }
+    guard wanted != interest else { return }
+    interest = wanted
+    eventLoop.rewatch(token, descriptor, for: wanted)
+  }
+}
+
+extension SocketChannel: TurnEnd, LoopOwned {
+  package func turnEnded() {
+    awaitsTurnEnd = false
+    switch phase {
+    case .closed:
+      if let ending {
+        self.ending = nil
+        tellClosed(ending)
+      }
+    case .open, .flushing, .lingering:
+      if awaitsWritable {
+        if outbound.count > eventLoop.limits.pendingBytes { tooSlow() }
+      } else if !outbound.isEmpty || phase == .flushing {
+        flush()
+      }
+    }
+  }
+
+  func loopStops() {
+    abort()
+  }
+}
+
+extension SocketChannel: ReadinessHandler {
+  package func ready(_ readiness: Readiness) {
+    if readiness.contains(.failed) {
+      let error = martlet_socket_error(descriptor)
+      return finish(.failure(SocketError.text(of: 0 &- error)))
+    }
+    if readiness.contains(.writable) { flush() }
+    guard phase != .closed else { return }
+    if readiness.contains(.readable), interest.contains(.readable) {
+      read()
+    } else if readiness.contains(.hungUp) {
+      // Both sides are shut and nothing waits to be read by us: the system would report this every turn.
+      finish(ending ?? .endOfStream)
+    }
+  }
+
+  private func read() {
+    let count = unsafe eventLoop.calls.receive(descriptor, into: eventLoop.scratch.memory)
+    eventLoop.ownCounters.receives += 1
+    if count > 0 {
+      eventLoop.ownCounters.bytesReceived += count
+      // After our own end what still arrives is read and dropped, so that the peer sees no reset.
+      if phase == .open, let handler {
+        eventLoop.scratch.show(count) { handler.received($0) }
+      }
+    } else if count == 0 {
+      receivedEnd()
+    } else if count != SystemAnswer.again, count != SystemAnswer.interrupted {
+      finish(.failure(SocketError.text(of: Int32(truncatingIfNeeded: 0 - count))))
+    }
+  }
+
+  private func receivedEnd() {
+    peerEnded = true
+    switch phase {
+    case .open:
+      if handler?.peerFinished() == true {
+        updateInterest()
+      } else if phase == .open {
+        if outbound.isEmpty {
+          finish(.endOfStream)
+        } else {
+          endAfterFlush(.endOfStream)
+        }
+      }
+    case .flushing:
+      updateInterest()
+    case .lingering:
+      finish(ending ?? .local)
+    case .closed:
+      break
+    }
+  }
+}

@@ -1,0 +1,45 @@
+internal import MartletRuntime
+internal import MartletVocabulary
+
+/// Lets a bounded number of TLS handshakes use the processor in one turn; the others wait in order of arrival. A crowd
+/// of new peers then cannot hold up the events of connected ones.
+///
+/// Confined to its loop.
+final class HandshakeGate {
+  private let perTurn: Int
+  private var left: Int
+  private var waiting: [() -> Void] = []
+  private var isScheduled = false
+
+  init(perTurn: Int) {
+    self.perTurn = max(1, perTurn)
+    left = max(1, perTurn)
+  }
+
+  /// Runs `step` now, or answers false and runs it in a later turn.
+  func admit(on loop: EpollLoop, _ step: @escaping () -> Void) -> Bool {
+    refillNextTurn(loop)
+    guard left > 0, waiting.isEmpty else {
+      waiting.append(step)
+      return false
+    }
+    left -= 1
+    return true
+  }
+
+  private func refillNextTurn(_ loop: EpollLoop) {
+    guard !isScheduled else { return }
+    isScheduled = true
+    // Behind the time of this turn, so that it fires in the next.
+    loop.schedule(at: loop.now + .nanoseconds(1)) { [self] in
+      isScheduled = false
+      left = perTurn
+      guard !waiting.isEmpty else { return }
+      let admitted = waiting.prefix(perTurn)
+      waiting.removeFirst(admitted.count)
+      left -= admitted.count
+      refillNextTurn(loop)
+      for step in admitted { step() }
+    }
+  }
+}
