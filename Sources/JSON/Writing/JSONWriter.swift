@@ -1,0 +1,130 @@
+/// Writes JSON into bytes; commas are its business.
+///
+/// ```swift
+/// var writer = JSONWriter()
+/// writer.beginObject()
+/// writer.key("id")
+/// writer.int(7)
+/// writer.endObject()   // {"id":7}
+/// ```
+package struct JSONWriter {
+  /// What has been written.
+  package var bytes: [UInt8]
+  /// Whether a value has been written at this level, so that the next needs a comma.
+  private var needsComma = false
+
+  package init(reusing bytes: [UInt8] = []) {
+    self.bytes = bytes
+    self.bytes.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+
+  package mutating func beginObject() {
+    separate()
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+  }
+
+  package mutating func endObject() {
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  package mutating func beginArray() {
+    separate()
+    bytes.append(UInt8(ascii: "["))
+    needsComma = false
+  }
+
+  package mutating func endArray() {
+    bytes.append(UInt8(ascii: "]"))
+    needsComma = true
+  }
+
+  package mutating func key(_ name: String) {
+    separate()
+    JSONText.append(name, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  /// A member's name already encoded, quotes and colon included.
+  package mutating func encodedKey(_ name: [UInt8]) {
+    separate()
+    bytes.append(contentsOf: name)
+    needsComma = false
+  }
+
+  package mutating func null() { raw("null") }
+  package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
+
+  package mutating func string(_ value: String) {
+    separate()
+    JSONText.append(value, to: &bytes)
+  }
+
+  package mutating func int(_ value: Int64) {
+    separate()
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    digits(value.magnitude)
+  }
+
+  package mutating func uint(_ value: UInt64) {
+    separate()
+    digits(value)
+  }
+
+  /// The shortest text that reads back as the same double; `null` for what JSON cannot say.
+  package mutating func double(_ value: Double) {
+    guard value.isFinite else { return null() }
+    separate()
+    bytes.append(contentsOf: value.description.utf8)
+  }
+
+  /// A value already encoded.
+  package mutating func raw(_ encoded: [UInt8]) {
+    separate()
+    bytes.append(contentsOf: encoded)
+  }
+
+  private mutating func raw(_ text: StaticString) {
+    separate()
+    text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  package mutating func value(_ value: JSONValue) {
+    switch value {
+    case .null: null()
+    case .bool(let value): bool(value)
+    case .int(let value): int(value)
+    case .uint(let value): uint(value)
+    case .double(let value): double(value)
+    case .string(let value): string(value)
+    case .array(let values):
+      beginArray()
+      for value in values { self.value(value) }
+      endArray()
+    case .object(let object):
+      beginObject()
+      for (name, value) in object {
+        key(name)
+        self.value(value)
+      }
+      endObject()
+    }
+  }
+
+  private mutating func digits(_ value: UInt64) {
+    let start = bytes.count
+    var rest = value
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+}
