@@ -1,0 +1,63 @@
+package import MartletJSON
+
+/// A condition on a record, with one meaning in memory and in SQL.
+///
+/// Two-valued: there is no unknown. Values of different kinds (text, number, truth value, list) are unequal and have no
+/// order, and `null` is equal to `null` alone. So `ne` is the exact negation of `eq`, `notIn` of `in`, `notContains` of
+/// `contains`, and every order comparison with `null` is false. Text compares by UTF-8 bytes, numbers by value across
+/// integers and doubles, exactly.
+package indirect enum Predicate: Sendable, Hashable {
+  /// Always true.
+  case all
+  /// Never true.
+  case none
+  /// True when every part is; an empty list is true.
+  case and([Predicate])
+  /// True when some part is; an empty list is false.
+  case or([Predicate])
+  case not(Predicate)
+  /// A comparison of the field at a position in the model.
+  case compare(field: Int, Comparison)
+}
+
+/// What a field is compared with.
+package enum Comparison: Sendable, Hashable {
+  case eq(JSONValue)
+  case ne(JSONValue)
+  case lt(JSONValue)
+  case le(JSONValue)
+  case gt(JSONValue)
+  case ge(JSONValue)
+  /// Both ends included.
+  case between(JSONValue, JSONValue)
+  /// Text that starts with these bytes.
+  case beginsWith(String)
+  /// Text that has this text somewhere, or a list that has this element.
+  case contains(JSONValue)
+  case notContains(JSONValue)
+  /// Equal to one of the list; never for an empty list.
+  case `in`([JSONValue])
+  case notIn([JSONValue])
+  /// Whether the field has a value.
+  case attributeExists(Bool)
+  case attributeType(AttributeType)
+  /// The size of text in UTF-8 bytes or of a list in elements, compared with a number; false without a size.
+  case size(SizeComparison)
+}
+
+/// The kinds of value that `attributeType` tells apart (AppSync's `ModelAttributeTypes`).
+package enum AttributeType: String, Sendable, Hashable, CaseIterable {
+  case binary, binarySet, bool, list, map, number, numberSet, string, stringSet
+  case null = "_null"
+}
+
+/// A comparison of a size.
+package enum SizeComparison: Sendable, Hashable {
+  case eq(Int64)
+  case ne(Int64)
+  case lt(Int64)
+  case le(Int64)
+  case gt(Int64)
+  case ge(Int64)
+  case between(Int64, Int64)
+}

@@ -1,0 +1,34 @@
+package import MartletJSON
+
+/// The values of one record, by field position in its model. An absent value is `null`.
+package struct Record: Sendable, Hashable {
+  package var values: [JSONValue]
+
+  package init(values: [JSONValue]) {
+    self.values = values
+  }
+
+  package subscript(field: Int) -> JSONValue {
+    field < values.count ? values[field] : .null
+  }
+}
+
+/// The values of a record's primary key, in the key's order.
+package struct RecordKey: Sendable, Hashable {
+  package var values: [JSONValue]
+
+  package init(values: [JSONValue]) {
+    self.values = values
+  }
+}
+
+/// A field and whether it sorts upwards. Lists end with the primary key, so that their order is total.
+package struct SortOrder: Sendable, Hashable {
+  package var field: Int
+  package var isAscending: Bool
+
+  package init(field: Int, isAscending: Bool = true) {
+    self.field = field
+    self.isAscending = isAscending
+  }
+}
