@@ -95,7 +95,7 @@ package final class OperationDefinition: Hashable, Sendable {
 /// A variable of an operation (section 2.11 "Variables"). Its place is its description or its `$`.
 package struct VariableDefinition: Hashable, Sendable {
   package var description: StringValue?
-  /// The name without `$`; its place is the `$`.
+  /// The name without `$`.
   package var name: Name
   package var type: TypeReference
   package var defaultValue: Value?

@@ -1,11 +1,19 @@
 /// The selections between braces (section 2.4 "Selection Sets"). Its place is the opening brace.
-package struct SelectionSet: Hashable, Sendable {
-  package var selections: [Selection]
-  package var location: Location
+package final class SelectionSet: Hashable, Sendable {
+  package let selections: [Selection]
+  package let location: Location
 
   package init(_ selections: [Selection], location: Location = .none) {
     self.selections = selections
     self.location = location
+  }
+
+  package static func == (left: SelectionSet, right: SelectionSet) -> Bool {
+    left === right || left.selections == right.selections
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(selections)
   }
 }
 

@@ -70,8 +70,8 @@ extension Parser {
   private mutating func variableDefinition() throws(SyntaxError) -> VariableDefinition {
     let location = token.location
     let description = try description()
-    let dollar = try expect(.dollar)
-    let name = Name(try name().text, location: dollar.location)
+    try expect(.dollar)
+    let name = try name()
     try expect(.colon)
     let type = try typeReference()
     let defaultValue = try take(.equals) ? try value(isConstant: true) : nil

@@ -17,11 +17,10 @@ extension Printer {
     case .object(let fields):
       text += "{"
       for (index, field) in fields.enumerated() {
-        if index > 0 { text += ", " }
-        text += field.name.text + ": "
+        text += (index > 0 ? ", " : " ") + field.name.text + ": "
         self.value(field.value)
       }
-      text += "}"
+      text += fields.isEmpty ? "}" : " }"
     }
   }
 

@@ -6,7 +6,7 @@ package struct Printer {
   init() {}
 
   /// The text of a document, ending in a line end.
-  package static func print(_ document: Document) -> String {
+  package static func text(of document: Document) -> String {
     var printer = Printer()
     for (index, definition) in document.definitions.enumerated() {
       if index > 0 { printer.text += "\n" }
@@ -17,28 +17,28 @@ package struct Printer {
   }
 
   /// The text of one definition, without a line end.
-  package static func print(_ definition: Definition) -> String {
+  package static func text(of definition: Definition) -> String {
     var printer = Printer()
     printer.definition(definition)
     return printer.text
   }
 
   /// The text of a value.
-  package static func print(_ value: Value) -> String {
+  package static func text(of value: Value) -> String {
     var printer = Printer()
     printer.value(value)
     return printer.text
   }
 
   /// The text of a type reference.
-  package static func print(_ type: TypeReference) -> String {
+  package static func text(of type: TypeReference) -> String {
     var printer = Printer()
     printer.type(type)
     return printer.text
   }
 
   /// The text of a directive as applied.
-  package static func print(_ directive: Directive) -> String {
+  package static func text(of directive: Directive) -> String {
     var printer = Printer()
     printer.directive(directive)
     return printer.text

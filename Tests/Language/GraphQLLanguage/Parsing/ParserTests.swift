@@ -16,8 +16,8 @@ import Testing
   ])
   func `reads what the printer wrote`(source: String) throws {
     let document = try Parser.parse(source)
-    let printed = Printer.print(document)
+    let printed = Printer.text(of: document)
     #expect(try Parser.parse(printed) == document)
-    #expect(try Printer.print(Parser.parse(printed)) == printed)
+    #expect(try Printer.text(of: Parser.parse(printed)) == printed)
   }
 }
