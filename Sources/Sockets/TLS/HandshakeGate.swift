@@ -10,6 +10,8 @@ final class HandshakeGate {
   private var left: Int
   private var waiting: [() -> Void] = []
   private var isScheduled = false
+  /// The most steps any turn has had; for tests.
+  private(set) var mostInOneTurn = 0
 
   init(perTurn: Int) {
     self.perTurn = max(1, perTurn)
@@ -24,6 +26,7 @@ final class HandshakeGate {
       return false
     }
     left -= 1
+    mostInOneTurn = max(mostInOneTurn, perTurn - left)
     return true
   }
 
@@ -38,6 +41,7 @@ final class HandshakeGate {
       let admitted = waiting.prefix(perTurn)
       waiting.removeFirst(admitted.count)
       left -= admitted.count
+      mostInOneTurn = max(mostInOneTurn, admitted.count)
       refillNextTurn(loop)
       for step in admitted { step() }
     }

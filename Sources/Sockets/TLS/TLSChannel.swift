@@ -18,7 +18,7 @@ package final class TLSChannel: ByteChannel {
   /// Told how the handshake ended; answers who hears of the channel.
   typealias HandshakeEnd = (Result<TLSChannel, ConnectError>) -> (any ByteChannelHandler)?
 
-  private let below: SocketChannel
+  let below: SocketChannel
   private let engine: TLSEngine
   private let isGated: Bool
   private var phase = Phase.handshaking

@@ -157,10 +157,24 @@ final class Server: Sendable {
   var count: Int { state.withLock { $0.peers.count } }
 }
 
+/// Names `connect` where another function of that name is nearer.
+enum NetworkSupport {
+  static func connect(
+    _ peer: Peer, to port: Int, host: String, secure: Bool, on loop: EpollLoop, connector: SocketConnector
+  ) async throws {
+    try await open(peer, to: port, host: host, secure: secure, on: loop, connector: connector)
+  }
+}
+
 /// Connects `peer` and waits for the result.
 func connect(
-  _ peer: Peer, to port: Int, host: String = "127.0.0.1", secure: Bool = false, on loop: EpollLoop,
-  connector: SocketConnector = SocketConnector()
+  _ peer: Peer, to port: Int, host: String = "127.0.0.1", on loop: EpollLoop
+) async throws {
+  try await open(peer, to: port, host: host, secure: false, on: loop, connector: SocketConnector())
+}
+
+private func open(
+  _ peer: Peer, to port: Int, host: String, secure: Bool, on loop: EpollLoop, connector: SocketConnector
 ) async throws {
   try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
     loop.execute {
