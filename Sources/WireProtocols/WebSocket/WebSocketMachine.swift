@@ -59,18 +59,31 @@ package struct WebSocketMachine {
 
   // MARK: Receiving
 
-  /// Takes bytes as they arrived.
+  /// Takes bytes as they arrived, all at once. An owner that answers messages uses `receive(_:from:)`.
   package mutating func receive(
     _ bytes: borrowing RawSpan, at now: Instant, output: inout [UInt8], events: inout [WebSocketEvent]
   ) {
+    var index = 0
+    repeat {
+      receive(bytes, from: &index, at: now, output: &output, events: &events)
+    } while index < bytes.byteCount
+  }
+
+  /// Takes bytes from `index` on up to the end of the first message, and moves `index` behind it. What the owner answers
+  /// to a message so goes out before the answer to a close that came right behind it.
+  package mutating func receive(
+    _ bytes: borrowing RawSpan, from index: inout Int, at now: Instant, output: inout [UInt8],
+    events: inout [WebSocketEvent]
+  ) {
     lastHeard = now
     pingSentAt = nil
-    var index = 0
     do throws(WebSocketFailure) {
       while index < bytes.byteCount {
         switch phase {
         case .open, .closing: break
-        case .waitingForTransport, .ended: return
+        case .waitingForTransport, .ended:
+          index = bytes.byteCount
+          return
         }
         if frame == nil {
           let complete = try reader.push(byte(bytes, at: index))
@@ -84,9 +97,11 @@ package struct WebSocketMachine {
         if let frame, payloadSeen == frame.length {
           self.frame = nil
           try finish(frame, at: now, output: &output, events: &events)
+          if frame.isFinal, !frame.opcode.isControl { return }
         }
       }
     } catch {
+      index = bytes.byteCount
       fail(error, output: &output, events: &events)
     }
   }

@@ -1,0 +1,168 @@
+package import MartletRuntime
+package import MartletVocabulary
+package import MartletWireProtocols
+
+/// What a WebSocket tells its owner, always on the loop.
+package protocol WebSocketHandler: AnyObject {
+  /// A whole text message; its bytes are UTF-8.
+  func received(text: [UInt8])
+  func received(binary: [UInt8])
+  /// The peer answered a ping.
+  func receivedPong(_ payload: [UInt8])
+  /// `pendingBytes` fell to zero after it had grown.
+  func drained()
+  /// No message follows; called exactly once, last.
+  func closed(_ closure: WebSocketClosure)
+}
+
+extension WebSocketHandler {
+  package func received(binary: [UInt8]) {}
+  package func receivedPong(_ payload: [UInt8]) {}
+  package func drained() {}
+}
+
+/// One WebSocket over a byte channel, either role, after the opening handshake: it drives the machine with bytes and
+/// time. What is sent in a turn leaves in the channel's one send.
+///
+/// Confined to its loop. Make it the channel's handler, or pass the handler's calls on to it.
+package final class WebSocketChannel {
+  package let channel: any ByteChannel
+  private var machine: WebSocketMachine
+  private var handler: (any WebSocketHandler)?
+  private var timer: LoopTimer?
+  private var timerDeadline: Instant?
+
+  package init(
+    _ channel: any ByteChannel, role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(),
+    compression: (any WebSocketCompression)? = nil, handler: any WebSocketHandler
+  ) {
+    self.channel = channel
+    self.handler = handler
+    machine = WebSocketMachine(role: role, limits: limits, compression: compression, at: channel.loop.now)
+    armTimer()
+  }
+
+  /// Whether messages may be sent.
+  package var canSend: Bool { machine.canSend }
+  /// Bytes the transport has not taken yet.
+  package var pendingBytes: Int { channel.pendingBytes }
+  /// The negotiated compression; a fan-out that splices compressed pieces needs it.
+  package var compression: (any WebSocketCompression)? { machine.compression }
+
+  // MARK: Sending
+
+  /// Sends a text message of UTF-8. Ignored unless `canSend`.
+  package func send(text: [UInt8]) {
+    guard machine.canSend else { return }
+    channel.write { machine.send(text: text, to: &$0.bytes) }
+  }
+
+  /// Sends a binary message. Ignored unless `canSend`.
+  package func send(binary: [UInt8]) {
+    guard machine.canSend else { return }
+    channel.write { machine.send(binary: binary, to: &$0.bytes) }
+  }
+
+  /// Lets a server append whole frames of its own making, such as a fan-out's. Ignored unless `canSend`.
+  package func appendFrames(_ body: (inout OutboundBuffer) -> Void) {
+    guard machine.canSend else { return }
+    precondition(machine.isServer, "a client's frames need masks, which the machine draws")
+    channel.write(body)
+  }
+
+  /// Sends a ping of at most 125 bytes. Ignored unless `canSend`.
+  package func ping(_ payload: [UInt8] = []) {
+    guard machine.canSend else { return }
+    channel.write { machine.ping(payload, to: &$0.bytes) }
+  }
+
+  /// Starts the close handshake; `closed` follows when the peer has answered or the deadline has passed.
+  package func close(_ code: WebSocketCloseCode, reason: String = "") {
+    guard machine.canSend else { return }
+    let now = channel.loop.now
+    channel.write { machine.close(code, reason: reason, at: now, output: &$0.bytes) }
+    armTimer()
+  }
+
+  /// Drops the connection at once.
+  package func abort() {
+    channel.abort()
+  }
+
+  // MARK: Driving the machine
+
+  private func follow(_ events: [WebSocketEvent]) {
+    for event in events {
+      switch event {
+      case .text(let bytes): handler?.received(text: bytes)
+      case .binary(let bytes): handler?.received(binary: bytes)
+      case .ping: break
+      case .pong(let payload): handler?.receivedPong(payload)
+      case .closed(let closure):
+        let told = handler
+        handler = nil
+        told?.closed(closure)
+      case .closeTransport: channel.closeAfterFlush()
+      case .abortTransport: channel.abort()
+      }
+    }
+  }
+
+  private func send(_ output: [UInt8]) {
+    if !output.isEmpty { channel.write { $0.append(output) } }
+  }
+
+  /// Keeps one timer at or before the machine's deadline. A deadline that moves later costs nothing: the timer looks
+  /// again when it fires.
+  private func armTimer() {
+    guard let deadline = machine.nextDeadline else {
+      timer?.cancel()
+      timer = nil
+      timerDeadline = nil
+      return
+    }
+    if let timerDeadline, timerDeadline <= deadline { return }
+    timer?.cancel()
+    timerDeadline = deadline
+    timer = channel.loop.schedule(at: deadline) { [weak self] in self?.reachedTimer() }
+  }
+
+  private func reachedTimer() {
+    timerDeadline = nil
+    var output: [UInt8] = []
+    var events: [WebSocketEvent] = []
+    machine.reachedDeadline(at: channel.loop.now, output: &output, events: &events)
+    send(output)
+    follow(events)
+    armTimer()
+  }
+}
+
+extension WebSocketChannel: ByteChannelHandler {
+  package func received(_ bytes: borrowing RawSpan) {
+    let now = channel.loop.now
+    var index = 0
+    // Message by message, so that the owner answers a message before the machine answers a close behind it.
+    repeat {
+      var output: [UInt8] = []
+      var events: [WebSocketEvent] = []
+      machine.receive(bytes, from: &index, at: now, output: &output, events: &events)
+      send(output)
+      follow(events)
+    } while index < bytes.byteCount
+    armTimer()
+  }
+
+  package func drained() {
+    handler?.drained()
+  }
+
+  package func closed(_ reason: ChannelCloseReason) {
+    var events: [WebSocketEvent] = []
+    machine.transportEnded(events: &events)
+    timer?.cancel()
+    timer = nil
+    follow(events)
+    handler = nil
+  }
+}
