@@ -1,5 +1,5 @@
 package import MartletRuntime
-package import MartletVocabulary
+internal import MartletVocabulary
 package import MartletWireProtocols
 
 /// What a WebSocket tells its owner, always on the loop.
