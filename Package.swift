@@ -65,7 +65,7 @@ let floor1: [Target] = [
 
 let floor2: [Target] = [
   module("Core", martlet("Vocabulary", "JSON", "WireProtocols", "Runtime")),
-  module("GraphQLExecution", martlet("JSON", "GraphQLLanguage")),
+  module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage")),
   module(
     "Store",
     martlet(

@@ -16,7 +16,7 @@ import Testing
     "Sockets": ["Vocabulary", "Runtime", "WireProtocols"],
     "HTTPClient": ["Vocabulary", "Runtime", "WireProtocols"],
     "Core": ["Vocabulary", "JSON", "WireProtocols", "Runtime"],
-    "GraphQLExecution": ["JSON", "GraphQLLanguage"],
+    "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage"],
     "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
     "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"],
     "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime"],

@@ -1,0 +1,96 @@
+package import MartletGraphQLLanguage
+package import MartletJSON
+import Synchronization
+
+/// One operation of one valid document, ready to be executed any number of times.
+///
+/// What `@skip` and `@include` leave out depends on variables; each combination of their values has a variant, made
+/// when it is first needed.
+package final class OperationPlan: Sendable {
+  package let schema: ExecutableSchema
+  package let operation: OperationDefinition
+  package let root: NamedType
+  let fragments: [String: FragmentDefinition]
+  let variables: [VariablePlan]
+  let conditions: [String]
+  private let only: PlanVariant?
+  private let variants: Mutex<[UInt64: PlanVariant]>
+
+  package var kind: OperationKind { operation.kind }
+
+  init(
+    schema: ExecutableSchema, operation: OperationDefinition, root: NamedType,
+    fragments: [String: FragmentDefinition], variables: [VariablePlan]
+  ) {
+    self.schema = schema
+    self.operation = operation
+    self.root = root
+    self.fragments = fragments
+    self.variables = variables
+    var found = ConditionVariables()
+    found.find(in: operation.selectionSet, fragments: fragments)
+    conditions = found.names
+    only =
+      found.names.isEmpty
+      ? PlanVariant(schema, operation, root: root, fragments: fragments, variables: JSONObject()) : nil
+    variants = Mutex([:])
+  }
+
+  /// The variant for the coerced `variables`.
+  package func variant(for variables: JSONObject) -> PlanVariant {
+    if let only { return only }
+    let key = key(for: variables)
+    if let key, let known = variants.withLock({ $0[key] }) { return known }
+    let made = PlanVariant(schema, operation, root: root, fragments: fragments, variables: variables)
+    guard let key else { return made }
+    let limit = schema.limits.variantsPerPlan
+    variants.withLock { known in
+      if known.count >= limit { known.removeAll() }
+      known[key] = made
+    }
+    return made
+  }
+
+  /// The values of the condition variables, two bits each; nil when they do not fit or one has no value.
+  private func key(for variables: JSONObject) -> UInt64? {
+    guard conditions.count <= 64 else { return nil }
+    var key: UInt64 = 0
+    for name in conditions {
+      guard case .bool(let flag)? = variables[name] else { return nil }
+      key = key << 1 | (flag ? 1 : 0)
+    }
+    return key
+  }
+}
+
+/// A plan with all conditions decided.
+package final class PlanVariant: Sendable {
+  package let selection: SelectionPlan
+  /// Whether code of the program that uses the library runs. Such an operation never runs on a loop.
+  package let runsUserCode: Bool
+  /// Whether some field answers later, so that the operation cannot finish within one call.
+  package let isDeferred: Bool
+  /// Whether the planning limit left parts out.
+  package let isPartial: Bool
+
+  init(
+    _ schema: ExecutableSchema, _ operation: OperationDefinition, root: NamedType,
+    fragments: [String: FragmentDefinition], variables: JSONObject
+  ) {
+    var planner = Planner(
+      schema: schema, fragments: fragments, root: root, isSubscription: operation.kind == .subscription,
+      variables: variables, budget: schema.limits.plannedFields)
+    selection = planner.plan([operation.selectionSet], on: root)
+    runsUserCode = planner.runsUserCode
+    isDeferred = planner.isDeferred
+    isPartial = planner.isPartial
+  }
+}
+
+/// A variable of an operation with its type resolved.
+struct VariablePlan: Sendable {
+  let name: String
+  let type: WrappedType
+  let defaultValue: JSONValue?
+  let location: SourceLocation?
+}

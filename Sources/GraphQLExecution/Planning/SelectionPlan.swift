@@ -1,0 +1,94 @@
+package import MartletGraphQLLanguage
+package import MartletJSON
+
+/// The fields to execute on an object type, in response order, merged and with all conditions decided
+/// (section 6.3.2 "CollectFields").
+package final class SelectionPlan: Sendable {
+  package let typeName: String
+  package let fields: [FieldPlan]
+  /// A condition whose variable has no value: executing the selection is this error.
+  package let fault: PlanFault?
+
+  package init(typeName: String, fields: [FieldPlan], fault: PlanFault?) {
+    self.typeName = typeName
+    self.fields = fields
+    self.fault = fault
+  }
+}
+
+/// An error that is known when planning and reported when executing.
+package struct PlanFault: Error, Sendable {
+  package var message: String
+  package var locations: [SourceLocation]
+}
+
+/// One field of a selection.
+package final class FieldPlan: Sendable {
+  package let responseName: String
+  /// `"name":`, encoded.
+  package let encodedName: [UInt8]
+  package let parentName: String
+  package let definition: SchemaField
+  package let type: WrappedType
+  package let resolver: FieldResolver
+  /// The field's position in a stored record of the parent type.
+  package let slot: Int?
+  package let arguments: ArgumentPlan
+  package let content: FieldContent
+  /// Every place where the document selects the field.
+  package let nodes: [Field]
+
+  package init(
+    responseName: String, parentName: String, definition: SchemaField, resolver: FieldResolver, slot: Int?,
+    arguments: ArgumentPlan, content: FieldContent, nodes: [Field]
+  ) {
+    self.responseName = responseName
+    encodedName = Self.encodedKey(responseName)
+    self.parentName = parentName
+    self.definition = definition
+    self.resolver = resolver
+    self.slot = slot
+    self.arguments = arguments
+    self.content = content
+    self.nodes = nodes
+    type = definition.type
+  }
+
+  package var name: String { definition.name }
+
+  /// A member's name as `JSONWriter.encodedKey` takes it.
+  static func encodedKey(_ name: String) -> [UInt8] {
+    JSONValue.string(name).serialized() + [UInt8(ascii: ":")]
+  }
+
+  package var locations: [SourceLocation] {
+    nodes.compactMap(\.location.source)
+  }
+}
+
+/// What the value of a field consists of.
+package enum FieldContent: Sendable {
+  case leaf(LeafShape)
+  /// `__typename`: known without asking anybody.
+  case typeName
+  case object(SelectionPlan)
+  /// By object type. Types left out by the planning limit are planned when a value has them.
+  case abstract(NamedType, [String: SelectionPlan])
+}
+
+/// Where a field's arguments come from.
+package enum ArgumentPlan: Sendable {
+  case none
+  /// The same for every execution.
+  case constant(JSONObject)
+  /// Read variables.
+  case variable([ArgumentSource])
+  /// Never valid.
+  case fault(PlanFault)
+}
+
+/// One argument that is written in the document or has a default.
+package struct ArgumentSource: Sendable {
+  package let input: SchemaInput
+  package let literal: Value?
+}

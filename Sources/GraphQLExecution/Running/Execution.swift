@@ -1,0 +1,227 @@
+import MartletGraphQLLanguage
+package import MartletJSON
+
+/// One run of one operation: decides what to ask and builds the result tree; never waits and starts no task.
+///
+/// `start` runs everything that needs no waiting. Then, until `isFinished`: take the work that has become possible with
+/// `takeWork`, have it done in whatever way suits the caller, and hand in the answers with `complete`. Confined to the
+/// task or loop that made it.
+package final class Execution {
+  let schema: ExecutableSchema
+  let plan: OperationPlan
+  let variant: PlanVariant
+  let variables: JSONObject
+  let context: RequestContext
+  let rootValue: ResolvedValue
+
+  /// The open positions from the root to where execution is.
+  var steps: [Step] = []
+  var root: ResultContainer?
+  var dataIsNull = false
+  var errors: [ResponseError] = []
+  private var droppedErrors = 0
+  var listItems = 0
+
+  /// Calls that can be made at once.
+  var single: [FieldWork] = []
+  /// Fields that wait for a call over all their parents, in order of first need.
+  var batches: [FieldWork] = []
+  private var batchIndex: [ObjectIdentifier: Int] = [:]
+  var running: [Int: FieldWork] = [:]
+  private var runningSingles = 0
+  private var nextWork = 0
+  private var nextRootField = 0
+
+  /// A position in the result tree.
+  struct Step {
+    var container: ResultContainer
+    var index: Int
+    /// Whether null may stand here.
+    var isNullable: Bool
+  }
+
+  /// Prepares a run with variables that `plan` has coerced.
+  package init(
+    _ plan: OperationPlan, variant: PlanVariant, variables: JSONObject, context: RequestContext = RequestContext(),
+    root: ResolvedValue = .null
+  ) {
+    self.plan = plan
+    self.variant = variant
+    self.variables = variables
+    self.context = context
+    schema = plan.schema
+    rootValue = root
+  }
+
+  /// Whether nothing is waited for any more.
+  package var isFinished: Bool {
+    running.isEmpty && single.isEmpty && batches.isEmpty
+      && (nextRootField >= variant.selection.fields.count || dataIsNull)
+  }
+
+  /// Runs all that needs no waiting.
+  package func start() {
+    let container = ResultContainer(variant.selection)
+    root = container
+    if let fault = variant.selection.fault {
+      report(fault.message, fault.locations)
+      dataIsNull = true
+      return
+    }
+    advance()
+  }
+
+  /// Executes root fields: all of a query's, and a mutation's one after the other (section 6.2.2 "Mutation").
+  private func advance() {
+    guard let root else { return }
+    let isSerial = plan.kind == .mutation
+    while nextRootField < variant.selection.fields.count, !dataIsNull {
+      if isSerial, !(running.isEmpty && single.isEmpty && batches.isEmpty) { return }
+      let index = nextRootField
+      nextRootField += 1
+      if !executeField(variant.selection.fields[index], at: index, in: root, of: rootValue) { dataIsNull = true }
+    }
+    if dataIsNull {
+      single.removeAll()
+      batches.removeAll()
+      batchIndex.removeAll()
+    }
+  }
+
+  // MARK: Work
+
+  /// The calls that can be made now. Batches are held back until no single call is under way, since its answer may
+  /// add parents to them.
+  package func takeWork() -> [FieldWork] {
+    var result: [FieldWork] = []
+    for work in single where isAttached(work.places[0]) { result.append(work) }
+    single.removeAll()
+    runningSingles += result.count
+    if runningSingles == 0 {
+      for var work in batches {
+        work.keep { isAttached($0) }
+        if !work.places.isEmpty { result.append(work) }
+      }
+      batches.removeAll()
+      batchIndex.removeAll()
+    }
+    for index in result.indices {
+      result[index].id = nextWork
+      running[nextWork] = result[index]
+      nextWork += 1
+    }
+    if result.isEmpty, running.isEmpty {
+      // Everything that was waited for has been dropped with a null above it.
+      advance()
+      if !(single.isEmpty && batches.isEmpty) { return takeWork() }
+    }
+    return result
+  }
+
+  /// Hands in the answers to one call: one per parent, in order.
+  package func complete(_ id: Int, _ results: ResolverResults) {
+    guard let work = running.removeValue(forKey: id) else { return }
+    if !work.isBatch { runningSingles -= 1 }
+    for (index, place) in work.places.enumerated() {
+      guard isAttached(place), let last = place.last else { continue }
+      steps = place
+      let value: ResultValue?
+      if results.count != work.places.count {
+        value = fail(
+          "The resolver of \"\(work.field.parentName).\(work.field.name)\" gave \(results.count) values for"
+            + " \(work.places.count) parents.", work.field)
+      } else {
+        switch results[index] {
+        case .success(let resolved): value = completePosition(resolved, work.field.type, work.field)
+        case .failure(let error): value = fail(error, work.field)
+        }
+      }
+      if let value {
+        last.container.values[last.index] = value
+      } else {
+        propagateNull(from: place)
+      }
+      steps.removeAll()
+    }
+    advance()
+  }
+
+  /// Ends the run: what is still waited for becomes null where it may, with one error.
+  package func abandon(_ message: String) {
+    errors.append(ResponseError(message))
+    dataIsNull = true
+    single.removeAll()
+    batches.removeAll()
+    running.removeAll()
+  }
+
+  func enqueue(_ field: FieldPlan, _ source: ResolvedValue, _ arguments: JSONObject) {
+    let isBatch: Bool
+    switch field.resolver {
+    case .batched, .callback: isBatch = true
+    case .property, .parent, .builtIn, .computed, .waiting: isBatch = false
+    }
+    if isBatch, let index = batchIndex[ObjectIdentifier(field)] {
+      batches[index].places.append(steps)
+      batches[index].sources.append(source)
+      return
+    }
+    let work = FieldWork(
+      field: field, isBatch: isBatch, arguments: arguments, context: context, sources: [source], places: [steps],
+      path: isBatch ? [] : path)
+    if isBatch {
+      batchIndex[ObjectIdentifier(field)] = batches.count
+      batches.append(work)
+    } else {
+      single.append(work)
+    }
+  }
+
+  /// Whether a position is still part of the response, and not dropped with a null above it.
+  private func isAttached(_ place: [Step]) -> Bool {
+    guard !dataIsNull, let first = place.first, first.container === root else { return false }
+    for index in place.indices.dropLast() {
+      let step = place[index]
+      if !step.container.values[step.index].holds(place[index + 1].container) { return false }
+    }
+    return true
+  }
+
+  private func propagateNull(from place: [Step]) {
+    for step in place.reversed() where step.isNullable {
+      step.container.values[step.index] = .null
+      return
+    }
+    dataIsNull = true
+  }
+
+  // MARK: Errors
+
+  /// The response position where execution is.
+  var path: [GraphQLError.PathElement] {
+    steps.map { step in
+      if let selection = step.container.selection { return .key(selection.fields[step.index].responseName) }
+      return .index(step.index)
+    }
+  }
+
+  func report(
+    _ message: String, _ locations: [SourceLocation], extensions: JSONObject = JSONObject()
+  ) {
+    guard errors.count < schema.limits.errors else {
+      droppedErrors += 1
+      return
+    }
+    errors.append(ResponseError(message, locations: locations, path: path, extensions: extensions))
+  }
+
+  /// The finished response.
+  package var result: ExecutionResult {
+    var all = errors
+    if droppedErrors > 0 {
+      all.append(ResponseError("\(droppedErrors) more errors were left out of this response."))
+    }
+    let data: ResultValue = dataIsNull ? .null : root.map { .object($0) } ?? .null
+    return ExecutionResult(data: data, errors: all)
+  }
+}

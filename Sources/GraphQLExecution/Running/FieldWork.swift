@@ -1,0 +1,82 @@
+import MartletGraphQLLanguage
+package import MartletJSON
+
+/// One call to a resolver that answers later.
+package struct FieldWork {
+  /// Names the call when its answer is handed in.
+  package internal(set) var id = 0
+  package let field: FieldPlan
+  let isBatch: Bool
+  package let arguments: JSONObject
+  package let context: RequestContext
+  /// The parents.
+  package internal(set) var sources: [ResolvedValue]
+  /// Where the answers belong, one position for each parent.
+  var places: [[Execution.Step]]
+  let path: [GraphQLError.PathElement]
+
+  init(
+    field: FieldPlan, isBatch: Bool, arguments: JSONObject, context: RequestContext, sources: [ResolvedValue],
+    places: [[Execution.Step]], path: [GraphQLError.PathElement]
+  ) {
+    self.field = field
+    self.isBatch = isBatch
+    self.arguments = arguments
+    self.context = context
+    self.sources = sources
+    self.places = places
+    self.path = path
+  }
+
+  /// Drops the parents whose positions are no longer part of the response.
+  mutating func keep(_ isWanted: ([Execution.Step]) -> Bool) {
+    let kept = places.indices.filter { isWanted(places[$0]) }
+    guard kept.count < places.count else { return }
+    places = kept.map { places[$0] }
+    sources = kept.map { sources[$0] }
+  }
+
+  /// The call itself, free of the tree it fills.
+  package var call: ResolverCall {
+    ResolverCall(
+      resolver: field.resolver,
+      request: FieldRequest(
+        source: sources.first ?? .null, arguments: arguments, context: context, typeName: field.parentName,
+        fieldName: field.name, path: path),
+      batch: BatchRequest(
+        sources: sources, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name))
+  }
+}
+
+/// A call to a resolver, ready to be made anywhere.
+package struct ResolverCall: Sendable {
+  let resolver: FieldResolver
+  let request: FieldRequest
+  package let batch: BatchRequest
+
+  /// Makes the call and waits for its answers, one per parent.
+  @concurrent
+  package func perform() async -> ResolverResults {
+    do {
+      switch resolver {
+      case .waiting(let body): return [.success(try await body(request))]
+      case .batched(let body): return try await body(batch).map { .success($0) }
+      case .callback(let body):
+        return await withCheckedContinuation { continuation in
+          body(batch) { continuation.resume(returning: $0) }
+        }
+      case .computed(let body), .builtIn(let body): return [.success(try body(request))]
+      case .property, .parent: return []
+      }
+    } catch {
+      return batch.sources.map { _ in .failure(error) }
+    }
+  }
+
+  /// Makes the call without a task. False, and no call, when it has to run in one. `completion` is called on any thread.
+  package func performWithoutTask(_ completion: @escaping @Sendable (ResolverResults) -> Void) -> Bool {
+    guard case .callback(let body) = resolver else { return false }
+    body(batch, completion)
+    return true
+  }
+}

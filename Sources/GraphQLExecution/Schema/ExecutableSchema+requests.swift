@@ -1,0 +1,82 @@
+public import MartletGraphQLLanguage
+public import MartletJSON
+
+extension ExecutableSchema {
+  /// Executes a query or mutation. What is wrong with the request is part of the response.
+  @concurrent
+  public func execute(
+    _ document: String, operationName: String? = nil, variables: JSONObject = JSONObject(),
+    context: RequestContext = RequestContext()
+  ) async -> GraphQLResponse {
+    do {
+      let plan = try prepare(Array(document.utf8), operationName: operationName)
+      guard plan.kind != .subscription else {
+        return GraphQLResponse(
+          .requestError([GraphQLError(message: "A subscription has many responses; use subscribe.")]))
+      }
+      return GraphQLResponse(await plan.execute(variables: variables, context: context))
+    } catch {
+      return GraphQLResponse(.requestError(error.errors))
+    }
+  }
+
+  /// Parses, validates and plans a request, or answers the plan kept from an equal one. For any thread.
+  package func prepare(_ document: [UInt8], operationName: String?) throws(RequestErrors) -> OperationPlan {
+    if let known = plans.plan(document: document, operation: operationName) { return known }
+    let plan = try makePlan(document, operationName: operationName)
+    plans.keep(plan, document: document, operation: operationName)
+    return plan
+  }
+
+  /// The same with the caller's own cache, which needs no lock.
+  package func prepare(
+    _ document: [UInt8], operationName: String?, cache: inout PlanCache<OperationPlan>
+  ) throws(RequestErrors) -> OperationPlan {
+    if let known = cache.plan(document: document, operation: operationName) { return known }
+    let plan = try makePlan(document, operationName: operationName)
+    cache.keep(plan, document: document, operation: operationName)
+    return plan
+  }
+
+  /// Parses, validates and plans a request.
+  package func makePlan(_ source: [UInt8], operationName: String?) throws(RequestErrors) -> OperationPlan {
+    let document: Document
+    do {
+      document = try Parser.parse(source)
+    } catch {
+      throw RequestErrors(errors: [error.graphQLError])
+    }
+    let errors = Validator.validate(document, against: schema)
+    guard errors.isEmpty else { throw RequestErrors(errors: errors) }
+    do {
+      return try plan(document, operationName: operationName)
+    } catch {
+      throw RequestErrors(errors: [error])
+    }
+  }
+}
+
+/// Why a request is not executed. Never empty.
+package struct RequestErrors: Error, Sendable {
+  package var errors: [GraphQLError]
+
+  package init(errors: [GraphQLError]) {
+    self.errors = errors
+  }
+}
+
+/// The response to one operation, or to one event of a subscription.
+public struct GraphQLResponse: Sendable {
+  package let result: ExecutionResult
+
+  package init(_ result: ExecutionResult) {
+    self.result = result
+  }
+
+  /// The response as JSON text.
+  public var bytes: [UInt8] { result.bytes }
+  /// The `data` member; nil when the request was not executed.
+  public var data: JSONValue? { result.data?.json }
+  /// The errors, without their extensions.
+  public var errors: [GraphQLError] { result.errors.map(\.error) }
+}

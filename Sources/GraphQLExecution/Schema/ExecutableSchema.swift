@@ -1,0 +1,84 @@
+public import MartletGraphQLLanguage
+
+/// A schema and the code behind it: what turns requests into responses.
+public final class ExecutableSchema: Sendable {
+  package let schema: Schema
+  package let types: TypeTable
+  package let resolvers: Resolvers
+  /// Bounds on one operation.
+  public let limits: ExecutionLimits
+  /// How much of unexpected errors clients see.
+  public let exposure: ErrorExposure
+  package let introspection: IntrospectionModel
+  let plans: SharedPlanCache
+
+  /// Resolves the type system text `source` and attaches the code that `configure` names.
+  ///
+  /// - Throws: `ExecutableSchemaError`, when the text is not a valid type system or code is attached to a type or
+  ///   field that it does not have.
+  public convenience init(
+    _ source: String, limits: ExecutionLimits = ExecutionLimits(), exposure: ErrorExposure = .masked,
+    configure: (inout Resolvers) -> Void = { _ in }
+  ) throws(ExecutableSchemaError) {
+    var resolvers = Resolvers()
+    configure(&resolvers)
+    let schema: Schema
+    do {
+      schema = try Schema.build(source)
+    } catch {
+      throw ExecutableSchemaError(errors: error.errors)
+    }
+    try self.init(schema, resolvers: resolvers, limits: limits, exposure: exposure)
+  }
+
+  /// Attaches `resolvers` to a schema.
+  package init(
+    _ schema: Schema, resolvers: Resolvers, limits: ExecutionLimits = ExecutionLimits(),
+    exposure: ErrorExposure = .masked
+  ) throws(ExecutableSchemaError) {
+    let misplaced = Self.misplaced(resolvers, in: schema)
+    guard misplaced.isEmpty else {
+      throw ExecutableSchemaError(errors: misplaced.map { GraphQLError(message: $0) })
+    }
+    self.schema = schema
+    self.resolvers = resolvers
+    self.limits = limits
+    self.exposure = exposure
+    types = TypeTable(schema, scalars: resolvers.scalars)
+    introspection = IntrospectionModel(schema)
+    plans = SharedPlanCache(capacity: limits.cachedPlans)
+  }
+
+  private static func misplaced(_ resolvers: Resolvers, in schema: Schema) -> [String] {
+    var messages: [String] = []
+    for name in Array(resolvers.fields.keys) + Array(resolvers.streams.keys) {
+      let type = schema.type(name.type)
+      if type?.kind != .object {
+        messages.append("A resolver names \"\(name.type)\", which is not an object type of the schema.")
+      } else if type?.field(name.field) == nil {
+        messages.append("A resolver names \"\(name.type).\(name.field)\", which is not a field of the schema.")
+      }
+    }
+    for name in resolvers.streams.keys where name.type != schema.subscriptionType?.name {
+      messages.append("A stream names \"\(name.type).\(name.field)\", which is not on the subscription root.")
+    }
+    for name in resolvers.types.keys where schema.type(name)?.isAbstract != true {
+      messages.append("A type resolver names \"\(name)\", which is not an interface or union of the schema.")
+    }
+    for name in resolvers.scalars.keys where schema.type(name)?.kind != .scalar {
+      messages.append("Scalar code names \"\(name)\", which is not a scalar of the schema.")
+    }
+    return messages.sorted()
+  }
+}
+
+/// Why a schema cannot be executed. Never empty.
+public struct ExecutableSchemaError: Error, Sendable, CustomStringConvertible {
+  /// What is wrong, with the places in the schema's text.
+  public var errors: [GraphQLError]
+
+  /// One error a line.
+  public var description: String {
+    errors.map(\.description).joined(separator: "\n")
+  }
+}

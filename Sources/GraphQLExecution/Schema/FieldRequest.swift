@@ -1,0 +1,80 @@
+public import MartletGraphQLLanguage
+public import MartletJSON
+
+/// What a resolver is asked: one field of one parent.
+public struct FieldRequest: Sendable {
+  /// The parent's value; the event for a field of the subscription root; null for other root fields.
+  public let source: ResolvedValue
+  /// The coerced arguments. An argument that was neither given nor has a default is absent.
+  public let arguments: JSONObject
+  /// What belongs to the whole request.
+  public let context: RequestContext
+  /// The name of the object type that the field belongs to.
+  public let typeName: String
+  /// The field's name in the schema.
+  public let fieldName: String
+  /// Where the field stands in the response.
+  public let path: [GraphQLError.PathElement]
+
+  package init(
+    source: ResolvedValue, arguments: JSONObject, context: RequestContext, typeName: String, fieldName: String,
+    path: [GraphQLError.PathElement]
+  ) {
+    self.source = source
+    self.arguments = arguments
+    self.context = context
+    self.typeName = typeName
+    self.fieldName = fieldName
+    self.path = path
+  }
+
+  /// The argument called `name`, when it is a string, an ID or an enum value.
+  public func string(_ name: String) -> String? {
+    if case .string(let text)? = arguments[name] { text } else { nil }
+  }
+
+  /// The argument called `name`, when it is an Int.
+  public func int(_ name: String) -> Int? {
+    if case .int(let number)? = arguments[name] { Int(exactly: number) } else { nil }
+  }
+
+  /// The argument called `name`, when it is a Float.
+  public func double(_ name: String) -> Double? {
+    arguments[name]?.number
+  }
+
+  /// The argument called `name`, when it is a Boolean.
+  public func bool(_ name: String) -> Bool? {
+    if case .bool(let flag)? = arguments[name] { flag } else { nil }
+  }
+
+  /// The member `name` of the parent's value, when that is a JSON object.
+  public func parent(_ name: String) -> JSONValue? {
+    guard case .json(.object(let members)) = source.content else { return nil }
+    return members[name]
+  }
+}
+
+/// What a batched resolver is asked: one field of several parents, in one call per level of the response.
+public struct BatchRequest: Sendable {
+  /// The parents' values. The answer has one value for each, in the same order.
+  public let sources: [ResolvedValue]
+  /// The coerced arguments, which are the same for all parents.
+  public let arguments: JSONObject
+  /// What belongs to the whole request.
+  public let context: RequestContext
+  /// The name of the object type that the field belongs to.
+  public let typeName: String
+  /// The field's name in the schema.
+  public let fieldName: String
+
+  package init(
+    sources: [ResolvedValue], arguments: JSONObject, context: RequestContext, typeName: String, fieldName: String
+  ) {
+    self.sources = sources
+    self.arguments = arguments
+    self.context = context
+    self.typeName = typeName
+    self.fieldName = fieldName
+  }
+}

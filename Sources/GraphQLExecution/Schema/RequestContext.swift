@@ -1,0 +1,23 @@
+public import MartletVocabulary
+
+/// What belongs to one request and is the same for all its resolvers.
+public struct RequestContext: Sendable {
+  /// The program's own value for this request, such as the signed-in user.
+  public var value: (any Sendable)?
+  /// When the client stops waiting; nil without a limit. Past it the operation's task is cancelled.
+  public var deadline: Instant?
+
+  /// A context with the given parts.
+  public init(value: (any Sendable)? = nil, deadline: Instant? = nil) {
+    self.value = value
+    self.deadline = deadline
+  }
+
+  /// The program's value, if it has the type asked for.
+  public func value<Value>(as type: Value.Type) -> Value? {
+    value as? Value
+  }
+
+  /// Whether nobody waits for the answer any more.
+  public var isCancelled: Bool { Task.isCancelled }
+}

@@ -1,0 +1,96 @@
+import MartletGraphQLLanguage
+package import MartletJSON
+
+extension OperationPlan {
+  /// The field a subscription selects, with its coerced arguments (section 6.2.3.1 "Source Stream").
+  ///
+  /// - Throws: what is wrong with the request.
+  package func subscribedField(
+    variables: JSONObject
+  ) throws(SubscriptionError) -> (field: FieldPlan, arguments: JSONObject) {
+    func refuse(_ fault: PlanFault, _ field: FieldPlan?) -> SubscriptionError {
+      SubscriptionError(
+        GraphQLResponse(
+          ExecutionResult(
+            data: nil,
+            errors: [
+              ResponseError(
+                fault.message, locations: fault.locations, path: field.map { [.key($0.responseName)] } ?? [])
+            ])))
+    }
+    let selection = variant(for: variables).selection
+    if let fault = selection.fault { throw refuse(fault, nil) }
+    guard kind == .subscription, let field = selection.fields.first else {
+      throw refuse(PlanFault(message: "Expected subscription operation.", locations: []), nil)
+    }
+    switch field.arguments {
+    case .none: return (field, JSONObject())
+    case .constant(let arguments): return (field, arguments)
+    case .fault(let fault): throw refuse(fault, field)
+    case .variable(let sources):
+      do {
+        return (
+          field,
+          try schema.types.arguments(
+            sources, variables: variables, location: field.nodes.first?.location ?? .none)
+        )
+      } catch {
+        throw refuse(error, field)
+      }
+    }
+  }
+
+  /// Opens the source stream and answers the responses made from its events.
+  ///
+  /// `resumingFrom` is the position a client saw last; a source that cannot resume starts anew, which
+  /// `canResume` tells beforehand.
+  @concurrent
+  package func subscribe(
+    variables given: JSONObject, context: RequestContext = RequestContext(), resumingFrom position: JSONValue? = nil,
+    place: UserCodePlace = .pool
+  ) async throws(SubscriptionError) -> ResponseStream {
+    let variables: JSONObject
+    do {
+      variables = try coerce(variables: given)
+    } catch {
+      throw SubscriptionError(GraphQLResponse(.requestError(error.errors)))
+    }
+    let (field, arguments) = try subscribedField(variables: variables)
+    guard let resolver = schema.resolvers.streams[Resolvers.FieldName(root.name, field.name)] else {
+      throw SubscriptionError(
+        GraphQLResponse(
+          ExecutionResult(
+            data: nil,
+            errors: [
+              ResponseError(
+                "The subscription field \"\(root.name).\(field.name)\" has no source stream.",
+                locations: field.locations, path: [.key(field.responseName)])
+            ])))
+    }
+    let request = FieldRequest(
+      source: .null, arguments: arguments, context: context, typeName: root.name, fieldName: field.name,
+      path: [.key(field.responseName)])
+    let opened: Result<SourceStream, any Error> = await place.run {
+      do {
+        if let position, let resume = resolver.resume { return .success(try await resume(request, position)) }
+        return .success(try await resolver.open(request))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch opened {
+    case .success(let source):
+      return ResponseStream(plan: self, variables: variables, context: context, source: source, place: place)
+    case .failure(let error):
+      let reported = schema.responseError(
+        for: error, locations: field.locations, path: [.key(field.responseName)])
+      throw SubscriptionError(GraphQLResponse(ExecutionResult(data: nil, errors: [reported])))
+    }
+  }
+
+  /// Whether the subscribed field's source can start behind a position.
+  package func canResume(variables: JSONObject) -> Bool {
+    guard let (field, _) = try? subscribedField(variables: variables) else { return false }
+    return schema.resolvers.streams[Resolvers.FieldName(root.name, field.name)]?.resume != nil
+  }
+}

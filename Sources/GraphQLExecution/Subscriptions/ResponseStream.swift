@@ -1,0 +1,118 @@
+import MartletGraphQLLanguage
+public import MartletJSON
+
+/// The responses of one subscription, one for each event of its source (section 6.2.3 "Subscription").
+///
+/// The source is opened by `subscribe` and read as fast as the responses are taken, no faster. It is let go exactly
+/// once: when it ends or fails, when reading stops, or when the reading task is cancelled. For one reader.
+public struct ResponseStream: AsyncSequence, Sendable {
+  /// One response.
+  public typealias Element = GraphQLResponse
+
+  private let plan: OperationPlan
+  private let variables: JSONObject
+  private let context: RequestContext
+  private let source: SourceStream
+  private let place: UserCodePlace
+
+  init(
+    plan: OperationPlan, variables: JSONObject, context: RequestContext, source: SourceStream, place: UserCodePlace
+  ) {
+    self.plan = plan
+    self.variables = variables
+    self.context = context
+    self.source = source
+    self.place = place
+  }
+
+  /// Begins to read; once.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(stream: self)
+  }
+
+  /// Reads one event at a time and executes the subscription's selection on it.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let stream: ResponseStream
+    private let events: SourceEvents
+    private let variant: PlanVariant
+    private var isOver = false
+
+    init(stream: ResponseStream) {
+      self.stream = stream
+      events = stream.source.makeEvents()
+      variant = stream.plan.variant(for: stream.variables)
+    }
+
+    /// The next response; nil at the end. A source that fails ends the stream with one response that says so.
+    public mutating func next() async -> GraphQLResponse? {
+      if isOver { return nil }
+      guard !Task.isCancelled else {
+        finish()
+        return nil
+      }
+      do {
+        if let event = try await events.next(), !Task.isCancelled {
+          return GraphQLResponse(
+            await stream.plan.execute(
+              coerced: stream.variables, context: stream.context, root: event, place: stream.place))
+        }
+        finish()
+        return nil
+      } catch is CancellationError {
+        finish()
+        return nil
+      } catch {
+        finish()
+        return GraphQLResponse(
+          ExecutionResult(data: nil, errors: [stream.plan.schema.responseError(for: error)]))
+      }
+    }
+
+    private mutating func finish() {
+      isOver = true
+      events.cancel()
+    }
+  }
+}
+
+extension ExecutableSchema {
+  /// Opens a subscription.
+  ///
+  /// - Throws: `SubscriptionError`, when the request is not valid or its source cannot be opened.
+  @concurrent
+  public func subscribe(
+    _ document: String, operationName: String? = nil, variables: JSONObject = JSONObject(),
+    context: RequestContext = RequestContext()
+  ) async throws(SubscriptionError) -> ResponseStream {
+    let plan: OperationPlan
+    do {
+      plan = try prepare(Array(document.utf8), operationName: operationName)
+    } catch {
+      throw SubscriptionError(GraphQLResponse(.requestError(error.errors)))
+    }
+    return try await plan.subscribe(variables: variables, context: context)
+  }
+
+  /// An error from outside the execution of fields, as the response shows it.
+  func responseError(
+    for error: any Error, locations: [SourceLocation] = [], path: [GraphQLError.PathElement] = []
+  ) -> ResponseError {
+    if let error = error as? ResolverError {
+      return ResponseError(error.message, locations: locations, path: path, extensions: error.extensions)
+    }
+    switch exposure {
+    case .messages: return ResponseError(ResolverError.text(of: error), locations: locations, path: path)
+    case .masked(let message): return ResponseError(message, locations: locations, path: path)
+    }
+  }
+}
+
+/// Why a subscription did not begin.
+public struct SubscriptionError: Error, Sendable {
+  /// The response that says what is wrong; it has no data.
+  public let response: GraphQLResponse
+
+  init(_ response: GraphQLResponse) {
+    self.response = response
+  }
+}

@@ -1,0 +1,61 @@
+package import MartletJSON
+
+/// How the source stream of a subscription field is opened.
+package struct StreamResolver: Sendable {
+  package let open: @concurrent @Sendable (FieldRequest) async throws -> SourceStream
+  /// Opens the stream behind a position; nil when the stream cannot be resumed.
+  package let resume: (@concurrent @Sendable (FieldRequest, JSONValue) async throws -> SourceStream)?
+
+  package init(
+    open: @escaping @concurrent @Sendable (FieldRequest) async throws -> SourceStream,
+    resume: (@concurrent @Sendable (FieldRequest, JSONValue) async throws -> SourceStream)? = nil
+  ) {
+    self.open = open
+    self.resume = resume
+  }
+}
+
+/// A stream of events whose type has been forgotten (section 6.2.3.1 "Source Stream").
+package struct SourceStream: Sendable {
+  private let start: @Sendable () -> SourceEvents
+
+  package init<Source: AsyncSequence & Sendable>(_ source: Source) where Source.Element: Resolvable & Sendable {
+    start = { IteratorEvents(source.makeAsyncIterator()) }
+  }
+
+  /// Begins to read. The stream ends by itself, or when the answered object is cancelled or goes away.
+  package func makeEvents() -> SourceEvents {
+    start()
+  }
+}
+
+/// The events of a source stream, one at a time. For one task.
+package class SourceEvents {
+  /// The next event; nil at the end. After the end or an error the source has been let go.
+  package func next() async throws -> ResolvedValue? { nil }
+
+  /// Lets the source go.
+  package func cancel() {}
+}
+
+/// Reads an iterator whose type only this class knows.
+private final class IteratorEvents<Iterator: AsyncIteratorProtocol>: SourceEvents where Iterator.Element: Resolvable {
+  private var iterator: Iterator?
+
+  init(_ iterator: Iterator) {
+    self.iterator = iterator
+  }
+
+  override func next() async throws -> ResolvedValue? {
+    guard var current = iterator else { return nil }
+    // The source belongs to this call alone; it comes back unless it ended, failed or was let go meanwhile.
+    iterator = nil
+    guard let event = try await current.next(isolation: #isolation) else { return nil }
+    iterator = current
+    return event.resolved
+  }
+
+  override func cancel() {
+    iterator = nil
+  }
+}
