@@ -1,0 +1,49 @@
+package import MartletJSON
+package import MartletVocabulary
+
+/// The member `martlet` of a request's `extensions`.
+package struct RequestContinuity: Equatable, Sendable {
+  /// Where a subscription goes on: everything up to here has been seen.
+  package var resume: Cursor?
+  /// The number of a mutation.
+  package var write: WriteNumber?
+
+  package init(resume: Cursor? = nil, write: WriteNumber? = nil) {
+    self.resume = resume
+    self.write = write
+  }
+
+  /// Reads `extensions.martlet`. Absent members are nil, malformed ones an error naming their place.
+  package init(extensions: JSONObject) throws(GraphQLRequestError) {
+    guard let member = extensions["martlet"], !member.isNull else { return }
+    guard member.object != nil else { throw GraphQLRequestError(.wrongType, "extensions.martlet", "an object") }
+    if let value = member["resume"], !value.isNull {
+      guard let text = value.string, let cursor = Cursor(text) else {
+        throw GraphQLRequestError(.wrongType, "extensions.martlet.resume", "a cursor")
+      }
+      resume = cursor
+    }
+    if let value = member["write"], !value.isNull {
+      guard let client = value["client"]?.string, (1...64).contains(client.utf8.count) else {
+        throw GraphQLRequestError(.wrongType, "extensions.martlet.write.client", "text of 1 to 64 bytes")
+      }
+      guard let number = value["number"]?.int, number > 0 else {
+        throw GraphQLRequestError(.wrongType, "extensions.martlet.write.number", "a positive integer")
+      }
+      write = WriteNumber(client: client, number: number)
+    }
+  }
+
+  /// `extensions` with the member `martlet` that says this; unchanged when there is nothing to say.
+  package func added(to extensions: JSONObject) -> JSONObject {
+    var member = extensions["martlet"]?.object ?? JSONObject()
+    if let resume { member["resume"] = .string(resume.description) }
+    if let write {
+      member["write"] = .object(JSONObject([("client", .string(write.client)), ("number", .int(write.number))]))
+    }
+    if member.isEmpty { return extensions }
+    var extensions = extensions
+    extensions["martlet"] = .object(member)
+    return extensions
+  }
+}

@@ -1,0 +1,98 @@
+package import MartletJSON
+
+/// GraphQL over HTTP (the draft's rules, with the status codes its audit suite asks for), as pure functions.
+package enum GraphQLOverHTTP {
+  /// What a response is labelled as.
+  package enum ResponseType: Sendable, Equatable, CaseIterable {
+    /// `application/json`: older clients, which trust a body only with 2xx.
+    case json
+    /// `application/graphql-response+json`: the body counts whatever the status.
+    case graphQLResponse
+
+    /// The value of Content-Type.
+    package var contentType: String {
+      switch self {
+      case .json: "application/json; charset=utf-8"
+      case .graphQLResponse: "application/graphql-response+json; charset=utf-8"
+      }
+    }
+
+    var subtype: String {
+      switch self {
+      case .json: "json"
+      case .graphQLResponse: "graphql-response+json"
+      }
+    }
+  }
+
+  /// A request that can be executed, and how to label its response.
+  package struct Accepted: Sendable, Equatable {
+    package var request: GraphQLRequest
+    package var responseType: ResponseType
+    /// A GET must not run a mutation: refuse it with `RequestFailure(.mutationOverGET)`.
+    package var isGET: Bool
+  }
+
+  /// Reads a request whose body has arrived whole.
+  package static func accept(
+    _ head: HTTPRequestHead, body: [UInt8], limits: JSONLimits = JSONLimits()
+  ) throws(RequestFailure) -> Accepted {
+    let responseType = try responseType(accepting: head.headers)
+    let isGET = head.method == "GET"
+    guard isGET || head.method == "POST" else { throw RequestFailure(.method, responseType: responseType) }
+    guard isGET || isJSON(head.headers) else { throw RequestFailure(.contentType, responseType: responseType) }
+    let request: GraphQLRequest
+    do throws(GraphQLRequestError) {
+      request =
+        isGET
+        ? try GraphQLRequest(query: head.query ?? "", limits: limits) : try GraphQLRequest(json: body, limits: limits)
+    } catch {
+      throw RequestFailure(.request(error), responseType: responseType)
+    }
+    return Accepted(request: request, responseType: responseType, isGET: isGET)
+  }
+
+  /// The response type a client prefers: the heaviest, then the first named. A client that names neither, or accepts
+  /// anything, gets `application/json`, as it did before there was another.
+  package static func responseType(accepting headers: HTTPHeaders) throws(RequestFailure) -> ResponseType {
+    let accepted = AcceptedMediaType.parse(headers)
+    if accepted.isEmpty { return .json }
+    var best: (type: ResponseType, weight: Int, specificity: Int, place: Int)?
+    for type in ResponseType.allCases {
+      // The most specific element that covers a type decides its weight.
+      var chosen: (weight: Int, specificity: Int, place: Int)?
+      for (place, element) in accepted.enumerated() {
+        guard let specificity = element.specificity(for: "application", type.subtype),
+          specificity > chosen?.specificity ?? -1
+        else { continue }
+        chosen = (element.weight, specificity, place)
+      }
+      guard let chosen, chosen.weight > 0 else { continue }
+      let isBetter =
+        best.map { (chosen.weight, -chosen.place) > ($0.weight, -$0.place) } ?? true
+      if isBetter { best = (type, chosen.weight, chosen.specificity, chosen.place) }
+    }
+    guard let best else { throw RequestFailure(.notAcceptable, responseType: .json) }
+    return best.type
+  }
+
+  /// POST carries `application/json` in UTF-8. Nothing else, as forms and plain text need no preflight (CSRF).
+  private static func isJSON(_ headers: HTTPHeaders) -> Bool {
+    let values = headers.values("Content-Type")
+    guard values.count == 1, let type = MediaType(values[0]), type.matches("application", "json") else { return false }
+    return type["charset"].map { HTTPSyntax.equals(Array($0.utf8)[...], "utf-8") } ?? true
+  }
+}
+
+extension GraphQLRequest {
+  /// Reads a POST body.
+  package init(json body: [UInt8], limits: JSONLimits) throws(GraphQLRequestError) {
+    let tape: JSONTape
+    do throws(JSONError) {
+      tape = try JSONTape(body, limits: limits)
+    } catch {
+      throw GraphQLRequestError(.notJSON, "", error.description)
+    }
+    try self.init(tape.root)
+  }
+}

@@ -1,0 +1,94 @@
+package import MartletJSON
+
+extension GraphQLOverHTTP {
+  /// How far a request got.
+  package enum Outcome: Sendable, Equatable {
+    /// There is a `data` entry, with or without errors.
+    case executed
+    /// No `data`: the document does not parse or validate, the variables do not fit, no operation can be chosen.
+    case refused
+    /// The server itself failed before there was `data`.
+    case failed
+  }
+
+  /// The status of a response that is a well-formed GraphQL result. As the audits ask: errors of the request are 400
+  /// in the newer type, and 200 towards clients that believe a body only with 2xx.
+  package static func status(_ outcome: Outcome, as type: ResponseType) -> Int {
+    switch (outcome, type) {
+    case (.executed, _): 200
+    case (.refused, .graphQLResponse): 400
+    case (.refused, .json): 200
+    case (.failed, .graphQLResponse): 500
+    case (.failed, .json): 200
+    }
+  }
+
+  /// A request refused before its document was looked at.
+  package struct RequestFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    package enum Reason: Equatable, Sendable {
+      case method
+      case mutationOverGET
+      case contentType
+      case notAcceptable
+      /// A subscription where only single responses are accepted.
+      case subscriptionNotServed
+      case request(GraphQLRequestError)
+    }
+
+    package var reason: Reason
+    /// How to label the answer.
+    package var responseType: ResponseType
+
+    package init(_ reason: Reason, responseType: ResponseType) {
+      self.reason = reason
+      self.responseType = responseType
+    }
+
+    package var status: Int {
+      switch reason {
+      case .method, .mutationOverGET: 405
+      case .contentType: 415
+      case .notAcceptable: 406
+      case .subscriptionNotServed, .request: 400
+      }
+    }
+
+    /// The value of the Allow header that goes with 405.
+    package var allow: String? {
+      switch reason {
+      case .method: "GET, POST"
+      case .mutationOverGET: "POST"
+      case .contentType, .notAcceptable, .subscriptionNotServed, .request: nil
+      }
+    }
+
+    package var description: String {
+      switch reason {
+      case .method: "GraphQL is served by GET and POST"
+      case .mutationOverGET: "mutations need POST"
+      case .contentType: "the request needs Content-Type: application/json in UTF-8"
+      case .notAcceptable: "the response is application/graphql-response+json or application/json"
+      case .subscriptionNotServed: "subscriptions are served over WebSocket (graphql-transport-ws)"
+      case .request(let error): error.description
+      }
+    }
+
+    /// The answer, head and body.
+    package var response: (head: HTTPResponseHead, body: [UInt8]) {
+      var headers = HTTPHeaders()
+      headers.append("Content-Type", responseType.contentType)
+      if let allow { headers.append("Allow", allow) }
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.key("errors")
+      writer.beginArray()
+      writer.beginObject()
+      writer.key("message")
+      writer.string(description)
+      writer.endObject()
+      writer.endArray()
+      writer.endObject()
+      return (HTTPResponseHead(status: status, headers: headers), writer.bytes)
+    }
+  }
+}
