@@ -1,4 +1,4 @@
-package import MartletJSON
+import MartletJSON
 
 extension GraphQLOverHTTP {
   /// How far a request got.

@@ -1,0 +1,73 @@
+import MartletJSON
+package import MartletVocabulary
+
+/// What parsing both directions shares.
+enum MessageParsing {
+  /// The object a message is.
+  static func root(
+    _ text: [UInt8], _ limits: JSONLimits, _ fault: (String) -> GraphQLTransportWS.Close
+  ) throws(GraphQLTransportWS.Close) -> JSONTape.Element {
+    let tape: JSONTape
+    do throws(JSONError) {
+      tape = try JSONTape(text, limits: limits)
+    } catch {
+      throw fault("Invalid message: \(error)")
+    }
+    guard tape.root.kind == .object else { throw fault("A message is a JSON object") }
+    return tape.root
+  }
+}
+
+/// What writing both directions shares.
+enum MessageWriting {
+  static func plain(_ type: String, payload: JSONObject?) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("type")
+    writer.string(type)
+    if let payload {
+      writer.key("payload")
+      writer.value(.object(payload))
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// A message about one operation; `members` adds what follows its type.
+  static func message(_ id: OperationID, _ type: String, _ members: (inout JSONWriter) -> Void) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("id")
+    writer.string(id.text)
+    writer.key("type")
+    writer.string(type)
+    members(&writer)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  static func complete(_ id: OperationID) -> [UInt8] {
+    message(id, "complete") { _ in }
+  }
+}
+
+extension GraphQLTransportWS {
+  /// The bytes round an event's payload. A message is `nextPrefix(id)`, the payload, and a suffix, which all members
+  /// of a group share with the payload.
+  package enum NextMessage {
+    /// `{"id":"…","type":"next","payload":`
+    package static func prefix(_ id: OperationID) -> [UInt8] {
+      var writer = JSONWriter()
+      writer.string(id.text)
+      return Array("{\"id\":".utf8) + writer.bytes + Array(",\"type\":\"next\",\"payload\":".utf8)
+    }
+
+    /// `}`: towards peers that did not ask for cursors.
+    package static let plainSuffix: [UInt8] = [UInt8(ascii: "}")]
+
+    /// `,"cursor":"…"}`, with `"partial":true` before the bracket while the event's transaction goes on.
+    package static func suffix(_ cursor: Cursor, endsTransaction: Bool) -> [UInt8] {
+      Array(",\"cursor\":\"\(cursor)\"\(endsTransaction ? "" : ",\"partial\":true")}".utf8)
+    }
+  }
+}

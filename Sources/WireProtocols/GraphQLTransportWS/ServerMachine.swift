@@ -1,0 +1,230 @@
+package import MartletJSON
+package import MartletVocabulary
+
+extension GraphQLTransportWS {
+  /// What the server's shell has to do, in order.
+  package enum ServerAction: Equatable, Sendable {
+    /// Check the credentials, then call `accept` or `refuse`.
+    case authenticate(payload: JSONObject?)
+    /// Prepare an operation. Its id is reserved already; `number` names it towards the machine, never reused.
+    case start(number: Int, OperationID, GraphQLRequest)
+    /// Clean up operation `number`: its client lost interest or is gone. Exactly once for each started operation
+    /// that this side has not ended.
+    case stop(number: Int)
+    /// Send this text message.
+    case send([UInt8])
+    /// Call `sendPosition` with the place up to which this connection's events have been sent.
+    case tellPosition
+    /// Close the WebSocket.
+    case close(Close)
+  }
+
+  /// The server's end of one connection.
+  ///
+  /// Operations are named by numbers that are never used twice: a result that comes late for a cancelled operation
+  /// cannot reach a new one under the same id. For a fan-out: keep `NextMessage.prefix`, look at `isOpen`, and write
+  /// prefix, payload and suffix into one frame; an operation that ended has been told by `.stop` or by this side.
+  package struct ServerMachine {
+    /// Where the connection stands.
+    package enum Phase: Equatable, Sendable {
+      /// Next: `authenticating` by `connection_init`, `closed` at the deadline.
+      case waitingForInit(deadline: Instant)
+      /// Next: `open` by `accept`, `closed` by `refuse`.
+      case authenticating
+      case open
+      case closed
+    }
+
+    package private(set) var phase: Phase
+    /// What both ends agreed to add to the plain protocol; nothing before the acknowledgement.
+    package private(set) var continuity = Continuity.none
+    package let limits: ServerLimits
+    private let offers: Continuity
+    private var asked = Continuity.none
+    private var numbers: [OperationID: Int] = [:]
+    private var ids: [Int: OperationID] = [:]
+    private var lastNumber = 0
+    private var positionDue: Instant?
+
+    /// - Parameter offers: what this server is able to add for clients that ask.
+    package init(limits: ServerLimits = ServerLimits(), offers: Continuity = .all, at now: Instant) {
+      self.limits = limits
+      self.offers = offers
+      phase = .waitingForInit(deadline: now + limits.initialisationTimeout)
+    }
+
+    /// Whether operations may be answered.
+    package var isOpen: Bool { phase == .open }
+    /// Operations that run or are being prepared.
+    package var operationCount: Int { ids.count }
+
+    // MARK: The client speaks
+
+    /// A text message arrived.
+    package mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [ServerAction]) {
+      if phase == .closed { return }
+      do throws(Close) {
+        try handle(ClientMessage(parsing: text, limits: limits.json), at: now, &actions)
+      } catch {
+        close(error, &actions)
+      }
+    }
+
+    /// A binary message arrived, which the protocol does not know.
+    package mutating func receivedBinary(actions: inout [ServerAction]) {
+      close(.badRequest("Messages are text"), &actions)
+    }
+
+    private mutating func handle(
+      _ message: ClientMessage, at now: Instant, _ actions: inout [ServerAction]
+    ) throws(Close) {
+      switch message {
+      case .connectionInit(let payload):
+        guard case .waitingForInit = phase else { throw .tooManyInitialisations }
+        phase = .authenticating
+        asked = Continuity(payload: payload)
+        actions.append(.authenticate(payload: payload))
+      case .ping(let payload): actions.append(.send(ServerMessage.pongText(payload)))
+      case .pong: break
+      case .subscribe(let id, let request): try subscribe(id, request, &actions)
+      case .complete(let id):
+        // Unknown ids crossed our own end on the wire. Never confirmed.
+        guard let number = numbers.removeValue(forKey: id) else { return }
+        ids[number] = nil
+        actions.append(.stop(number: number))
+      }
+    }
+
+    private mutating func subscribe(
+      _ id: OperationID, _ request: GraphQLRequest, _ actions: inout [ServerAction]
+    ) throws(Close) {
+      guard phase == .open else { throw .unauthorized }
+      guard id.text.utf8.count <= limits.idBytes else { throw .badRequest("The id is too long") }
+      guard numbers[id] == nil else { throw .duplicate(id) }
+      guard ids.count < limits.operations else {
+        let message = "This connection has \(limits.operations) operations already"
+        actions.append(.send(ServerMessage.errorText(id, messages: [message])))
+        return
+      }
+      // Reserved before anything else is done for it: a second subscribe may be right behind.
+      lastNumber += 1
+      numbers[id] = lastNumber
+      ids[lastNumber] = id
+      actions.append(.start(number: lastNumber, id, request))
+    }
+
+    /// The connection is gone, by whatever cause.
+    package mutating func connectionEnded(actions: inout [ServerAction]) {
+      phase = .closed
+      positionDue = nil
+      for number in ids.keys.sorted() { actions.append(.stop(number: number)) }
+      ids = [:]
+      numbers = [:]
+    }
+
+    private mutating func close(_ close: Close, _ actions: inout [ServerAction]) {
+      if phase == .closed { return }
+      connectionEnded(actions: &actions)
+      actions.append(.close(close))
+    }
+
+    // MARK: The server speaks
+
+    /// The credentials are good: acknowledges. `payload` goes into the acknowledgement.
+    package mutating func accept(payload: JSONObject? = nil, at now: Instant, actions: inout [ServerAction]) {
+      guard phase == .authenticating else { return }
+      phase = .open
+      continuity = asked.intersection(offers)
+      if continuity.cursors, let interval = limits.positionInterval { positionDue = now + interval }
+      actions.append(.send(ServerMessage.acknowledgementText(continuity.added(to: payload))))
+    }
+
+    /// The credentials are not good: closes with 4403.
+    package mutating func refuse(_ reason: String = "Forbidden", actions: inout [ServerAction]) {
+      close(.forbidden(reason), &actions)
+    }
+
+    /// Ends the connection with any code, for example 1001 at shutdown or 4500.
+    package mutating func end(_ code: WebSocketCloseCode, _ reason: String, actions: inout [ServerAction]) {
+      close(Close(code, reason), &actions)
+    }
+
+    /// The id of operation `number` while it runs.
+    package func id(of number: Int) -> OperationID? { ids[number] }
+
+    /// One result, for queries, mutations and streams alike. Nothing is sent for an operation that has ended.
+    package func next(
+      _ number: Int, payload: [UInt8], cursor: Cursor? = nil, endsTransaction: Bool = true,
+      actions: inout [ServerAction]
+    ) {
+      guard let id = ids[number] else { return }
+      let suffix =
+        if continuity.cursors, let cursor {
+          NextMessage.suffix(cursor, endsTransaction: endsTransaction)
+        } else {
+          NextMessage.plainSuffix
+        }
+      actions.append(.send(NextMessage.prefix(id) + payload + suffix))
+    }
+
+    /// Everything up to `cursor` has been sent and every later event will be. Only towards clients that asked.
+    package func ready(_ number: Int, _ cursor: Cursor, actions: inout [ServerAction]) {
+      guard continuity.cursors, let id = ids[number] else { return }
+      actions.append(.send(ServerMessage.readyText(id, cursor)))
+    }
+
+    /// A hole that nothing can fill. Only towards clients that asked.
+    package func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [ServerAction]) {
+      guard continuity.cursors, let id = ids[number] else { return }
+      actions.append(.send(ServerMessage.gapText(id, gap)))
+    }
+
+    /// The operation has ended well.
+    package mutating func complete(_ number: Int, actions: inout [ServerAction]) {
+      guard let id = forget(number) else { return }
+      actions.append(.send(MessageWriting.complete(id)))
+    }
+
+    /// The operation has failed; `errors` is a list in JSON that is not empty. No `complete` follows.
+    package mutating func fail(_ number: Int, errors: [UInt8], actions: inout [ServerAction]) {
+      guard let id = forget(number) else { return }
+      actions.append(.send(ServerMessage.errorText(id, errors: errors)))
+    }
+
+    private mutating func forget(_ number: Int) -> OperationID? {
+      guard let id = ids.removeValue(forKey: number) else { return nil }
+      numbers[id] = nil
+      return id
+    }
+
+    /// Tells a negotiated client how far its events have been sent, and asks for a sign of life.
+    package mutating func sendPosition(_ cursor: Cursor, at now: Instant, actions: inout [ServerAction]) {
+      guard isOpen, continuity.cursors else { return }
+      if let interval = limits.positionInterval { positionDue = now + interval }
+      actions.append(.send(ServerMessage.positionText(cursor)))
+    }
+
+    // MARK: Time
+
+    /// When `reachedDeadline` wants to be called.
+    package var nextDeadline: Instant? {
+      switch phase {
+      case .waitingForInit(let deadline): deadline
+      case .open: positionDue
+      case .authenticating, .closed: nil
+      }
+    }
+
+    /// Time has passed.
+    package mutating func reachedDeadline(at now: Instant, actions: inout [ServerAction]) {
+      guard let deadline = nextDeadline, now >= deadline else { return }
+      switch phase {
+      case .waitingForInit: close(.initialisationTimeout, &actions)
+      case .open:
+        positionDue = limits.positionInterval.map { now + $0 }
+        actions.append(.tellPosition)
+      case .authenticating, .closed: break
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import MartletJSON
+import MartletVocabulary
+
+extension GraphQLTransportWS.ServerMessage {
+  static func acknowledgementText(_ payload: JSONObject?) -> [UInt8] {
+    MessageWriting.plain("connection_ack", payload: payload)
+  }
+
+  static func pongText(_ payload: JSONObject?) -> [UInt8] {
+    MessageWriting.plain("pong", payload: payload)
+  }
+
+  static func positionText(_ cursor: Cursor) -> [UInt8] {
+    let member = JSONValue.object(JSONObject([("cursor", .string(cursor.description))]))
+    return MessageWriting.plain("ping", payload: JSONObject([("martlet", member)]))
+  }
+
+  static func readyText(_ id: OperationID, _ cursor: Cursor) -> [UInt8] {
+    MessageWriting.message(id, "ready") { writer in
+      writer.key("cursor")
+      writer.string(cursor.description)
+    }
+  }
+
+  static func gapText(_ id: OperationID, _ gap: SubscriptionGap) -> [UInt8] {
+    MessageWriting.message(id, "gap") { writer in
+      writer.key("reason")
+      writer.string(gap.reason)
+      writer.key("from")
+      if let from = gap.from { writer.string(from.description) } else { writer.null() }
+      writer.key("to")
+      writer.string(gap.to.description)
+    }
+  }
+
+  static func errorText(_ id: OperationID, errors: [UInt8]) -> [UInt8] {
+    MessageWriting.message(id, "error") { writer in
+      writer.key("payload")
+      writer.raw(errors)
+    }
+  }
+
+  static func errorText(_ id: OperationID, messages: [String]) -> [UInt8] {
+    let errors = messages.map { JSONValue.object(JSONObject([("message", .string($0))])) }
+    return errorText(id, errors: JSONValue.array(errors).serialized())
+  }
+}
