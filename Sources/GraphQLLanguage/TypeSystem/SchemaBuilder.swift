@@ -21,11 +21,30 @@ struct SchemaBuilder {
     } catch {
       throw SchemaErrors([error.graphQLError])
     }
+    var report = TypeSystemReport()
+    DefinitionUniqueness.check(document, &report)
+    DefinitionReferences.check(document, builtIn: builtIn, &report)
+    AppliedDirectives.check(document, builtIn: builtIn, &report)
+    guard report.errors.isEmpty else { throw SchemaErrors(report.errors) }
     builder.collect(document, isBuiltIn: false)
     builder.collect(builtIn, isBuiltIn: true)
     let schema = builder.resolve(document)
     guard let schema, builder.errors.isEmpty else { throw SchemaErrors(builder.errors) }
+    check(schema, &report)
+    guard report.errors.isEmpty else { throw SchemaErrors(report.errors) }
     return schema
+  }
+
+  /// The rules that need resolved types.
+  private static func check(_ schema: Schema, _ report: inout TypeSystemReport) {
+    RootTypes.check(schema, &report)
+    ReservedNames.check(schema, &report)
+    Members.check(schema, &report)
+    Interfaces.check(schema, &report)
+    InputCycles.check(schema, &report)
+    DefaultValues.check(schema, &report)
+    DefaultCycles.check(schema, &report)
+    DirectiveCycles.check(schema, &report)
   }
 
   // MARK: Collecting
