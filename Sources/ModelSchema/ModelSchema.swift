@@ -1,0 +1,122 @@
+package import MartletGraphQLLanguage
+
+/// What a document of `@model` types means: the models, the schema that serves them, and what each generated root field
+/// does.
+package struct ModelSchema: Sendable {
+  package let models: [ModelDefinition]
+  /// The executable schema, generated parts included.
+  package let schema: Schema
+  /// What the generated root fields do. Root fields that are not here were written by hand and need resolvers.
+  package let operations: [FieldPath: BuiltInOperation]
+  /// For each model's type, the record position of each shown field.
+  package let slots: [String: [String: Int]]
+  /// Changes when anything a stored plan or group depends on changes: FNV-1a over the printed schema.
+  package let version: UInt64
+
+  /// Reads a document.
+  ///
+  /// - Throws: everything that is wrong with it, with places.
+  package init(_ source: String, name: String? = nil) throws(ModelSchemaError) {
+    let document: Document
+    let prelude: Document
+    do {
+      document = try Parser.parse(source, name: name, limits: .schema)
+      prelude = try Parser.parse(Prelude.source, limits: .schema)
+    } catch {
+      throw ModelSchemaError([error.graphQLError])
+    }
+    try Self.checkDirectives(document, prelude)
+    var complaints = Complaints()
+    let expanded = JoinModels.expand(document, &complaints)
+    var reader = ModelReader(expanded)
+    reader.read()
+    reader.readRelations()
+    let errors = complaints.errors + reader.complaints.errors
+    guard errors.isEmpty else { throw ModelSchemaError(errors) }
+    models = reader.models
+
+    var generator = SchemaGenerator(models: reader.models, document: expanded)
+    generator.generate()
+    try Self.readSubscriptions(expanded, reader.models, &generator)
+    operations = generator.operations
+    let served = try DocumentAssembly(models: reader.models, written: expanded).assemble(generator)
+    do {
+      schema = try Schema.build(from: served)
+    } catch {
+      throw ModelSchemaError(error.errors)
+    }
+    slots = Dictionary(
+      uniqueKeysWithValues: models.map { model in
+        (model.name, Dictionary(model.fields.enumerated().map { ($1.name, $0) }) { first, _ in first })
+      })
+    version = Self.hash(source)
+  }
+
+  /// Model directives are checked as any directive is: place, arguments, types. The written document alone need not be
+  /// a whole schema (it may lack a query root), so a stand-in completes it.
+  private static func checkDirectives(_ document: Document, _ prelude: Document) throws(ModelSchemaError) {
+    var whole = document
+    whole.definitions += prelude.definitions
+    let hasQuery = document.definitions.contains {
+      if case .type(let type) = $0 { type.name.text == "Query" } else { false }
+    }
+    if !hasQuery {
+      let field = FieldDefinition(name: Name("unused"), type: .named("String"))
+      whole.definitions.append(
+        .type(TypeDefinition(name: Name("Query"), content: .object(interfaces: [], fields: [field]))))
+    }
+    do {
+      _ = try Schema.build(from: whole)
+    } catch {
+      throw ModelSchemaError(error.errors)
+    }
+  }
+
+  /// Written subscription fields with `@aws_subscribe`: their arguments equal the record's fields.
+  private static func readSubscriptions(
+    _ document: Document, _ models: [ModelDefinition], _ generator: inout SchemaGenerator
+  ) throws(ModelSchemaError) {
+    var complaints = Complaints()
+    let mutations = generator.operations
+    for case .type(let type) in document.definitions where type.name.text == "Subscription" {
+      for field in type.fields {
+        guard let directive = field.directive("aws_subscribe") else { continue }
+        let place = "Subscription.\(field.name.text)"
+        guard let model = models.first(where: { $0.name == field.type.name.text }) else {
+          complaints.add("\(place) has @aws_subscribe and so must have a model's type.", at: field.location)
+          continue
+        }
+        var events: Set<BuiltInOperation.SubscriptionSource.Event> = []
+        for name in directive.argument("mutations")?.strings ?? [] {
+          switch mutations[FieldPath("Mutation", name)] {
+          case .create(model.number): events.insert(.create)
+          case .update(model.number): events.insert(.update)
+          case .delete(model.number): events.insert(.delete)
+          case .get, .list, .listByIndex, .create, .update, .delete, .transaction, .subscribe, nil:
+            complaints.add("\(place) names \"\(name)\", which is no mutation of \(model.name).", at: directive.location)
+          }
+        }
+        var equalities: [BuiltInOperation.SubscriptionSource.Equality] = []
+        for argument in field.arguments {
+          guard let position = model.position(of: argument.name.text) else {
+            complaints.add(
+              "\(place) has the argument \"\(argument.name.text)\", which is no field of \(model.name).",
+              at: argument.location)
+            continue
+          }
+          equalities.append(.init(argument: argument.name.text, field: position))
+        }
+        generator.add(
+          .subscribe(.init(model: model.number, events: events, filter: .equalities(equalities))),
+          at: FieldPath("Subscription", field.name.text))
+      }
+    }
+    guard complaints.errors.isEmpty else { throw ModelSchemaError(complaints.errors) }
+  }
+
+  private static func hash(_ text: String) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return hash
+  }
+}

@@ -1,0 +1,146 @@
+package import MartletGraphQLLanguage
+package import MartletJSON
+
+/// What one `@model` type means.
+package struct ModelDefinition: Sendable {
+  /// Position among the schema's models; changes carry it.
+  package var number: Int
+  /// The GraphQL type's name.
+  package var name: String
+  /// As the list query and the index queries name it.
+  package var pluralName: String
+  /// The name the data is stored under: the type's, or `@mapsTo`'s or `@refersTo`'s.
+  package var tableName: String
+  package var fields: [ModelField]
+  /// Positions of the primary key's fields: `id` unless `@primaryKey` says otherwise.
+  package var primaryKey: [Int]
+  package var indexes: [ModelIndex] = []
+  package var relations: [ModelRelation] = []
+  /// `@auth` rules of the type and of its fields, kept for access rules; nothing enforces them yet.
+  package var authRules: [AuthRule] = []
+  package var operations = ModelOperations()
+  /// Positions of the time stamps, when the model keeps them.
+  package var createdAt: Int?
+  package var updatedAt: Int?
+  package var location: Location
+
+  /// The position of the field called `name`.
+  package func position(of name: String) -> Int? {
+    fields.firstIndex { $0.name == name }
+  }
+
+  /// The key of a record of this model.
+  package func key(of record: Record) -> RecordKey {
+    RecordKey(values: primaryKey.map { record[$0] })
+  }
+}
+
+/// One stored field of a model.
+package struct ModelField: Sendable {
+  package enum Kind: Sendable, Hashable {
+    case scalar(ScalarKind)
+    case enumeration(name: String, values: [String])
+    /// A type without `@model`, stored inside the record.
+    case embedded(String)
+  }
+
+  package var name: String
+  /// The name the values are stored under: the field's, or `@mapsTo`'s.
+  package var columnName: String
+  package var kind: Kind
+  package var isRequired: Bool
+  package var isList = false
+  package var isElementRequired = false
+  /// What a create without the field stores (`@default`).
+  package var defaultValue: JSONValue?
+  package var validations: [FieldValidation] = []
+  /// Whether a relation brought it in: it is stored and can be written, but the type does not show it.
+  package var isImplicit = false
+  package var location: Location
+
+  /// The type a filter on this field has.
+  package var filterBase: ScalarKind? {
+    switch kind {
+    case .scalar(let kind): kind.filterBase
+    case .enumeration, .embedded: nil
+    }
+  }
+}
+
+/// A declared index (`@index`).
+package struct ModelIndex: Sendable, Hashable {
+  package var name: String
+  /// Positions: the hash field first, then the sort key's.
+  package var fields: [Int]
+  /// The query that lists by this index; nil for none.
+  package var queryField: String?
+
+  package init(name: String, fields: [Int], queryField: String?) {
+    self.name = name
+    self.fields = fields
+    self.queryField = queryField
+  }
+}
+
+/// A field whose value is found in another model.
+package struct ModelRelation: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable { case hasMany, hasOne, belongsTo }
+
+  package var name: String
+  package var kind: Kind
+  /// The other model's number.
+  package var target: Int
+  /// Positions in this model whose values select…
+  package var sourceFields: [Int]
+  /// …the records of the other model that have them in these positions.
+  package var targetFields: [Int]
+  package var isRequired: Bool
+  /// Page size of a has-many relation without an argument.
+  package var limit = 100
+
+  package init(
+    name: String, kind: Kind, target: Int, sourceFields: [Int], targetFields: [Int], isRequired: Bool,
+    limit: Int = 100
+  ) {
+    self.name = name
+    self.kind = kind
+    self.target = target
+    self.sourceFields = sourceFields
+    self.targetFields = targetFields
+    self.isRequired = isRequired
+    self.limit = limit
+  }
+}
+
+/// One rule of an `@auth` directive, kept as written.
+package struct AuthRule: Sendable, Hashable {
+  /// The field it stands on; nil for the type.
+  package var field: String?
+  package var rule: Value
+  package var location: Location
+}
+
+/// The names of a model's operations; nil where `@model` switched one off.
+package struct ModelOperations: Sendable, Hashable {
+  package var get: String?
+  package var list: String?
+  package var create: String?
+  package var update: String?
+  package var delete: String?
+  package var onCreate: String?
+  package var onUpdate: String?
+  package var onDelete: String?
+
+  package init() {}
+}
+
+/// A check on written values (`@validate`).
+package struct FieldValidation: Sendable, Hashable {
+  package enum Rule: String, Sendable, CaseIterable {
+    case gt, lt, gte, lte, minLength, maxLength, startsWith, endsWith, matches
+  }
+
+  package var rule: Rule
+  package var value: String
+  package var errorMessage: String?
+}

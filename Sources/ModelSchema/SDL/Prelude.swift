@@ -1,0 +1,75 @@
+/// The directives and scalars a model document may use without defining them.
+enum Prelude {
+  static let source = #"""
+    "Stores the type's values: gives it queries, mutations and subscriptions."
+    directive @model(
+      queries: ModelQueryMap
+      mutations: ModelMutationMap
+      subscriptions: ModelSubscriptionMap
+      timestamps: ModelTimestamps
+    ) on OBJECT
+    input ModelQueryMap { get: String list: String }
+    input ModelMutationMap { create: String update: String delete: String }
+    input ModelSubscriptionMap {
+      onCreate: [String] onUpdate: [String] onDelete: [String] level: ModelSubscriptionLevel
+    }
+    enum ModelSubscriptionLevel { off public on }
+    input ModelTimestamps { createdAt: String updatedAt: String }
+
+    "Names the field that identifies a record, and the fields that order records of one value."
+    directive @primaryKey(sortKeyFields: [String]) on FIELD_DEFINITION
+    "Keeps records in order of this field and the sort key, and lists them by it."
+    directive @index(name: String, sortKeyFields: [String], queryField: String) repeatable on FIELD_DEFINITION
+    "What a create without the field stores."
+    directive @default(value: String!) on FIELD_DEFINITION
+    directive @hasMany(indexName: String, fields: [String!], references: [String!], limit: Int = 100) on FIELD_DEFINITION
+    directive @hasOne(fields: [String!], references: [String!]) on FIELD_DEFINITION
+    directive @belongsTo(fields: [String!], references: [String!]) on FIELD_DEFINITION
+    directive @manyToMany(relationName: String!, limit: Int = 100) on FIELD_DEFINITION
+    "The name the data is stored under, when it differs: keeps the data across a rename."
+    directive @mapsTo(name: String!) on OBJECT | FIELD_DEFINITION
+    "The name of the table the type reads, when it differs."
+    directive @refersTo(name: String!) on OBJECT
+    "A check on written values."
+    directive @validate(type: ModelValidation!, value: String!, errorMessage: String) repeatable on FIELD_DEFINITION
+    enum ModelValidation { gt lt gte lte minLength maxLength startsWith endsWith matches }
+    "Who may do what."
+    directive @auth(rules: [ModelAuthRule!]!) on OBJECT | FIELD_DEFINITION
+    input ModelAuthRule {
+      allow: ModelAuthAllow! provider: ModelAuthProvider identityClaim: String groupClaim: String ownerField: String
+      groupsField: String groups: [String] operations: [ModelAuthOperation]
+    }
+    enum ModelAuthAllow { owner groups private public custom }
+    enum ModelAuthProvider { apiKey iam identityPool oidc userPools function }
+    enum ModelAuthOperation { create update delete read get list sync listen search }
+    "The subscription fires when one of these mutations was made."
+    directive @aws_subscribe(mutations: [String!]!) on FIELD_DEFINITION
+
+    "A calendar day, `YYYY-MM-DD`, with an optional offset."
+    scalar AWSDate
+    "A time of day, `hh:mm:ss.sss`, with an optional offset."
+    scalar AWSTime
+    "A moment, `YYYY-MM-DDThh:mm:ss.sss` with an offset or `Z`."
+    scalar AWSDateTime
+    "Seconds since 1970."
+    scalar AWSTimestamp
+    scalar AWSEmail
+    "Text that holds a JSON document."
+    scalar AWSJSON
+    scalar AWSURL
+    scalar AWSPhone
+    "IPv4 or IPv6, with an optional prefix length."
+    scalar AWSIPAddress
+    """#
+
+  /// Names that only the directives need; they are not part of the served schema.
+  static let directiveTypes: Set<String> = [
+    "ModelQueryMap", "ModelMutationMap", "ModelSubscriptionMap", "ModelSubscriptionLevel", "ModelTimestamps",
+    "ModelValidation", "ModelAuthRule", "ModelAuthAllow", "ModelAuthProvider", "ModelAuthOperation",
+  ]
+
+  static let directives: Set<String> = [
+    "model", "primaryKey", "index", "default", "hasMany", "hasOne", "belongsTo", "manyToMany", "mapsTo", "refersTo",
+    "validate", "auth", "aws_subscribe",
+  ]
+}
