@@ -42,6 +42,14 @@ static inline CURLMcode martlet_curl_multi_set_callbacks(
   curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
   return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
 }
+// Nothing but HTTP: a URL from outside must not read files or talk to mail servers.
+static inline CURLcode martlet_curl_only_http(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
 static inline CURLcode martlet_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 // A finished transfer of `multi` and its result; null when there is none.
 static inline CURL *martlet_curl_multi_finished(CURLM *multi, CURLcode *result) {
