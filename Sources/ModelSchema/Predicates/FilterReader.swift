@@ -1,0 +1,136 @@
+package import MartletJSON
+
+/// A filter, condition or key condition that does not mean anything.
+package struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Where in the filter, from its root: `filter.origin.eq`.
+  package var path: String
+  package var message: String
+
+  package var description: String { "\(path): \(message)" }
+}
+
+/// Reads filter inputs (AppSync's syntax) into predicates. Several fields, and several operators on one field, must
+/// all hold; `null` stands for an absent entry.
+package struct FilterReader {
+  package let model: ModelDefinition
+  /// Elements of one `in` or `notIn`. AppSync allows 5; more are useful and still cheap.
+  package var listLimit = 100
+  /// Comparisons in one filter: each costs an evaluation per event.
+  package var comparisonLimit = 200
+  private var comparisons = 0
+
+  package init(_ model: ModelDefinition) {
+    self.model = model
+  }
+
+  /// The predicate a filter or condition input means; everything for nil.
+  package mutating func read(_ filter: JSONValue?, path: String = "filter") throws(FilterError) -> Predicate {
+    guard let filter, !filter.isNull else { return .all }
+    guard let members = filter.object else { throw FilterError(path: path, message: "must be an object") }
+    var parts: [Predicate] = []
+    for (name, value) in members where !value.isNull {
+      let inner = "\(path).\(name)"
+      switch name {
+      case "and": parts.append(.and(try list(value, inner)))
+      case "or": parts.append(.or(try list(value, inner)))
+      case "not": parts.append(.not(try read(value, path: inner)))
+      default:
+        guard let field = model.position(of: name) else {
+          throw FilterError(path: inner, message: "\(model.name) has no such field")
+        }
+        parts += try operators(value, on: field, inner)
+      }
+    }
+    return parts.count == 1 ? parts[0] : parts.isEmpty ? .all : .and(parts)
+  }
+
+  private mutating func list(_ value: JSONValue, _ path: String) throws(FilterError) -> [Predicate] {
+    // GraphQL lets a single value stand for a list of one.
+    guard let items = value.array else { return [try read(value, path: path)] }
+    var parts: [Predicate] = []
+    for (index, item) in items.enumerated() where !item.isNull {
+      parts.append(try read(item, path: "\(path)[\(index)]"))
+    }
+    return parts
+  }
+
+  /// The comparisons on one field.
+  package mutating func operators(
+    _ value: JSONValue, on field: Int, _ path: String
+  ) throws(FilterError) -> [Predicate] {
+    guard let members = value.object else { throw FilterError(path: path, message: "must be an object") }
+    var parts: [Predicate] = []
+    for (name, operand) in members {
+      let inner = "\(path).\(name)"
+      if operand.isNull, name != "eq", name != "ne" { continue }
+      comparisons += 1
+      guard comparisons <= comparisonLimit else {
+        throw FilterError(path: inner, message: "a filter has at most \(comparisonLimit) comparisons")
+      }
+      parts.append(.compare(field: field, try comparison(name, operand, inner)))
+    }
+    return parts
+  }
+
+  private func comparison(_ name: String, _ operand: JSONValue, _ path: String) throws(FilterError) -> Comparison {
+    switch name {
+    case "eq": return .eq(operand)
+    case "ne": return .ne(operand)
+    case "lt": return .lt(operand)
+    case "le": return .le(operand)
+    case "gt": return .gt(operand)
+    case "ge": return .ge(operand)
+    case "contains": return .contains(operand)
+    case "notContains": return .notContains(operand)
+    case "between":
+      guard let ends = operand.array, ends.count == 2 else {
+        throw FilterError(path: path, message: "needs a list of two values")
+      }
+      return .between(ends[0], ends[1])
+    case "beginsWith":
+      guard let text = operand.string else { throw FilterError(path: path, message: "needs text") }
+      return .beginsWith(text)
+    case "in", "notIn":
+      let list = operand.array ?? [operand]
+      guard list.count <= listLimit else {
+        throw FilterError(path: path, message: "has more than \(listLimit) values")
+      }
+      return name == "in" ? .in(list) : .notIn(list)
+    case "attributeExists":
+      guard let exists = operand.bool else { throw FilterError(path: path, message: "needs true or false") }
+      return .attributeExists(exists)
+    case "attributeType":
+      guard let type = operand.string.flatMap(AttributeType.init(rawValue:)) else {
+        throw FilterError(path: path, message: "names no type")
+      }
+      return .attributeType(type)
+    case "size": return .size(try size(operand, path))
+    default: throw FilterError(path: path, message: "is no operator")
+    }
+  }
+
+  private func size(_ operand: JSONValue, _ path: String) throws(FilterError) -> SizeComparison {
+    let members = (operand.object ?? JSONObject()).filter { !$0.value.isNull }
+    guard members.count == 1, let member = members.first else {
+      throw FilterError(path: path, message: "needs exactly one comparison")
+    }
+    if member.key == "between" {
+      guard let ends = member.value.array, ends.count == 2, let low = ends[0].int, let high = ends[1].int else {
+        throw FilterError(path: "\(path).between", message: "needs a list of two whole numbers")
+      }
+      return .between(low, high)
+    }
+    guard let number = member.value.int else {
+      throw FilterError(path: "\(path).\(member.key)", message: "needs a whole number")
+    }
+    switch member.key {
+    case "eq": return .eq(number)
+    case "ne": return .ne(number)
+    case "lt": return .lt(number)
+    case "le": return .le(number)
+    case "gt": return .gt(number)
+    case "ge": return .ge(number)
+    default: throw FilterError(path: "\(path).\(member.key)", message: "is no operator")
+    }
+  }
+}
