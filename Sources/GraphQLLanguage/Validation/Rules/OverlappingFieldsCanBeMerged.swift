@@ -55,6 +55,9 @@ struct OverlappingFieldsCanBeMerged {
   private var comparedPairs: [FragmentPair: Bool] = [:]
   private var comparedUses: Set<FragmentUse> = []
   private var comparisons = 0
+  /// The places of conflicts reported so far. The set of an inline fragment belongs to the sets around it, which find
+  /// its conflicts too.
+  private var reported: Set<[UInt32]> = []
 
   /// Reports the conflicts within one selection set. Conflicts within the sets below it are theirs to report.
   mutating func check(_ set: SelectionSet, on parent: NamedType?, _ validation: Validation) {
@@ -76,7 +79,8 @@ struct OverlappingFieldsCanBeMerged {
         compare(fragment, other, areExclusive: false, &conflicts, validation)
       }
     }
-    for conflict in conflicts {
+    for conflict in conflicts
+    where reported.insert((conflict.first + conflict.second).map(\.offset)).inserted {
       validation.report(
         .overlappingFieldsCanBeMerged,
         "Fields '\(conflict.name)' conflict because \(conflict.reason.text). Use different aliases on the fields to "

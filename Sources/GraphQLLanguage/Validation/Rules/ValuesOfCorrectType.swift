@@ -44,8 +44,9 @@ enum ValuesOfCorrectType {
       let near = Suggestions.near(field.name.text, among: named.inputFields.map(\.name))
       validation.report(
         .valuesOfCorrectType,
-        "Expected value of type '\(named.name)' not to include unknown field '\(field.name.text)'."
-          + "\(Suggestions.text(near)) Found: \(Printer.text(of: value)).", field.name.location)
+        "Expected value of type '\(named.name)' not to include unknown field '\(field.name.text)'"
+          + (near.isEmpty ? ", found" : ".\(Suggestions.text(near)) Found") + ": \(Printer.text(of: value)).",
+        field.name.location)
     }
     return named
   }
