@@ -11,7 +11,7 @@ extension ExecutableSchema {
     if let operationName {
       guard let named = operations.first(where: { $0.name?.text.utf8.elementsEqual(operationName.utf8) ?? false })
       else {
-        throw GraphQLError(message: "Unknown operation named \"\(operationName)\".")
+        throw GraphQLError(message: "Unknown operation named '\(operationName)'.")
       }
       operation = named
     } else if let first = operations.first {
@@ -38,7 +38,7 @@ extension ExecutableSchema {
     for variable in operation.variables {
       guard let type = schema.resolve(variable.type), schema[type.named].isInput else {
         throw GraphQLError(
-          message: "Variable \"$\(variable.name.text)\" expected value of type \"\(Printer.text(of: variable.type))\""
+          message: "Variable '$\(variable.name.text)' expected value of type '\(Printer.text(of: variable.type))'"
             + " which cannot be used as an input type.",
           locations: [variable.type.location.source].compactMap { $0 })
       }
@@ -78,7 +78,7 @@ extension OperationPlan {
         } else if variable.type.isNonNull {
           errors.append(
             error(
-              variable, "Expected a value of non-null type \"\(schema.schema.describe(variable.type))\" to be provided."
+              variable, "Expected a value of non-null type '\(schema.schema.describe(variable.type))' to be provided."
             ))
         }
         continue
@@ -99,7 +99,7 @@ extension OperationPlan {
 
   private func error(_ variable: VariablePlan, _ message: String, _ path: InputPath = InputPath()) -> GraphQLError {
     GraphQLError(
-      message: "Variable \"$\(variable.name)\" has invalid value\(path.phrase): \(message)",
+      message: "Variable '$\(variable.name)' has invalid value\(path.phrase): \(message)",
       locations: [variable.location].compactMap { $0 })
   }
 }

@@ -59,10 +59,10 @@ struct FieldCollector {
     case .boolean(let flag): return flag
     case .variable(let variable):
       if case .bool(let flag)? = variables[variable] { return flag }
-      let what = "Argument \"if\" has invalid value: Expected variable \"$\(variable)\" provided to "
+      let what = "Argument 'if' has invalid value: Expected variable '$\(variable)' provided to "
       let missing =
         variables[variable] == nil
-        ? "type \"Boolean!\" to provide a runtime value." : "non-null type \"Boolean!\" not to be null."
+        ? "type 'Boolean!' to provide a runtime value." : "non-null type 'Boolean!' not to be null."
       throw PlanFault(message: what + missing, locations: [literal.location.source].compactMap { $0 })
     case .int, .float, .string, .null, .enumeration, .list, .object: return nil
     }

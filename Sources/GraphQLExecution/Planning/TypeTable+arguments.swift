@@ -36,7 +36,7 @@ extension TypeTable {
         } else if input.isRequired {
           throw PlanFault(
             message:
-              "Argument \"\(name)\" of required type \"\(schema.describe(input.type))\" was not provided.",
+              "Argument '\(name)' of required type '\(schema.describe(input.type))' was not provided.",
             locations: [location.source].compactMap { $0 })
         }
         continue
@@ -44,7 +44,7 @@ extension TypeTable {
       guard let value = coerce(literal: literal, to: input.type, variables: variables) else {
         let found = fault(in: literal, for: input.type, variables: variables)
         throw PlanFault(
-          message: "Argument \"\(name)\" has invalid value\(found?.path.phrase ?? ""): \(found?.message ?? "")",
+          message: "Argument '\(name)' has invalid value\(found?.path.phrase ?? ""): \(found?.message ?? "")",
           locations: [(found?.location ?? literal.location).source].compactMap { $0 })
       }
       result[name] = value

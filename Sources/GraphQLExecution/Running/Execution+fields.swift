@@ -139,7 +139,7 @@ extension Execution {
       }
     case .null, .json, .record, .object:
       report(
-        "Expected Iterable, but did not find one for field \"\(field.parentName).\(field.name)\".", field.locations)
+        "Expected Iterable, but did not find one for field '\(field.parentName).\(field.name)'.", field.locations)
       return nil
     }
     return .list(list)
@@ -181,25 +181,25 @@ extension Execution {
   ) -> ResultValue? {
     guard let name = schema.resolvers.types[type.name]?(value) ?? value.statedType else {
       report(
-        "Abstract type \"\(type.name)\" must resolve to an Object type at runtime for field"
-          + " \"\(field.parentName).\(field.name)\". Either the value or a type resolver has to name it.",
+        "Abstract type '\(type.name)' must resolve to an Object type at runtime for field"
+          + " '\(field.parentName).\(field.name)'. Either the value or a type resolver has to name it.",
         field.locations)
       return nil
     }
     if let selection = selections[name] { return executeSelection(selection, of: value) }
     guard let named = schema.schema.type(name) else {
       report(
-        "Abstract type \"\(type.name)\" was resolved to a type \"\(name)\" that does not exist inside the schema.",
+        "Abstract type '\(type.name)' was resolved to a type '\(name)' that does not exist inside the schema.",
         field.locations)
       return nil
     }
     guard named.kind == .object else {
-      report("Abstract type \"\(type.name)\" was resolved to a non-object type \"\(name)\".", field.locations)
+      report("Abstract type '\(type.name)' was resolved to a non-object type '\(name)'.", field.locations)
       return nil
     }
     guard type.includes(named.id) else {
       report(
-        "Runtime Object type \"\(named.name)\" is not a possible type for \"\(type.name)\".", field.locations)
+        "Runtime Object type '\(named.name)' is not a possible type for '\(type.name)'.", field.locations)
       return nil
     }
     // The plan left this type out to stay within its limit.

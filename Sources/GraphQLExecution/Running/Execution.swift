@@ -128,7 +128,7 @@ package final class Execution {
       let value: ResultValue?
       if results.count != work.places.count {
         value = fail(
-          "The resolver of \"\(work.field.parentName).\(work.field.name)\" gave \(results.count) values for"
+          "The resolver of '\(work.field.parentName).\(work.field.name)' gave \(results.count) values for"
             + " \(work.places.count) parents.", work.field)
       } else {
         switch results[index] {
@@ -221,6 +221,8 @@ package final class Execution {
     if droppedErrors > 0 {
       all.append(ResponseError("\(droppedErrors) more errors were left out of this response."))
     }
+    // Without a decision on what is selected nothing was executed.
+    guard variant.selection.fault == nil else { return ExecutionResult(data: nil, errors: all) }
     let data: ResultValue = dataIsNull ? .null : root.map { .object($0) } ?? .null
     return ExecutionResult(data: data, errors: all)
   }

@@ -54,19 +54,19 @@ public final class ExecutableSchema: Sendable {
     for name in Array(resolvers.fields.keys) + Array(resolvers.streams.keys) {
       let type = schema.type(name.type)
       if type?.kind != .object {
-        messages.append("A resolver names \"\(name.type)\", which is not an object type of the schema.")
+        messages.append("A resolver names '\(name.type)', which is not an object type of the schema.")
       } else if type?.field(name.field) == nil {
-        messages.append("A resolver names \"\(name.type).\(name.field)\", which is not a field of the schema.")
+        messages.append("A resolver names '\(name.type).\(name.field)', which is not a field of the schema.")
       }
     }
     for name in resolvers.streams.keys where name.type != schema.subscriptionType?.name {
-      messages.append("A stream names \"\(name.type).\(name.field)\", which is not on the subscription root.")
+      messages.append("A stream names '\(name.type).\(name.field)', which is not on the subscription root.")
     }
     for name in resolvers.types.keys where schema.type(name)?.isAbstract != true {
-      messages.append("A type resolver names \"\(name)\", which is not an interface or union of the schema.")
+      messages.append("A type resolver names '\(name)', which is not an interface or union of the schema.")
     }
     for name in resolvers.scalars.keys where schema.type(name)?.kind != .scalar {
-      messages.append("Scalar code names \"\(name)\", which is not a scalar of the schema.")
+      messages.append("Scalar code names '\(name)', which is not a scalar of the schema.")
     }
     return messages.sorted()
   }

@@ -63,7 +63,7 @@ extension OperationPlan {
             data: nil,
             errors: [
               ResponseError(
-                "The subscription field \"\(root.name).\(field.name)\" has no source stream.",
+                "The subscription field '\(root.name).\(field.name)' has no source stream.",
                 locations: field.locations, path: [.key(field.responseName)])
             ])))
     }

@@ -21,10 +21,10 @@ extension LeafShape {
       throw CoercionFailure("ID cannot represent value: \(value.shown)")
     case .enumeration(let shape):
       guard case .string(let text) = value else {
-        throw CoercionFailure("Enum \"\(shape.name)\" cannot represent non-string value: \(value.shown).")
+        throw CoercionFailure("Enum '\(shape.name)' cannot represent non-string value: \(value.shown).")
       }
       guard shape.contains(text) else {
-        throw CoercionFailure("Value \"\(text)\" does not exist in \"\(shape.name)\" enum.")
+        throw CoercionFailure("Value '\(text)' does not exist in '\(shape.name)' enum.")
       }
       return value
     case .custom(_, let rules):
@@ -62,9 +62,9 @@ extension LeafShape {
       throw CoercionFailure("ID cannot represent a non-string and non-integer value: \(text)")
     case (.enumeration(let shape), .enumeration(let name)):
       if shape.contains(name) { return .string(name) }
-      throw CoercionFailure("Value \"\(name)\" does not exist in \"\(shape.name)\" enum.")
+      throw CoercionFailure("Value '\(name)' does not exist in '\(shape.name)' enum.")
     case (.enumeration(let shape), _):
-      throw CoercionFailure("Enum \"\(shape.name)\" cannot represent non-enum value: \(text).")
+      throw CoercionFailure("Enum '\(shape.name)' cannot represent non-enum value: \(text).")
     case (.custom(_, let rules), _):
       return try rules.parse(value.untyped(variables))
     }

@@ -41,11 +41,11 @@ extension LeafShape {
       throw CoercionFailure("ID cannot represent value: \(value.shown)")
     case .enumeration(let shape):
       if case .string(let text) = value, shape.contains(text) { return .string(text) }
-      throw CoercionFailure("Enum \"\(shape.name)\" cannot represent value: \(value.shown)")
+      throw CoercionFailure("Enum '\(shape.name)' cannot represent value: \(value.shown)")
     case .custom(let name, let rules):
       let result = try rules.serialize(value)
       if case .null = result {
-        throw CoercionFailure("Scalar \"\(name)\" turned the value \(value.shown) into null.")
+        throw CoercionFailure("Scalar '\(name)' turned the value \(value.shown) into null.")
       }
       return .json(result)
     }

@@ -8,11 +8,13 @@ extension TypeTable {
   package func coerce(literal value: Value, to type: WrappedType, variables: JSONObject?) -> JSONValue? {
     switch value.kind {
     case .variable(let name):
-      let given = variables?[name]
-      guard let given, given != .null else { return type.isNonNull ? nil : given ?? .null }
+      let given = variables?[name] ?? JSONValue.null
+      // `nil` in an expression with JSON values would be read as JSON's null.
+      if type.isNonNull, given.isNull { return Optional.none }
       return given
     case .null:
-      return type.isNonNull ? nil : .null
+      if type.isNonNull { return Optional.none }
+      return JSONValue.null
     case .int, .float, .string, .boolean, .enumeration, .list, .object: break
     }
     if let element = type.element {
@@ -70,16 +72,16 @@ extension TypeTable {
       let typeText = schema.describe(type)
       switch variables?[name] {
       case nil:
-        let message = "Expected variable \"$\(name)\" provided to type \"\(typeText)\" to provide a runtime value."
+        let message = "Expected variable '$\(name)' provided to type '\(typeText)' to provide a runtime value."
         return (message, path, value.location)
       case .some(.null):
-        let message = "Expected variable \"$\(name)\" provided to non-null type \"\(typeText)\" not to be null."
+        let message = "Expected variable '$\(name)' provided to non-null type '\(typeText)' not to be null."
         return (message, path, value.location)
       case .some: return nil
       }
     case .null:
       guard type.isNonNull else { return nil }
-      return ("Expected value of non-null type \"\(schema.describe(type))\" not to be null.", path, value.location)
+      return ("Expected value of non-null type '\(schema.describe(type))' not to be null.", path, value.location)
     case .int, .float, .string, .boolean, .enumeration, .list, .object: break
     }
     if let element = type.element {
@@ -106,22 +108,22 @@ extension TypeTable {
   ) -> (message: String, path: InputPath, location: Location)? {
     let shown = Printer.text(of: value)
     guard case .object(let written) = value.kind else {
-      return ("Expected value of type \"\(type.name)\" to be an object, found: \(shown).", path, value.location)
+      return ("Expected value of type '\(type.name)' to be an object, found: \(shown).", path, value.location)
     }
     for field in type.inputFields {
       guard let literal = written.first(where: { $0.name.text == field.name })?.value else {
         if field.isRequired {
           let message =
-            "Expected value of type \"\(type.name)\" to include required field \"\(field.name)\", found: \(shown)."
+            "Expected value of type '\(type.name)' to include required field '\(field.name)', found: \(shown)."
           return (message, path, value.location)
         }
         continue
       }
       if type.isOneOf, case .variable(let name) = literal.kind {
-        let start = "Expected variable \"$\(name)\" provided to field \"\(field.name)\" for OneOf Input Object type"
+        let start = "Expected variable '$\(name)' provided to field '\(field.name)' for OneOf Input Object type"
         switch variables?[name] {
-        case nil: return ("\(start) \"\(type.name)\" to provide a runtime value.", path, value.location)
-        case .some(.null): return ("\(start) \"\(type.name)\" not to be null.", path, value.location)
+        case nil: return ("\(start) '\(type.name)' to provide a runtime value.", path, value.location)
+        case .some(.null): return ("\(start) '\(type.name)' not to be null.", path, value.location)
         case .some: break
         }
       }
@@ -132,7 +134,7 @@ extension TypeTable {
     }
     for field in written where type.inputField(field.name.text) == nil {
       let message =
-        "Expected value of type \"\(type.name)\" not to include unknown field \"\(field.name.text)\", found: \(shown)."
+        "Expected value of type '\(type.name)' not to include unknown field '\(field.name.text)', found: \(shown)."
       return (message, path, value.location)
     }
     return type.isOneOf ? (Self.oneOfMessage(type), path, value.location) : nil

@@ -12,7 +12,7 @@ extension TypeTable {
   ) -> JSONValue? {
     if case .null = value {
       guard type.isNonNull else { return .null }
-      report("Expected value of non-null type \"\(schema.describe(type))\" not to be null.", path)
+      report("Expected value of non-null type '\(schema.describe(type))' not to be null.", path)
       return nil
     }
     if let element = type.element {
@@ -30,12 +30,12 @@ extension TypeTable {
         }
         result.append(coerced)
       }
-      return isValid ? .array(result) : nil
+      return isValid ? Optional.some(.array(result)) : Optional.none
     }
     let named = schema[type.named]
     if named.kind == .inputObject { return coerceObject(value, to: named, at: path, report: report) }
     guard let leaf = leaf(type.named) else {
-      report("Type \"\(named.name)\" cannot be used as an input type.", path)
+      report("Type '\(named.name)' cannot be used as an input type.", path)
       return nil
     }
     do {
@@ -44,7 +44,7 @@ extension TypeTable {
       report(failure.message, path)
     } catch {
       report(
-        "Expected value of type \"\(named.name)\", but encountered error \"\(ResolverError.text(of: error))\";"
+        "Expected value of type '\(named.name)', but encountered error '\(ResolverError.text(of: error))';"
           + " found: \(value.shown).", path)
     }
     return nil
@@ -54,7 +54,7 @@ extension TypeTable {
     _ value: JSONValue, to type: NamedType, at path: InputPath, report: Report
   ) -> JSONValue? {
     guard case .object(let members) = value else {
-      report("Expected value of type \"\(type.name)\" to be an object, found: \(value.shown).", path)
+      report("Expected value of type '\(type.name)' to be an object, found: \(value.shown).", path)
       return nil
     }
     var result = JSONObject()
@@ -68,7 +68,7 @@ extension TypeTable {
         result[field.name] = coerced
       } else if field.isRequired {
         report(
-          "Expected value of type \"\(type.name)\" to include required field \"\(field.name)\", found: \(value.shown).",
+          "Expected value of type '\(type.name)' to include required field '\(field.name)', found: \(value.shown).",
           path)
         isValid = false
       } else if let defaultValue = defaultValue(of: field) {
@@ -82,7 +82,7 @@ extension TypeTable {
         continue
       }
       report(
-        "Expected value of type \"\(type.name)\" not to include unknown field \"\(key)\", found: \(value.shown).", path)
+        "Expected value of type '\(type.name)' not to include unknown field '\(key)', found: \(value.shown).", path)
       isValid = false
     }
     if type.isOneOf {
@@ -95,12 +95,12 @@ extension TypeTable {
         isValid = false
       }
     }
-    return isValid ? .object(result) : nil
+    return isValid ? Optional.some(.object(result)) : Optional.none
   }
 
   /// What an input object with `@oneOf` asks for.
   static func oneOfMessage(_ type: NamedType) -> String {
-    "Within OneOf Input Object type \"\(type.name)\", exactly one field must be specified, and the value for that"
+    "Within OneOf Input Object type '\(type.name)', exactly one field must be specified, and the value for that"
       + " field must be non-null."
   }
 
