@@ -19,9 +19,10 @@ struct HTTPInput {
       if count > limit + 1 { throw HTTPFailure(tooLong) }
       return nil
     }
+    // The length first, as above: the same rule is named whether the line came whole or in pieces.
+    if scanned - start > limit + 1 { throw HTTPFailure(tooLong) }
     guard scanned > start, bytes[scanned - 1] == 0x0D else { throw HTTPFailure(.bareLineFeed) }
     let line = bytes[start..<scanned - 1]
-    if line.count > limit { throw HTTPFailure(tooLong) }
     scanned += 1
     start = scanned
     return line

@@ -83,6 +83,8 @@ import Testing
     .chunks("1\r\naXX", .chunkEnd), .chunks("1\r\na\n", .bareLineFeed), .chunks("2\r\nab0\r\n\r\n", .chunkEnd),
     .chunks("0\r\nContent-Length: 5\r\n\r\n", .trailerField), .chunks("0\r\nHost: b\r\n\r\n", .trailerField),
     .chunks("0\r\n folded\r\n\r\n", .foldedField), .chunks("0\r\nA: b\n\r\n", .bareLineFeed),
+    // Found by fuzzing: the same rule must be named whether the line is whole or not.
+    .chunks("1\r\naXXX\n", .chunkEnd),
     .chunks(String(repeating: "0", count: 300), .chunkSize),
   ]
 
