@@ -140,7 +140,7 @@ struct Lexer {
       let digits = String(decoding: bytes[(start + 1)..<index], as: UTF8.self)
       throw error("Invalid number, expected digit before '.', did you mean '0.\(digits)'?", at: start)
     }
-    throw error("Unexpected '.', did you mean '...'?", at: start)
+    throw error("Unexpected character: '.'.", at: start)
   }
 
   // MARK: Errors

@@ -29,15 +29,19 @@ extension Parser {
     case "fragment": return .fragment(try fragment(description: description, location: location))
     case "extend":
       guard description == nil else {
-        throw error("Unexpected description, only GraphQL definitions support descriptions.", at: first)
+        throw misplacedDescription(first)
       }
       return try typeSystemExtension(location: location)
     default:
       guard let definition = try typeSystemDefinition(description: description, location: location) else {
-        throw unexpected(token)
+        throw description == nil ? unexpected(token) : misplacedDescription(first)
       }
       return definition
     }
+  }
+
+  private func misplacedDescription(_ token: Token) -> SyntaxError {
+    error("Unexpected description, only GraphQL definitions support descriptions.", at: token)
   }
 
   /// Description: an optional string in front of a definition.

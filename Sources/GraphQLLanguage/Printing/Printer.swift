@@ -2,6 +2,8 @@
 package struct Printer {
   var text = ""
   private var level = 0
+  /// Whether a query may be written as its selections alone. Behind a type without members they would be read as these.
+  private var mayShorten = true
 
   init() {}
 
@@ -10,6 +12,7 @@ package struct Printer {
     var printer = Printer()
     for (index, definition) in document.definitions.enumerated() {
       if index > 0 { printer.text += "\n" }
+      printer.mayShorten = index == 0
       printer.definition(definition)
       printer.text += "\n"
     }
@@ -61,7 +64,7 @@ package struct Printer {
   private mutating func operation(_ operation: OperationDefinition) {
     description(operation.description)
     let isShorthand =
-      operation.kind == .query && operation.name == nil && operation.variables.isEmpty
+      mayShorten && operation.kind == .query && operation.name == nil && operation.variables.isEmpty
       && operation.directives.isEmpty && operation.description == nil
     if !isShorthand {
       text += operation.kind.rawValue
