@@ -33,6 +33,9 @@ extension Database {
     return Checkpoint(logPages: Int(log), movedPages: Int(moved))
   }
 
+  /// Pages in the write-ahead log after this connection's last commit.
+  package var logPages: Int { connection.watch.logPages }
+
   /// Copies the whole database as of now into `target`, which loses what it held. Writers are not held up.
   package func backup(into target: Database) throws(SQLiteError) {
     guard let copying = unsafe sqlite3_backup_init(target.handle, "main", handle, "main") else {
@@ -52,8 +55,8 @@ extension Database {
   ) throws(Failure) -> Result {
     guard let expired else { return try body() }
     return try withoutActuallyEscaping(expired) { (escaping) throws(Failure) -> Result in
-      watch.expired = escaping
-      defer { watch.expired = nil }
+      connection.watch.expired = escaping
+      defer { connection.watch.expired = nil }
       return try body()
     }
   }
@@ -67,11 +70,13 @@ extension Database {
   }
 }
 
-/// Tells SQLite's progress callback when to stop.
+/// What SQLite's callbacks need of a connection: when to stop, and how long the write-ahead log is.
 final class DeadlineWatch {
   /// Steps of the virtual machine between two questions: about 50 microseconds.
   private static let steps: Int32 = 4_000
   var expired: (() -> Bool)?
+  /// Pages in the write-ahead log after the connection's last commit.
+  var logPages = 0
 
   func install(on handle: OpaquePointer) {
     // The connection owns this object and outlives every callback, so the pointer needs no retain.
@@ -82,6 +87,14 @@ final class DeadlineWatch {
         guard let context = unsafe context else { return 0 }
         let watch = unsafe Unmanaged<DeadlineWatch>.fromOpaque(context).takeUnretainedValue()
         return watch.expired?() == true ? 1 : 0
+      }, pointer)
+    unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        if let context = unsafe context {
+          unsafe Unmanaged<DeadlineWatch>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages)
+        }
+        return SQLITE_OK
       }, pointer)
   }
 }

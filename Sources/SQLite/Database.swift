@@ -21,17 +21,14 @@ package final class Database {
     package init() {}
   }
 
-  /// The imaginary disk the database is on; nil for the machine's.
-  package let files: MemoryFiles?
-  let handle: OpaquePointer
+  let connection: Connection
   private let statementLimit: Int
   private var statements: [String: Statement] = [:]
-  /// The deadline in force; SQLite's progress callback holds it unretained.
-  let watch = DeadlineWatch()
+  var handle: OpaquePointer { unsafe connection.handle }
   /// How many statements were started; tests count with it.
-  package internal(set) var startedStatements = 0
+  package var startedStatements: Int { connection.startedStatements }
   /// How many rows were read; tests count with it.
-  package internal(set) var readRows = 0
+  package var readRows: Int { connection.readRows }
 
   /// Opens or, unless read-only, creates the database at `path`.
   ///
@@ -50,8 +47,7 @@ package final class Database {
       unsafe sqlite3_close_v2(opened)
       throw error
     }
-    unsafe handle = opened
-    self.files = files
+    connection = unsafe Connection(opened, files)
     statementLimit = options.statementLimit
     unsafe sqlite3_busy_timeout(opened, options.busyMilliseconds)
     try check(unsafe martlet_sqlite_harden(opened))
@@ -66,12 +62,7 @@ package final class Database {
     try execute("PRAGMA cache_size=-\(options.cacheKiB)")
     try execute("PRAGMA cell_size_check=ON")
     if options.isReadOnly { try execute("PRAGMA query_only=ON") }
-    unsafe watch.install(on: opened)
-  }
-
-  deinit {
-    for statement in statements.values { statement.finalize() }
-    unsafe sqlite3_close_v2(handle)
+    unsafe connection.watch.install(on: opened)
   }
 
   /// The statement for `sql`, compiled at its first use. One user at a time: it is reset here.
@@ -82,14 +73,14 @@ package final class Database {
     }
     // Past the limit everything goes: the working set comes back at 4 microseconds each.
     if statements.count >= statementLimit { forgetStatements() }
-    let fresh = try Statement(compiling: sql, on: self)
+    let fresh = try Statement(compiling: sql, on: connection)
     statements[sql] = fresh
     return fresh
   }
 
   /// A statement of the caller's own, not in the cache.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-    try Statement(compiling: sql, on: self)
+    try Statement(compiling: sql, on: connection)
   }
 
   /// Drops all compiled statements. Whoever still holds one may go on using it.
@@ -99,7 +90,7 @@ package final class Database {
 
   /// Runs statements without parameters, dropping their rows.
   package func execute(_ sql: String) throws(SQLiteError) {
-    startedStatements += 1
+    connection.startedStatements += 1
     let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     if result != SQLITE_OK { throw error(result, statement: sql) }
   }
@@ -115,7 +106,6 @@ package final class Database {
   }
 
   func error(_ result: Int32, statement: String?) -> SQLiteError {
-    // The message is copied before the next call on the connection.
-    unsafe SQLiteError(extendedCode: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement)
+    connection.error(result, statement: statement)
   }
 }

@@ -7,13 +7,13 @@ internal import CMartletSQLite
 @safe
 package final class Statement {
   package let sql: String
-  private unowned let database: Database
+  private let connection: Connection
   private var pointer: OpaquePointer?
   private var isRunning = false
 
-  init(compiling sql: String, on database: Database) throws(SQLiteError) {
+  init(compiling sql: String, on connection: Connection) throws(SQLiteError) {
     self.sql = sql
-    self.database = database
+    self.connection = connection
     var compiled: OpaquePointer?
     var result = SQLITE_OK
     var text = sql
@@ -21,21 +21,16 @@ package final class Statement {
     text.withUTF8 { bytes in
       unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
         unsafe result = sqlite3_prepare_v3(
-          database.handle, characters.baseAddress, Int32(clamping: characters.count),
+          connection.handle, characters.baseAddress, Int32(clamping: characters.count),
           UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
       }
     }
-    if result != SQLITE_OK { throw database.error(result, statement: sql) }
+    if result != SQLITE_OK { throw connection.error(result, statement: sql) }
     unsafe pointer = compiled
   }
 
   deinit {
-    finalize()
-  }
-
-  func finalize() {
     unsafe sqlite3_finalize(pointer)
-    unsafe pointer = nil
   }
 
   // MARK: Running
@@ -44,18 +39,18 @@ package final class Statement {
   package func step() throws(SQLiteError) -> Bool {
     if !isRunning {
       isRunning = true
-      database.startedStatements += 1
+      connection.startedStatements += 1
     }
     let result = unsafe sqlite3_step(pointer)
     if result == SQLITE_ROW {
-      database.readRows += 1
+      connection.readRows += 1
       return true
     }
     if result == SQLITE_DONE {
       reset()
       return false
     }
-    let error = database.error(result, statement: sql)
+    let error = connection.error(result, statement: sql)
     reset()
     throw error
   }
@@ -164,6 +159,6 @@ package final class Statement {
   }
 
   private func check(_ result: Int32) throws(SQLiteError) {
-    if result != SQLITE_OK { throw database.error(result, statement: sql) }
+    if result != SQLITE_OK { throw connection.error(result, statement: sql) }
   }
 }

@@ -1,0 +1,120 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+/// A thread with a queue of work: the store's writer or one of its readers in production.
+///
+/// Many pieces of work given while it is busy cost no wake; it takes them all at once.
+package final class StoreThread: StoreExecutor {
+  private struct Queue {
+    var work: [@Sendable () -> Void] = []
+    var isSleeping = false
+    var isStopping = false
+  }
+
+  private let queue = Mutex(Queue())
+  private let bell = Bell()
+  private let ended = Bell()
+
+  /// Starts the thread.
+  package init() {
+    let body = ThreadBody { [self] in run() }
+    // The new thread takes over the retain made here.
+    let context = unsafe Unmanaged.passRetained(body).toOpaque()
+    var thread = pthread_t()
+    let result = unsafe pthread_create(
+      &thread, nil,
+      { context in
+        if let context = unsafe context {
+          unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
+        }
+        return nil
+      }, context)
+    precondition(result == 0, "the system gave the store no thread")
+    pthread_detach(thread)
+  }
+
+  package func execute(_ work: @escaping @Sendable () -> Void) {
+    let wakes = queue.withLock { queue in
+      queue.work.append(work)
+      defer { queue.isSleeping = false }
+      return queue.isSleeping
+    }
+    if wakes { bell.ring() }
+  }
+
+  package func stop() {
+    let wakes = queue.withLock { queue in
+      queue.isStopping = true
+      defer { queue.isSleeping = false }
+      return queue.isSleeping
+    }
+    if wakes { bell.ring() }
+    ended.wait()
+    ended.ring()  // for any other caller
+  }
+
+  private enum Next {
+    case work([@Sendable () -> Void])
+    case sleep
+    case end
+  }
+
+  private func run() {
+    while true {
+      let next: Next = queue.withLock { queue in
+        if !queue.work.isEmpty {
+          defer { queue.work = [] }
+          return .work(queue.work)
+        }
+        if queue.isStopping { return .end }
+        queue.isSleeping = true
+        return .sleep
+      }
+      switch next {
+      case .work(let pieces):
+        for piece in pieces { piece() }
+      case .sleep:
+        bell.wait()
+      case .end:
+        ended.ring()
+        return
+      }
+    }
+  }
+}
+
+private final class ThreadBody {
+  let run: () -> Void
+  init(_ run: @escaping () -> Void) { self.run = run }
+}
+
+/// A counting semaphore of the system.
+///
+/// `@unchecked Sendable` holds because the semaphore is made for use from any thread and its memory never moves.
+@safe
+private final class Bell: @unchecked Sendable {
+  private let semaphore: UnsafeMutablePointer<sem_t>
+
+  init() {
+    unsafe semaphore = .allocate(capacity: 1)
+    unsafe sem_init(semaphore, 0, 0)
+  }
+
+  deinit {
+    unsafe sem_destroy(semaphore)
+    unsafe semaphore.deallocate()
+  }
+
+  func ring() {
+    unsafe sem_post(semaphore)
+  }
+
+  func wait() {
+    while unsafe sem_wait(semaphore) != 0 {}  // interrupted by a signal: wait on
+  }
+}

@@ -1,0 +1,34 @@
+package import MartletSQLite
+
+/// Where a store's files are.
+package enum StorePlace: Sendable {
+  /// A folder on the machine's disk. It is created when missing and locked while open.
+  case folder(String)
+  /// An imaginary disk in memory.
+  case memory(MemoryFiles)
+
+  /// The database's path on its disk.
+  var databasePath: String {
+    switch self {
+    case .folder(let folder): folder + "/" + StoreFormat.databaseName
+    case .memory: StoreFormat.databaseName
+    }
+  }
+
+  var files: MemoryFiles? {
+    switch self {
+    case .folder: nil
+    case .memory(let files): files
+    }
+  }
+}
+
+/// The format of a data folder: which files, and the number that says how to read them.
+package enum StoreFormat {
+  /// The version this code writes. Older ones are taken over at opening, newer ones are refused.
+  package static let version: Int64 = 1
+  /// Marks the database as Martlet's: "Mart" in ASCII.
+  static let applicationID: Int64 = 0x4D61_7274
+  package static let databaseName = "store.sqlite"
+  package static let lockName = "LOCK"
+}

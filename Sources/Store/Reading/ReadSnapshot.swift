@@ -1,0 +1,134 @@
+package import MartletChangeFeed
+package import MartletJSON
+package import MartletModelSchema
+internal import MartletSQLite
+
+/// What a read sees: records and log at one moment, however long it looks. Valid during the read only.
+package final class ReadSnapshot {
+  private let database: Database
+  private let records: Records
+  private let log: LogTable
+  private let coder: EntryCoder
+  private let limits: StoreLimits
+
+  init(
+    _ database: Database, _ shapes: [RecordShape], revision: Int64, limits: StoreLimits
+  ) throws(SQLiteError) {
+    self.database = database
+    self.limits = limits
+    records = Records(shapes, on: database)
+    log = try LogTable(database)
+    coder = EntryCoder(shapes, revision: revision)
+  }
+
+  // MARK: Records
+
+  /// The record with a key, if there is one.
+  package func get(_ model: Int, _ key: RecordKey) throws(StoreError) -> StoredRecord? {
+    try typed { try records.table(model).get(key) }
+  }
+
+  /// The records with these keys in one statement, in the keys' order; nil where there is none.
+  package func get(_ model: Int, keys: [RecordKey]) throws(StoreError) -> [StoredRecord?] {
+    try typed { try ListReader(records, database).get(model, keys) }
+  }
+
+  /// A page of records.
+  package func list(_ query: ListQuery) throws(StoreError) -> ListPage {
+    try typed { try ListReader(records, database, pageRows: limits.pageRows).list(query) }
+  }
+
+  /// The first page of children of each parent, in the parents' order, in one statement for 64 parents.
+  package func children(_ query: ChildrenQuery) throws(StoreError) -> [ListPage] {
+    try typed { try ListReader(records, database, pageRows: limits.pageRows).children(query) }
+  }
+
+  // MARK: The log
+
+  /// The newest offset this snapshot contains: changes after it are not in the records it shows.
+  package func head() throws(StoreError) -> Int64 {
+    try typed { try log.position().head }
+  }
+
+  /// The oldest offset that is kept; one past the head of an empty log.
+  package func firstRetained() throws(StoreError) -> Int64 {
+    try typed { try log.position().first }
+  }
+
+  /// The changes after `offset`, in whole transactions, until `changes` or `bytes` is reached.
+  package func log(after offset: Int64, changes largest: Int = 1_024, bytes: Int = 1 << 20) throws(StoreError)
+    -> LogRange
+  {
+    try typed {
+      let position = try log.position()
+      guard offset + 1 >= position.first else { return .gap(.retention) }
+      guard offset <= position.head else { return .gap(.beyondTerm) }
+      var found: [Change] = []
+      var size = 0
+      var isUnreadable = false
+      try log.read(after: offset) { offset, entry in
+        switch try coder.read(entry, offset: offset) {
+        case .change(let change): found.append(change)
+        case .unknownModel: isUnreadable = true
+        }
+        size += entry.count
+        let isFull = found.count >= largest || size >= bytes
+        return !isUnreadable && !(isFull && EntryCoder.endsTransaction(entry))
+      }
+      if isUnreadable { return .gap(.schemaChange) }
+      return .changes(found, head: position.head)
+    }
+  }
+
+  // MARK: Counters and plans
+
+  /// Statements started on this connection so far; tests count with it.
+  package var startedStatements: Int { database.startedStatements }
+  /// Rows read on this connection so far; tests count with it.
+  package var readRows: Int { database.readRows }
+
+  /// SQLite's plan for the first page of a query, and for each statement that may be needed for a later page.
+  package func plan(_ query: ListQuery, behind values: [JSONValue]? = nil) throws(StoreError) -> [[String]] {
+    try typed {
+      let table = try records.table(query.model)
+      guard let values else { return [try database.queryPlan(ListReader.firstPage(query, table))] }
+      return try ListReader.laterPage(query, values, table).map { try database.queryPlan($0) }
+    }
+  }
+
+  private func typed<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
+    do {
+      return try body()
+    } catch {
+      if let error = error as? SQLiteError { throw StoreError(error) }
+      throw (error as? StoreError) ?? StoreError(.failed, "\(error)")
+    }
+  }
+
+  /// Runs one list of reads in one read transaction.
+  func transaction(_ body: () -> Void) throws(StoreError) {
+    do {
+      try database.execute("BEGIN")
+      // A deferred transaction takes its snapshot with its first read.
+      _ = try log.position()
+      body()
+      try database.execute("COMMIT")
+    } catch {
+      if database.isInTransaction { try? database.execute("ROLLBACK") }
+      throw StoreError(error)
+    }
+  }
+
+  /// Runs one read under its deadline.
+  func withDeadline(_ expired: @escaping () -> Bool, _ body: () -> Void) {
+    database.withDeadline(expired, body)
+  }
+}
+
+/// What the log has after an offset.
+package enum LogRange: Sendable {
+  /// Changes in order, in whole transactions, and the snapshot's head; empty when there is nothing new.
+  case changes([Change], head: Int64)
+  /// The log cannot say what came after the offset.
+  case gap(GapReason)
+}

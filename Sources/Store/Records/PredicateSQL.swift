@@ -1,0 +1,186 @@
+internal import MartletJSON
+internal import MartletModelSchema
+
+/// A predicate in SQL, with the meaning `Predicate.matches` has in memory.
+///
+/// Every part is true or false and never SQL's unknown, so that NOT means the same. Numbers are brought to the column's
+/// own type first, exactly: SQLite rounds an integer when it seeks it in an index over reals. Lists and embedded values
+/// are decided in memory: the parts of a conjunction that need them stay behind as `residual`.
+struct PredicateSQL {
+  static let yes = "1"
+  static let no = "0"
+
+  private(set) var text = PredicateSQL.yes
+  private(set) var values: [SQLValue] = []
+  /// What SQL does not decide; nil when it decides all.
+  private(set) var residual: Predicate?
+
+  private let shape: RecordShape
+
+  init(_ predicate: Predicate, _ shape: RecordShape) throws(StoreError) {
+    self.shape = shape
+    var inMemory: [Predicate] = []
+    var inSQL: [Predicate] = []
+    for part in Self.conjuncts(predicate) {
+      if try Self.isDecidable(part, shape) { inSQL.append(part) } else { inMemory.append(part) }
+    }
+    text = translate(.and(inSQL))
+    if !inMemory.isEmpty { residual = .and(inMemory) }
+  }
+
+  private static func conjuncts(_ predicate: Predicate) -> [Predicate] {
+    if case .and(let parts) = predicate { return parts.flatMap(conjuncts) }
+    return [predicate]
+  }
+
+  private static func isDecidable(_ predicate: Predicate, _ shape: RecordShape) throws(StoreError) -> Bool {
+    switch predicate {
+    case .all, .none: return true
+    case .and(let parts), .or(let parts):
+      for part in parts where try !isDecidable(part, shape) { return false }
+      return true
+    case .not(let part): return try isDecidable(part, shape)
+    case .compare(let field, let comparison):
+      guard shape.columns.indices.contains(field) else {
+        throw StoreError(.invalid, "\(shape.name) has no field number \(field)")
+      }
+      if case .attributeExists = comparison { return true }
+      return shape.columns[field].storage != .json
+    }
+  }
+
+  // MARK: Translation
+
+  private mutating func translate(_ predicate: Predicate) -> String {
+    switch predicate {
+    case .all: return Self.yes
+    case .none: return Self.no
+    case .and(let parts):
+      let texts = parts.map { translate($0) }
+      if texts.contains(Self.no) && values.isEmpty { return Self.no }
+      return Self.joined(texts.filter { $0 != Self.yes }[...], "AND", empty: Self.yes)
+    case .or(let parts):
+      return Self.joined(parts.map { translate($0) }[...], "OR", empty: Self.no)
+    case .not(let part):
+      return "(NOT \(translate(part)))"
+    case .compare(let field, let comparison):
+      return compare(field, comparison)
+    }
+  }
+
+  /// Joins in halves: SQLite limits the depth of an expression, and a plain chain is as deep as it is long.
+  private static func joined(_ parts: ArraySlice<String>, _ word: String, empty: String) -> String {
+    guard let first = parts.first else { return empty }
+    if parts.count == 1 { return first }
+    if parts.count <= 8 { return "(" + parts.joined(separator: " \(word) ") + ")" }
+    let middle = parts.startIndex + parts.count / 2
+    return "(\(joined(parts[..<middle], word, empty: empty)) \(word) \(joined(parts[middle...], word, empty: empty)))"
+  }
+
+  private mutating func compare(_ field: Int, _ comparison: Comparison) -> String {
+    let column = shape.column(field)
+    switch comparison {
+    case .eq(let value): return equal(field, value)
+    case .ne(let value): return "(NOT \(equal(field, value)))"
+    case .lt(let value): return order(field, .less, value)
+    case .le(let value): return order(field, .lessOrEqual, value)
+    case .gt(let value): return order(field, .greater, value)
+    case .ge(let value): return order(field, .greaterOrEqual, value)
+    case .between(let low, let high):
+      let from = order(field, .greaterOrEqual, low)
+      let to = order(field, .lessOrEqual, high)
+      return "(\(from) AND \(to))"
+    case .beginsWith(let prefix): return begins(field, Array(prefix.utf8))
+    case .contains(let part): return contains(field, part)
+    case .notContains(let part): return "(NOT \(contains(field, part)))"
+    case .in(let list): return isIn(field, list)
+    case .notIn(let list): return "(NOT \(isIn(field, list)))"
+    case .attributeExists(let exists): return exists ? "(\(column) IS NOT NULL)" : "(\(column) IS NULL)"
+    case .attributeType(let type): return hasType(field, type)
+    case .size(let size): return hasSize(field, size)
+    }
+  }
+
+  // MARK: Comparisons
+
+  private mutating func equal(_ field: Int, _ value: JSONValue) -> String {
+    if value.isNull { return "(\(shape.column(field)) IS NULL)" }
+    guard let exact = ExactValue(value, shape.columns[field].storage) else { return Self.no }
+    values.append(exact.value)
+    return "(\(shape.column(field)) IS ?)"
+  }
+
+  private mutating func order(_ field: Int, _ relation: OrderRelation, _ value: JSONValue) -> String {
+    let column = shape.column(field)
+    switch OrderBound(relation, value, shape.columns[field].storage) {
+    case .nothing: return Self.no
+    case .everything: return "(\(column) IS NOT NULL)"
+    case .bound(let relation, let value):
+      values.append(value)
+      return "(\(column) IS NOT NULL AND \(column) \(relation.rawValue) ?)"
+    }
+  }
+
+  private mutating func isIn(_ field: Int, _ list: [JSONValue]) -> String {
+    let column = shape.column(field)
+    let exact = list.compactMap { ExactValue($0, shape.columns[field].storage)?.value }
+    let isNull = list.contains { $0.isNull } ? "(\(column) IS NULL)" : nil
+    guard !exact.isEmpty else { return isNull ?? Self.no }
+    values += exact
+    let isListed = "(\(column) IS NOT NULL AND \(column) IN (\(SQLText.parameters(exact.count))))"
+    return isNull.map { "(\($0) OR \(isListed))" } ?? isListed
+  }
+
+  private mutating func begins(_ field: Int, _ prefix: [UInt8]) -> String {
+    guard shape.columns[field].storage == .text else { return Self.no }
+    let column = shape.column(field)
+    guard let last = prefix.last else { return "(\(column) IS NOT NULL)" }
+    // The first bytes behind all texts with the prefix: UTF-8 has no byte 255, so that one more always fits.
+    values.append(.text(prefix))
+    values.append(.text(Array(prefix.dropLast()) + [last &+ 1]))
+    return "(\(column) IS NOT NULL AND \(column) >= ? AND \(column) < ?)"
+  }
+
+  private mutating func contains(_ field: Int, _ part: JSONValue) -> String {
+    guard shape.columns[field].storage == .text, let text = part.string else { return Self.no }
+    let column = shape.column(field)
+    if text.utf8.isEmpty { return "(\(column) IS NOT NULL)" }
+    values.append(.text(Array(text.utf8)))
+    return "(\(column) IS NOT NULL AND instr(\(column), ?) > 0)"
+  }
+
+  private func hasType(_ field: Int, _ type: AttributeType) -> String {
+    if type == .null { return "(\(shape.column(field)) IS NULL)" }
+    let own: AttributeType =
+      switch shape.columns[field].storage {
+      case .text: .string
+      case .integer, .real: .number
+      case .boolean: .bool
+      case .json: .map
+      }
+    return type == own ? "(\(shape.column(field)) IS NOT NULL)" : Self.no
+  }
+
+  private mutating func hasSize(_ field: Int, _ comparison: SizeComparison) -> String {
+    guard shape.columns[field].storage == .text else { return Self.no }
+    let column = shape.column(field)
+    let size = "length(CAST(\(column) AS BLOB))"
+    let condition: String
+    switch comparison {
+    case .eq(let other): condition = compareSize(size, "=", other)
+    case .ne(let other): condition = compareSize(size, "<>", other)
+    case .lt(let other): condition = compareSize(size, "<", other)
+    case .le(let other): condition = compareSize(size, "<=", other)
+    case .gt(let other): condition = compareSize(size, ">", other)
+    case .ge(let other): condition = compareSize(size, ">=", other)
+    case .between(let low, let high):
+      condition = compareSize(size, ">=", low) + " AND " + compareSize(size, "<=", high)
+    }
+    return "(\(column) IS NOT NULL AND \(condition))"
+  }
+
+  private mutating func compareSize(_ size: String, _ relation: String, _ other: Int64) -> String {
+    values.append(.integer(other))
+    return "\(size) \(relation) ?"
+  }
+}

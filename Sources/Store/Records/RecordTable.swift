@@ -1,0 +1,140 @@
+internal import MartletJSON
+internal import MartletModelSchema
+internal import MartletSQLite
+
+/// One model's table on one connection, with its statements compiled once. Confined to the connection's thread.
+final class RecordTable {
+  let shape: RecordShape
+  private let database: Database
+  /// Every column a row is read from: the fields, then the bookkeeping.
+  let columns: String
+  private let keyCondition: String
+  private let realFields: [Int]
+  private var insertStatement: Statement?
+  private var selectStatement: Statement?
+  private var deleteStatement: Statement?
+  /// By the fields an update sets: a statement leaves indexes of other fields alone.
+  private var updateStatements: [[Int]: Statement] = [:]
+  /// Update statements kept per model; requests choose few of the possible combinations.
+  private static let keptUpdates = 64
+
+  init(_ shape: RecordShape, on database: Database) {
+    self.shape = shape
+    self.database = database
+    let fields = shape.columns.indices.map(shape.column)
+    columns = (fields + [SQLText.version, SQLText.created, SQLText.changed]).joined(separator: ", ")
+    keyCondition = shape.key.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
+    realFields = shape.columns.indices.filter { shape.columns[$0].storage == .real }
+  }
+
+  // MARK: Reading
+
+  func get(_ key: RecordKey) throws -> StoredRecord? {
+    let statement: Statement
+    if let known = selectStatement {
+      statement = known
+    } else {
+      statement = try database.prepare("SELECT \(columns) FROM \(shape.table) WHERE \(keyCondition)")
+      selectStatement = statement
+    }
+    try bind(key, to: statement, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return try row(statement)
+  }
+
+  /// The record in the statement's row, whose columns are `columns` from `first` on.
+  func row(_ statement: Statement, first: Int = 0) throws -> StoredRecord {
+    let count = shape.columns.count
+    var values: [JSONValue] = []
+    values.reserveCapacity(count)
+    for field in 0..<count {
+      values.append(try shape.columns[field].storage.read(statement, first + field))
+    }
+    return StoredRecord(
+      record: Record(values: values), version: statement.int64(first + count),
+      created: statement.int64(first + count + 1), changed: statement.int64(first + count + 2))
+  }
+
+  func bind(_ key: RecordKey, to statement: Statement, at first: Int) throws {
+    guard key.values.count == shape.key.count else {
+      throw StoreError(.invalid, "a key of \(shape.name) has \(shape.key.count) values, not \(key.values.count)")
+    }
+    for (index, field) in shape.key.enumerated() {
+      try shape.columns[field].storage.bind(key.values[index], to: statement, at: first + index)
+    }
+  }
+
+  /// A statement on the table's connection, from its cache.
+  func select(_ sql: String) throws(SQLiteError) -> Statement {
+    try database.statement(sql)
+  }
+
+  // MARK: Writing
+
+  /// The record as it will be read back.
+  func normalize(_ record: inout Record) {
+    for field in realFields {
+      record.values[field] = ColumnStorage.real.normalized(record.values[field])
+    }
+  }
+
+  /// The key of a record.
+  func key(of record: Record) -> RecordKey {
+    RecordKey(values: shape.key.map { record.values[$0] })
+  }
+
+  func insert(_ stored: StoredRecord) throws {
+    let statement: Statement
+    if let known = insertStatement {
+      statement = known
+    } else {
+      let parameters = SQLText.parameters(shape.columns.count + 3)
+      statement = try database.prepare("INSERT INTO \(shape.table)(\(columns)) VALUES(\(parameters))")
+      insertStatement = statement
+    }
+    let count = shape.columns.count
+    for field in 0..<count {
+      try shape.columns[field].storage.bind(stored.record.values[field], to: statement, at: field + 1)
+    }
+    try statement.bind(count + 1, stored.version)
+    try statement.bind(count + 2, stored.created)
+    try statement.bind(count + 3, stored.changed)
+    try statement.run()
+  }
+
+  /// Writes the fields at `fields` of `stored`, and its bookkeeping.
+  func update(_ key: RecordKey, _ fields: [Int], of stored: StoredRecord) throws {
+    let statement: Statement
+    if let known = updateStatements[fields] {
+      statement = known
+    } else {
+      let settings = fields.map { "\(shape.column($0)) = ?, " }.joined()
+      statement = try database.prepare(
+        "UPDATE \(shape.table) SET \(settings)\(SQLText.version) = ?, \(SQLText.changed) = ? WHERE \(keyCondition)")
+      if updateStatements.count >= Self.keptUpdates { updateStatements.removeAll() }
+      updateStatements[fields] = statement
+    }
+    var index = 1
+    for field in fields {
+      try shape.columns[field].storage.bind(stored.record.values[field], to: statement, at: index)
+      index += 1
+    }
+    try statement.bind(index, stored.version)
+    try statement.bind(index + 1, stored.changed)
+    try bind(key, to: statement, at: index + 2)
+    try statement.run()
+  }
+
+  func delete(_ key: RecordKey) throws {
+    let statement: Statement
+    if let known = deleteStatement {
+      statement = known
+    } else {
+      statement = try database.prepare("DELETE FROM \(shape.table) WHERE \(keyCondition)")
+      deleteStatement = statement
+    }
+    try bind(key, to: statement, at: 1)
+    try statement.run()
+  }
+}

@@ -1,0 +1,120 @@
+internal import MartletJSON
+internal import MartletSQLite
+
+/// What the data folder says about its models: their numbers, columns and indexes, as of its newest revision.
+struct Catalogue: Equatable {
+  struct Model: Equatable {
+    var number: Int
+    var tableName: String
+    var name: String
+    /// Column names of the primary key, in order.
+    var key: [String]
+    var columns: [Column]
+    var indexes: [Index]
+  }
+
+  struct Column: Equatable {
+    var number: Int
+    var name: String
+    var signature: String
+    var isRequired: Bool
+    var addedRevision: Int64
+  }
+
+  struct Index: Equatable {
+    var name: String
+    var columns: [String]
+    var isUnique: Bool
+  }
+
+  /// Grows by one with each migration; log entries carry it.
+  var revision: Int64 = 0
+  var models: [Model] = []
+  /// The next unused number of a model.
+  var nextModel = 1
+  /// The next unused number of a field in each model ever known, by model number.
+  var nextField: [Int: Int] = [:]
+
+  /// The tables of format 1.
+  static let tables = """
+    CREATE TABLE martlet_revisions(revision INTEGER PRIMARY KEY, schema TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+    CREATE TABLE martlet_models(
+      number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
+      is_dropped INTEGER NOT NULL DEFAULT 0) STRICT;
+    CREATE TABLE martlet_fields(
+      model INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, signature TEXT NOT NULL,
+      is_required INTEGER NOT NULL, added INTEGER NOT NULL, is_dropped INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY(model, number)) WITHOUT ROWID, STRICT;
+    CREATE TABLE martlet_indexes(
+      model INTEGER NOT NULL, name TEXT NOT NULL, columns TEXT NOT NULL, is_unique INTEGER NOT NULL,
+      PRIMARY KEY(model, name)) WITHOUT ROWID, STRICT;
+    """
+
+  init() {}
+
+  /// Reads the catalogue of an open folder.
+  init(reading database: Database) throws(SQLiteError) {
+    let revisions = try database.prepare("SELECT coalesce(max(revision), 0) FROM martlet_revisions")
+    if try revisions.step() { revision = revisions.int64(0) }
+    let rows = try database.prepare(
+      "SELECT number, table_name, name, key, is_dropped FROM martlet_models ORDER BY number")
+    while try rows.step() {
+      let number = Int(rows.int64(0))
+      nextModel = max(nextModel, number + 1)
+      guard rows.int64(4) == 0 else { continue }
+      models.append(
+        Model(
+          number: number, tableName: rows.text(1), name: rows.text(2), key: Self.names(rows.text(3)), columns: [],
+          indexes: []))
+    }
+    try readFields(database)
+    try readIndexes(database)
+  }
+
+  private mutating func readFields(_ database: Database) throws(SQLiteError) {
+    let rows = try database.prepare(
+      "SELECT model, number, name, signature, is_required, added, is_dropped FROM martlet_fields ORDER BY model, number"
+    )
+    while try rows.step() {
+      let model = Int(rows.int64(0))
+      let number = Int(rows.int64(1))
+      nextField[model] = max(nextField[model] ?? 1, number + 1)
+      guard rows.int64(6) == 0, let position = models.firstIndex(where: { $0.number == model }) else { continue }
+      models[position].columns.append(
+        Column(
+          number: number, name: rows.text(2), signature: rows.text(3), isRequired: rows.int64(4) != 0,
+          addedRevision: rows.int64(5)))
+    }
+  }
+
+  private mutating func readIndexes(_ database: Database) throws(SQLiteError) {
+    let rows = try database.prepare("SELECT model, name, columns, is_unique FROM martlet_indexes ORDER BY model, name")
+    while try rows.step() {
+      guard let position = models.firstIndex(where: { $0.number == Int(rows.int64(0)) }) else { continue }
+      models[position].indexes.append(
+        Index(name: rows.text(1), columns: Self.names(rows.text(2)), isUnique: rows.int64(3) != 0))
+    }
+  }
+
+  func model(table: String) -> Model? {
+    models.first { $0.tableName == table }
+  }
+
+  /// Gives each shape the folder's numbers. Every shape must be in the catalogue.
+  func number(_ shapes: inout [RecordShape]) {
+    for index in shapes.indices {
+      guard let stored = model(table: shapes[index].tableName) else { continue }
+      shapes[index].storedNumber = stored.number
+      for column in shapes[index].columns.indices {
+        guard let known = stored.columns.first(where: { $0.name == shapes[index].columns[column].name }) else {
+          continue
+        }
+        shapes[index].columns[column].storedNumber = known.number
+        shapes[index].columns[column].addedRevision = known.addedRevision
+      }
+    }
+  }
+
+  /// GraphQL names have no commas.
+  static func names(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }
+}

@@ -1,0 +1,107 @@
+internal import MartletJSON
+
+/// The steps from a folder's catalogue to a schema, found by their difference.
+///
+/// Adding is free; taking away needs `dropping`; changing a type or a key is refused. Nothing is deleted in silence.
+struct MigrationPlan: Equatable {
+  enum Step: Equatable {
+    case createTable(RecordShape)
+    case renameModel(table: String, to: String)
+    case addColumn(RecordShape, Int)
+    /// A field became required: no record may lack it. Filled with its default when it has one.
+    case require(RecordShape, Int)
+    case relax(RecordShape, Int)
+    case dropColumn(table: String, column: String)
+    case createIndex(RecordShape, RecordIndex)
+    case dropIndex(table: String, index: String)
+    case dropTable(String)
+  }
+
+  private(set) var steps: [Step] = []
+
+  /// Plans the way from `catalogue` to `shapes`.
+  ///
+  /// - Throws: `StoreError.migration`, with every reason in its message.
+  init(from catalogue: Catalogue, to shapes: [RecordShape], dropping: Bool) throws(StoreError) {
+    var refusals: [String] = []
+    var losses: [String] = []
+    Self.checkNames(shapes, &refusals)
+    for shape in shapes {
+      if let stored = catalogue.model(table: shape.tableName) {
+        change(stored, to: shape, &refusals, &losses)
+      } else {
+        steps.append(.createTable(shape))
+        for index in shape.indexes { steps.append(.createIndex(shape, index)) }
+      }
+    }
+    for stored in catalogue.models where !shapes.contains(where: { $0.tableName == stored.tableName }) {
+      losses.append("model \(stored.name) with all its records")
+      steps.append(.dropTable(stored.tableName))
+    }
+    if !losses.isEmpty && !dropping {
+      refusals.append(
+        "the schema no longer has " + losses.joined(separator: ", ")
+          + "; put it back, map it with @mapsTo if it was renamed, or allow dropping to delete the data")
+    }
+    if !refusals.isEmpty { throw StoreError(.migration, refusals.joined(separator: "; ")) }
+  }
+
+  private mutating func change(
+    _ stored: Catalogue.Model, to shape: RecordShape, _ refusals: inout [String], _ losses: inout [String]
+  ) {
+    if stored.name != shape.name { steps.append(.renameModel(table: shape.tableName, to: shape.name)) }
+    let key = shape.key.map { shape.columns[$0].name }
+    if key != stored.key {
+      refusals.append(
+        "the primary key of \(shape.name) is (\(stored.key.joined(separator: ", "))) in the data folder and "
+          + "(\(key.joined(separator: ", "))) in the schema; a key cannot change")
+    }
+    // Indexes go first: a column with an index cannot be dropped.
+    for index in stored.indexes where !shape.indexes.contains(where: { Self.equal(index, $0, shape) }) {
+      steps.append(.dropIndex(table: shape.tableName, index: index.name))
+    }
+    for (field, column) in shape.columns.enumerated() {
+      guard let known = stored.columns.first(where: { $0.name == column.name }) else {
+        steps.append(.addColumn(shape, field))
+        continue
+      }
+      if known.signature != column.signature {
+        refusals.append(
+          "\(shape.name).\(column.field) is \(known.signature) in the data folder and \(column.signature) in the "
+            + "schema; a type cannot change: add a field of the new type under another name and copy the values")
+      }
+      if column.isRequired && !known.isRequired { steps.append(.require(shape, field)) }
+      if !column.isRequired && known.isRequired { steps.append(.relax(shape, field)) }
+    }
+    for column in stored.columns where !shape.columns.contains(where: { $0.name == column.name }) {
+      losses.append("field \(shape.name).\(column.name)")
+      steps.append(.dropColumn(table: shape.tableName, column: column.name))
+    }
+    for index in shape.indexes where !stored.indexes.contains(where: { Self.equal($0, index, shape) }) {
+      steps.append(.createIndex(shape, index))
+    }
+  }
+
+  private static func equal(_ stored: Catalogue.Index, _ index: RecordIndex, _ shape: RecordShape) -> Bool {
+    stored.name == index.name && stored.isUnique == index.isUnique
+      && stored.columns == index.fields.map { shape.columns[$0].name }
+  }
+
+  /// SQLite does not tell upper from lower case in names; GraphQL does.
+  private static func checkNames(_ shapes: [RecordShape], _ refusals: inout [String]) {
+    var tables: [String: String] = [:]
+    for shape in shapes {
+      if let other = tables.updateValue(shape.name, forKey: shape.tableName.lowercased()) {
+        refusals.append("models \(other) and \(shape.name) would share a table: names may not differ only in case")
+      }
+      var columns: [String: String] = [:]
+      for column in shape.columns {
+        if let other = columns.updateValue(column.field, forKey: column.name.lowercased()) {
+          refusals.append(
+            "\(shape.name).\(other) and \(shape.name).\(column.field) would share a column: names may not differ "
+              + "only in case")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package import MartletJSON
+
+/// How a field's values lie in their column.
+package enum ColumnStorage: String, Sendable {
+  case text
+  case integer
+  case real
+  /// 0 and 1 in an INTEGER column.
+  case boolean
+  /// Lists and embedded values: JSON in a TEXT column.
+  case json
+
+  var sqlType: String {
+    switch self {
+    case .text, .json: "TEXT"
+    case .integer, .boolean: "INTEGER"
+    case .real: "REAL"
+    }
+  }
+}
+
+/// One field of a model as the store keeps it.
+package struct RecordColumn: Sendable, Equatable {
+  /// The column's name in the table; it stays when the field is renamed with a mapping.
+  package var name: String
+  /// The field's name in the schema, for messages.
+  package var field: String
+  package var storage: ColumnStorage
+  /// What the type amounts to for migrations: equal signatures hold the same values.
+  package var signature: String
+  package var isRequired: Bool
+  /// The value records written before the field existed are given.
+  package var defaultValue: JSONValue
+  /// The field's number in the folder's catalogue, never used again for another; -1 until the folder is opened.
+  package var storedNumber = -1
+  /// The catalogue revision that added it.
+  package var addedRevision: Int64 = 0
+
+  package init(
+    name: String, field: String, storage: ColumnStorage, signature: String, isRequired: Bool, defaultValue: JSONValue
+  ) {
+    self.name = name
+    self.field = field
+    self.storage = storage
+    self.signature = signature
+    self.isRequired = isRequired
+    self.defaultValue = defaultValue
+  }
+}
+
+/// A declared index: positions into the model's fields, in order.
+package struct RecordIndex: Sendable, Equatable {
+  package var name: String
+  package var fields: [Int]
+  package var isUnique: Bool
+
+  package init(name: String, fields: [Int], isUnique: Bool) {
+    self.name = name
+    self.fields = fields
+    self.isUnique = isUnique
+  }
+}
+
+/// What the store knows of one model: its table, columns, key and indexes.
+package struct RecordShape: Sendable, Equatable {
+  /// The model's number in the schema in force, as changes carry it.
+  package var model: Int
+  package var name: String
+  /// The table's name without the store's prefix; it stays when the model is renamed with a mapping.
+  package var tableName: String
+  package var columns: [RecordColumn]
+  /// Positions of the primary key's fields, in order.
+  package var key: [Int]
+  package var indexes: [RecordIndex]
+  /// What happens to records of other models when one of this model is deleted.
+  package var cascades: [Cascade]
+  /// The model's number in the folder's catalogue; -1 until the folder is opened.
+  package var storedNumber = -1
+
+  /// Children that go when their parent goes.
+  package struct Cascade: Sendable, Equatable {
+    /// The children's model number in the schema in force.
+    package var child: Int
+    /// The child's fields that hold the parent's key, in the key's order.
+    package var reference: [Int]
+
+    package init(child: Int, reference: [Int]) {
+      self.child = child
+      self.reference = reference
+    }
+  }
+
+  package init(
+    model: Int, name: String, tableName: String, columns: [RecordColumn], key: [Int], indexes: [RecordIndex],
+    cascades: [Cascade]
+  ) {
+    self.model = model
+    self.name = name
+    self.tableName = tableName
+    self.columns = columns
+    self.key = key
+    self.indexes = indexes
+    self.cascades = cascades
+  }
+
+  /// The table's quoted name.
+  var table: String { SQLText.quoted("record_" + tableName) }
+
+  /// An index's quoted name.
+  func quotedName(of index: RecordIndex) -> String {
+    SQLText.quoted("index_\(tableName)_\(index.name)")
+  }
+
+  /// A column's quoted name.
+  func column(_ field: Int) -> String { SQLText.quoted(columns[field].name) }
+}
+
+/// Small pieces of SQL.
+enum SQLText {
+  /// The store's own columns; '#' cannot stand in a GraphQL name.
+  static let version = "\"#version\""
+  static let created = "\"#created\""
+  static let changed = "\"#changed\""
+
+  /// An identifier in double quotes.
+  static func quoted(_ name: String) -> String {
+    "\"" + name.replacing("\"", with: "\"\"") + "\""
+  }
+
+  /// `count` parameters: `?, ?, ?`.
+  static func parameters(_ count: Int) -> String {
+    repeatElement("?", count: count).joined(separator: ", ")
+  }
+
+  /// A text literal.
+  static func literal(_ text: String) -> String {
+    "'" + text.replacing("'", with: "''") + "'"
+  }
+}

@@ -1,0 +1,257 @@
+package import MartletChangeFeed
+package import MartletModelSchema
+internal import MartletSQLite
+package import MartletVocabulary
+internal import Synchronization
+
+/// The durable home of records and of the log of their changes.
+///
+/// One writer takes what has queued since its last commit into one durable transaction; then each destination is called
+/// once, with the batch of changes and the completions of its own writes. Readers have connections and executors of
+/// their own and never wait for the writer. From any thread, unless said otherwise.
+package final class Store: Sendable {
+  struct PendingWrite: Sendable {
+    var request: WriteRequest
+    var destination: any StoreDestination
+    var completion: @Sendable (Result<Receipt, StoreError>) -> Void
+  }
+
+  struct State {
+    var queue: [PendingWrite] = []
+    /// Whether a drain was given to the writer and has not begun.
+    var isScheduled = false
+    var isClosed = false
+    var destinations: [any StoreDestination] = []
+    var position: LogPosition
+  }
+
+  /// The models as the folder numbers them.
+  package let shapes: [RecordShape]
+  package let lineage: Lineage
+  package let limits: StoreLimits
+  /// The newest batches, for members that catch up.
+  package let recent: RecentBatches
+  let place: StorePlace
+  let clock: StoreClock
+  let revision: Int64
+  let state: Mutex<State>
+  let writer: Confined<Writer>
+  let executor: any StoreExecutor
+  let readers: [Reader]
+  private let lock: Mutex<FolderLock?>
+  private let onFailure: @Sendable (StoreError) -> Void
+
+  /// Opens the data at `place`, creates or migrates it, and begins a new term.
+  ///
+  /// - Throws: `locked`, `newerFormat`, `migration` or `failed`, with the reason and the remedy in the message.
+  package init(_ place: StorePlace, shapes: [RecordShape], options: StoreOptions) throws(StoreError) {
+    let opening = try StoreOpening(place, shapes, options)
+    self.place = place
+    self.shapes = opening.shapes
+    lineage = opening.lineage
+    limits = options.limits
+    clock = options.clock
+    recent = RecentBatches(largest: options.limits.ringChanges)
+    revision = opening.revision
+    executor = options.writer
+    onFailure = options.onFailure
+    lock = Mutex(opening.lock)
+    do throws(SQLiteError) {
+      let writer = try Writer(
+        opening.database, opening.shapes, revision: opening.revision, term: options.term, limits: options.limits,
+        clock: options.clock)
+      self.writer = Confined(writer)
+      state = Mutex(
+        State(
+          position: LogPosition(
+            term: options.term, head: writer.position.head, firstRetained: writer.position.first,
+            bytes: writer.position.bytes)))
+      var readers: [Reader] = []
+      for executor in options.readers {
+        var settings = Database.Options()
+        settings.isReadOnly = true
+        settings.cacheKiB = options.limits.cacheKiB
+        let database = try Database(path: place.databasePath, on: place.files, options: settings)
+        let snapshot = try ReadSnapshot(
+          database, opening.shapes, revision: opening.revision, limits: options.limits)
+        readers.append(
+          Reader(snapshot, executor: executor, clock: options.clock, largestQueue: options.limits.queuedReads))
+      }
+      self.readers = readers
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Opens the data of a schema's models.
+  package convenience init(_ place: StorePlace, schema: ModelSchema, options: StoreOptions) throws(StoreError) {
+    var options = options
+    options.schemaName = String(schema.version, radix: 16)
+    try self.init(place, shapes: RecordShape.shapes(of: schema), options: options)
+  }
+
+  // MARK: Writing
+
+  /// Queues one write. `completion` runs where `destination` runs completions, after the write is durable and its
+  /// batch has been delivered, or with the reason why nothing was changed.
+  package func commit(
+    _ request: WriteRequest, to destination: any StoreDestination,
+    completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void
+  ) {
+    let write = PendingWrite(request: request, destination: destination, completion: completion)
+    enum Answer { case schedule, queued, refused(StoreError) }
+    let answer: Answer = state.withLock { state in
+      if state.isClosed { return .refused(StoreError(.closed, "the store is closed")) }
+      if state.queue.count >= limits.queuedWrites {
+        return .refused(StoreError(.overloaded, "more than \(limits.queuedWrites) writes are waiting"))
+      }
+      state.queue.append(write)
+      if state.isScheduled { return .queued }
+      state.isScheduled = true
+      return .schedule
+    }
+    switch answer {
+    case .schedule: executor.execute { [self] in drain() }
+    case .queued: break
+    case .refused(let error):
+      destination.deliver(StoreDelivery(batch: nil, completions: [{ completion(.failure(error)) }]))
+    }
+  }
+
+  /// Queues one write whose completion runs on the writer.
+  package func commit(
+    _ request: WriteRequest, completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void
+  ) {
+    commit(request, to: DirectDestination(), completion: completion)
+  }
+
+  /// Commits one group and asks for the next. On the writer.
+  private func drain() {
+    let group = state.withLock { state in
+      let count = min(state.queue.count, limits.groupOperations)
+      let group = Array(state.queue.prefix(count))
+      state.queue.removeFirst(count)
+      state.isScheduled = false
+      return group
+    }
+    guard !group.isEmpty else { return }
+    deliver(writer.value.run(group.map(\.request)), to: group)
+    if let failure = writer.value.checkpointIfDue() { onFailure(failure) }
+    let goesOn = state.withLock { state in
+      guard !state.queue.isEmpty, !state.isScheduled else { return false }
+      state.isScheduled = true
+      return true
+    }
+    if goesOn { executor.execute { [self] in drain() } }
+  }
+
+  /// Hands out one group: to each destination the batch, if it is registered, and its own completions.
+  private func deliver(_ outcome: Writer.Outcome, to group: [PendingWrite]) {
+    if let failure = outcome.failure { onFailure(failure) }
+    let position = writer.value.position
+    if let batch = outcome.batch { recent.append(batch) }
+    var destinations = state.withLock { state in
+      state.position.head = position.head
+      state.position.firstRetained = position.first
+      state.position.bytes = position.bytes
+      return state.destinations
+    }
+    let registered = destinations.count
+    var completions: [[@Sendable () -> Void]] = destinations.map { _ in [] }
+    var places = Dictionary(destinations.indices.map { (ObjectIdentifier(destinations[$0]), $0) }) { first, _ in first }
+    for (write, result) in zip(group, outcome.results) {
+      let completion = write.completion
+      let work: @Sendable () -> Void = { completion(result) }
+      let id = ObjectIdentifier(write.destination)
+      if let place = places[id] {
+        completions[place].append(work)
+      } else {
+        places[id] = destinations.count
+        destinations.append(write.destination)
+        completions.append([work])
+      }
+    }
+    for (index, destination) in destinations.enumerated() {
+      let batch = index < registered ? outcome.batch : nil
+      if batch == nil && completions[index].isEmpty { continue }
+      destination.deliver(StoreDelivery(batch: batch, completions: completions[index]))
+    }
+  }
+
+  // MARK: Following
+
+  /// Registers a destination for the batches of all later groups and answers the position they follow.
+  ///
+  /// Every batch from the answered head on reaches it, in order, without a hole.
+  @discardableResult
+  package func register(_ destination: any StoreDestination) -> LogPosition {
+    state.withLock { state in
+      state.destinations.append(destination)
+      return state.position
+    }
+  }
+
+  /// Ends a registration. A batch that is on its way may still arrive.
+  package func unregister(_ destination: any StoreDestination) {
+    state.withLock { state in state.destinations.removeAll { $0 === destination } }
+  }
+
+  /// Where the log stands, as of the last delivered group.
+  package var position: LogPosition { state.withLock { $0.position } }
+
+  // MARK: Reading
+
+  /// Runs a list of reads in one snapshot and hands their completions over together.
+  package func read(_ requests: [ReadRequest], to destination: any StoreDestination) {
+    guard !requests.isEmpty else { return }
+    let isClosed = state.withLock { $0.isClosed }
+    let reader = readers.min { $0.waiting < $1.waiting }
+    let deadline = clock.now() + limits.readTime
+    let work = Reader.Work(requests: requests, destination: destination, deadline: deadline)
+    guard !isClosed, let reader, reader.submit(work) else {
+      let error =
+        isClosed
+        ? StoreError(.closed, "the store is closed")
+        : StoreError(.overloaded, "more than \(limits.queuedReads) lists of reads are waiting")
+      destination.deliver(StoreDelivery(batch: nil, completions: requests.map { $0.perform(.failure(error)) }))
+      return
+    }
+  }
+
+  // MARK: Care
+
+  /// Forgets what is beyond retention, also when nothing is written. Call it from time to time.
+  package func maintain() {
+    executor.execute { [self] in
+      if let failure = writer.value.forgetNow() ?? writer.value.checkpointIfDue() { onFailure(failure) }
+      let position = writer.value.position
+      state.withLock { state in
+        state.position.firstRetained = position.first
+        state.position.bytes = position.bytes
+      }
+    }
+  }
+
+  /// Takes no more work, finishes what is queued and ends the executors. Not from one of them.
+  package func close() {
+    state.withLock { $0.isClosed = true }
+    executor.stop()
+    for reader in readers { reader.stop() }
+    lock.withLock { $0 = nil }
+  }
+}
+
+/// Where the log stands.
+package struct LogPosition: Sendable, Equatable {
+  /// This run's term.
+  package var term: UInt64
+  /// The newest durable offset; 0 before the first.
+  package var head: Int64
+  /// The oldest offset that is kept; one past the head of an empty log.
+  package var firstRetained: Int64
+  /// Bytes of the entries that are kept.
+  package var bytes: Int64
+
+  /// A cursor behind everything durable.
+  package var cursor: Cursor { Cursor(term: term, offset: head) }
+}

@@ -1,0 +1,70 @@
+internal import MartletSQLite
+
+/// Why the store refused or failed.
+package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
+  package enum Code: Sendable, Equatable {
+    // The request's fault: nothing was changed.
+    /// The condition did not hold for the record as it is.
+    case conditionFailed
+    /// The expected version is not the record's.
+    case versionMismatch
+    case alreadyExists
+    case notFound
+    /// A unique index holds the value already.
+    case notUnique
+    /// A value does not fit its field, a required one is missing, or a size is over its limit.
+    case invalid
+    /// A page token that this store did not make for this query.
+    case invalidToken
+    /// The closure of a transaction threw; the message is its error's.
+    case aborted
+    // The moment's fault: try again later.
+    case overloaded
+    case deadline
+    case diskFull
+    case closed
+    // The folder's fault, at opening.
+    /// Another process has the folder open.
+    case locked
+    /// Written by a newer version of this format.
+    case newerFormat
+    /// The schema's difference to the folder's cannot be taken over; the message says what to do.
+    case migration
+    // Beyond repair here.
+    /// The disk failed or the database is damaged; the store no longer acknowledges anything.
+    case failed
+  }
+
+  package var code: Code
+  /// What was wrong and where.
+  package var message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
+
+  /// Whether the same write may succeed later without a change.
+  package var isRetryable: Bool {
+    switch code {
+    case .overloaded, .deadline, .diskFull, .closed: true
+    case .conditionFailed, .versionMismatch, .alreadyExists, .notFound, .notUnique, .invalid, .invalidToken, .aborted,
+      .locked, .newerFormat, .migration, .failed:
+      false
+    }
+  }
+
+  /// What a failure of SQLite means outside the records' own constraints.
+  init(_ error: SQLiteError) {
+    switch error.code {
+    case .diskFull: self.init(.diskFull, "the disk is full")
+    case .interrupted: self.init(.deadline, "the deadline passed")
+    case .unique: self.init(.notUnique, error.message)
+    case .constraint, .tooBig: self.init(.invalid, error.message)
+    case .busy, .cannotOpen, .corrupt, .inputOutput, .notADatabase, .outOfMemory, .readOnly, .other:
+      self.init(.failed, error.description)
+    }
+  }
+}

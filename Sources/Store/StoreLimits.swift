@@ -1,0 +1,60 @@
+package import MartletVocabulary
+
+/// Every bound of the store, with its default and reason.
+package struct StoreLimits: Sendable, Equatable {
+  /// Operations in one group commit. A group of 1,000 holds the writer up to 50 ms; 256 gains nearly as much.
+  package var groupOperations = 256
+  /// Writes that may wait for the writer; later ones are refused as overloaded. About half a second of work.
+  package var queuedWrites = 16_384
+  /// Reader threads. Reads are short and cached; two keep one slow list from holding up point reads.
+  package var readers = 2
+  /// Lists of reads that may wait for one reader; later ones are refused as overloaded.
+  package var queuedReads = 1_024
+  /// How long one read may take when it names no deadline of its own. A long reader keeps the write-ahead log growing.
+  package var readTime: Duration = .seconds(5)
+  /// How long a user's transaction closure may hold the writer.
+  package var transactionTime: Duration = .milliseconds(500)
+  /// Changes one transaction may make, cascades included. Batches reach subscribers whole.
+  package var transactionChanges = 10_000
+  /// Bytes of one record's values or one event's payload together, the size AppSync's users know with room to spare.
+  package var recordBytes = 1_048_576
+  /// Age after which log entries may be forgotten: a weekend away and more.
+  package var logAge: Duration = .seconds(7 * 86_400)
+  /// Bytes of log entries that are kept at most.
+  package var logBytes: Int64 = 1 << 30
+  /// Log entries forgotten in one go, so that forgetting never holds the writer for long.
+  package var forgottenAtOnce = 512
+  /// How long the outcome of a numbered write is remembered for resends.
+  package var writeNumberAge: Duration = .seconds(86_400)
+  /// Numbered writes remembered at most.
+  package var writeNumbers: Int64 = 1_000_000
+  /// Pages of write-ahead log after which a passive checkpoint runs between groups: 4 MiB.
+  package var checkpointPages = 1_000
+  /// Pages of write-ahead log after which the writer waits for readers to let it start over: 256 MiB.
+  package var largestLogPages = 65_536
+  /// Rows of one page of a list at most, whatever the request says.
+  package var pageRows = 1_000
+  /// Rows SQLite may look at for one list before it answers with what it has found and a token.
+  package var scannedRows = 100_000
+  /// Changes of recent batches kept in memory for members that catch up.
+  package var ringChanges = 65_536
+  /// Page cache of each connection in KiB.
+  package var cacheKiB: Int32 = 16_384
+  /// Lineage entries kept; older terms than that are gaps.
+  package var terms = 1_000
+
+  package init() {}
+}
+
+/// What the store reads as time: a monotonic clock for deadlines, the calendar for bookkeeping and retention.
+package struct StoreClock: Sendable {
+  /// The monotonic clock.
+  package var now: @Sendable () -> Instant
+  /// Milliseconds since 1970.
+  package var milliseconds: @Sendable () -> Int64
+
+  package init(now: @escaping @Sendable () -> Instant, milliseconds: @escaping @Sendable () -> Int64) {
+    self.now = now
+    self.milliseconds = milliseconds
+  }
+}

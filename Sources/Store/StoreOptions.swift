@@ -1,0 +1,40 @@
+/// What an opened store is to its data.
+package enum StoreRole: Sendable, Equatable {
+  /// It decides: it gives offsets and versions. A role that applies another store's offsets comes with the client's
+  /// local store.
+  case authority
+}
+
+/// How a store is opened.
+package struct StoreOptions: Sendable {
+  package var role = StoreRole.authority
+  /// The random name of this run, from the caller's source of chance.
+  package var term: UInt64
+  package var clock: StoreClock
+  package var limits = StoreLimits()
+  /// The schema's name for the folder's catalogue, a hash for instance; for people who look inside.
+  package var schemaName = ""
+  /// Allows a migration to delete models and fields that the schema no longer has, with their data.
+  package var allowsDropping = false
+  /// The writer's executor.
+  package var writer: any StoreExecutor
+  /// One executor for each reader.
+  package var readers: [any StoreExecutor]
+  /// Called once, on the writer, when the disk failed: nothing is acknowledged any more and the process should end.
+  package var onFailure: @Sendable (StoreError) -> Void = { _ in }
+
+  package init(term: UInt64, clock: StoreClock, writer: any StoreExecutor, readers: [any StoreExecutor]) {
+    self.term = term
+    self.clock = clock
+    self.writer = writer
+    self.readers = readers
+  }
+
+  /// With threads of the store's own, as in production.
+  package init(term: UInt64, clock: StoreClock, limits: StoreLimits = StoreLimits()) {
+    self.init(
+      term: term, clock: clock, writer: StoreThread(),
+      readers: (0..<max(1, limits.readers)).map { _ in StoreThread() })
+    self.limits = limits
+  }
+}

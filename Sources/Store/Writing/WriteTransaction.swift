@@ -1,0 +1,98 @@
+package import MartletJSON
+package import MartletModelSchema
+internal import MartletSQLite
+
+/// What application code does its reads and writes with inside one transaction, on the writer's thread.
+///
+/// Reads see the transaction's own writes. An operation that throws has changed nothing; the code may go on. When the
+/// code throws, all is taken back. Valid during the call only.
+package final class WriteTransaction {
+  private let records: Records
+  private let open: OpenTransaction
+  private let database: Database
+  /// A failure the whole group shares, kept even when the code swallows it.
+  private(set) var groupFailure: SQLiteError?
+
+  init(_ records: Records, _ open: OpenTransaction, _ database: Database) {
+    self.records = records
+    self.open = open
+    self.database = database
+  }
+
+  /// The record with a key, if there is one.
+  package func get(_ model: Int, _ key: RecordKey) throws(StoreError) -> StoredRecord? {
+    try guarded { try records.table(model).get(key) }
+  }
+
+  /// Adds a record.
+  @discardableResult
+  package func create(_ model: Int, _ record: Record) throws(StoreError) -> StoredRecord {
+    try guarded { try records.create(model, record, in: open) }
+  }
+
+  /// Changes some fields of a record.
+  @discardableResult
+  package func update(_ update: RecordUpdate) throws(StoreError) -> StoredRecord {
+    try guarded { try records.update(update, in: open) }
+  }
+
+  /// Removes a record and the children the schema says go with it; answers what it was.
+  @discardableResult
+  package func delete(
+    _ model: Int, _ key: RecordKey, condition: Predicate = .all, expectedVersion: Int64? = nil
+  ) throws(StoreError) -> StoredRecord {
+    try guarded {
+      try records.delete(model, key, condition: condition, expectedVersion: expectedVersion, in: open)
+    }
+  }
+
+  /// Appends an event of the application's own to the log.
+  package func publish(topic: String, payload: JSONValue) throws(StoreError) {
+    try guarded { try open.append(DraftChange(body: .event(topic: topic, payload: payload))) }
+  }
+
+  /// A page of records, with the transaction's own writes.
+  package func list(_ query: ListQuery) throws(StoreError) -> ListPage {
+    try guarded { [open] in
+      try database.withDeadline({ open.isExpired }) { try ListReader(records, database).list(query) }
+    }
+  }
+
+  private func guarded<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
+    let count = open.changes.count
+    try open.checkTime()
+    if let groupFailure { throw StoreError(groupFailure) }
+    do {
+      // One operation is several statements when it cascades.
+      try database.statement("SAVEPOINT step").run()
+      let value = try body()
+      try database.statement("RELEASE step").run()
+      return value
+    } catch {
+      open.truncate(to: count)
+      open.deleting = []
+      let failure = error as? SQLiteError
+      if let failure, failure.endsGroup {
+        groupFailure = failure
+      } else if groupFailure == nil {
+        do {
+          try database.statement("ROLLBACK TO step").run()
+          try database.statement("RELEASE step").run()
+        } catch {
+          groupFailure = error
+        }
+      }
+      throw failure.map { StoreError($0) } ?? (error as? StoreError) ?? StoreError(.aborted, "\(error)")
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Whether the failure is the disk's or the connection's and not one statement's: the group cannot go on.
+  var endsGroup: Bool {
+    switch code {
+    case .unique, .constraint, .tooBig, .interrupted: false
+    case .busy, .cannotOpen, .corrupt, .diskFull, .inputOutput, .notADatabase, .outOfMemory, .readOnly, .other: true
+    }
+  }
+}
