@@ -23,7 +23,8 @@ package protocol ByteChannel: AnyObject {
 package protocol ByteChannelHandler: AnyObject {
   /// Bytes arrived. They are valid during the call only.
   func received(_ bytes: borrowing RawSpan)
-  /// `pendingBytes` fell to zero after `write` had left some behind.
+  /// `pendingBytes` fell to zero after a turn had left some behind, or while reading is paused: an owner that pauses
+  /// reading because much is pending always hears when to go on, also when one send took everything.
   func drained()
   /// The peer has sent everything and listens still (a half-closed stream). Answer true to go on writing; the owner
   /// then ends the stream with `closeAfterFlush`. The default answers false: what is pending is sent, then the stream

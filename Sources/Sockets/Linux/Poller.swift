@@ -7,10 +7,11 @@ internal import MartletRuntime
 /// what a turn leaves unread is reported again, so that one busy peer cannot starve the others; and pausing a reader
 /// is a change of interest, with no edge to lose. The waker alone is edge-triggered, so that nobody need read it empty.
 ///
-/// A port to kqueue implements these eight members. Confined to the loop's thread, except `wake`.
+/// A port to kqueue implements these eight members. Confined to the loop's thread, except the waker.
 struct Poller {
   private let descriptor: Int32
-  private let waker: Int32
+  /// Ends waits from other threads; handed out, because the poller itself is the loop's alone.
+  let waker: Waker
   /// Events gathered by the last `wait`; `capacity` bounds how many one turn takes.
   private var events: [martlet_event]
 
@@ -18,10 +19,10 @@ struct Poller {
 
   init(capacity: Int) throws(SocketError) {
     descriptor = try SocketError.check(martlet_poller_open(), "epoll_create")
-    waker = try SocketError.check(martlet_waker_open(), "eventfd")
+    waker = Waker(descriptor: try SocketError.check(martlet_waker_open(), "eventfd"))
     events = Array(repeating: martlet_event(token: 0, readiness: 0), count: min(max(capacity, 1), 256))
     _ = try SocketError.check(
-      martlet_poller_add(descriptor, waker, Readiness.readable.rawValue, Self.wakerToken, 1), "epoll_ctl")
+      martlet_poller_add(descriptor, waker.descriptor, Readiness.readable.rawValue, Self.wakerToken, 1), "epoll_ctl")
   }
 
   func add(_ watched: Int32, _ interest: Readiness, token: UInt64) -> Bool {
@@ -53,13 +54,17 @@ struct Poller {
     return event.token == Self.wakerToken ? nil : (event.token, Readiness(rawValue: event.readiness))
   }
 
-  /// Ends the present or the next `wait`. From any thread.
-  func wake() {
-    _ = martlet_waker_wake(waker)
-  }
-
   func close() {
-    _ = martlet_close(waker)
+    _ = martlet_close(waker.descriptor)
     _ = martlet_close(descriptor)
+  }
+}
+
+/// Ends the present or the next wait of a poller, from any thread.
+struct Waker: Sendable {
+  fileprivate let descriptor: Int32
+
+  func wake() {
+    _ = martlet_waker_wake(descriptor)
   }
 }

@@ -19,6 +19,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   /// The system calls of this loop's sockets; tests put faults here.
   let calls: any SocketCalls
   let queue = LoopQueue()
+  private let waker: Waker
   private let threadID = Atomic<UInt>(0)
   private let isStopping = Atomic<Bool>(false)
   private let ended = ThreadGate()
@@ -58,6 +59,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     self.limits = limits
     self.calls = calls
     poller = try Poller(capacity: limits.eventsPerTurn)
+    waker = poller.waker
     pool = BufferPool(limits: limits)
     handshakes = HandshakeGate(perTurn: limits.handshakesPerTurn)
     scratch = ReadScratch(count: limits.readBytes)
@@ -121,7 +123,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     if isCurrent {
       local.append(item)
     } else if queue.add(item) {
-      poller.wake()
+      waker.wake()
     }
   }
 

@@ -13,7 +13,7 @@ package struct LoopLimits: Sendable {
   package var pooledBufferBytes = 16_384
   /// Capacity of all pooled buffers together: what a busy loop keeps to itself when everybody is idle.
   package var poolBytes = 8 * 1024 * 1024
-  /// How long a closing connection may take to send what is pending.
+  /// How long a closing connection waits for the peer to take any of what is pending.
   package var flushTime = Duration.seconds(10)
   /// How long a closing connection waits for the peer's end of stream after its own, so that the last bytes are not
   /// lost to a reset (RFC 9112 section 9.6).

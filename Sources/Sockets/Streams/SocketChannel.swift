@@ -115,7 +115,10 @@ package final class SocketChannel: ByteChannel {
         outbound.consumed(sent, keeping: eventLoop.limits.pooledBufferBytes)
         eventLoop.ownCounters.bytesSent += sent
         // A short write means the kernel's buffer is full: asking again would only answer EAGAIN.
-        if !outbound.isEmpty { return waitForWritability() }
+        if !outbound.isEmpty {
+          if phase == .flushing { armDeadline(eventLoop.limits.flushTime) }
+          return waitForWritability()
+        }
       } else if sent == SystemAnswer.interrupted, interruptions < 8 {
         interruptions += 1
       } else if sent == 0 || sent == SystemAnswer.again || sent == SystemAnswer.interrupted {
@@ -148,7 +151,7 @@ package final class SocketChannel: ByteChannel {
     awaitsWritable = false
     updateInterest()
     switch phase {
-    case .open: if wasBlocked { handler?.drained() }
+    case .open: if wasBlocked || !wantsReading { handler?.drained() }
     case .flushing: shutDownWriting()
     case .lingering, .closed: break
     }
@@ -185,7 +188,9 @@ package final class SocketChannel: ByteChannel {
 
   private func abandon() {
     guard phase != .closed else { return }
-    _ = martlet_reset_on_close(descriptor)
+    // A lingering peer still receives what the kernel has of ours: that must not be reset. One that took nothing for so
+    // long while we flushed is given up.
+    if phase == .flushing { _ = martlet_reset_on_close(descriptor) }
     finish(ending ?? .local)
   }
 

@@ -9,7 +9,7 @@ package protocol WebSocketHandler: AnyObject {
   func received(binary: [UInt8])
   /// The peer answered a ping.
   func receivedPong(_ payload: [UInt8])
-  /// `pendingBytes` fell to zero after it had grown.
+  /// `pendingBytes` fell to zero after a turn had left some behind, or while reading is paused.
   func drained()
   /// No message follows; called exactly once, last.
   func closed(_ closure: WebSocketClosure)

@@ -236,6 +236,24 @@ import Testing
     }
   }
 
+  @Test func `an owner that pauses reading because much is pending hears when it is sent, also in the same turn`()
+    async throws
+  {
+    try await withLoop { loop in
+      let server = Server {
+        Peer { channel, bytes in
+          channel.write { $0.append(bytes) }
+          channel.isReading = false
+        }
+      }
+      let listener = try SocketListener.start(.init(), on: [loop], acceptor: server.acceptor)
+      let client = Peer()
+      try await connect(client, to: listener.port, on: loop)
+      await on(loop) { client.channel?.write { $0.append("small") } }
+      #expect(await server.peer(0).wait { $0.drained > 0 }.drained == 1)
+    }
+  }
+
   @Test func `an idle connection costs less than a kilobyte of ours`() async throws {
     try await withLoop { loop in
       let server = Server(Peer.echo)
