@@ -168,6 +168,9 @@ package struct ConnectError: Error, Sendable, Equatable, CustomStringConvertible
   package var description: String { message }
 }
 
+/// Takes an incoming stream on its loop and answers who hears of it; nil refuses it.
+package typealias ChannelAcceptor = @Sendable (any ByteChannel) -> (any ByteChannelHandler)?
+
 /// Accepts incoming streams and deals them out to loops.
 package protocol ByteListener: AnyObject, Sendable {
   /// The port that was bound.

@@ -3,9 +3,6 @@ package import MartletRuntime
 internal import MartletVocabulary
 internal import Synchronization
 
-/// Takes an incoming stream on its loop and answers who hears of it; nil refuses it.
-package typealias ChannelAcceptor = @Sendable (any ByteChannel) -> (any ByteChannelHandler)?
-
 /// Accepts TCP connections on one loop and deals them out to several, one after the other.
 package final class SocketListener: ByteListener {
   package struct Options: Sendable {

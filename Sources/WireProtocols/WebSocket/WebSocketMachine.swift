@@ -130,6 +130,7 @@ package struct WebSocketMachine {
       append(bytes, range, to: &scratch)
       if header.isMasked { applyMask(header.mask, offset: offset, to: &scratch, from: 0) }
       try assembly.decompress(scratch, endsMessage: false, with: compression, limit: limits.messageBytes)
+      scratch = []
     } else {
       let start = assembly.payload.count
       append(bytes, range, to: &assembly.payload)
@@ -231,6 +232,8 @@ package struct WebSocketMachine {
     if scratch.isEmpty { scratch.append(0) }
     let mask = nextMask()
     WebSocketFrame.append(opcode, scratch, compressed: true, mask: mask, to: &output)
+    // Idle connections keep no buffers: ten thousand of them would hold their last message for nothing.
+    scratch = []
   }
 
   /// Sends a ping of at most 125 bytes. Ignored unless `canSend`.
