@@ -86,7 +86,7 @@ let floor3: [Target] = [
       "Sockets",
       "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
-  module("Simulation", martlet("Vocabulary", "Runtime", "WireProtocols")),
+  module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols")),
 ]
 
 let floor4: [Target] = [
@@ -111,7 +111,7 @@ let suites: [Target] = [
   suite(
     "Domain",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols")),
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Simulation")),
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema")),
   suite(
     "Network",
@@ -120,7 +120,8 @@ let suites: [Target] = [
   suite(
     "Store",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite", "Store")
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite", "Store",
+      "Simulation")
       + ["CMartletSQLite"]),
   suite(
     "Client",
