@@ -10,7 +10,8 @@ package struct ModelSchema: Sendable {
   package let operations: [FieldPath: BuiltInOperation]
   /// For each model's type, the record position of each shown field.
   package let slots: [String: [String: Int]]
-  /// Changes when anything a stored plan or group depends on changes: FNV-1a over the printed schema.
+  /// Changes when anything a stored plan or group depends on changes: FNV-1a over
+  /// the written text, so that it is the same in every run. A comment counts as a change: resumes then plan anew.
   package let version: UInt64
 
   /// Reads a document.

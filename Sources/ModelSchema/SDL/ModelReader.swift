@@ -171,6 +171,10 @@ struct ModelReader {
         complaints.add("@validate(type: \(name)) of \(place) needs a number, not \"\(value)\".", at: directive.location)
         continue
       }
+      guard rule != .matches || (try? Regex(value)) != nil else {
+        complaints.add("\"\(value)\" on \(place) is no regular expression.", at: directive.location)
+        continue
+      }
       stored.validations.append(
         FieldValidation(rule: rule, value: value, errorMessage: directive.argument("errorMessage")?.string))
     }

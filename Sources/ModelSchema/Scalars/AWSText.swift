@@ -88,6 +88,9 @@ enum AWSText {
     }
     let gaps = text.indices.filter { text[$0...].hasPrefix("::") }
     guard !text.contains(":::"), gaps.count <= 1 else { return false }
+    // A single colon at an end leaves an empty group that no gap stands for.
+    if text.hasPrefix(":"), !text.hasPrefix("::") { return false }
+    if text.hasSuffix(":"), !text.hasSuffix("::") { return false }
     let written = groups.filter { !$0.isEmpty }
     guard
       written.allSatisfy({ group in
