@@ -18,6 +18,10 @@ enum SingleFieldSubscriptions {
         "\(subject) must not use `@skip` or `@include` directives in the top level selection.", collected.conditions)
       return
     }
+    if collected.names.isEmpty {
+      validation.report(
+        .singleFieldSubscriptions, "\(subject) must select one top level field.", operation.selectionSet.location)
+    }
     if collected.names.count > 1 {
       let extra = collected.names.dropFirst().flatMap { collected.fields[$0] ?? [] }
       validation.report(
@@ -37,9 +41,11 @@ enum SingleFieldSubscriptions {
     _ set: SelectionSet, on root: NamedType, _ collected: inout Collected, _ validation: Validation
   ) {
     for selection in set.selections {
-      let conditions = selection.directives.filter { $0.name.text == "skip" || $0.name.text == "include" }
-      guard conditions.isEmpty else {
-        collected.conditions += conditions.map(\.location)
+      let directives = selection.directives
+      if let condition = directives.first(where: { $0.name.text == "skip" })
+        ?? directives.first(where: { $0.name.text == "include" })
+      {
+        collected.conditions.append(condition.location)
         continue
       }
       switch selection {

@@ -17,6 +17,12 @@ import Testing
 
   static let rows: [RuleRow] = [
     RuleRow(
+      #"subscription { ...F } fragment F on A { x }"#,
+      ["PossibleFragmentSpreads 1:16", "SingleFieldSubscriptions 1:14"]),
+    RuleRow(
+      #"subscription { s @include(if: true) @skip(if: true) }"#,
+      ["SingleFieldSubscriptions 1:37"]),
+    RuleRow(
       #"type X {a:Int} {a{x}} extend type Y {b:Int}"#,
       ["ExecutableDefinitions 1:1", "ExecutableDefinitions 1:23"]),
     RuleRow(
