@@ -56,9 +56,15 @@ package final class FieldPlan: Sendable {
 
   package var name: String { definition.name }
 
-  /// A member's name as `JSONWriter.encodedKey` takes it.
+  /// A response name as `JSONWriter.encodedKey` takes it. Names have no character that JSON escapes.
   static func encodedKey(_ name: String) -> [UInt8] {
-    JSONValue.string(name).serialized() + [UInt8(ascii: ":")]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(name.utf8.count + 3)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: name.utf8)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+    return bytes
   }
 
   package var locations: [SourceLocation] {
