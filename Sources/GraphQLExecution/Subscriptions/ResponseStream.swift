@@ -50,18 +50,24 @@ public struct ResponseStream: AsyncSequence, Sendable {
         finish()
         return nil
       }
-      do {
-        if let event = try await events.next(), !Task.isCancelled {
-          return GraphQLResponse(
-            await stream.plan.execute(
-              coerced: stream.variables, context: stream.context, root: event, place: stream.place))
+      // The source is user code too: it is asked where user code runs.
+      let events = events
+      let event: Result<ResolvedValue?, any Error> = await stream.place.run {
+        do {
+          return .success(try await events.next())
+        } catch {
+          return .failure(error)
         }
+      }
+      switch event {
+      case .success(let event?) where !Task.isCancelled:
+        return GraphQLResponse(
+          await stream.plan.execute(
+            coerced: stream.variables, context: stream.context, root: event, place: stream.place))
+      case .success, .failure(is CancellationError):
         finish()
         return nil
-      } catch is CancellationError {
-        finish()
-        return nil
-      } catch {
+      case .failure(let error):
         finish()
         return GraphQLResponse(
           ExecutionResult(data: nil, errors: [stream.plan.schema.responseError(for: error)]))

@@ -29,8 +29,11 @@ package struct SourceStream: Sendable {
   }
 }
 
-/// The events of a source stream, one at a time. For one task.
-package class SourceEvents {
+/// The events of a source stream, one at a time.
+///
+/// `@unchecked Sendable` holds because a response stream's iterator owns the events and asks for one only after the
+/// one before has come: it crosses to the place where user code runs, but is never in two places at once.
+package class SourceEvents: @unchecked Sendable {
   /// The next event; nil at the end. After the end or an error the source has been let go.
   package func next() async throws -> ResolvedValue? { nil }
 
@@ -39,7 +42,9 @@ package class SourceEvents {
 }
 
 /// Reads an iterator whose type only this class knows.
-private final class IteratorEvents<Iterator: AsyncIteratorProtocol>: SourceEvents where Iterator.Element: Resolvable {
+/// `@unchecked Sendable` holds as for its superclass.
+private final class IteratorEvents<Iterator: AsyncIteratorProtocol>: SourceEvents, @unchecked Sendable
+where Iterator.Element: Resolvable {
   private var iterator: Iterator?
 
   init(_ iterator: Iterator) {
