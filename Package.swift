@@ -122,7 +122,7 @@ let suites: [Target] = [
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite", "Store",
       "Simulation")
-      + ["CMartletSQLite"]),
+      + ["CMartletSQLite"], resources: [.copy("Fixtures")]),
   suite(
     "Client",
     martlet(

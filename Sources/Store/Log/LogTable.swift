@@ -78,17 +78,23 @@ final class LogTable {
 
   /// Forgets at most `count` entries that are over `bytes` together or older than `oldest`, in whole transactions.
   func forget(_ position: inout Position, bytes: Int64, oldest: Int64, count: Int) throws(SQLiteError) {
-    let rows = try database.statement("SELECT offset, at, total, entry FROM martlet_log ORDER BY offset LIMIT ?")
+    let rows = try database.statement(
+      "SELECT offset, at, total, length(entry), substr(entry, 1, 2) FROM martlet_log ORDER BY offset LIMIT ?")
     defer { rows.reset() }
     try rows.bind(1, Int64(count))
     var last: (offset: Int64, total: Int64)?
+    var isBetween = true
     while try rows.step() {
       let offset = rows.int64(0)
       let total = rows.int64(2)
-      let before = total - Int64(rows.bytes(3).count)
-      // An entry goes when what is left with it would be too much, or when it is too old.
-      guard offset < position.head, position.total - before > bytes || rows.int64(1) < oldest else { break }
-      if EntryCoder.endsTransaction(rows.bytes(3)) { last = (offset, total) }
+      let kept = position.total - total + rows.int64(3)
+      // Decided where a transaction begins: it goes when what is left with it would be too much, or when it is too old.
+      if isBetween {
+        guard kept > bytes || rows.int64(1) < oldest else { break }
+      }
+      isBetween = EntryCoder.endsTransaction(rows.bytes(4))
+      // The newest transaction stays: the head is always a row.
+      if isBetween && offset < position.head { last = (offset, total) }
     }
     rows.reset()
     guard let last else { return }

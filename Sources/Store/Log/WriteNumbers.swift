@@ -13,6 +13,8 @@ final class WriteNumbers {
   /// By the folder's model number: the model's number in the schema in force.
   private let current: [Int: Int]
   private let stored: [Int: Int]
+  /// How many outcomes are remembered, counted once and then kept; a group that failed may leave it a little high.
+  private var count: Int64?
 
   init(_ database: Database, _ shapes: [RecordShape]) throws(SQLiteError) {
     self.database = database
@@ -76,25 +78,34 @@ final class WriteNumbers {
     try insert.bind(3, at)
     try insert.bind(4, blob: writer.bytes)
     try insert.run()
+    count = count.map { $0 + 1 }
   }
 
   /// Forgets at most `count` outcomes from before `oldest`, or the oldest ones when there are more than `keeping`.
-  func forget(before oldest: Int64, keeping: Int64, count: Int) throws(SQLiteError) {
+  func forget(before oldest: Int64, keeping: Int64, count largest: Int) throws(SQLiteError) {
     let delete = try database.statement(
       """
       DELETE FROM martlet_writes WHERE (client, number) IN (
         SELECT client, number FROM martlet_writes WHERE at < ? ORDER BY at LIMIT ?)
       """)
     try delete.bind(1, oldest)
-    try delete.bind(2, Int64(count))
+    try delete.bind(2, Int64(largest))
     try delete.run()
+    var remembered: Int64
+    if let count { remembered = count - Int64(database.changes) } else { remembered = try counted() }
+    if remembered > keeping {
+      try delete.bind(1, Int64.max)
+      try delete.bind(2, min(remembered - keeping, Int64(largest)))
+      try delete.run()
+      remembered -= Int64(database.changes)
+    }
+    count = remembered
+  }
+
+  private func counted() throws(SQLiteError) -> Int64 {
     let all = try database.statement("SELECT count(*) FROM martlet_writes")
     defer { all.reset() }
-    let excess = try all.step() ? all.int64(0) - keeping : 0
-    guard excess > 0 else { return }
-    try delete.bind(1, Int64.max)
-    try delete.bind(2, min(excess, Int64(count)))
-    try delete.run()
+    return try all.step() ? all.int64(0) : 0
   }
 }
 

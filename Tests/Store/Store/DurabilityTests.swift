@@ -1,0 +1,163 @@
+import MartletChangeFeed
+import MartletJSON
+import MartletModelSchema
+import MartletSQLite
+import MartletStore
+import MartletVocabulary
+import Testing
+
+@Suite struct DurabilityTests {
+  private func create(_ id: String) -> WriteOperation {
+    .create(model: Models.flight, record: Models.flight(id))
+  }
+
+  @Test func `a resent write is applied once, also after a restart`() throws {
+    let files = MemoryFiles()
+    let id = WriteID(client: "c", number: 1)
+    let first = try StoreFixture(files: files).commit(create("a"), id)
+    #expect(!first.isRepeat)
+    let fixture = try StoreFixture(files: files, term: 2)
+    let again = try fixture.commit(create("a"), id)
+    #expect(again.isRepeat)
+    #expect(again.offsets == first.offsets)
+    #expect(again.records == first.records)
+    #expect(fixture.recorder.batches.isEmpty)
+    #expect(try fixture.log().count == 1)
+  }
+
+  @Test func `a resend in the same group is applied once`() throws {
+    let fixture = try StoreFixture()
+    let request = WriteRequest(create("a"), writeID: WriteID(client: "c", number: 1))
+    let results = try fixture.commit([request, request])
+    #expect(try results.map { try $0.get().isRepeat } == [false, true])
+    #expect(fixture.recorder.changes.count == 1)
+  }
+
+  @Test func `a refusal is the write's fate for ever`() throws {
+    let fixture = try StoreFixture()
+    let update = WriteOperation.update(RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(2, 1)]))
+    let id = WriteID(client: "c", number: 1)
+    #expect(try fixture.commit([WriteRequest(update, writeID: id)]).first?.errorCode == .notFound)
+    try fixture.commit(create("a"))
+    let again = try fixture.commit([WriteRequest(update, writeID: id)])
+    #expect(again.first?.errorCode == .notFound)
+    #expect(try fixture.get(Models.flight, "a")?.version == 1)
+  }
+
+  @Test func `remembered writes are forgotten with age`() throws {
+    let fixture = try StoreFixture()
+    let id = WriteID(client: "c", number: 1)
+    try fixture.commit(.event(topic: "t", payload: 1), id)
+    fixture.clock.advance(2 * 86_400_000)
+    fixture.store.maintain()
+    fixture.writer.run()
+    #expect(try fixture.commit(.event(topic: "t", payload: 1), id).isRepeat == false)
+  }
+
+  @Test func `offsets stay dense over restarts and every opening is a term`() throws {
+    let files = MemoryFiles()
+    for term in 1...3 {
+      let fixture = try StoreFixture(files: files, term: UInt64(term))
+      try fixture.commit(create("\(term)a"))
+      try fixture.commit([WriteRequest(create("\(term)a")), WriteRequest(create("\(term)b"))])
+      #expect(fixture.recorder.batches.allSatisfy { $0.term == UInt64(term) })
+    }
+    let fixture = try StoreFixture(files: files, term: 4)
+    #expect(try fixture.log().map(\.offset) == Array(1...6))
+    #expect(fixture.store.lineage.entries.map(\.firstOffset) == [1, 3, 5, 7])
+    #expect(fixture.store.position.cursor == Cursor(term: 4, offset: 6))
+  }
+
+  @Test func `a restored older copy makes a gap of what it has not seen and of nothing else`() throws {
+    let files = MemoryFiles()
+    let copy = MemoryFiles()
+    do {
+      let fixture = try StoreFixture(files: files, term: 1)
+      for id in ["a", "b"] { try fixture.commit(create(id)) }
+      try fixture.store.backup(to: .memory(copy))
+      for id in ["c", "d"] { try fixture.commit(create(id)) }
+    }
+    let restored = try StoreFixture(files: copy, term: 2)
+    for id in ["e", "f", "g"] { try restored.commit(create(id)) }
+    let lineage = restored.store.lineage
+    let head = restored.store.position.head
+    #expect(head == 5)
+    #expect(lineage.judge(Cursor(term: 1, offset: 2), firstKept: 1, head: head) == .valid)
+    #expect(lineage.judge(Cursor(term: 1, offset: 3), firstKept: 1, head: head) == .gap(.beyondTerm))
+    #expect(lineage.judge(Cursor(term: 9, offset: 1), firstKept: 1, head: head) == .gap(.unknownTerm))
+    #expect(lineage.judge(Cursor(term: 2, offset: 4), firstKept: 1, head: head) == .valid)
+  }
+
+  @Test func `a backup is not written over a store`() throws {
+    let fixture = try StoreFixture()
+    let copy = MemoryFiles()
+    try fixture.store.backup(to: .memory(copy))
+    let error = try #require(throws: StoreError.self) { try fixture.store.backup(to: .memory(copy)) }
+    #expect(error.code == .alreadyExists)
+  }
+
+  // MARK: Retention
+
+  @Test func `the log is bounded by bytes, in whole transactions, and says gap beyond`() throws {
+    var limits = StoreLimits()
+    limits.logBytes = 2_000
+    let fixture = try StoreFixture(limits: limits)
+    for number in 0..<100 {
+      try fixture.commit(.batch([create("\(number)a"), create("\(number)b"), create("\(number)c")]))
+    }
+    let position = fixture.store.position
+    #expect(position.head == 300)
+    #expect(position.bytes <= 2_000)
+    #expect(position.bytes > 1_500)
+    #expect(position.firstRetained % 3 == 1)
+    let kept = try fixture.log(after: position.firstRetained - 1)
+    #expect(kept.map(\.offset) == Array(position.firstRetained...300))
+    let first = position.firstRetained
+    let range = try fixture.read { snapshot throws(StoreError) in try snapshot.log(after: first - 2) }
+    guard case .gap(.retention) = range else {
+      Issue.record("a forgotten offset was served")
+      return
+    }
+  }
+
+  @Test func `the log is bounded by age but keeps its newest transaction`() throws {
+    let fixture = try StoreFixture()
+    for number in 0..<10 { try fixture.commit(create("\(number)")) }
+    fixture.clock.advance(30 * 86_400_000)
+    fixture.store.maintain()
+    fixture.writer.run()
+    #expect(fixture.store.position.firstRetained == 10)
+    #expect(try fixture.log(after: 9).map(\.offset) == [10])
+    let reopened = try StoreFixture(files: fixture.files, term: 2)
+    #expect(reopened.store.position.head == 10)
+    #expect(reopened.store.position.bytes == fixture.store.position.bytes)
+  }
+
+  @Test func `a log range ends with a transaction even when that is over its size`() throws {
+    let fixture = try StoreFixture()
+    try fixture.commit(.batch((0..<5).map { create("a\($0)") }))
+    try fixture.commit(create("b"))
+    let range = try fixture.read { snapshot throws(StoreError) in try snapshot.log(after: 0, changes: 2) }
+    guard case .changes(let changes, let head) = range else {
+      Issue.record("the log has a gap")
+      return
+    }
+    #expect(changes.map(\.offset) == [1, 2, 3, 4, 5])
+    #expect(head == 6)
+  }
+
+  // MARK: Recent batches
+
+  @Test func `recent batches reach back to their limit and say so`() throws {
+    var limits = StoreLimits()
+    limits.ringChanges = 4
+    let fixture = try StoreFixture(limits: limits)
+    #expect(fixture.store.recent.batches(after: 0) == nil)
+    for number in 0..<3 { try fixture.commit(.batch([create("\(number)a"), create("\(number)b")])) }
+    #expect(fixture.store.recent.batches(after: 0) == nil)
+    #expect(fixture.store.recent.batches(after: 2)?.map(\.firstOffset) == [3, 5])
+    #expect(fixture.store.recent.batches(after: 3)?.map(\.firstOffset) == [3, 5])
+    #expect(fixture.store.recent.batches(after: 4)?.map(\.firstOffset) == [5])
+    #expect(fixture.store.recent.batches(after: 6)?.isEmpty == true)
+  }
+}
