@@ -63,10 +63,6 @@ struct Differences: Sendable {
           !expected.contains(fault) && fault.message.contains("they return conflicting types 'String!' and 'String'")
         }
         expected += missing
-      case "words for stray dots":
-        for index in expected.indices where expected[index].message == "Syntax Error: Unexpected character: '.'." {
-          expected[index].message = "Syntax Error: Unexpected '.', did you mean '...'?"
-        }
       default: continue
       }
       if before != (expected, actual) { used.insert(name) }
