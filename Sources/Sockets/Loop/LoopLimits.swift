@@ -16,8 +16,8 @@ package struct LoopLimits: Sendable {
   /// How long a closing connection waits for the peer to take any of what is pending.
   package var flushTime = Duration.seconds(10)
   /// How long a closing connection waits for the peer's end of stream after its own, so that the last bytes are not
-  /// lost to a reset (RFC 9112 section 9.6).
-  package var lingerTime = Duration.seconds(1)
+  /// lost to a reset (RFC 9112 section 9.6). A peer on a slow line is still receiving then.
+  package var lingerTime = Duration.seconds(5)
   /// TLS handshakes begun or continued in one turn. One costs about half a millisecond of CPU, so four bound the turn.
   package var handshakesPerTurn = 4
 

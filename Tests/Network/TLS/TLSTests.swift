@@ -184,6 +184,24 @@ import Testing
     }
   }
 
+  @Test func `a server that never answers the handshake is a time-out, and its stream is closed`() async throws {
+    try await withLoop { loop in
+      let server = Server()
+      let listener = try SocketListener.start(.init(), on: [loop], acceptor: server.acceptor)
+      var options = SocketConnector.Options()
+      options.connectTime = .milliseconds(20)
+      do {
+        try await NetworkSupport.connect(
+          Peer(), to: listener.port, host: "127.0.0.1", secure: true, on: loop,
+          connector: SocketConnector(options: options))
+        Issue.record("nobody answered")
+      } catch let error as ConnectError {
+        #expect(error.code == .timeout)
+      }
+      #expect(await server.peer(0).close() != nil)
+    }
+  }
+
   @Test func `a stream cut off without TLS's own end is a failure`() async throws {
     try await withLoop { loop in
       let fixture = try Fixture(on: loop) { Peer() }
