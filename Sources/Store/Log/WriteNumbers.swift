@@ -38,6 +38,8 @@ final class WriteNumbers {
     let first = try reader.signedPattern()
     let count = try reader.number()
     var receipt = Receipt(writeID: id, records: [], offsets: nil, isRepeat: true)
+    // Numbers from the disk are not trusted with arithmetic that stops the process.
+    guard first >= 0, first < 1 << 62, count < 1 << 32 else { throw EntryReader.damaged }
     if count > 0 { receipt.offsets = first...(first + Int64(count) - 1) }
     for _ in 0..<(try reader.count()) {
       let kind = ChangeKind(rawValue: try reader.byte())

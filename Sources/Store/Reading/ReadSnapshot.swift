@@ -108,11 +108,11 @@ package final class ReadSnapshot {
   /// Runs one list of reads in one read transaction.
   func transaction(_ body: () -> Void) throws(StoreError) {
     do {
-      try database.execute("BEGIN")
+      try database.statement("BEGIN").run()
       // A deferred transaction takes its snapshot with its first read.
-      _ = try log.position()
+      try database.statement("SELECT 1 FROM martlet_lineage LIMIT 1").run()
       body()
-      try database.execute("COMMIT")
+      try database.statement("COMMIT").run()
     } catch {
       if database.isInTransaction { try? database.execute("ROLLBACK") }
       throw StoreError(error)
