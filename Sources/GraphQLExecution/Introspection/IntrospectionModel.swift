@@ -4,20 +4,31 @@ import MartletJSON
 /// Answers the introspection fields of a schema with what the language module says about it.
 package struct IntrospectionModel: Sendable {
   let schema: Schema
+  /// Whether clients may ask; if not, both entry fields are errors.
+  let isOpen: Bool
 
-  init(_ schema: Schema) {
+  init(_ schema: Schema, isOpen: Bool) {
     self.schema = schema
+    self.isOpen = isOpen
+  }
+
+  private func checkIsOpen() throws {
+    if !isOpen { throw ResolverError("Introspection is switched off.") }
   }
 
   /// `__schema`.
   var schemaResolver: FieldResolver {
-    .builtIn { [self] _ in .object(IntrospectionObject(node: .schema, schema: schema)) }
+    .builtIn { [self] _ in
+      try checkIsOpen()
+      return .object(IntrospectionObject(node: .schema, schema: schema))
+    }
   }
 
   /// `__type(name:)`.
   var typeResolver: FieldResolver {
     .builtIn { [self] request in
-      IntrospectionObject.resolved(Introspection.type(request.string("name") ?? "", in: schema), schema)
+      try checkIsOpen()
+      return IntrospectionObject.resolved(Introspection.type(request.string("name") ?? "", in: schema), schema)
     }
   }
 

@@ -24,7 +24,9 @@ extension ExecutableSchema {
   package func prepare(_ document: [UInt8], operationName: String?) throws(RequestErrors) -> OperationPlan {
     if let known = plans.plan(document: document, operation: operationName) { return known }
     let plan = try makePlan(document, operationName: operationName)
-    plans.keep(plan, document: document, operation: operationName)
+    if document.count <= limits.cachedDocumentBytes {
+      plans.keep(plan, document: document, operation: operationName)
+    }
     return plan
   }
 
@@ -34,7 +36,9 @@ extension ExecutableSchema {
   ) throws(RequestErrors) -> OperationPlan {
     if let known = cache.plan(document: document, operation: operationName) { return known }
     let plan = try makePlan(document, operationName: operationName)
-    cache.keep(plan, document: document, operation: operationName)
+    if document.count <= limits.cachedDocumentBytes {
+      cache.keep(plan, document: document, operation: operationName)
+    }
     return plan
   }
 
@@ -42,11 +46,11 @@ extension ExecutableSchema {
   package func makePlan(_ source: [UInt8], operationName: String?) throws(RequestErrors) -> OperationPlan {
     let document: Document
     do {
-      document = try Parser.parse(source)
+      document = try Parser.parse(source, limits: limits.parsing)
     } catch {
       throw RequestErrors(errors: [error.graphQLError])
     }
-    let errors = Validator.validate(document, against: schema)
+    let errors = Validator.validate(document, against: schema, limits: limits.validation)
     guard errors.isEmpty else { throw RequestErrors(errors: errors) }
     do {
       return try plan(document, operationName: operationName)

@@ -9,6 +9,8 @@ public final class ExecutableSchema: Sendable {
   public let limits: ExecutionLimits
   /// How much of unexpected errors clients see.
   public let exposure: ErrorExposure
+  /// Whether clients may ask what the schema looks like.
+  public let allowsIntrospection: Bool
   package let introspection: IntrospectionModel
   let plans: SharedPlanCache
 
@@ -18,7 +20,7 @@ public final class ExecutableSchema: Sendable {
   ///   field that it does not have.
   public convenience init(
     _ source: String, limits: ExecutionLimits = ExecutionLimits(), exposure: ErrorExposure = .masked,
-    configure: (inout Resolvers) -> Void = { _ in }
+    allowsIntrospection: Bool = true, configure: (inout Resolvers) -> Void = { _ in }
   ) throws(ExecutableSchemaError) {
     var resolvers = Resolvers()
     configure(&resolvers)
@@ -28,13 +30,14 @@ public final class ExecutableSchema: Sendable {
     } catch {
       throw ExecutableSchemaError(errors: error.errors)
     }
-    try self.init(schema, resolvers: resolvers, limits: limits, exposure: exposure)
+    try self.init(
+      schema, resolvers: resolvers, limits: limits, exposure: exposure, allowsIntrospection: allowsIntrospection)
   }
 
   /// Attaches `resolvers` to a schema.
   package init(
     _ schema: Schema, resolvers: Resolvers, limits: ExecutionLimits = ExecutionLimits(),
-    exposure: ErrorExposure = .masked
+    exposure: ErrorExposure = .masked, allowsIntrospection: Bool = true
   ) throws(ExecutableSchemaError) {
     let misplaced = Self.misplaced(resolvers, in: schema)
     guard misplaced.isEmpty else {
@@ -45,7 +48,8 @@ public final class ExecutableSchema: Sendable {
     self.limits = limits
     self.exposure = exposure
     types = TypeTable(schema, scalars: resolvers.scalars)
-    introspection = IntrospectionModel(schema)
+    self.allowsIntrospection = allowsIntrospection
+    introspection = IntrospectionModel(schema, isOpen: allowsIntrospection)
     plans = SharedPlanCache(capacity: limits.cachedPlans)
   }
 

@@ -1,3 +1,5 @@
+package import MartletGraphQLLanguage
+
 /// Bounds on what one operation may cost.
 public struct ExecutionLimits: Sendable {
   /// Errors kept in one response. More are counted by a last entry and dropped: a list of failing items must not make
@@ -10,12 +12,32 @@ public struct ExecutionLimits: Sendable {
   public var plannedFields = 4_000
   /// Plans kept by one cache. A plan of 30 fields takes about 10 KB.
   public var cachedPlans = 1_000
+  /// The longest document, in bytes, whose plan is kept. A cache key holds the whole document, and people do not send
+  /// the same long one often.
+  public var cachedDocumentBytes = 32_768
   /// Plans kept per operation for different values of the variables its `@skip` and `@include` read.
   public var variantsPerPlan = 16
   /// Resolved list items of one operation; one more fails the operation. Bounds memory against resolvers and stored
   /// lists that multiply.
   public var listItems = 1_000_000
 
+  /// The size, depth and repetition of a request's text.
+  package var parsing = ParserLimits.request
+  /// The work of checking a request, and the cost it may announce.
+  package var validation = ValidationLimits()
+
   /// The defaults.
   public init() {}
+
+  /// The estimated cost an operation may announce: fields, times the items their lists may have.
+  public var complexity: Int {
+    get { validation.complexity }
+    set { validation.complexity = newValue }
+  }
+
+  /// Selections inside each other once fragments are expanded.
+  public var depth: Int {
+    get { validation.depth }
+    set { validation.depth = newValue }
+  }
 }

@@ -37,6 +37,30 @@ struct PlanTests {
     #expect(cache.plan(document: documents[1], operation: nil) == nil)
   }
 
+  @Test func `the plan of a long document is made anew each time`() throws {
+    var limits = ExecutionLimits()
+    limits.cachedDocumentBytes = 10
+    let schema = try schema(limits)
+    var cache = PlanCache<OperationPlan>(capacity: 4)
+    _ = try schema.prepare(Array("{ a b a b a }".utf8), operationName: nil, cache: &cache)
+    #expect(cache.count == 0)
+  }
+
+  @Test func `introspection can be switched off`() async throws {
+    let schema = try ExecutableSchema("type Query { a: Int }", allowsIntrospection: false)
+    let response = try await schema.answer(#"{ __typename __type(name: "Query") { name } }"#)
+    #expect(response["data"] == ["__typename": "Query", "__type": nil])
+    #expect(response.messages == ["Introspection is switched off."])
+  }
+
+  @Test func `a request that announces too much is not executed`() async throws {
+    var limits = ExecutionLimits()
+    limits.complexity = 3
+    let response = try await schema(limits).answer("{ self { self { self { a } } } }")
+    #expect(response["data"] == nil)
+    #expect(response.messages.count == 1)
+  }
+
   @Test func `an invalid request is never kept`() throws {
     let schema = try schema()
     var cache = PlanCache<OperationPlan>(capacity: 4)
