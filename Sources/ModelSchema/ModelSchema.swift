@@ -121,3 +121,10 @@ package struct ModelSchema: Sendable {
     return hash
   }
 }
+
+extension ModelSchema {
+  /// The name of the argument that narrows a sort key of these fields.
+  package static func sortArgumentName(_ model: ModelDefinition, _ fields: [Int]) -> String {
+    SchemaGenerator.sortArgumentName(model, fields)
+  }
+}

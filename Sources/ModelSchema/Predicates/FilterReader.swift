@@ -6,6 +6,11 @@ package struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
   package var path: String
   package var message: String
 
+  package init(path: String, message: String) {
+    self.path = path
+    self.message = message
+  }
+
   package var description: String { "\(path): \(message)" }
 }
 

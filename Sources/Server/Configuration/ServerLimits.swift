@@ -19,7 +19,9 @@ public struct ServerLimits: Sendable {
   public var deliveriesPerTurn = 16_384
   /// How long an upgraded socket may wait before `connection_init`. The reference server waits as long.
   public var connectionInitTimeout: Duration = .seconds(3)
-  /// Between keep-alive pings; each carries the connection's position in the log.
+  /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention.
+  public var positionInterval: Duration? = .seconds(20)
+  /// Silence after which a WebSocket ping asks for a sign of life.
   public var pingInterval: Duration = .seconds(12)
   /// How long a pong may take before the peer counts as gone.
   public var pongTimeout: Duration = .seconds(12)

@@ -1,0 +1,87 @@
+package import MartletJSON
+internal import Synchronization
+
+/// Who may use the server: everybody on the loopback network in development, else holders of an API key.
+///
+/// Keys are random and long, so a plain SHA-256 of each is kept; comparison takes the same time wherever the first
+/// difference is. Keys can be replaced while the server runs.
+package final class AccessControl: Sendable {
+  package enum Mode: Sendable {
+    case development
+    case keys([APIKey])
+  }
+
+  /// One key as the configuration names it.
+  package struct APIKey: Sendable, Equatable {
+    package var name: String
+    /// SHA-256 of the key's text.
+    package var digest: [UInt8]
+
+    package init(name: String, digest: [UInt8]) {
+      self.name = name
+      self.digest = digest
+    }
+  }
+
+  private let mode: Mutex<Mode>
+  private let digest: @Sendable ([UInt8]) -> [UInt8]
+  package let origins: OriginCheck
+
+  /// `digest` computes SHA-256.
+  package init(_ mode: Mode, origins: OriginCheck, digest: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+    self.mode = Mutex(mode)
+    self.origins = origins
+    self.digest = digest
+  }
+
+  package var isDevelopment: Bool {
+    mode.withLock { if case .development = $0 { true } else { false } }
+  }
+
+  /// Puts other keys in force; connections that are open stay.
+  package func replace(keys: [APIKey]) {
+    mode.withLock { mode in
+      if case .keys = mode { mode = .keys(keys) }
+    }
+  }
+
+  /// Whether a request may proceed, from its headers.
+  package func admits(apiKey: String?, authorization: String?) -> Bool {
+    switch mode.withLock({ $0 }) {
+    case .development: return true
+    case .keys(let keys):
+      guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return false }
+      return Self.contains(digest(Array(given.utf8)), in: keys)
+    }
+  }
+
+  /// Whether a socket may proceed, from the payload of its `connection_init`: `x-api-key` or `Authorization`.
+  package func admits(payload: JSONObject?) -> Bool {
+    var apiKey: String?
+    var authorization: String?
+    for (name, value) in payload ?? JSONObject() {
+      switch name.lowercased() {
+      case "x-api-key": apiKey = value.string
+      case "authorization": authorization = value.string
+      default: break
+      }
+    }
+    return admits(apiKey: apiKey, authorization: authorization)
+  }
+
+  private static func bearer(_ header: String) -> String? {
+    let prefix = "bearer "
+    return header.lowercased().hasPrefix(prefix) ? String(header.dropFirst(prefix.count)) : header
+  }
+
+  /// Looks at every key and every byte, whatever it finds.
+  private static func contains(_ digest: [UInt8], in keys: [APIKey]) -> Bool {
+    var isKnown = false
+    for key in keys {
+      var difference: UInt8 = key.digest.count == digest.count ? 0 : 1
+      for (a, b) in zip(key.digest, digest) { difference |= a ^ b }
+      if difference == 0 { isKnown = true }
+    }
+    return isKnown
+  }
+}

@@ -1,0 +1,66 @@
+internal import MartletJSON
+
+/// The access configuration: a JSON file that names API keys by their SHA-256.
+///
+/// ```json
+/// {
+///   "keys": [ { "name": "departure board", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" } ],
+///   "origins": [ "https://board.example" ]
+/// }
+/// ```
+public struct AccessFile: Sendable {
+  let keys: [AccessControl.APIKey]
+  /// Origins whose pages may use the server; nil for any.
+  let origins: Set<String>?
+
+  /// What is wrong with an access file, and where.
+  public struct Malformed: Error, Sendable, CustomStringConvertible {
+    /// One sentence.
+    public let description: String
+  }
+
+  /// Reads the file's text.
+  ///
+  /// - Throws: `Malformed`, naming the entry.
+  public init(_ text: String) throws(Malformed) {
+    let root: JSONValue
+    do {
+      root = try JSONValue(parsing: text)
+    } catch {
+      throw Malformed(description: "The access file is not JSON: \(error.description).")
+    }
+    guard let list = root["keys"]?.array, !list.isEmpty else {
+      throw Malformed(description: "The access file has no \"keys\": nobody could use the server.")
+    }
+    var keys: [AccessControl.APIKey] = []
+    for (index, entry) in list.enumerated() {
+      guard let name = entry["name"]?.string, !name.isEmpty else {
+        throw Malformed(description: "keys[\(index)] has no \"name\".")
+      }
+      guard let digest = entry["sha256"]?.string.flatMap(Self.bytes), digest.count == 32 else {
+        throw Malformed(description: "keys[\(index)] (\(name)) needs \"sha256\": 64 hexadecimal digits.")
+      }
+      keys.append(AccessControl.APIKey(name: name, digest: digest))
+    }
+    self.keys = keys
+    if let listed = root["origins"], !listed.isNull {
+      guard let origins = listed.array?.map(\.string), !origins.contains(nil) else {
+        throw Malformed(description: "\"origins\" must be a list of strings such as \"https://board.example\".")
+      }
+      self.origins = Set(origins.compactMap { $0 })
+    } else {
+      origins = nil
+    }
+  }
+
+  private static func bytes(_ hexadecimal: String) -> [UInt8]? {
+    let digits = Array(hexadecimal.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,135 @@
+internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+internal import MartletRuntime
+internal import MartletWireProtocols
+
+extension ServerConnection {
+  /// `/graphql` by HTTP and WebSocket, and three pages for those who run the server.
+  func route(_ head: HTTPRequestHead, _ body: [UInt8]) {
+    switch head.path {
+    case "/graphql": routeGraphQL(head, body)
+    case "/healthz": respondText(200, "ok\n", to: head)
+    case "/readyz": respondText(hub.isDraining ? 503 : 200, hub.isDraining ? "draining\n" : "ready\n", to: head)
+    case "/metrics": respondMetrics(head)
+    default: respondText(404, "Not found. GraphQL is served at /graphql.\n", to: head)
+    }
+  }
+
+  private func respondText(_ status: Int, _ text: String, to head: HTTPRequestHead) {
+    guard head.method == "GET" || head.method == "HEAD" else {
+      return respond(405, HTTPHeaders([("Allow", "GET, HEAD")]))
+    }
+    respond(status, HTTPHeaders([("Content-Type", "text/plain; charset=utf-8")]), body: Array(text.utf8))
+  }
+
+  /// Nil when the request may proceed; else it has been answered.
+  private func admit(_ head: HTTPRequestHead, needsKey: Bool) -> Bool? {
+    let access = hub.node.access
+    let refusal = access.origins.refusal(
+      host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: channel.peerIsLoopback)
+    if let refusal {
+      hub.node.log.write(.warning, "A request was refused for its origin.", [(.reason, refusal.rawValue)])
+      respondError(403, refusal.rawValue, "FORBIDDEN")
+      return nil
+    }
+    let isAdmitted = access.admits(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
+    if needsKey, !isAdmitted {
+      hub.node.log.write(.warning, "A request was refused: its credentials are not known.")
+      respondError(401, "An API key is needed: x-api-key or Authorization: Bearer.", "UNAUTHENTICATED")
+      return nil
+    }
+    return isAdmitted
+  }
+
+  private func respondError(_ status: Int, _ message: String, _ code: String) {
+    var headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
+    if status == 401 { headers.append("WWW-Authenticate", "Bearer") }
+    let error: JSONValue = ["errors": [["message": .string(message), "extensions": ["code": .string(code)]]]]
+    respond(status, headers, body: error.serialized())
+  }
+
+  // MARK: GraphQL
+
+  private func routeGraphQL(_ head: HTTPRequestHead, _ body: [UInt8]) {
+    if WebSocketUpgradeRequest.isAsked(by: head) { return routeUpgrade(head) }
+    guard admit(head, needsKey: true) != nil else { return }
+    let accepted: GraphQLOverHTTP.Accepted
+    do {
+      accepted = try GraphQLOverHTTP.accept(head, body: body)
+    } catch {
+      return refuse(error)
+    }
+    execute(accepted)
+  }
+
+  private func refuse(_ failure: GraphQLOverHTTP.RequestFailure) {
+    hub.counters.add(.operationsRefused)
+    let response = failure.response
+    respond(response.head.status, response.head.headers, body: response.body)
+  }
+
+  private func execute(_ accepted: GraphQLOverHTTP.Accepted) {
+    hub.counters.add(.operations)
+    let request = accepted.request
+    let prepared: PreparedOperation
+    let scope: RequestScope
+    do {
+      prepared = try hub.prepare(request.query, operationName: request.operationName)
+    } catch {
+      hub.counters.add(.operationsRefused)
+      return respond(.requestError(error.errors), as: accepted.responseType)
+    }
+    switch prepared.plan.kind {
+    case .subscription:
+      return refuse(GraphQLOverHTTP.RequestFailure(.subscriptionNotServed, responseType: accepted.responseType))
+    case .mutation where accepted.isGET:
+      return refuse(GraphQLOverHTTP.RequestFailure(.mutationOverGET, responseType: accepted.responseType))
+    case .query, .mutation: break
+    }
+    do {
+      scope = try hub.scope(for: prepared.plan, request.extensions)
+    } catch {
+      return respond(
+        ExecutionResult(data: nil, errors: [ResponseError(error.message, extensions: error.extensions)]),
+        as: accepted.responseType)
+    }
+    let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { [weak self] result in
+      self?.respond(result, as: accepted.responseType)
+    }
+    if let operation { hold(operation) }
+  }
+
+  private func respond(_ result: ExecutionResult, as type: GraphQLOverHTTP.ResponseType) {
+    let status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
+    respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
+  }
+
+  private func routeUpgrade(_ head: HTTPRequestHead) {
+    // Browsers cannot set headers on a WebSocket, so the key may come with connection_init.
+    guard let isAuthorized = admit(head, needsKey: false) else { return }
+    let request: WebSocketUpgradeRequest
+    do {
+      request = try WebSocketUpgradeRequest(head)
+    } catch {
+      let headers = error.status == 426 ? HTTPHeaders([("Sec-WebSocket-Version", "13")]) : HTTPHeaders()
+      return respond(error.status, headers, body: Array("\(error)\n".utf8), closing: true)
+    }
+    guard !hub.isDraining else { return respond(503, closing: true) }
+    upgrade(request, isAuthorized: isAuthorized)
+  }
+
+  // MARK: Metrics
+
+  private func respondMetrics(_ head: HTTPRequestHead) {
+    guard head.method == "GET" else { return respond(405, HTTPHeaders([("Allow", "GET")])) }
+    guard admit(head, needsKey: true) != nil else { return }
+    let bound = LoopBound(self, on: hub.loop)
+    hub.metrics.collect { text in
+      bound.loop.execute {
+        bound.value.respond(
+          200, HTTPHeaders([("Content-Type", "text/plain; version=0.0.4; charset=utf-8")]), body: Array(text.utf8))
+      }
+    }
+  }
+}

@@ -1,0 +1,198 @@
+internal import MartletJSON
+package import MartletRuntime
+internal import MartletSockets
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
+/// One accepted connection: HTTP requests one after the other, until it ends or becomes a WebSocket.
+///
+/// Confined to its loop.
+package final class ServerConnection {
+  let hub: LoopHub
+  let channel: any ByteChannel
+  /// Gone once the connection is a WebSocket, so that an idle socket does not carry it.
+  private var http: HTTPExchange?
+  private var socket: WebSocketChannel?
+  private var timer: LoopTimer?
+
+  /// The HTTP side of a connection.
+  private struct HTTPExchange {
+    var machine: HTTPServerMachine
+    var head: HTTPRequestHead?
+    var body: [UInt8] = []
+    var operation: RunningOperation?
+    /// Set while received bytes are handled, so that answers do not parse the next request beneath it.
+    var isHandling = false
+  }
+
+  package init(_ hub: LoopHub, _ channel: any ByteChannel) {
+    self.hub = hub
+    self.channel = channel
+    var limits = HTTPLimits()
+    limits.bodyBytes = hub.node.limits.bodyBytes
+    http = HTTPExchange(machine: HTTPServerMachine(limits: limits))
+    hub.connections[ObjectIdentifier(self)] = self
+    hub.counters.add(.connectionsOpened)
+    armTimer(hub.node.limits.requestTimeout)
+  }
+
+  // MARK: Time
+
+  private func armTimer(_ timeout: Duration) {
+    timer?.cancel()
+    timer = hub.loop.schedule(at: hub.loop.now + timeout) { [weak self] in self?.expire() }
+  }
+
+  /// A request that does not arrive, or a connection nobody uses.
+  private func expire() {
+    guard let http, http.operation == nil else { return }
+    if http.machine.isIdle || http.machine.responding != .waiting {
+      channel.closeAfterFlush()
+    } else {
+      respond(408, closing: true)
+    }
+  }
+
+  // MARK: Requests
+
+  private func handle(_ events: [HTTPServerEvent]) {
+    for event in events {
+      switch event {
+      case .request(let head, let expectsContinue):
+        http?.head = head
+        http?.body = []
+        if expectsContinue { channel.write { http?.machine.sendContinue(to: &$0.bytes) } }
+      case .body(let piece): http?.body.append(contentsOf: piece)
+      case .requestEnded:
+        hub.counters.add(.requests)
+        timer?.cancel()
+        if let head = http?.head { route(head, http?.body ?? []) }
+      case .failed(let failure):
+        hub.counters.add(.protocolErrors)
+        if http?.machine.responding == .waiting {
+          respond(failure.status, body: Array("\(failure)\n".utf8), closing: true)
+        } else {
+          channel.abort()
+        }
+      }
+    }
+  }
+
+  /// Sends a whole response and turns to the next request.
+  func respond(
+    _ status: Int, _ headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], closing: Bool = false
+  ) {
+    guard http?.machine.responding == .waiting else { return }
+    if status >= 400 { hub.counters.add(.requestsRefused) }
+    if closing || hub.isDraining { http?.machine.closeAfterResponse() }
+    channel.write {
+      http?.machine.respond(HTTPResponseHead(status: status, headers: headers), body: body, to: &$0.bytes)
+    }
+    http?.operation = nil
+    if closing || http?.machine.shouldClose == true { return channel.closeAfterFlush() }
+    goOn()
+  }
+
+  /// Looks for a pipelined request, and for whether to read on.
+  private func goOn() {
+    guard http != nil else { return }
+    channel.isReading = http?.machine.wantsBytes ?? true
+    if http?.isHandling == true { return }
+    http?.isHandling = true
+    var events: [HTTPServerEvent] = []
+    repeat {
+      events.removeAll(keepingCapacity: true)
+      http?.machine.advance(&events)
+      handle(events)
+    } while !events.isEmpty && http?.machine.responding == .waiting
+    http?.isHandling = false
+    if http?.machine.isIdle == true { armTimer(hub.node.limits.idleTimeout) }
+  }
+
+  /// Keeps what answers the request, so that it ends with the connection.
+  func hold(_ operation: RunningOperation) {
+    http?.operation = operation
+  }
+
+  // MARK: WebSocket
+
+  /// Answers an upgrade and gives the stream to a session.
+  func upgrade(_ request: WebSocketUpgradeRequest, isAuthorized: Bool) {
+    let isSpoken = request.subprotocols.contains(GraphQLTransportWS.subprotocol)
+    let deflate = WebSocketDeflateSettings().accept(request.extensions)
+    let response = request.response(
+      subprotocol: isSpoken ? GraphQLTransportWS.subprotocol : nil, deflate: deflate?.response)
+    channel.write { http?.machine.upgrade(response, to: &$0.bytes) }
+    let rest = http?.machine.takeUpgradedBytes() ?? []
+    http = nil
+    timer?.cancel()
+    timer = nil
+    var limits = WebSocketLimits()
+    limits.messageBytes = hub.node.limits.messageBytes
+    limits.pingInterval = hub.node.limits.pingInterval
+    limits.pongTimeout = hub.node.limits.pongTimeout
+    let compression = deflate.map { ZlibCompression($0.agreed, isServer: true, pool: hub.zlib) }
+    let session = GraphQLSession(hub, isAuthorized: isAuthorized)
+    let socket = WebSocketChannel(
+      channel, role: .server, limits: limits, compression: compression, handler: session)
+    self.socket = socket
+    session.begin(socket)
+    guard isSpoken else {
+      // The reference server completes the upgrade and says why; clients cope with nothing else.
+      let close = GraphQLTransportWS.Close.subprotocolNotAcceptable
+      return session.end(close.code, close.reason)
+    }
+    if !rest.isEmpty { unsafe socket.received(rest.span.bytes) }
+  }
+
+  // MARK: Shutting down
+
+  /// Idle connections end now, others with their response; sockets are told that the server goes away.
+  func drain() {
+    guard http != nil else { return }
+    http?.machine.closeAfterResponse()
+    if http?.machine.shouldClose == true { channel.closeAfterFlush() }
+  }
+
+  func abort() {
+    channel.abort()
+  }
+}
+
+extension ServerConnection: ByteChannelHandler {
+  package func received(_ bytes: borrowing RawSpan) {
+    if let socket { return socket.received(bytes) }
+    guard http != nil else { return }
+    if http?.machine.isIdle == true { armTimer(hub.node.limits.requestTimeout) }
+    var events: [HTTPServerEvent] = []
+    http?.isHandling = true
+    http?.machine.receive(bytes, events: &events)
+    handle(events)
+    http?.isHandling = false
+    goOn()
+  }
+
+  package func drained() {
+    socket?.drained()
+  }
+
+  package func peerFinished() -> Bool {
+    guard http != nil else { return false }
+    var events: [HTTPServerEvent] = []
+    http?.machine.inputEnded(events: &events)
+    handle(events)
+    // An answer that is under way is still worth sending.
+    return http?.operation != nil
+  }
+
+  package func closed(_ reason: ChannelCloseReason) {
+    timer?.cancel()
+    timer = nil
+    http?.operation?.cancel()
+    http = nil
+    socket?.closed(reason)
+    socket = nil
+    hub.connections[ObjectIdentifier(self)] = nil
+    hub.counters.add(.connectionsClosed)
+  }
+}

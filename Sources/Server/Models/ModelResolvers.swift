@@ -1,0 +1,165 @@
+package import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+package import MartletModelSchema
+package import MartletStore
+
+/// The code behind the generated fields: reads and writes of the store that answer by callback, on no task.
+package struct ModelResolvers: Sendable {
+  let schema: ModelSchema
+  let store: Store
+  let calendar: Calendar
+  /// Records of one page when the request names no limit, as AppSync's servers have it.
+  static let pageSize = 100
+  /// The longest page a request may ask for.
+  static let largestPage = 1_000
+
+  package init(_ schema: ModelSchema, _ store: Store, calendar: Calendar) {
+    self.schema = schema
+    self.store = store
+    self.calendar = calendar
+  }
+
+  /// Attaches everything to `resolvers`.
+  package func attach(to resolvers: inout Resolvers) {
+    for (type, slots) in schema.slots { resolvers.slots[type] = slots }
+    for kind in ScalarKind.allCases where kind.isAWS && schema.schema.type(kind.rawValue) != nil {
+      resolvers.scalars[kind.rawValue] = Self.rules(kind)
+    }
+    for (path, operation) in schema.operations {
+      resolvers.use(resolver(operation), path.type, path.field)
+    }
+    for model in schema.models {
+      for relation in model.relations {
+        resolvers.use(.callback { read(relation, of: model, $0, $1) }, model.name, relation.name)
+      }
+    }
+  }
+
+  private static func rules(_ kind: ScalarKind) -> ScalarRules {
+    ScalarRules(
+      isUserCode: false,
+      parse: { value in
+        guard kind.accepts(value) else { throw ResolverError("is not a valid \(kind.rawValue)") }
+        return value
+      }, serialize: { $0 })
+  }
+
+  private func resolver(_ operation: BuiltInOperation) -> FieldResolver {
+    switch operation {
+    case .get(let model): .callback { get(schema.models[model], $0, $1) }
+    case .list(let model): .callback { list(schema.models[model], nil, $0, $1) }
+    case .listByIndex(let model, let index):
+      .callback { list(schema.models[model], schema.models[model].indexes[index], $0, $1) }
+    case .create, .update, .delete, .transaction: .callback { write(operation, $0, $1) }
+    case .subscribe: .parent
+    }
+  }
+
+  // MARK: Reading
+
+  typealias Completion = @Sendable (ResolverResults) -> Void
+
+  /// Runs one read and completes every parent of the batch with its answer.
+  func read<Value: Sendable>(
+    _ batch: BatchRequest, _ completion: @escaping Completion,
+    _ body: @escaping @Sendable (ReadSnapshot) throws(StoreError) -> Value,
+    answer: @escaping @Sendable (Value) -> [ResolvedValue]
+  ) {
+    let count = batch.sources.count
+    let request = ReadRequest(read: body) { result in
+      switch result {
+      case .success(let value): completion(answer(value).map { .success($0) })
+      case .failure(let error):
+        completion(Array(repeating: .failure(StoreErrors.resolverError(error)), count: count))
+      }
+    }
+    store.read([request], to: destination(batch))
+  }
+
+  func destination(_ batch: BatchRequest) -> any StoreDestination {
+    batch.context.value(as: RequestScope.self)?.destination ?? DirectDestination()
+  }
+
+  func fail(_ batch: BatchRequest, _ error: any Error, _ completion: Completion) {
+    completion(Array(repeating: .failure(StoreErrors.resolverError(error)), count: batch.sources.count))
+  }
+
+  private func get(_ model: ModelDefinition, _ batch: BatchRequest, _ completion: @escaping Completion) {
+    let key = RecordKey(values: model.primaryKey.map { batch.arguments[model.fields[$0].name] ?? .null })
+    read(batch, completion) { snapshot throws(StoreError) in
+      try snapshot.get(model.number, key)
+    } answer: { stored in
+      [stored.map { .record(model.value($0.record)) } ?? .null]
+    }
+  }
+
+  private func list(
+    _ model: ModelDefinition, _ index: ModelIndex?, _ batch: BatchRequest, _ completion: @escaping Completion
+  ) {
+    let query: ListQuery
+    do {
+      query = try ListArguments(model: model, index: index).query(batch.arguments)
+    } catch {
+      return fail(batch, error, completion)
+    }
+    read(batch, completion) { snapshot throws(StoreError) in
+      try snapshot.list(query)
+    } answer: { page in
+      [.object(Connection(model: model, page: page))]
+    }
+  }
+
+  /// One statement for all parents of a level.
+  private func read(
+    _ relation: ModelRelation, of model: ModelDefinition, _ batch: BatchRequest, _ completion: @escaping Completion
+  ) {
+    let target = schema.models[relation.target]
+    let parents: [[JSONValue]] = batch.sources.map { source in
+      guard case .record(let record) = source.content else { return [] }
+      return relation.sourceFields.map { $0 < record.slots.count ? record.slots[$0] : .null }
+    }
+    // A parent without a value in its key field relates to nothing, and must not be asked for.
+    let asked = parents.indices.filter { !parents[$0].isEmpty && !parents[$0].contains { $0.isNull } }
+    let keys = asked.map { parents[$0] }
+    let count = parents.count
+    if relation.kind != .hasMany, relation.targetFields == target.primaryKey {
+      return read(batch, completion) { snapshot throws(StoreError) in
+        try snapshot.get(target.number, keys: keys.map { RecordKey(values: $0) })
+      } answer: { found in
+        var answers = [ResolvedValue](repeating: .null, count: count)
+        for (index, stored) in zip(asked, found) {
+          if let stored { answers[index] = .record(target.value(stored.record)) }
+        }
+        return answers
+      }
+    }
+    let query: ChildrenQuery
+    do {
+      query = try ListArguments(model: target, index: nil).children(relation, keys, batch.arguments)
+    } catch {
+      return fail(batch, error, completion)
+    }
+    let token = batch.arguments["nextToken"]?.string
+    read(batch, completion) { snapshot throws(StoreError) -> [ListPage] in
+      guard let token, let only = keys.first, keys.count == 1 else { return try snapshot.children(query) }
+      return [
+        try snapshot.list(
+          ListQuery(
+            model: query.model, equal: Array(zip(query.reference, only)), filter: query.filter, order: query.order,
+            limit: query.limit, token: token))
+      ]
+    } answer: { pages in
+      let empty = ListPage(records: [], token: nil)
+      var answers = [ResolvedValue](
+        repeating: relation.kind == .hasMany ? .object(Connection(model: target, page: empty)) : .null, count: count)
+      for (index, page) in zip(asked, pages) {
+        answers[index] =
+          relation.kind == .hasMany
+          ? .object(Connection(model: target, page: page))
+          : page.records.first.map { .record(target.value($0.record)) } ?? .null
+      }
+      return answers
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import MartletGraphQLExecution
+internal import MartletJSON
+internal import MartletModelSchema
+internal import MartletStore
+
+/// Failures of the store and of written values as GraphQL errors, with AppSync's error types where it has one.
+enum StoreErrors {
+  static func resolverError(_ error: any Error) -> ResolverError {
+    switch error {
+    case let error as StoreError:
+      let (code, type) = names(error.code)
+      // The disk's own words are for the log, not for clients.
+      let message = error.code == .failed ? "The server cannot read or write its data." : sentence(error.message)
+      return ResolverError(message, extensions: ["code": .string(code), "errorType": .string(type)])
+    case let error as InputError:
+      return ResolverError(
+        sentence(error.description), extensions: ["code": "BAD_USER_INPUT", "errorType": "ValidationException"])
+    case let error as FilterError:
+      return ResolverError(
+        sentence(error.description), extensions: ["code": "BAD_USER_INPUT", "errorType": "ValidationException"])
+    case let error as ResolverError: return error
+    default: return ResolverError("Internal error.", extensions: ["code": "INTERNAL"])
+    }
+  }
+
+  private static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+  }
+
+  private static func names(_ code: StoreError.Code) -> (code: String, type: String) {
+    switch code {
+    case .conditionFailed: ("CONDITION_FAILED", "ConditionalCheckFailedException")
+    case .alreadyExists: ("ALREADY_EXISTS", "ConditionalCheckFailedException")
+    case .notFound: ("NOT_FOUND", "ConditionalCheckFailedException")
+    case .versionMismatch: ("VERSION_MISMATCH", "ConflictUnhandled")
+    case .notUnique: ("NOT_UNIQUE", "ValidationException")
+    case .invalid: ("BAD_USER_INPUT", "ValidationException")
+    case .invalidToken: ("INVALID_TOKEN", "BadRequestException")
+    case .aborted: ("ABORTED", "BadRequestException")
+    case .overloaded: ("OVERLOADED", "LimitExceededError")
+    case .deadline: ("DEADLINE", "ExecutionTimeout")
+    case .diskFull: ("DISK_FULL", "InternalFailure")
+    case .closed: ("SHUTTING_DOWN", "InternalFailure")
+    case .locked, .newerFormat, .migration, .failed: ("INTERNAL", "InternalFailure")
+    }
+  }
+}

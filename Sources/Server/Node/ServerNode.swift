@@ -1,0 +1,43 @@
+package import MartletChangeFeed
+package import MartletGraphQLExecution
+package import MartletModelSchema
+package import MartletRuntime
+package import MartletStore
+package import MartletVocabulary
+
+/// What all loops of one server share: immutable, or safe from any thread.
+package final class ServerNode: Sendable {
+  package let models: ModelSchema
+  package let schema: ExecutableSchema
+  package let store: Store
+  package let limits: ServerLimits
+  package let log: Log
+  /// Starts tasks for user code; never on a loop.
+  package let spawner: any Spawner
+  package let access: AccessControl
+  /// Topics that subscription fields listen to, by the field's name.
+  package let topics: [String: String]
+  /// Where user code runs in its task; a simulation keeps it on its own executor.
+  package let place: UserCodePlace
+
+  package init(
+    models: ModelSchema, schema: ExecutableSchema, store: Store, limits: ServerLimits, log: Log,
+    spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool
+  ) {
+    self.models = models
+    self.schema = schema
+    self.store = store
+    self.limits = limits
+    self.log = log
+    self.spawner = spawner
+    self.access = access
+    self.topics = topics
+    self.place = place
+  }
+
+  /// Whether a client that has seen everything up to `cursor` can go on there.
+  package func judge(_ cursor: Cursor) -> Resumption {
+    let position = store.position
+    return store.lineage.judge(cursor, firstKept: position.firstRetained, head: position.head)
+  }
+}

@@ -1,0 +1,66 @@
+internal import MartletChangeFeed
+internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+internal import MartletModelSchema
+internal import MartletStore
+internal import MartletWireProtocols
+
+extension LoopHub {
+  /// What a subscription on a field fed by the log listens to; nil for a field with a source stream of its own.
+  func group(
+    _ plan: OperationPlan, _ variables: JSONObject, _ field: String, _ arguments: JSONObject
+  ) throws -> GroupState? {
+    if case .subscribe(let source)? = node.models.operations[FieldPath("Subscription", field)] {
+      let model = node.models.models[source.model]
+      let predicate: Predicate
+      switch source.filter {
+      case .filterArgument:
+        var reader = FilterReader(model)
+        predicate = try reader.read(arguments["filter"])
+      case .equalities(let equalities):
+        let parts: [Predicate] = equalities.compactMap { equality in
+          guard let value = arguments[equality.argument], !value.isNull else { return nil }
+          return .compare(field: equality.field, .eq(value))
+        }
+        predicate = parts.isEmpty ? .all : .and(parts)
+      }
+      let interests = source.events.map { event in
+        Interest(.model(source.model, event.changeKind), predicate)
+      }
+      return GroupState(plan: plan, variables: variables, interests: interests)
+    }
+    guard let topic = node.topics[field] else { return nil }
+    return GroupState(
+      plan: plan, variables: variables, interests: [Interest(.topic(named: topic))],
+      topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
+  }
+
+  /// The scope of one request: where its answers go and, for a numbered write, its number.
+  func scope(for plan: OperationPlan, _ extensions: JSONObject) throws(ResolverError) -> RequestScope {
+    let continuity: RequestContinuity
+    do {
+      continuity = try RequestContinuity(extensions: extensions)
+    } catch {
+      throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
+    }
+    guard plan.kind == .mutation, let write = continuity.write else { return RequestScope(destination: destination) }
+    let fields = plan.variant(for: JSONObject()).selection.fields
+    guard fields.count == 1 else {
+      throw ResolverError(
+        "A numbered write has exactly one mutation field.", extensions: ["code": "BAD_USER_INPUT"])
+    }
+    return RequestScope(
+      destination: destination, writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
+  }
+}
+
+extension BuiltInOperation.SubscriptionSource.Event {
+  var changeKind: ChangeKind {
+    switch self {
+    case .create: .create
+    case .update: .update
+    case .delete: .delete
+    }
+  }
+}

@@ -1,0 +1,169 @@
+internal import MartletModelSchema
+internal import MartletRuntime
+internal import MartletSQLite
+internal import MartletSockets
+internal import MartletStore
+internal import Synchronization
+
+/// A server for one schema: GraphQL over HTTP and WebSocket, on an embedded store whose change log feeds every
+/// subscription.
+///
+/// ```swift
+/// var configuration = ServerConfiguration(schema: "type Todo @model { id: ID! text: String! }")
+/// configuration.access = .development
+/// let server = try GraphQLServer(configuration)
+/// try server.start()
+/// print("http://127.0.0.1:\(server.port)/graphql")
+/// ```
+public final class GraphQLServer: Sendable {
+  private struct Running {
+    var loops: LoopGroup
+    var listener: SocketListener
+    var hubs: [LoopBound<LoopHub>]
+    var tls: TLSServerContext?
+  }
+
+  private let configuration: ServerConfiguration
+  package let node: ServerNode
+  private let metrics: MetricsCollector
+  private let running = Mutex<Running?>(nil)
+  private let failure: FailureSwitch
+  let calendar: Calendar
+
+  /// Reads the schema and opens the data. Nothing is served yet.
+  ///
+  /// - Throws: `ServerError` for a schema, access configuration or data folder that cannot be served.
+  public init(_ configuration: ServerConfiguration) throws(ServerError) {
+    self.configuration = configuration
+    var chance = SystemChance.generator()
+    let clock = StoreClock(now: MonotonicClock.now, milliseconds: CalendarClock.milliseconds)
+    var options = StoreOptions(term: chance.next(), clock: clock)
+    let failure = FailureSwitch()
+    options.onFailure = { failure.fail($0.description) }
+    self.failure = failure
+    let place: StorePlace =
+      switch configuration.data {
+      case .folder(let folder): .folder(folder)
+      case .memory: .memory(MemoryFiles())
+      }
+    calendar = Calendar(milliseconds: CalendarClock.milliseconds, generator: chance)
+    node = try ServerAssembly.node(
+      configuration,
+      on: ServerAssembly.Surroundings(
+        place: place, storeOptions: options, spawner: ConcurrentSpawner(),
+        calendar: calendar))
+    metrics = MetricsCollector(node.store)
+  }
+
+  /// The bound port; zero before `start`.
+  public var port: Int { running.withLock { $0?.listener.port ?? 0 } }
+
+  /// Binds and serves. Returns at once; serving goes on until `stop`.
+  ///
+  /// - Throws: `ServerError` when the address cannot be bound or the certificate cannot be read.
+  public func start() throws(ServerError) {
+    let loops: LoopGroup
+    let listener: SocketListener
+    var tls: TLSServerContext?
+    var bounds: [LoopBound<LoopHub>] = []
+    do {
+      loops = try LoopGroup.start(count: configuration.loops ?? SystemCores.spare())
+    } catch {
+      throw ServerError(.network, "\(error)")
+    }
+    let metrics = metrics
+    for loop in loops.loops { bounds.append(LoopBound(LoopHub(node, on: loop, metrics: metrics), on: loop)) }
+    for hub in bounds { hub.loop.execute { hub.value.start() } }
+    do {
+      if let certificate = configuration.certificate {
+        tls = try TLSServerContext(certificateFile: certificate.certificateFile, keyFile: certificate.keyFile)
+      }
+      var options = SocketListener.Options(address: configuration.address, port: configuration.port)
+      options.limits.connections = configuration.limits.connections
+      options.tls = tls
+      let hubs = bounds
+      listener = try SocketListener.start(options, on: loops.loops) { channel in
+        guard let hub = hubs.first(where: { $0.loop === channel.loop }) else { return nil }
+        return ServerConnection(hub.value, channel)
+      }
+    } catch {
+      loops.stop()
+      throw ServerError(.network, "\(error)")
+    }
+    running.withLock { $0 = Running(loops: loops, listener: listener, hubs: bounds, tls: tls) }
+    scheduleMaintenance(on: bounds[0])
+    node.log.write(
+      .info, "The server is listening.",
+      [
+        (.address, configuration.address), (.port, "\(listener.port)"),
+        (.term, String(node.store.position.term, radix: 16)),
+      ])
+  }
+
+  /// Stops gracefully: takes no new connections, finishes what runs, tells clients to come back (close code 1001) and
+  /// closes the store. Suspends for at most the limits' `shutdownGrace`.
+  public func stop() async {
+    let stopping = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    guard let stopping else { return node.store.close() }
+    stopping.listener.stop()
+    for hub in stopping.hubs {
+      await withCheckedContinuation { continuation in
+        hub.loop.execute { hub.value.drain { continuation.resume() } }
+      }
+    }
+    stopping.loops.stop()
+    node.store.close()
+    node.log.write(.info, "The server has stopped.")
+  }
+
+  /// Called once, with the reason, when the disk failed: nothing is acknowledged any more, and the process should end.
+  public func onFailure(_ action: @escaping @Sendable (String) -> Void) {
+    failure.listen(action)
+  }
+
+  /// Puts the keys of another access file in force, and reads the certificate again. Open connections stay.
+  ///
+  /// - Throws: `ServerError` when the certificate cannot be read; the old one stays in force then.
+  public func reload(access: AccessFile?) throws(ServerError) {
+    if let access { node.access.replace(keys: access.keys) }
+    do {
+      try running.withLock { $0?.tls }?.reload()
+    } catch {
+      throw ServerError(.network, "\(error)")
+    }
+  }
+
+  /// Forgets what is beyond retention also while nothing is written.
+  private func scheduleMaintenance(on hub: LoopBound<LoopHub>) {
+    hub.loop.execute { hub.value.maintainPeriodically() }
+  }
+}
+
+/// Tells one listener of one failure, whichever comes first.
+private final class FailureSwitch: Sendable {
+  private struct State {
+    var reason: String?
+    var action: (@Sendable (String) -> Void)?
+  }
+
+  private let state = Mutex(State())
+
+  func fail(_ reason: String) {
+    let action = state.withLock { state in
+      state.reason = reason
+      return state.action
+    }
+    action?(reason)
+  }
+
+  func listen(_ action: @escaping @Sendable (String) -> Void) {
+    let reason = state.withLock { state in
+      state.action = action
+      return state.reason
+    }
+    if let reason { action(reason) }
+  }
+}

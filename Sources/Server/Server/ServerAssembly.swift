@@ -1,0 +1,98 @@
+package import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletModelSchema
+package import MartletRuntime
+internal import MartletSockets
+package import MartletStore
+internal import MartletVocabulary
+
+/// Puts a node together from a configuration and what it runs on: real threads and clocks, or a simulation's.
+package enum ServerAssembly {
+  /// What a node runs on.
+  package struct Surroundings: Sendable {
+    package var place: StorePlace
+    package var storeOptions: StoreOptions
+    package var spawner: any Spawner
+    package var userCode = UserCodePlace.pool
+    package var calendar: Calendar
+
+    package init(place: StorePlace, storeOptions: StoreOptions, spawner: any Spawner, calendar: Calendar) {
+      self.place = place
+      self.storeOptions = storeOptions
+      self.spawner = spawner
+      self.calendar = calendar
+    }
+  }
+
+  /// Reads the schema, opens the store, attaches resolvers.
+  package static func node(
+    _ configuration: ServerConfiguration, on surroundings: Surroundings
+  ) throws(ServerError) -> ServerNode {
+    let models: ModelSchema
+    do {
+      models = try ModelSchema(configuration.schema, name: configuration.schemaName)
+    } catch {
+      throw ServerError(.schema, error.description)
+    }
+    let access = try accessControl(configuration, models)
+    var options = surroundings.storeOptions
+    options.limits.logAge = configuration.retention
+    options.limits.logBytes = configuration.retentionBytes
+    options.limits.queuedWrites = configuration.limits.queuedWrites
+    options.limits.queuedReads = configuration.limits.queuedReads
+    options.allowsDropping = configuration.allowsDropping
+    options.schemaName = String(models.version, radix: 16)
+    let store: Store
+    do {
+      store = try Store(surroundings.place, shapes: RecordShapes.make(models), options: options)
+    } catch {
+      throw ServerError(.data, error.description)
+    }
+    var resolvers = Resolvers()
+    configuration.resolvers(&resolvers)
+    ModelResolvers(models, store, calendar: surroundings.calendar).attach(to: &resolvers)
+    for field in configuration.topics.keys { resolvers.use(.parent, "Subscription", field) }
+    let schema: ExecutableSchema
+    do {
+      schema = try ExecutableSchema(models.schema, resolvers: resolvers)
+    } catch {
+      store.close()
+      throw ServerError(.schema, error.description)
+    }
+    return ServerNode(
+      models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
+      spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode)
+  }
+
+  private static func accessControl(
+    _ configuration: ServerConfiguration, _ models: ModelSchema
+  ) throws(ServerError) -> AccessControl {
+    guard let access = configuration.access else {
+      throw ServerError(
+        .access,
+        """
+        No access is configured, and a server is closed by default. Either
+          - start it with --dev: open to this machine only, for development; or
+          - name an access file: {"keys":[{"name":"my app","sha256":"<SHA-256 of a random key, in hexadecimal>"}]}
+            `martlet access new "my app"` makes a key and prints its entry.
+        """)
+    }
+    switch access {
+    case .development:
+      guard ["127.0.0.1", "::1"].contains(configuration.address) else {
+        throw ServerError(
+          .access, "In development the server binds 127.0.0.1 or ::1, not \(configuration.address): it is open.")
+      }
+      return AccessControl(.development, origins: OriginCheck(.loopbackOnly), digest: Digest.sha256)
+    case .keys(let file):
+      let guarded = models.models.filter { !$0.authRules.isEmpty }.map(\.name)
+      guard guarded.isEmpty else {
+        throw ServerError(
+          .access,
+          "The schema has @auth rules (\(guarded.joined(separator: ", "))) that this version reads but does not "
+            + "enforce. Serve it with --dev, or remove the rules.")
+      }
+      return AccessControl(.keys(file.keys), origins: OriginCheck(.origins(file.origins)), digest: Digest.sha256)
+    }
+  }
+}

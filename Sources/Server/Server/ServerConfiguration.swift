@@ -1,0 +1,78 @@
+/// How a `GraphQLServer` is set up.
+///
+/// ```swift
+/// var configuration = ServerConfiguration(schema: text)
+/// configuration.data = .folder("data")
+/// configuration.access = .keys(try AccessFile(accessText))
+/// let server = try GraphQLServer(configuration)
+/// try server.start()
+/// ```
+public struct ServerConfiguration: Sendable {
+  /// Where records and the change log live.
+  public enum Data: Sendable {
+    /// A folder on disk, created when missing and locked while open.
+    case folder(String)
+    /// Memory: gone with the process. For tests.
+    case memory
+  }
+
+  /// Who may use the server.
+  public enum Access: Sendable {
+    /// Everybody on this machine, with introspection. `Host` and `Origin` are checked, so that a web page of somebody
+    /// else cannot use it. Binds loopback addresses only.
+    case development
+    /// Holders of an API key.
+    case keys(AccessFile)
+  }
+
+  /// A certificate for TLS, as PEM files.
+  public struct Certificate: Sendable {
+    /// The certificate, followed by its chain.
+    public var certificateFile: String
+    /// The private key.
+    public var keyFile: String
+
+    /// Names the two files.
+    public init(certificateFile: String, keyFile: String) {
+      self.certificateFile = certificateFile
+      self.keyFile = keyFile
+    }
+  }
+
+  /// The schema: `@model` types, and types with resolvers of their own.
+  public var schema: String
+  /// The schema's file, for messages.
+  public var schemaName: String?
+  /// Where the data lives.
+  public var data = Data.memory
+  /// Who may use the server. Nil refuses to start and says how to configure it: a server is closed by default.
+  public var access: Access?
+  /// A numeric address.
+  public var address = "127.0.0.1"
+  /// Zero takes a free port; `GraphQLServer.port` tells which.
+  public var port = 0
+  /// Serves TLS when set.
+  public var certificate: Certificate?
+  /// Event loops; nil for one fewer than there are cores, at least one: the store's writer has the other.
+  public var loops: Int?
+  /// Every bound, with its default and reason.
+  public var limits = ServerLimits()
+  /// How long the change log is kept at least in time: what a client may miss and still catch up.
+  public var retention: Duration = .seconds(7 * 86_400)
+  /// Bytes of the change log kept at most.
+  public var retentionBytes: Int64 = 1 << 30
+  /// Lets a migration delete models and fields the schema no longer has, with their data.
+  public var allowsDropping = false
+  /// Where log entries go.
+  public var log = Log.silent
+  /// The code behind types that are not models.
+  public var resolvers: @Sendable (inout Resolvers) -> Void = { _ in }
+  /// Subscription fields fed by topics: field name to topic. `GraphQLServer.publish` appends to a topic; the field's
+  /// arguments must equal the event's members of their names.
+  public var topics: [String: String] = [:]
+
+  /// A configuration for a schema, everything else by default.
+  public init(schema: String) {
+    self.schema = schema
+  }
+}

@@ -1,0 +1,26 @@
+/// Why a server cannot start, or refused a call.
+public struct ServerError: Error, Sendable, CustomStringConvertible {
+  /// What kind of thing is wrong.
+  public enum Code: String, Sendable {
+    /// The schema means nothing, or names code that is not there.
+    case schema
+    /// Access is not configured, or in a way that cannot hold.
+    case access
+    /// The data folder is locked, newer, damaged, or needs a migration that was not allowed.
+    case data
+    /// The address cannot be bound, or the certificate cannot be read.
+    case network
+    /// A write was refused; nothing was changed.
+    case write
+  }
+
+  /// What kind of thing is wrong.
+  public let code: Code
+  /// What is wrong, where, and what to do.
+  public let description: String
+
+  init(_ code: Code, _ description: String) {
+    self.code = code
+    self.description = description
+  }
+}

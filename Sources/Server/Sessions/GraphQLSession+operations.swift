@@ -1,0 +1,170 @@
+internal import MartletChangeFeed
+internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+internal import MartletModelSchema
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
+/// What runs under one operation number.
+enum SessionOperation {
+  case running(RunningOperation)
+  case member(Member)
+  case stream(SpawnedTask)
+}
+
+extension GraphQLSession {
+  func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
+    hub.counters.add(.operations)
+    let prepared: PreparedOperation
+    do {
+      prepared = try hub.prepare(request.query, operationName: request.operationName)
+    } catch {
+      return refuse(number, error.errors.map { ResponseError($0) })
+    }
+    switch prepared.plan.kind {
+    case .query, .mutation: run(number, prepared, request)
+    case .subscription: subscribe(number, id, prepared, request)
+    }
+  }
+
+  /// The operation is not executed; nothing else on the socket is affected.
+  private func refuse(_ number: Int, _ errors: [ResponseError]) {
+    hub.counters.add(.operationsRefused)
+    step { $0.fail(number, errors: Self.list(errors), actions: &$1) }
+  }
+
+  /// The client lost interest, or the socket is gone.
+  func stop(_ number: Int) {
+    switch operations.removeValue(forKey: number) {
+    case .running(let operation): operation.cancel()
+    case .member(let member):
+      hub.remove(member)
+      catchUp?.remove(member)
+    case .stream(let task): task.cancel()
+    case nil: break
+    }
+  }
+
+  // MARK: Queries and mutations
+
+  private func run(_ number: Int, _ prepared: PreparedOperation, _ request: GraphQLRequest) {
+    let scope: RequestScope
+    do {
+      scope = try hub.scope(for: prepared.plan, request.extensions)
+    } catch {
+      return refuse(number, [ResponseError(error.message, extensions: error.extensions)])
+    }
+    var isDone = false
+    let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { [weak self] result in
+      isDone = true
+      guard let self else { return }
+      self.operations[number] = nil
+      if result.data == nil {
+        self.refuse(number, result.errors)
+      } else {
+        self.step {
+          $0.next(number, payload: result.bytes, actions: &$1)
+          $0.complete(number, actions: &$1)
+        }
+      }
+    }
+    if let operation, !isDone { operations[number] = .running(operation) }
+  }
+
+  // MARK: Subscriptions
+
+  private func subscribe(
+    _ number: Int, _ id: OperationID, _ prepared: PreparedOperation, _ request: GraphQLRequest
+  ) {
+    let plan = prepared.plan
+    do {
+      let variables = try plan.coerce(variables: request.variables)
+      let (field, arguments) = try plan.subscribedField(variables: variables)
+      guard let group = try hub.group(plan, variables, field.name, arguments) else {
+        return open(number, plan, variables, request)
+      }
+      let key = GroupKey(
+        schemaVersion: hub.node.models.version, document: prepared.canonical,
+        operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized())
+      let continuity = try RequestContinuity(extensions: request.extensions)
+      let member = Member(
+        number: number, prefix: GraphQLTransportWS.NextMessage.prefix(id), hasCursors: machine.continuity.cursors,
+        session: self, since: hub.applied)
+      try hub.add(member, to: group, key: key)
+      operations[number] = .member(member)
+      begin(member, resume: machine.continuity.cursors ? continuity.resume : nil)
+    } catch let error as SubscriptionError {
+      refuse(number, error.response.result.errors)
+    } catch let error as VariableErrors {
+      refuse(number, error.errors.map { ResponseError($0) })
+    } catch let error as GraphQLRequestError {
+      refuse(number, [ResponseError(error.description, extensions: ["code": "BAD_USER_INPUT"])])
+    } catch let error as SubscriptionIndexError {
+      refuse(number, [ResponseError(error.description, extensions: ["code": "TOO_MANY_FILTERS"])])
+    } catch {
+      let error = StoreErrors.resolverError(error)
+      refuse(number, [ResponseError(error.message, extensions: error.extensions)])
+    }
+  }
+
+  /// Whether the hole behind a resume can be filled is decided before anything is sent.
+  private func begin(_ member: Member, resume: Cursor?) {
+    guard let resume else { return sayReady(member) }
+    member.owesReady = true
+    switch hub.node.judge(resume) {
+    case .gap(let reason): declareGap(member, reason, from: resume)
+    case .valid:
+      member.since = resume.offset
+      beginCatchUp(member)
+    }
+  }
+
+  /// Opens a source stream of the program's own, in a task of its own. Its next event is asked for when the socket has
+  /// room for it.
+  private func open(
+    _ number: Int, _ plan: OperationPlan, _ variables: JSONObject, _ request: GraphQLRequest
+  ) {
+    let bound = LoopBound(self, on: hub.loop)
+    let context = RequestContext(value: RequestScope(destination: hub.destination))
+    let place = hub.node.place
+    let given = request.variables
+    let task = hub.node.spawner.spawn {
+      do throws(SubscriptionError) {
+        let responses = try await plan.subscribe(variables: given, context: context, place: place)
+        for await response in responses {
+          let bytes = response.bytes
+          await withCheckedContinuation { continuation in
+            bound.loop.execute { bound.value.deliver(number, bytes) { continuation.resume() } }
+          }
+        }
+        bound.loop.execute { bound.value.finishStream(number) }
+      } catch {
+        let errors = error.response.result.errors
+        bound.loop.execute { bound.value.failStream(number, errors) }
+      }
+    }
+    operations[number] = .stream(task)
+  }
+
+  private func deliver(_ number: Int, _ payload: [UInt8], _ resume: @escaping () -> Void) {
+    guard operations[number] != nil else { return resume() }
+    step { $0.next(number, payload: payload, actions: &$1) }
+    hub.counters.add(.deliveries)
+    if hasRoom { return resume() }
+    blockedStreams.append(resume)
+    pumpNextTurn()
+  }
+
+  private func finishStream(_ number: Int) {
+    guard operations.removeValue(forKey: number) != nil else { return }
+    step { $0.complete(number, actions: &$1) }
+  }
+
+  private func failStream(_ number: Int, _ errors: [ResponseError]) {
+    guard operations.removeValue(forKey: number) != nil else { return }
+    refuse(number, errors)
+  }
+}

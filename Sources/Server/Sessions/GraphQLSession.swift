@@ -1,0 +1,242 @@
+internal import MartletChangeFeed
+internal import MartletGraphQLExecution
+internal import MartletJSON
+internal import MartletRuntime
+internal import MartletSockets
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
+/// One client on a `graphql-transport-ws` socket. The machine decides what the protocol allows; this carries it out.
+///
+/// Confined to its loop.
+final class GraphQLSession {
+  let hub: LoopHub
+  /// The socket; nil once it has closed.
+  private(set) var socket: WebSocketChannel?
+  var machine: GraphQLTransportWS.ServerMachine
+  var operations: [Int: SessionOperation] = [:]
+  /// Whether the upgrade request carried good credentials.
+  private let isAuthorized: Bool
+  private var timer: LoopTimer?
+  private var timerDeadline: Instant?
+  private(set) var catchUp: CatchUp?
+  private var isPumpScheduled = false
+  /// Source streams that wait for the socket to drain before they bring their next event.
+  var blockedStreams: [() -> Void] = []
+
+  init(_ hub: LoopHub, isAuthorized: Bool) {
+    self.hub = hub
+    self.isAuthorized = isAuthorized
+    var limits = GraphQLTransportWS.ServerLimits()
+    limits.initialisationTimeout = hub.node.limits.connectionInitTimeout
+    limits.operations = hub.node.limits.operationsPerConnection
+    limits.messageBytes = hub.node.limits.messageBytes
+    limits.positionInterval = hub.node.limits.positionInterval
+    machine = GraphQLTransportWS.ServerMachine(limits: limits, at: hub.loop.now)
+  }
+
+  /// Begins on an upgraded socket.
+  func begin(_ socket: WebSocketChannel) {
+    self.socket = socket
+    hub.sessions[ObjectIdentifier(self)] = self
+    armTimer()
+  }
+
+  // MARK: The machine
+
+  /// Lets the machine take a step and carries out what it says.
+  func step(_ body: (inout GraphQLTransportWS.ServerMachine, inout [GraphQLTransportWS.ServerAction]) -> Void) {
+    var actions: [GraphQLTransportWS.ServerAction] = []
+    body(&machine, &actions)
+    for action in actions { perform(action) }
+    armTimer()
+  }
+
+  private func perform(_ action: GraphQLTransportWS.ServerAction) {
+    switch action {
+    case .authenticate(let payload): authenticate(payload)
+    case .start(let number, let id, let request): start(number, id, request)
+    case .stop(let number): stop(number)
+    case .send(let text): socket?.send(text: text)
+    case .tellPosition: step { [self] in $0.sendPosition(position, at: hub.loop.now, actions: &$1) }
+    case .close(let close):
+      if close.code.rawValue != 1000, close.code.rawValue != 1001 { hub.counters.add(.protocolErrors) }
+      socket?.close(close.code, reason: close.reason)
+    }
+  }
+
+  private func authenticate(_ payload: JSONObject?) {
+    if isAuthorized || hub.node.access.admits(payload: payload) {
+      step { [self] in $0.accept(at: hub.loop.now, actions: &$1) }
+    } else {
+      hub.node.log.write(.warning, "A client was refused: its credentials are not known.")
+      step { $0.refuse(actions: &$1) }
+    }
+  }
+
+  /// Everything up to here has been written to every member of the session that is ready.
+  private var position: Cursor {
+    var offset = hub.settled
+    for case .member(let member) in operations.values {
+      if member.isCatchingUp {
+        offset = min(offset, member.since)
+      } else if let first = member.group?.waiting.first {
+        offset = min(offset, first.offset - 1)
+      }
+    }
+    return Cursor(term: hub.cursor.term, offset: offset)
+  }
+
+  /// Ends the session with a close code.
+  func end(_ code: WebSocketCloseCode, _ reason: String) {
+    step { $0.end(code, reason, actions: &$1) }
+  }
+
+  /// Whether a query or mutation is under way, whose answer a shutdown waits for.
+  var hasRunningOperations: Bool {
+    operations.values.contains { if case .running = $0 { true } else { false } }
+  }
+
+  // MARK: Time
+
+  private func armTimer() {
+    guard let deadline = machine.nextDeadline, socket != nil else { return }
+    if let timerDeadline, timerDeadline <= deadline { return }
+    timer?.cancel()
+    timerDeadline = deadline
+    timer = hub.loop.schedule(at: deadline) { [weak self] in
+      guard let self else { return }
+      self.timerDeadline = nil
+      self.step { $0.reachedDeadline(at: self.hub.loop.now, actions: &$1) }
+    }
+  }
+
+  // MARK: Writing to members
+
+  /// Appends an event's frame to the socket's outgoing bytes. Nothing is allocated.
+  func write(_ event: EncodedEvent, to member: Member) {
+    guard let socket else { return }
+    let suffix = member.hasCursors ? event.suffix : GraphQLTransportWS.NextMessage.plainSuffix
+    if socket.compression != nil {
+      return socket.send(text: member.prefix + event.payload + suffix)
+    }
+    socket.appendFrames {
+      WebSocketFrame.appendText(prefix: member.prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
+    }
+  }
+
+  /// Whether a member that catches up may write more now.
+  var hasRoom: Bool { (socket?.pendingBytes ?? 0) < hub.node.limits.catchUpBytes }
+
+  /// Stops serving members directly once the socket has fallen behind; they read on from their offsets later.
+  func checkBacklog() {
+    guard let socket, socket.pendingBytes > hub.node.limits.highWaterBytes else { return }
+    hub.counters.add(.lagging)
+    let catchUp = catchUp ?? CatchUp(self)
+    self.catchUp = catchUp
+    for case .member(let member) in operations.values where !member.isCatchingUp {
+      member.since = hub.servedOffset(of: member)
+      catchUp.add(member)
+    }
+    pumpNextTurn()
+  }
+
+  /// Has a member read on from its offset.
+  func beginCatchUp(_ member: Member) {
+    let catchUp = catchUp ?? CatchUp(self)
+    self.catchUp = catchUp
+    catchUp.add(member)
+    catchUp.pump()
+  }
+
+  /// Looks again after this turn's send: either there is room then, or `drained` will tell.
+  func pumpNextTurn() {
+    guard !isPumpScheduled else { return }
+    isPumpScheduled = true
+    let bound = LoopBound(self, on: hub.loop)
+    hub.loop.execute {
+      bound.value.isPumpScheduled = false
+      if bound.value.hasRoom { bound.value.goOn() }
+    }
+  }
+
+  private func goOn() {
+    catchUp?.pump()
+    if catchUp?.isEmpty == true { catchUp = nil }
+    let blocked = blockedStreams
+    blockedStreams = []
+    for resume in blocked { resume() }
+  }
+
+  func sayReady(_ member: Member) {
+    let cursor = Cursor(term: hub.cursor.term, offset: max(member.since, hub.settled))
+    step { machine, actions in machine.ready(member.number, cursor, actions: &actions) }
+  }
+
+  /// Tells a member what it has lost and lets it go on at the loop's place. A peer that cannot be told in the plain
+  /// protocol gets an error, which ends the operation: never silence.
+  func declareGap(_ member: Member, _ reason: GapReason, from: Cursor?) {
+    hub.counters.add(.gaps)
+    member.since = hub.applied
+    guard member.hasCursors else {
+      stop(member.number)
+      let error = ResponseError(
+        "Events were lost: \(reason.rawValue).", extensions: ["code": "GAP", "reason": .string(reason.rawValue)])
+      return step { $0.fail(member.number, errors: Self.list([error]), actions: &$1) }
+    }
+    let gap = SubscriptionGap(reason: reason.wireName, from: from, to: hub.cursor)
+    step { machine, actions in machine.gap(member.number, gap, actions: &actions) }
+    if member.owesReady {
+      member.owesReady = false
+      sayReady(member)
+    }
+  }
+
+  static func list(_ errors: [ResponseError]) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginArray()
+    for error in errors { error.write(to: &writer) }
+    writer.endArray()
+    return writer.bytes
+  }
+}
+
+extension GraphQLSession: WebSocketHandler {
+  func received(text: [UInt8]) {
+    step { [self] in $0.receive(text, at: hub.loop.now, actions: &$1) }
+  }
+
+  func received(binary: [UInt8]) {
+    step { $0.receivedBinary(actions: &$1) }
+  }
+
+  func drained() {
+    goOn()
+  }
+
+  func closed(_ closure: WebSocketClosure) {
+    timer?.cancel()
+    timer = nil
+    if closure.failure != nil { hub.counters.add(.protocolErrors) }
+    catchUp?.stop()
+    catchUp = nil
+    step { $0.connectionEnded(actions: &$1) }
+    socket = nil
+    let blocked = blockedStreams
+    blockedStreams = []
+    for resume in blocked { resume() }
+    hub.sessions[ObjectIdentifier(self)] = nil
+  }
+}
+
+extension GapReason {
+  /// The reason's name on the wire (docs/PROTOCOL.md).
+  var wireName: String {
+    switch self {
+    case .retention: "retention"
+    case .unknownTerm, .beyondTerm: "lineage"
+    case .schemaChange: "schema"
+    case .sourceCannotResume: "source"
+    }
+  }
+}
