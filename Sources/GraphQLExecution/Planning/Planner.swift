@@ -52,7 +52,8 @@ struct Planner {
   private mutating func plan(_ nodes: [Field], on type: NamedType) -> FieldPlan? {
     guard let node = nodes.first, let definition = schema.schema.field(node.name.text, on: type) else { return nil }
     budget -= 1
-    let resolver = resolver(for: definition, on: type)
+    let code = schema.code(of: definition, on: type)
+    let resolver = code.resolver ?? fallback(for: definition, on: type)
     if resolver.runsUserCode { runsUserCode = true }
     if resolver.isDeferred { isDeferred = true }
     if definition.arguments.contains(where: { self.schema.types.leaf($0.type.named)?.runsUserCode == true }) {
@@ -60,7 +61,7 @@ struct Planner {
     }
     return FieldPlan(
       responseName: node.responseName, parentName: type.name, definition: definition, resolver: resolver,
-      slot: schema.resolvers.slots[type.name]?[definition.name],
+      slot: code.slot,
       arguments: schema.types.planArguments(of: node, definition),
       content: content(of: definition, nodes), nodes: nodes)
   }
@@ -89,11 +90,9 @@ struct Planner {
     return .abstract(named, selections)
   }
 
-  private func resolver(for definition: SchemaField, on type: NamedType) -> FieldResolver {
+  private func fallback(for definition: SchemaField, on type: NamedType) -> FieldResolver {
     if definition === schema.schema.schemaField { return schema.introspection.schemaResolver }
     if definition === schema.schema.typeField { return schema.introspection.typeResolver }
-    if type.isIntrospection { return IntrospectionModel.fieldResolver }
-    if let resolver = schema.resolvers.fields[Resolvers.FieldName(type.name, definition.name)] { return resolver }
     return isSubscription && type === root ? .parent : .property
   }
 }

@@ -13,6 +13,14 @@ public final class ExecutableSchema: Sendable {
   public let allowsIntrospection: Bool
   package let introspection: IntrospectionModel
   let plans: SharedPlanCache
+  /// Resolver and slot of each field, by the numbers of the type and the field: planning asks for every field.
+  private let code: [[FieldCode]]
+
+  /// What belongs to one field of an object type.
+  struct FieldCode: Sendable {
+    var resolver: FieldResolver?
+    var slot: Int?
+  }
 
   /// Resolves the type system text `source` and attaches the code that `configure` names.
   ///
@@ -51,6 +59,20 @@ public final class ExecutableSchema: Sendable {
     self.allowsIntrospection = allowsIntrospection
     introspection = IntrospectionModel(schema, isOpen: allowsIntrospection)
     plans = SharedPlanCache(capacity: limits.cachedPlans)
+    code = schema.types.map { type in
+      guard type.kind == .object else { return [] }
+      return type.fields.map { field in
+        FieldCode(
+          resolver: type.isIntrospection
+            ? IntrospectionModel.fieldResolver : resolvers.fields[Resolvers.FieldName(type.name, field.name)],
+          slot: resolvers.slots[type.name]?[field.name])
+      }
+    }
+  }
+
+  /// The code behind `field` of the object type `type`; empty for the meta fields.
+  func code(of field: SchemaField, on type: NamedType) -> FieldCode {
+    field.index < 0 ? FieldCode() : code[type.id.index][field.index]
   }
 
   private static func misplaced(_ resolvers: Resolvers, in schema: Schema) -> [String] {
