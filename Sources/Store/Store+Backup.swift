@@ -8,6 +8,14 @@ extension Store {
   ///
   /// - Throws: `alreadyExists` when there is a store at `target`, or what failed.
   package func backup(to target: StorePlace) throws(StoreError) {
+    try Self.backup(of: place, to: target)
+  }
+
+  /// The same for a store that another process may have open: the copy is one state of it, and nothing is locked.
+  ///
+  /// - Throws: `notFound` when there is no store at `place`, `alreadyExists` when there is one at `target`, or what failed.
+  package static func backup(of place: StorePlace, to target: StorePlace) throws(StoreError) {
+    guard place.holdsDatabase else { throw StoreError(.notFound, "there is no store at \(place.databasePath)") }
     let lock: FolderLock?
     switch target {
     case .folder(let folder): lock = try FolderLock(folder: folder)

@@ -1,5 +1,5 @@
 /// How the command ends; the numbers are part of its interface.
-enum ExitCode: Int32 {
+enum ExitCode: Int32, CaseIterable {
   case success = 0
   /// The operation was carried out and answered with GraphQL errors, or a check failed.
   case failure = 1
@@ -7,10 +7,25 @@ enum ExitCode: Int32 {
   case usage = 64
   /// A file's content is wrong (EX_DATAERR).
   case badData = 65
-  /// A file could not be read or written (EX_IOERR).
-  case io = 74
   /// The server could not be reached, or ended the conversation (EX_UNAVAILABLE).
   case unavailable = 69
+  /// A file or the data folder could not be read or written (EX_IOERR).
+  case io = 74
+  /// The server may not be run like this: access is not configured (EX_CONFIG).
+  case configuration = 78
+
+  /// For the help.
+  var meaning: String {
+    switch self {
+    case .success: "done"
+    case .failure: "answered with GraphQL errors, or a check failed"
+    case .usage: "the command line was not understood"
+    case .badData: "a file's content is wrong"
+    case .unavailable: "the server could not be reached, or ended the conversation"
+    case .io: "a file or the data folder could not be read or written"
+    case .configuration: "access is not configured, or in a way that cannot hold"
+    }
+  }
 }
 
 /// Ends the command with a message on standard error.

@@ -1,5 +1,11 @@
 package import MartletSQLite
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// Where a store's files are.
 package enum StorePlace: Sendable {
   /// A folder on the machine's disk. It is created when missing and locked while open.
@@ -12,6 +18,14 @@ package enum StorePlace: Sendable {
     switch self {
     case .folder(let folder): folder + "/" + StoreFormat.databaseName
     case .memory: StoreFormat.databaseName
+    }
+  }
+
+  /// Whether a database has been made here. An imaginary disk is only named by who has one.
+  var holdsDatabase: Bool {
+    switch self {
+    case .folder: unsafe access(databasePath, F_OK) == 0
+    case .memory: true
     }
   }
 

@@ -1,0 +1,26 @@
+import MartletStore
+
+/// `martlet backup DATA COPY`.
+enum BackupCommand: Subcommand {
+  static let specification = CommandSpecification(
+    name: "backup", summary: "Copy a data folder, also while a server uses it.",
+    operands: [
+      .init(name: "DATA", help: "the data folder, as given to 'serve --data'"),
+      .init(name: "COPY", help: "the folder to write; it must hold no data yet"),
+    ],
+    examples: [("martlet backup data backup-monday", "copies one state of the data, change log included")],
+    discussion:
+      "To restore, stop the server and serve the copy. Clients that have seen more than the copy holds are told of one "
+      + "gap; all others go on where they were.")
+
+  static func run(_ arguments: ParsedArguments) throws -> ExitCode {
+    let (source, target) = (arguments.operands[0], arguments.operands[1])
+    do {
+      try Store.backup(of: .folder(source), to: .folder(target))
+    } catch {
+      throw CommandFailure(.io, "The backup was not made: \(error.message).")
+    }
+    Console.out("Copied \(source) to \(target).")
+    return .success
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// The terminal or pipe the command talks to. Lines are written at once, so that a reader of a pipe sees each when it
+/// happens.
+enum Console {
+  static func out(_ line: String) {
+    write(line + "\n", to: .standardOutput)
+  }
+
+  static func error(_ line: String) {
+    write(line + "\n", to: .standardError)
+  }
+
+  /// Without a line feed, for progress.
+  static func status(_ text: String) {
+    write(text, to: .standardError)
+  }
+
+  /// Whether somebody watches standard error.
+  static var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
+
+  private static func write(_ text: String, to handle: FileHandle) {
+    do {
+      try handle.write(contentsOf: Data(text.utf8))
+    } catch {
+      // The reader is gone (a closed pipe): there is nobody left to tell, and nothing more to do.
+      exit(ExitCode.io.rawValue)
+    }
+  }
+}
+
+/// Files named on the command line, with failures that name them.
+enum NamedFile {
+  static func text(_ path: String) throws(CommandFailure) -> String {
+    let data: Data
+    do {
+      data =
+        path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure(.io, "\(path) cannot be read: \(reason(error)).")
+    }
+    guard let text = String(data: data, encoding: .utf8) else {
+      throw CommandFailure(.badData, "\(path) is not UTF-8 text.")
+    }
+    return text
+  }
+
+  static func write(_ text: String, to path: String) throws(CommandFailure) {
+    do {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw CommandFailure(.io, "\(path) cannot be written: \(reason(error)).")
+    }
+  }
+
+  static func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path)
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch (error as? CocoaError)?.code {
+    case .fileReadNoSuchFile?, .fileNoSuchFile?: "there is no such file"
+    case .fileReadNoPermission?, .fileWriteNoPermission?: "permission denied"
+    case .fileWriteOutOfSpace?: "the disk is full"
+    default: (error as NSError).localizedDescription
+    }
+  }
+}

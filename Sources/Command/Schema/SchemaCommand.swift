@@ -1,0 +1,57 @@
+import MartletGraphQLLanguage
+import MartletModelSchema
+
+/// `martlet schema print|check|diff`.
+enum SchemaCommand: Subcommand {
+  static let specification = CommandSpecification(
+    name: "schema", summary: "Print, check or compare schemas.",
+    operands: [
+      .init(name: "ACTION", help: "print, check or diff"),
+      .init(name: "FILE", help: "a schema in the type system language, with or without @model types"),
+      .init(name: "NEWER", help: "for diff: the newer schema", isOptional: true),
+    ],
+    examples: [
+      ("martlet schema print schema.graphql", "prints the schema as served, generated operations included"),
+      ("martlet schema check schema.graphql", "reports every mistake with its place"),
+      ("martlet schema diff old.graphql new.graphql", "lists the changes; exit code 1 when clients would break"),
+    ])
+
+  static func run(_ arguments: ParsedArguments) throws -> ExitCode {
+    let action = arguments.operands[0]
+    let file = arguments.operands[1]
+    let newer = arguments.operands.count > 2 ? arguments.operands[2] : nil
+    switch (action, newer) {
+    case ("print", nil):
+      Console.out(try read(file).schema.text)
+      return .success
+    case ("check", nil):
+      let schema = try read(file)
+      let count = schema.models.count
+      Console.out(
+        "\(file) is good: \(count) \(count == 1 ? "model" : "models"), \(schema.operations.count) operations.")
+      return .success
+    case ("diff", let newer?):
+      let changes = SchemaComparison.changes(from: try read(file).schema, to: try read(newer).schema)
+      for change in changes.sorted(by: { $0.severity < $1.severity }) { Console.out(change.description) }
+      if changes.isEmpty { Console.out("The schemas serve the same.") }
+      return changes.contains { $0.severity == .breaking } ? .failure : .success
+    case ("diff", nil): throw UsageError("diff needs two files: martlet schema diff OLD NEW.")
+    case ("print", _), ("check", _): throw UsageError("\(action) takes one file.")
+    default: throw UsageError("Unknown action '\(action)': print, check or diff.")
+    }
+  }
+
+  /// The schema of a file; its mistakes, one a line, when it has some.
+  static func read(_ path: String) throws(CommandFailure) -> ModelSchema {
+    let text = try NamedFile.text(path)
+    do {
+      return try ModelSchema(text, name: path)
+    } catch {
+      let lines = error.errors.map { error in
+        let place = error.locations.first.map { "\(path):\($0.line):\($0.column): " } ?? "\(path): "
+        return place + error.message
+      }
+      throw CommandFailure(.badData, lines.joined(separator: "\n"))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import MartletServer
+
+/// `martlet serve SCHEMA --data DIR --port N`.
+enum ServeCommand: Subcommand {
+  static let specification = CommandSpecification(
+    name: "serve", summary: "Serve a schema of @model types.",
+    operands: [.init(name: "SCHEMA", help: "the schema's file")],
+    options: [
+      .init(name: "data", value: "DIR", help: "the data folder, made when missing"),
+      .init(name: "memory", value: nil, help: "keep data in memory only, in place of --data"),
+      .init(name: "port", value: "N", help: "the port (default 8080; 0 takes a free one)"),
+      .init(name: "address", value: "IP", help: "the address to bind (default 127.0.0.1)"),
+      .init(name: "dev", value: nil, help: "open to this machine, without keys, with introspection"),
+      .init(name: "access", value: "FILE", help: "the access file that names API keys"),
+      .init(name: "tls-certificate", value: "FILE", help: "serve TLS with this certificate chain (PEM)"),
+      .init(name: "tls-key", value: "FILE", help: "the certificate's private key (PEM)"),
+      .init(name: "retention", value: "TIME", help: "how long missed events can be caught up (default 7d)"),
+      .init(name: "loops", value: "N", help: "event loops (default: one fewer than cores)"),
+      .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
+      .init(name: "log-level", value: "LEVEL", help: "debug, info, warning or error (default info)"),
+    ],
+    examples: [
+      ("martlet serve schema.graphql --data data --dev", "serves on http://127.0.0.1:8080/graphql"),
+      (
+        "martlet serve schema.graphql --data data --access access.json --address 0.0.0.0 "
+          + "--tls-certificate chain.pem --tls-key key.pem",
+        "serves holders of an API key, over TLS"
+      ),
+    ],
+    discussion:
+      "SIGINT and SIGTERM stop it gracefully: clients are told to come back and resume where they were. SIGHUP reads "
+      + "the access file and the certificate again. Log entries go to standard error, one JSON object a line.")
+
+  static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+    let configuration = try Self.configuration(arguments)
+    let server: GraphQLServer
+    do {
+      server = try GraphQLServer(configuration)
+      server.onFailure { reason in
+        Console.error("The disk failed, nothing is acknowledged any more: \(reason)")
+        exit(ExitCode.io.rawValue)
+      }
+      try server.start()
+    } catch {
+      throw CommandFailure(Self.exitCode(error.code), error.description)
+    }
+    let signals = Signals.sequence([SIGINT, SIGTERM, SIGHUP])
+    let scheme = configuration.certificate == nil ? "http" : "https"
+    let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
+    Console.out("Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql")
+    for await signal in signals {
+      guard signal == SIGHUP else { break }
+      Self.reload(server, accessFile: arguments.value("access"))
+    }
+    Console.out("Stopping; clients will resume.")
+    await server.stop()
+    return .success
+  }
+
+  static func configuration(_ arguments: ParsedArguments) throws -> ServerConfiguration {
+    var configuration = ServerConfiguration(schema: try NamedFile.text(arguments.operands[0]))
+    configuration.schemaName = arguments.operands[0]
+    switch (arguments.value("data"), arguments.has("memory")) {
+    case (let folder?, false): configuration.data = .folder(folder)
+    case (nil, true): configuration.data = .memory
+    case (nil, false): throw UsageError("Say where the data lives: --data DIR, or --memory to forget it at the end.")
+    case (_?, true): throw UsageError("--data and --memory exclude each other.")
+    }
+    switch (arguments.has("dev"), arguments.value("access")) {
+    case (true, nil): configuration.access = .development
+    case (false, let file?): configuration.access = .keys(try accessFile(file))
+    case (false, nil): break
+    case (true, _?): throw UsageError("--dev and --access exclude each other.")
+    }
+    if let port = try arguments.integer("port", in: 0...65_535) {
+      configuration.port = port
+    } else {
+      configuration.port = 8_080
+    }
+    if let address = arguments.value("address") { configuration.address = address }
+    switch (arguments.value("tls-certificate"), arguments.value("tls-key")) {
+    case (let certificate?, let key?):
+      configuration.certificate = .init(certificateFile: certificate, keyFile: key)
+    case (nil, nil): break
+    case (_?, nil), (nil, _?): throw UsageError("TLS needs both --tls-certificate and --tls-key.")
+    }
+    if let retention = try arguments.duration("retention") { configuration.retention = retention }
+    configuration.loops = try arguments.integer("loops", in: 1...256)
+    configuration.allowsDropping = arguments.has("allow-dropping")
+    configuration.log = TextLog.log(level: try TextLog.level(arguments.value("log-level") ?? "info"))
+    return configuration
+  }
+
+  static func accessFile(_ path: String) throws(CommandFailure) -> AccessFile {
+    let text = try NamedFile.text(path)
+    do {
+      return try AccessFile(text)
+    } catch {
+      throw CommandFailure(.configuration, "\(path): \(error.description)")
+    }
+  }
+
+  private static func reload(_ server: GraphQLServer, accessFile path: String?) {
+    do {
+      try server.reload(access: try path.map { try accessFile($0) })
+      Console.error("Reloaded.")
+    } catch let failure as CommandFailure {
+      Console.error("Not reloaded, the old keys stay in force: \(failure.message)")
+    } catch {
+      Console.error("Not reloaded: \(error)")
+    }
+  }
+
+  private static func exitCode(_ code: ServerError.Code) -> ExitCode {
+    switch code {
+    case .schema: .badData
+    case .access: .configuration
+    case .data, .write: .io
+    case .network: .unavailable
+    }
+  }
+}
