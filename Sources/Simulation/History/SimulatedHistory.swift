@@ -12,6 +12,8 @@ package final class SimulatedHistory: @unchecked Sendable {
 
   package private(set) var entries: [Entry] = []
 
+  package init() {}
+
   package func record(_ text: String, at now: Instant) {
     entries.append(Entry(at: now, text: text))
   }

@@ -1,0 +1,33 @@
+public import MartletJSON
+
+/// What proves to the server who is asking.
+public struct Credentials: Sendable {
+  /// Header fields of the WebSocket handshake and of HTTP requests, such as Authorization.
+  public var headers: [(name: String, value: String)]
+  /// Members that are added to the payload of `connection_init`.
+  public var payload: JSONObject
+
+  /// Credentials in headers, in the first message, or in both.
+  public init(headers: [(name: String, value: String)] = [], payload: JSONObject = JSONObject()) {
+    self.headers = headers
+    self.payload = payload
+  }
+
+  /// `Authorization: Bearer …` in both places.
+  public static func bearer(_ token: String) -> Credentials {
+    Credentials(
+      headers: [(name: "Authorization", value: "Bearer \(token)")],
+      payload: JSONObject([("Authorization", .string("Bearer \(token)"))]))
+  }
+}
+
+/// Why credentials are asked for.
+public enum CredentialReason: Sendable, Hashable {
+  /// An attempt to connect; the first is 1.
+  case connecting(attempt: Int)
+  /// The server refused the last ones, with this close code or HTTP status. Asked once; a second refusal is final.
+  case refused(code: Int)
+}
+
+/// Answers with fresh credentials; asked at every attempt, never on a connection's own thread.
+public typealias CredentialProvider = @Sendable (CredentialReason) async throws -> Credentials

@@ -1,0 +1,41 @@
+internal import MartletVocabulary
+
+/// When a lost connection is dialled again: the pause doubles from attempt to attempt and is spread by chance, so
+/// that the clients of a restarted server do not come back all at once.
+public struct ReconnectPolicy: Sendable, Hashable {
+  /// The pause before the first new attempt, at most.
+  public var firstDelay = Duration.milliseconds(500)
+  /// The longest pause.
+  public var longestDelay = Duration.seconds(30)
+  /// What the pause is multiplied by after each failure.
+  public var factor = 2.0
+  /// How much of the pause is left to chance, from 0 (none) to 1 (all of it).
+  public var jitter = 0.5
+  /// Failed attempts in a row before everything fails with the last cause; nil never gives up. The default lasts about
+  /// eight minutes.
+  public var attempts: Int? = 20
+
+  /// The defaults.
+  public init() {}
+
+  /// Fails at the first lost connection.
+  public static var never: ReconnectPolicy {
+    var policy = ReconnectPolicy()
+    policy.attempts = 0
+    return policy
+  }
+
+  /// The pause before attempt `failures + 1`; `failures` counts from 1. Between `(1 - jitter)` of the full pause and
+  /// all of it.
+  package func delay(afterFailures failures: Int, using random: inout some RandomNumberGenerator) -> Duration {
+    let longest = Double(longestDelay.wholeNanoseconds)
+    var pause = Double(firstDelay.wholeNanoseconds)
+    for _ in 1..<max(1, min(failures, 64)) where pause < longest { pause *= max(1, factor) }
+    pause = max(0, min(pause, longest))
+    let spread = max(0, min(jitter, 1))
+    // 53 bits of chance, as a fraction.
+    let chance = Double(random.next() >> 11) / Double(1 << 53)
+    // Far below the range of Int64: durations of years are capped by `longestDelay`'s own range.
+    return .nanoseconds(Int64(min(pause * (1 - spread * chance), 9e18)))
+  }
+}

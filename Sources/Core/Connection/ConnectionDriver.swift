@@ -1,0 +1,378 @@
+import MartletJSON
+import MartletRuntime
+import MartletVocabulary
+import MartletWireProtocols
+
+/// Carries out what the machines decide: dials, sends, waits. Confined to its loop.
+final class ConnectionDriver {
+  enum Consumer {
+    case subscription(SubscriptionCore)
+    case single(SubscriptionCore, isMutation: Bool)
+
+    var core: SubscriptionCore {
+      switch self {
+      case .subscription(let core), .single(let core, isMutation: _): core
+      }
+    }
+  }
+  private struct Operation {
+    var consumer: Consumer
+    /// The server has sent or confirmed it: what is missed from here on is a hole.
+    var wasLive = false
+  }
+  private enum Phase { case idle, asking, opening, open, waiting, paused, shutDown }
+
+  private let endpoint: GraphQLEndpoint
+  private let configuration: ConnectionConfiguration
+  private let environment: ClientEnvironment
+  private var loop: any Loop { environment.loop }
+  private var machine: GraphQLTransportWS.ClientMachine
+  private var reconnect: ReconnectMachine
+  private var random: SeededRandom
+  private var phase = Phase.idle
+  /// Names the present attempt or socket; news of older ones is ignored.
+  private var generation = 0
+  private var operations: [OperationID: Operation] = [:]
+  private var ids: [ObjectIdentifier: OperationID] = [:]
+  private var lastID = 0
+  private var socket: (any MessageSocket)?
+  private var attempt: ConnectAttempt?
+  private var task: SpawnedTask?
+  private var timer: LoopTimer?
+  private var idleTimer: LoopTimer?
+  private var holders: Set<ObjectIdentifier> = []
+
+  init(_ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment) {
+    self.endpoint = endpoint
+    self.configuration = configuration
+    self.environment = environment
+    var limits = GraphQLTransportWS.ClientLimits()
+    limits.acknowledgementTimeout = configuration.acknowledgementTimeout
+    limits.pingInterval = configuration.pingInterval
+    limits.pongTimeout = configuration.pongTimeout
+    limits.messageBytes = configuration.messageBytes
+    machine = .init(limits: limits, wants: configuration.resumes ? .all : .none)
+    reconnect = ReconnectMachine(configuration.reconnect)
+    random = SeededRandom(seed: environment.seed)
+  }
+
+  // MARK: Operations
+
+  func start(_ request: GraphQLRequest, _ consumer: Consumer, repetition: GraphQLTransportWS.Repetition) {
+    let core = consumer.core
+    // Cancelled before it came here: nothing is sent.
+    if core.state.isFinished { return }
+    guard phase != .shutDown else {
+      return core.move(to: .finished(.error(GraphQLClientError(.shutDown, "the client was shut down"))))
+    }
+    lastID += 1
+    guard let id = OperationID(String(lastID)) else { return }
+    operations[id] = Operation(consumer: consumer)
+    ids[ObjectIdentifier(core)] = id
+    idleTimer?.cancel()
+    act { machine.start(id, request, repetition: repetition, actions: &$0) }
+    if phase == .idle { dial(.connecting(attempt: 1)) }
+    if phase == .paused { core.move(to: .paused) }
+  }
+
+  func cancel(_ key: ObjectIdentifier) {
+    guard let id = ids[key] else { return }
+    act { machine.cancel(id, actions: &$0) }
+    forget(id)
+    if operations.isEmpty, phase == .waiting { rest() }
+  }
+
+  private func forget(_ id: OperationID) {
+    guard let operation = operations.removeValue(forKey: id) else { return }
+    let key = ObjectIdentifier(operation.consumer.core)
+    ids[key] = nil
+    hasRoom(key)
+    armIdleTimer()
+  }
+
+  func hasRoom(_ key: ObjectIdentifier) {
+    guard holders.remove(key) != nil, holders.isEmpty else { return }
+    socket?.isReading = true
+    armTimer(notBefore: loop.now + configuration.pongTimeout)
+  }
+
+  // MARK: Dialling
+
+  private func dial(_ reason: CredentialReason) {
+    generation += 1
+    let mine = generation
+    guard let provider = configuration.credentials else { return open(Credentials()) }
+    phase = .asking
+    let bound = LoopBound(self, on: loop)
+    timer = loop.schedule(at: loop.now + configuration.credentialTimeout) { [weak self] in
+      self?.answered(.failure(GraphQLClientError(.connectFailed, "the credential provider did not answer")), mine)
+    }
+    task = environment.spawner.spawn {
+      let answer: Result<Credentials, any Error>
+      do {
+        answer = .success(try await provider(reason))
+      } catch {
+        answer = .failure(error)
+      }
+      bound.loop.execute { bound.value.answered(answer, mine) }
+    }
+  }
+
+  private func answered(_ answer: Result<Credentials, any Error>, _ whose: Int) {
+    guard whose == generation, phase == .asking else { return }
+    timer?.cancel()
+    task?.cancel()
+    task = nil
+    switch answer {
+    case .success(let credentials): open(credentials)
+    case .failure(let error): ended(.failed("no credentials: \(error)", status: nil))
+    }
+  }
+
+  private func open(_ credentials: Credentials) {
+    phase = .opening
+    generation += 1
+    let mine = generation
+    let handler = SocketHandler(self, generation: mine)
+    let request = MessageSocketRequest(
+      endpoint: endpoint, subprotocols: [GraphQLTransportWS.subprotocol],
+      headers: configuration.headers + credentials.headers, openTimeout: configuration.openTimeout,
+      messageBytes: configuration.messageBytes)
+    attempt = environment.sockets.open(request, on: loop, handler: handler) { [weak self] result in
+      guard let self, mine == self.generation else { return }
+      self.attempt = nil
+      switch result {
+      case .failure(let failure): self.ended(.failed(failure.message, status: failure.status))
+      case .success(let opened): self.opened(opened, credentials)
+      }
+    }
+  }
+
+  private func opened(_ opened: MessageSocketConnector.Opened, _ credentials: Credentials) {
+    guard opened.subprotocol == GraphQLTransportWS.subprotocol else {
+      opened.socket.abort()
+      let text = "the server chose the subprotocol \(opened.subprotocol ?? "none")"
+      return ended(.closed(4406, text))
+    }
+    socket = opened.socket
+    phase = .open
+    var payload = configuration.connectingPayload
+    for (key, value) in credentials.payload { payload[key] = value }
+    act { machine.opened(payload: payload.isEmpty ? nil : payload, at: loop.now, actions: &$0) }
+  }
+
+  // MARK: News from the socket
+
+  fileprivate func received(_ text: [UInt8], _ whose: Int) {
+    guard whose == generation, phase == .open else { return }
+    act { machine.receive(text, at: loop.now, actions: &$0) }
+  }
+
+  fileprivate func receivedBinary(_ whose: Int) {
+    guard whose == generation, phase == .open else { return }
+    follow([.close(.badResponse("a binary message"))])
+  }
+
+  fileprivate func closed(_ code: WebSocketCloseCode, _ reason: String, _ whose: Int) {
+    guard whose == generation, phase == .open else { return }
+    ended(.closed(code, reason))
+  }
+
+  private func act(_ body: (inout [GraphQLTransportWS.ClientAction]) -> Void) {
+    var actions: [GraphQLTransportWS.ClientAction] = []
+    body(&actions)
+    follow(actions)
+    if phase == .open { armTimer() }
+  }
+
+  private func follow(_ actions: [GraphQLTransportWS.ClientAction]) {
+    for action in actions {
+      switch action {
+      case .send(let text): socket?.send(text: text)
+      case .acknowledged: reconnect.acknowledged()
+      case .started(let id): started(id)
+      case .ready(let id, _):
+        operations[id]?.wasLive = true
+        operations[id]?.consumer.core.move(to: .active, isConfirmed: true)
+      case .next(let id, let payload, let cursor):
+        reconnect.proved()
+        deliver(id, SubscriptionEvent(payload: payload, cursor: cursor))
+      case .gap(let id, let gap):
+        deliver(
+          id, SubscriptionEvent(gap: EventGap(.init(rawValue: gap.reason), from: gap.from, to: gap.to)))
+      case .failed(let id, let errors):
+        finish(id, .error(GraphQLClientError(.operationFailed, Self.message(errors), errors: errors)))
+      case .violated(let id, let what): finish(id, .error(GraphQLClientError(.protocolViolation, what)))
+      case .completed(let id): finish(id, .completed)
+      case .lost(let id): lost(id)
+      case .close(let close):
+        socket?.close(close.code, reason: close.reason)
+        ended(.closed(close.code, close.reason))
+      }
+    }
+  }
+
+  private static func message(_ errors: [JSONValue]) -> String {
+    errors.first?["message"]?.string ?? "the server gave no reason"
+  }
+
+  private func started(_ id: OperationID) {
+    guard let operation = operations[id] else { return }
+    let canResume = machine.continuity.cursors && machine.position(of: id)?.cursor != nil
+    if operation.wasLive, !canResume, case .subscription = operation.consumer {
+      let gap = EventGap(.serverCannotResume, from: machine.position(of: id)?.cursor)
+      deliver(id, SubscriptionEvent(gap: gap))
+    }
+    if !machine.continuity.cursors {
+      operations[id]?.wasLive = true
+      operation.consumer.core.move(to: .active)
+    }
+  }
+
+  private func deliver(_ id: OperationID, _ event: SubscriptionEvent) {
+    guard let core = operations[id]?.consumer.core else { return }
+    if core.deliver(event) {
+      holders.insert(ObjectIdentifier(core))
+      socket?.isReading = false
+      timer?.cancel()
+    }
+  }
+
+  private func finish(_ id: OperationID, _ end: SubscriptionEnd) {
+    let core = operations[id]?.consumer.core
+    forget(id)
+    core?.move(to: .finished(end))
+  }
+
+  private func lost(_ id: OperationID) {
+    guard case .single(_, let isMutation) = operations[id]?.consumer else { return }
+    let error =
+      isMutation
+      ? GraphQLClientError(.outcomeUnknown, "the connection was lost while the mutation was on its way")
+      : GraphQLClientError(.connectionLost, "the connection was lost while the query was on its way")
+    finish(id, .error(error))
+  }
+
+  // MARK: Ends
+
+  /// The socket or the attempt is over; what follows is the machine's decision.
+  private func ended(_ ending: ReconnectMachine.Ending) {
+    dropSocket()
+    let decision = reconnect.ended(ending, isNeeded: !operations.isEmpty, at: loop.now, using: &random)
+    switch decision {
+    case .rest: rest()
+    case .giveUp(let code, let text, let closeCode):
+      phase = .idle
+      fail(GraphQLClientError(code, text, closeCode: closeCode))
+    case .refresh(let code):
+      moveAll(to: .reconnecting)
+      dial(.refused(code: code))
+    case .retry(let moment):
+      phase = .waiting
+      moveAll(to: .reconnecting)
+      timer = loop.schedule(at: moment) { [weak self] in
+        guard let self, phase == .waiting else { return }
+        dial(.connecting(attempt: reconnect.failures + 1))
+      }
+    }
+  }
+
+  private func dropSocket() {
+    generation += 1
+    timer?.cancel()
+    idleTimer?.cancel()
+    attempt?.cancel()
+    attempt = nil
+    task?.cancel()
+    task = nil
+    socket?.isReading = true
+    socket = nil
+    holders = []
+    // Not `act`: what follows must not arm timers of the socket that is gone.
+    var actions: [GraphQLTransportWS.ClientAction] = []
+    machine.disconnected(actions: &actions)
+    follow(actions)
+  }
+
+  private func rest() {
+    timer?.cancel()
+    phase = .idle
+  }
+
+  /// Subscriptions that had been live say where they are; those that were never sent stay pending.
+  private func moveAll(to state: SubscriptionState) {
+    for id in operations.keys.sorted(by: { Int($0.text) ?? 0 < Int($1.text) ?? 0 }) {
+      guard let core = operations[id]?.consumer.core else { continue }
+      if case .reconnecting = state, case .pending = core.state { continue }
+      core.move(to: state)
+    }
+  }
+
+  private func fail(_ error: GraphQLClientError) {
+    for id in operations.keys.sorted(by: { Int($0.text) ?? 0 < Int($1.text) ?? 0 }) {
+      var ignored: [GraphQLTransportWS.ClientAction] = []
+      machine.cancel(id, actions: &ignored)
+      finish(id, .error(error))
+    }
+  }
+
+  func pause() {
+    guard phase != .paused, phase != .shutDown else { return }
+    socket?.close(.goingAway, reason: "paused")
+    dropSocket()
+    phase = .paused
+    moveAll(to: .paused)
+  }
+
+  func resume() {
+    guard phase == .paused else { return }
+    phase = .idle
+    if !operations.isEmpty { dial(.connecting(attempt: 1)) }
+  }
+
+  func shutDown() {
+    guard phase != .shutDown else { return }
+    socket?.close(.normal, reason: "")
+    dropSocket()
+    phase = .shutDown
+    fail(GraphQLClientError(.shutDown, "the client was shut down"))
+  }
+
+  // MARK: Time
+
+  private func armTimer(notBefore: Instant? = nil) {
+    timer?.cancel()
+    guard holders.isEmpty, var deadline = machine.nextDeadline else { return }
+    if let notBefore { deadline = max(deadline, notBefore) }
+    timer = loop.schedule(at: deadline) { [weak self] in
+      guard let self, phase == .open else { return }
+      act { machine.reachedDeadline(at: loop.now, actions: &$0) }
+    }
+  }
+
+  private func armIdleTimer() {
+    guard let timeout = configuration.idleTimeout, operations.isEmpty, phase == .open else { return }
+    idleTimer?.cancel()
+    idleTimer = loop.schedule(at: loop.now + timeout) { [weak self] in
+      guard let self, phase == .open, operations.isEmpty else { return }
+      socket?.close(.normal, reason: "")
+      dropSocket()
+      rest()
+    }
+  }
+}
+
+/// Tells the driver which socket its news is from.
+private final class SocketHandler: MessageSocketHandler {
+  private weak var driver: ConnectionDriver?
+  private let generation: Int
+
+  init(_ driver: ConnectionDriver, generation: Int) {
+    self.driver = driver
+    self.generation = generation
+  }
+
+  func received(text: [UInt8]) { driver?.received(text, generation) }
+  func receivedBinary() { driver?.receivedBinary(generation) }
+  func closed(code: WebSocketCloseCode, reason: String) { driver?.closed(code, reason, generation) }
+}

@@ -1,0 +1,88 @@
+package import MartletVocabulary
+package import MartletWireProtocols
+
+/// Decides what follows the end of a socket or a failed attempt. Performs nothing.
+package struct ReconnectMachine: Sendable {
+  /// How an attempt or a session ended.
+  package enum Ending: Sendable, Equatable {
+    case closed(WebSocketCloseCode, String)
+    /// No socket came about; the HTTP status when the server gave one.
+    case failed(String, status: Int?)
+  }
+
+  package enum Decision: Equatable, Sendable {
+    case retry(at: Instant)
+    /// Dial again at once, with credentials asked for after this refusal.
+    case refresh(code: Int)
+    case giveUp(GraphQLClientError.Code, String, closeCode: Int?)
+    /// Nobody needs the connection.
+    case rest
+  }
+
+  package let policy: ReconnectPolicy
+  /// Failures in a row; an acknowledgement ends the row.
+  package private(set) var failures = 0
+  private var hasRefreshed = false
+
+  package init(_ policy: ReconnectPolicy) {
+    self.policy = policy
+  }
+
+  /// The server acknowledged.
+  package mutating func acknowledged() {
+    failures = 0
+  }
+
+  /// An event arrived: the credentials are good, so that a later refusal is a new one.
+  package mutating func proved() {
+    hasRefreshed = false
+  }
+
+  /// A socket or an attempt has ended.
+  package mutating func ended(
+    _ ending: Ending, isNeeded: Bool, at now: Instant, using random: inout some RandomNumberGenerator
+  ) -> Decision {
+    guard isNeeded else {
+      failures = 0
+      return .rest
+    }
+    switch ending {
+    case .closed(let code, let reason):
+      let number = Int(code.rawValue)
+      let text = reason.isEmpty ? "the connection was closed" : reason
+      // A client that never subscribes before the acknowledgement hears 4401 only as "unauthorised".
+      if code.rawValue == 4401 { return refused(number, text) }
+      switch GraphQLTransportWS.retry(after: code) {
+      case .withNewCredentials: return refused(number, text)
+      case .never:
+        failures = 0
+        return .giveUp(number == 4004 ? .protocolViolation : .connectionClosed, text, closeCode: number)
+      case .afterBackoff, .ifOperationsAreOpen: return pause(text, number, now, &random)
+      }
+    case .failed(let text, let status):
+      if status == 401 || status == 403 { return refused(status ?? 401, text) }
+      return pause(text, nil, now, &random)
+    }
+  }
+
+  private mutating func refused(_ code: Int, _ text: String) -> Decision {
+    if hasRefreshed {
+      hasRefreshed = false
+      failures = 0
+      return .giveUp(.unauthorized, text, closeCode: code)
+    }
+    hasRefreshed = true
+    return .refresh(code: code)
+  }
+
+  private mutating func pause(
+    _ text: String, _ code: Int?, _ now: Instant, _ random: inout some RandomNumberGenerator
+  ) -> Decision {
+    failures += 1
+    if let most = policy.attempts, failures > most {
+      failures = 0
+      return .giveUp(.connectFailed, text, closeCode: code)
+    }
+    return .retry(at: now + policy.delay(afterFailures: failures, using: &random))
+  }
+}

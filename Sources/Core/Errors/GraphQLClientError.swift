@@ -1,0 +1,91 @@
+public import MartletJSON
+
+/// Why an operation of the client failed. Errors that a server put into a result are part of the result, not this.
+public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it was. New kinds may be added.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private enum Kind: String {
+      case invalidRequest, connectFailed, connectionClosed, connectionLost, outcomeUnknown, unauthorized
+      case protocolViolation, operationFailed, httpStatus, invalidResponse, decodingFailed, slowConsumer, shutDown
+    }
+    private let kind: Kind
+    private init(_ kind: Kind) { self.kind = kind }
+
+    /// The request cannot be sent: a URL of another scheme, or an id in use.
+    public static let invalidRequest = Code(.invalidRequest)
+    /// No connection came about in as many attempts as the configuration allows; `underlying` is the last cause.
+    public static let connectFailed = Code(.connectFailed)
+    /// The server closed with a code after which another attempt would end the same way; see `closeCode`.
+    public static let connectionClosed = Code(.connectionClosed)
+    /// The connection was lost while a query was on its way. It may be sent again.
+    public static let connectionLost = Code(.connectionLost)
+    /// The connection was lost while a mutation was on its way: it may have been executed or not.
+    public static let outcomeUnknown = Code(.outcomeUnknown)
+    /// The server refuses the credentials, also fresh ones.
+    public static let unauthorized = Code(.unauthorized)
+    /// The server broke a rule of the protocol.
+    public static let protocolViolation = Code(.protocolViolation)
+    /// The server ended this operation with errors; see `errors`.
+    public static let operationFailed = Code(.operationFailed)
+    /// An HTTP answer that carries no GraphQL response.
+    public static let httpStatus = Code(.httpStatus)
+    /// The answer is no GraphQL response.
+    public static let invalidResponse = Code(.invalidResponse)
+    /// The result does not have the shape that was asked for.
+    public static let decodingFailed = Code(.decodingFailed)
+    /// The consumer was too slow, and its policy is to fail.
+    public static let slowConsumer = Code(.slowConsumer)
+    /// The client was shut down.
+    public static let shutDown = Code(.shutDown)
+
+    /// The code's name.
+    public var description: String { kind.rawValue }
+  }
+
+  /// What kind of failure it was.
+  public var code: Code
+  /// What happened, in words.
+  public var message: String
+  /// What caused it.
+  public var underlying: (any Error)?
+  /// The WebSocket's close code, when there was one.
+  public var closeCode: Int?
+  /// The errors as the server sent them, each usually an object with `message`.
+  public var errors: [JSONValue]
+
+  /// An error with the given parts.
+  public init(
+    _ code: Code, _ message: String, underlying: (any Error)? = nil, closeCode: Int? = nil, errors: [JSONValue] = []
+  ) {
+    self.code = code
+    self.message = message
+    self.underlying = underlying
+    self.closeCode = closeCode
+    self.errors = errors
+  }
+
+  /// Code, message and causes, in one line.
+  public var description: String {
+    var text = "\(code): \(message)"
+    if let closeCode { text += " (close code \(closeCode))" }
+    if let underlying { text += "; caused by: \(underlying)" }
+    return text
+  }
+
+  /// What the caller can do about it; nil when nothing general can be said.
+  public var recoverySuggestion: String? {
+    if code == .outcomeUnknown {
+      "Read the data before you send the mutation again, or let it carry a write number."
+    } else if code == .unauthorized {
+      "Ask the user to sign in again; the credential provider's fresh answer was refused too."
+    } else if code == .connectFailed {
+      "Check address and network; raise the attempts of the reconnect policy when outages last longer."
+    } else if code == .connectionLost {
+      "Send the query again."
+    } else if code == .slowConsumer {
+      "Consume faster, or choose a buffer policy that waits or drops with a gap."
+    } else {
+      nil
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package import MartletVocabulary
+
+/// One thing a subscription hands to its consumer, still encoded.
+package struct SubscriptionEvent: Sendable {
+  package var payload: [UInt8]
+  package var cursor: Cursor?
+  /// Set on the elements that stand for missing ones; their payload is empty.
+  package var gap: EventGap?
+
+  package init(payload: [UInt8], cursor: Cursor? = nil) {
+    self.payload = payload
+    self.cursor = cursor
+  }
+
+  package init(gap: EventGap) {
+    payload = []
+    self.gap = gap
+    cursor = gap.to
+  }
+}
+
+/// The events that wait for a consumer, within bounds. A pure value.
+package struct EventBuffer: Sendable {
+  package enum Appended: Equatable, Sendable { case kept, full, dropped, overflowed }
+
+  package let policy: BufferPolicy
+  private var events: [SubscriptionEvent] = []
+  private var head = 0
+  package private(set) var bytes = 0
+  /// The most events that ever waited.
+  package private(set) var highWater = 0
+  /// The place of the last event handed out, for gaps.
+  private var handedOut: Cursor?
+
+  package init(_ policy: BufferPolicy) {
+    self.policy = policy
+  }
+
+  package var count: Int { events.count - head }
+  package var isFull: Bool { count >= max(1, policy.events) || bytes >= max(1, policy.bytes) }
+  /// Low enough that a paused reader goes on: half of the bounds.
+  package var hasRoom: Bool { count * 2 <= max(1, policy.events) && bytes * 2 <= max(1, policy.bytes) }
+
+  /// Takes an event; gaps are always taken, they are what the bounds leave behind.
+  package mutating func append(_ event: SubscriptionEvent) -> Appended {
+    if event.gap == nil, isFull {
+      switch policy.overflow {
+      case .wait: break
+      case .fail: return .overflowed
+      case .dropNewest:
+        dropNewest(event)
+        return .dropped
+      case .dropOldest:
+        while isFull, dropOldest() {}
+        push(event)
+        return .dropped
+      }
+    }
+    push(event)
+    return isFull && policy.overflow == .wait ? .full : .kept
+  }
+
+  private mutating func push(_ event: SubscriptionEvent) {
+    events.append(event)
+    bytes += event.payload.count
+    highWater = max(highWater, count)
+  }
+
+  private mutating func dropNewest(_ event: SubscriptionEvent) {
+    if let last = events.last, count > 0, var gap = last.gap, gap.reason == .slowConsumer {
+      gap.to = event.cursor
+      gap.dropped = (gap.dropped ?? 0) + 1
+      events[events.count - 1] = SubscriptionEvent(gap: gap)
+    } else {
+      let from = count > 0 ? events.last?.cursor : handedOut
+      push(SubscriptionEvent(gap: EventGap(.slowConsumer, from: from, to: event.cursor, dropped: 1)))
+    }
+  }
+
+  /// Puts a gap in the place of the oldest event, or makes the gap there one event longer. False when nothing is left.
+  private mutating func dropOldest() -> Bool {
+    guard count > 0 else { return false }
+    var gap = EventGap(.slowConsumer, from: handedOut, dropped: 0)
+    var victim = head
+    if let known = events[head].gap {
+      // A gap of any cause swallows what follows it; the first cause stays.
+      gap = known
+      victim = head + 1
+      guard victim < events.count else { return false }
+    }
+    let dropped = events[victim]
+    bytes -= dropped.payload.count
+    gap.to = dropped.cursor ?? gap.to
+    gap.dropped = (gap.dropped ?? 0) + (dropped.gap?.dropped ?? 1)
+    head = victim
+    events[head] = SubscriptionEvent(gap: gap)
+    // Room for one more is needed behind the gap.
+    return count > 1 || bytes > 0
+  }
+
+  package mutating func take() -> SubscriptionEvent? {
+    guard count > 0 else { return nil }
+    let event = events[head]
+    events[head] = SubscriptionEvent(payload: [])
+    head += 1
+    bytes -= event.payload.count
+    if let cursor = event.cursor { handedOut = cursor }
+    if head == events.count || head >= 256 {
+      events.removeFirst(head)
+      head = 0
+    }
+    return event
+  }
+
+  package mutating func removeAll() {
+    events = []
+    head = 0
+    bytes = 0
+  }
+}

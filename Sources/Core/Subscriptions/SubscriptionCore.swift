@@ -1,0 +1,205 @@
+internal import Synchronization
+
+/// What a subscription's stream and its connection share: the buffer, the state, and who waits for them.
+///
+/// Everything is decided under one lock and acted on outside it.
+package final class SubscriptionCore: Sendable {
+  private struct Shared {
+    var state = SubscriptionState.pending
+    var isConfirmed = false
+    var buffer: EventBuffer
+    var consumer: CheckedContinuation<Void, Never>?
+    var readyWaiters: [Int: CheckedContinuation<Void, any Error>] = [:]
+    var stateWaiters: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
+    var nextWaiter = 0
+    var isHoldingReader = false
+    var onCancel: (@Sendable () -> Void)?
+    var onRoom: (@Sendable () -> Void)?
+  }
+  private let shared: Mutex<Shared>
+
+  package init(_ policy: BufferPolicy) {
+    shared = Mutex(Shared(buffer: EventBuffer(policy)))
+  }
+
+  /// The connection's side; called once, before the stream is handed out.
+  package func connect(onCancel: @escaping @Sendable () -> Void, onRoom: @escaping @Sendable () -> Void) {
+    shared.withLock {
+      $0.onCancel = onCancel
+      $0.onRoom = onRoom
+    }
+  }
+
+  package var state: SubscriptionState { shared.withLock { $0.state } }
+  package var isConfirmed: Bool { shared.withLock { $0.isConfirmed } }
+  package var highWater: Int { shared.withLock { $0.buffer.highWater } }
+  package var waiting: Int { shared.withLock { $0.buffer.count } }
+
+  // MARK: The connection's side
+
+  /// Hands an event to the consumer. True asks the connection to stop reading until `onRoom`.
+  package func deliver(_ event: SubscriptionEvent) -> Bool {
+    let (consumer, appended) = shared.withLock { shared -> (CheckedContinuation<Void, Never>?, EventBuffer.Appended) in
+      if shared.state.isFinished { return (nil, .kept) }
+      let appended = shared.buffer.append(event)
+      if appended == .full { shared.isHoldingReader = true }
+      defer { shared.consumer = nil }
+      return (shared.consumer, appended)
+    }
+    consumer?.resume()
+    if appended == .overflowed {
+      let error = GraphQLClientError(.slowConsumer, "the subscription's buffer is full")
+      leave(.error(error))
+    }
+    return appended == .full
+  }
+
+  /// The subscription's state changed. Nothing changes any more once it has finished.
+  package func move(to state: SubscriptionState, isConfirmed: Bool = false) {
+    let actions = shared.withLock { shared -> [() -> Void] in
+      if shared.state.isFinished { return [] }
+      shared.state = state
+      shared.isConfirmed = isConfirmed
+      var actions: [() -> Void] = []
+      for waiter in shared.stateWaiters.sorted(by: { $0.key < $1.key }) {
+        actions.append {
+          waiter.value.yield(state)
+          if state.isFinished { waiter.value.finish() }
+        }
+      }
+      switch state {
+      case .active:
+        for waiter in shared.readyWaiters.sorted(by: { $0.key < $1.key }) { actions.append { waiter.value.resume() } }
+        shared.readyWaiters = [:]
+      case .finished(let end):
+        for waiter in shared.readyWaiters.sorted(by: { $0.key < $1.key }) {
+          actions.append { waiter.value.resume(throwing: Self.error(end)) }
+        }
+        shared.readyWaiters = [:]
+        shared.stateWaiters = [:]
+        if case .cancelled = end { shared.buffer.removeAll() }
+        if let consumer = shared.consumer { actions.append { consumer.resume() } }
+        shared.consumer = nil
+      case .pending, .reconnecting, .paused: break
+      }
+      return actions
+    }
+    for action in actions { action() }
+  }
+
+  private static func error(_ end: SubscriptionEnd) -> any Error {
+    switch end {
+    case .completed: GraphQLClientError(.connectionClosed, "the subscription completed before it was active")
+    case .cancelled: CancellationError()
+    case .error(let error): error
+    }
+  }
+
+  // MARK: The consumer's side
+
+  /// Ends the subscription from this side; nothing is delivered afterwards.
+  package func leave(_ end: SubscriptionEnd = .cancelled) {
+    let onCancel = shared.withLock { shared -> (@Sendable () -> Void)? in
+      if shared.state.isFinished { return nil }
+      defer { shared.onCancel = nil }
+      return shared.onCancel
+    }
+    move(to: .finished(end))
+    onCancel?()
+  }
+
+  private enum Step {
+    case event(SubscriptionEvent, room: (@Sendable () -> Void)?)
+    case end(SubscriptionEnd)
+    case wait
+  }
+
+  /// The next event; nil at the end. Throws the error the subscription failed with, once what was delivered before it
+  /// has been taken.
+  package func next() async throws -> SubscriptionEvent? {
+    while true {
+      let step = shared.withLock { shared -> Step in
+        if let event = shared.buffer.take() {
+          var room: (@Sendable () -> Void)?
+          if shared.isHoldingReader, shared.buffer.hasRoom {
+            shared.isHoldingReader = false
+            room = shared.onRoom
+          }
+          return .event(event, room: room)
+        }
+        if case .finished(let end) = shared.state { return .end(end) }
+        return .wait
+      }
+      switch step {
+      case .event(let event, let room):
+        room?()
+        return event
+      case .end(.completed), .end(.cancelled): return nil
+      case .end(.error(let error)): throw error
+      case .wait: await waitForNews()
+      }
+    }
+  }
+
+  private func waitForNews() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let goesOn = shared.withLock { shared -> Bool in
+          if shared.buffer.count > 0 || shared.state.isFinished { return true }
+          precondition(shared.consumer == nil, "a subscription has one consumer at a time")
+          shared.consumer = continuation
+          return false
+        }
+        if goesOn { continuation.resume() }
+      }
+    } onCancel: {
+      leave()
+    }
+  }
+
+  /// Returns when the subscription is active.
+  package func waitUntilActive() async throws {
+    let number = shared.withLock { shared -> Int in
+      shared.nextWaiter += 1
+      return shared.nextWaiter
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        let isCancelled = Task.isCancelled
+        let answer = shared.withLock { shared -> Result<Void, any Error>? in
+          if isCancelled { return .failure(CancellationError()) }
+          switch shared.state {
+          case .active: return .success(())
+          case .finished(let end): return .failure(Self.error(end))
+          case .pending, .reconnecting, .paused:
+            shared.readyWaiters[number] = continuation
+            return nil
+          }
+        }
+        if let answer { continuation.resume(with: answer) }
+      }
+    } onCancel: {
+      let waiter = shared.withLock { $0.readyWaiters.removeValue(forKey: number) }
+      waiter?.resume(throwing: CancellationError())
+    }
+  }
+
+  /// The state now and every change after it, the end last. At most 64 changes wait; older ones are dropped first.
+  package func states() -> AsyncStream<SubscriptionState> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+      let number = shared.withLock { shared -> Int in
+        shared.nextWaiter += 1
+        continuation.yield(shared.state)
+        if shared.state.isFinished {
+          continuation.finish()
+        } else {
+          shared.stateWaiters[shared.nextWaiter] = continuation
+        }
+        return shared.nextWaiter
+      }
+      continuation.onTermination = { [weak self] _ in
+        _ = self?.shared.withLock { $0.stateWaiters.removeValue(forKey: number) }
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/// A running subscription: its events as a sequence, and its life as a state.
+///
+/// Work starts when it is made, not when it is iterated. It ends when the server completes it, when the consuming task
+/// is cancelled, by `cancel()`, or when the last reference to it is gone; in the latter cases the server is told.
+///
+///     let stream = client.subscribe("subscription { tick }")
+///     try await stream.ready()
+///     for try await result in stream { … }
+///
+/// It has one consumer: two loops at a time over one stream are a programmer error. A connection that is lost does not
+/// end it: the state says `reconnecting`, events go on where they stopped, and a hole that could not be filled is one
+/// element that says so.
+public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendable {
+  package let core: SubscriptionCore
+  private let decode: @Sendable (SubscriptionEvent) throws -> Element
+
+  package init(core: SubscriptionCore, decode: @escaping @Sendable (SubscriptionEvent) throws -> Element) {
+    self.core = core
+    self.decode = decode
+  }
+
+  deinit {
+    core.leave()
+  }
+
+  /// Where it stands now.
+  public var state: SubscriptionState { core.state }
+
+  /// Whether the server itself said that the subscription is live. Plain servers cannot; then `active` means sent.
+  public var isConfirmed: Bool { core.isConfirmed }
+
+  /// The state now and each change after it, as they happen, the end last.
+  public var states: AsyncStream<SubscriptionState> { core.states() }
+
+  /// Returns when the subscription is active; at once when it is.
+  /// - Throws: the error it failed with, or `CancellationError`.
+  public func ready() async throws {
+    try await core.waitUntilActive()
+  }
+
+  /// Ends the subscription: iteration returns nil, nothing more is delivered, the server is told.
+  public func cancel() {
+    core.leave()
+  }
+
+  /// An iterator, for the stream's one consumer.
+  public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+
+  /// Takes the events, one after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    let stream: SubscriptionStream<Element>
+
+    /// The next event; nil when the subscription has completed or was cancelled.
+    /// - Throws: what it failed with; the state then names the same error.
+    public mutating func next() async throws -> Element? {
+      if Task.isCancelled { stream.core.leave() }
+      guard let event = try await stream.core.next() else { return nil }
+      do {
+        return try stream.decode(event)
+      } catch {
+        stream.core.leave(.error(error))
+        throw error
+      }
+    }
+  }
+}

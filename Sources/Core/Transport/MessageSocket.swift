@@ -1,0 +1,52 @@
+package import MartletRuntime
+package import MartletWireProtocols
+
+/// An open WebSocket as the connection sees it: text messages and an end. Confined to its loop.
+package protocol MessageSocket: AnyObject {
+  func send(text: [UInt8])
+  func close(_ code: WebSocketCloseCode, reason: String)
+  func abort()
+  /// Stops and restarts reading, for back-pressure.
+  var isReading: Bool { get set }
+}
+
+/// What a socket tells the connection, on the loop.
+package protocol MessageSocketHandler: AnyObject {
+  func received(text: [UInt8])
+  func receivedBinary()
+  /// Exactly once, last.
+  func closed(code: WebSocketCloseCode, reason: String)
+}
+
+/// Where and how to open a WebSocket.
+package struct MessageSocketRequest: Sendable {
+  package var endpoint: GraphQLEndpoint
+  package var subprotocols: [String]
+  package var headers: [(name: String, value: String)]
+  package var openTimeout: Duration
+  package var messageBytes: Int
+}
+
+/// Why a WebSocket did not open.
+package struct MessageSocketFailure: Error, Sendable, CustomStringConvertible {
+  package var message: String
+  /// The HTTP status when the server answered with one.
+  package var status: Int?
+
+  package init(_ message: String, status: Int? = nil) {
+    self.message = message
+    self.status = status
+  }
+
+  package var description: String { status.map { "\(message) (HTTP \($0))" } ?? message }
+}
+
+/// Opens WebSockets: sockets in production, an imaginary wire in tests.
+package protocol MessageSocketConnector: Sendable {
+  typealias Opened = (socket: any MessageSocket, subprotocol: String?)
+  /// `completion` runs on `loop` exactly once, before the handler hears anything; not at all when cancelled.
+  func open(
+    _ request: MessageSocketRequest, on loop: any Loop, handler: any MessageSocketHandler,
+    completion: @escaping (Result<Opened, MessageSocketFailure>) -> Void
+  ) -> ConnectAttempt
+}
