@@ -51,7 +51,7 @@ package final class Store: Sendable {
     lineage = opening.lineage
     limits = options.limits
     clock = options.clock
-    recent = RecentBatches(largest: options.limits.ringChanges)
+    recent = RecentBatches(bytes: options.limits.ringBytes)
     revision = opening.revision
     executor = options.writer
     onFailure = options.onFailure

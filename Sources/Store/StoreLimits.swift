@@ -36,8 +36,8 @@ package struct StoreLimits: Sendable, Equatable {
   package var pageRows = 1_000
   /// Rows SQLite may look at for one list before it answers with what it has found and a token.
   package var scannedRows = 100_000
-  /// Changes of recent batches kept in memory for members that catch up.
-  package var ringChanges = 65_536
+  /// Bytes of recent batches kept in memory for members that catch up.
+  package var ringBytes = 16 * 1_048_576
   /// Page cache of each connection in KiB.
   package var cacheKiB: Int32 = 16_384
   /// Lineage entries kept; older terms than that are gaps.

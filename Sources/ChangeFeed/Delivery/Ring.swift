@@ -55,7 +55,7 @@ package struct Ring: Sendable {
     }
     var end = low + 1
     var bytes = batches[low].byteCount
-    while end < batches.count, bytes + batches[end].byteCount <= maximumBytes {
+    while end < batches.count, batches[end].byteCount <= maximumBytes - bytes {
       bytes += batches[end].byteCount
       end += 1
     }

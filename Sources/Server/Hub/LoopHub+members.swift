@@ -61,7 +61,7 @@ extension LoopHub {
     var gap: GapReason?
     switch result {
     case .success(.changes(let changes, _)):
-      history.keep(changes, after: start)
+      pages.keep(changes, after: start)
       // Large records end a page early, by bytes; the next reader asks from its own offset.
       if let last = changes.last?.offset, last <= wanted { pageIsShort[start] = true }
     case .success(.gap(let reason)): gap = reason

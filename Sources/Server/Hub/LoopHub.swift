@@ -32,7 +32,7 @@ package final class LoopHub {
   package var settled: Int64 { deliveries.first.map { $0.before } ?? applied }
   var deliveries: [Delivery] = []
   private var isDelivering = false
-  var history: History
+  var pages = LogPages()
   /// Who waits for a page of the log, by the offset it begins behind.
   var logReaders: [Int64: [(GapReason?) -> Void]] = [:]
   /// Pages that bytes ended before their round size.
@@ -68,7 +68,6 @@ package final class LoopHub {
     index = SubscriptionIndex(limits: limits)
     plans = PlanCache(capacity: node.limits.cachedPlans)
     applied = 0
-    history = History(byteLimit: node.limits.ringBytes)
     runner = OperationRunner(node, on: loop)
   }
 
@@ -94,6 +93,14 @@ package final class LoopHub {
       groups: index.groupCount, scannedFilters: index.scannedPredicateCount)
   }
 
+  /// What the next step of a member that catches up rests on.
+  var situation: CatchUp.Situation {
+    let position = node.store.position
+    return CatchUp.Situation(
+      lineage: node.store.lineage, firstKept: position.firstRetained, head: max(position.head, applied),
+      applied: applied, ringFirst: node.store.recent.firstOffset)
+  }
+
   // MARK: The feed
 
   /// Takes what one group commit or one list of reads brought: the batch first, then the answers.
@@ -106,7 +113,6 @@ package final class LoopHub {
   private func apply(_ batch: ChangeBatch) {
     counters.add(.batches)
     counters.add(.changes, batch.changes.count)
-    history.append(batch)
     let before = applied
     var events: [GroupID: Int] = [:]
     let firstNew = deliveries.count

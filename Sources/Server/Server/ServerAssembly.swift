@@ -40,11 +40,12 @@ package enum ServerAssembly {
     options.limits.logBytes = configuration.retentionBytes
     options.limits.queuedWrites = configuration.limits.queuedWrites
     options.limits.queuedReads = configuration.limits.queuedReads
+    options.limits.ringBytes = configuration.limits.ringBytes
     options.allowsDropping = configuration.allowsDropping
     options.schemaName = String(models.version, radix: 16)
     let store: Store
     do {
-      store = try Store(surroundings.place, shapes: RecordShapes.make(models), options: options)
+      store = try Store(surroundings.place, schema: models, options: options)
     } catch {
       throw ServerError(.data, error.description)
     }
@@ -54,7 +55,8 @@ package enum ServerAssembly {
     for field in configuration.topics.keys { resolvers.use(.parent, "Subscription", field) }
     let schema: ExecutableSchema
     do {
-      schema = try ExecutableSchema(models.schema, resolvers: resolvers)
+      schema = try ExecutableSchema(
+        models.schema, resolvers: resolvers, allowsIntrospection: access.isDevelopment)
     } catch {
       store.close()
       throw ServerError(.schema, error.description)

@@ -19,7 +19,7 @@ final class GraphQLSession {
   private let isAuthorized: Bool
   private var timer: LoopTimer?
   private var timerDeadline: Instant?
-  private(set) var catchUp: CatchUp?
+  private(set) var catchUp: SessionCatchUp?
   private var isPumpScheduled = false
   /// Source streams that wait for the socket to drain before they bring their next event.
   var blockedStreams: [() -> Void] = []
@@ -76,15 +76,16 @@ final class GraphQLSession {
 
   /// Everything up to here has been written to every member of the session that is ready.
   private var position: Cursor {
-    var offset = hub.settled
+    var behind: [Int64] = []
     for case .member(let member) in operations.values {
       if member.isCatchingUp {
-        offset = min(offset, member.since)
+        behind.append(member.since)
       } else if let first = member.group?.waiting.first {
-        offset = min(offset, first.offset - 1)
+        behind.append(first.offset - 1)
       }
     }
-    return Cursor(term: hub.cursor.term, offset: offset)
+    return Cursor(
+      term: hub.cursor.term, offset: Progress.position(applied: hub.settled, catchingUp: behind))
   }
 
   /// Ends the session with a close code.
@@ -132,7 +133,7 @@ final class GraphQLSession {
   func checkBacklog() {
     guard let socket, socket.pendingBytes > hub.node.limits.highWaterBytes else { return }
     hub.counters.add(.lagging)
-    let catchUp = catchUp ?? CatchUp(self)
+    let catchUp = catchUp ?? SessionCatchUp(self)
     self.catchUp = catchUp
     for case .member(let member) in operations.values where !member.isCatchingUp {
       member.since = hub.servedOffset(of: member)
@@ -143,7 +144,7 @@ final class GraphQLSession {
 
   /// Has a member read on from its offset.
   func beginCatchUp(_ member: Member) {
-    let catchUp = catchUp ?? CatchUp(self)
+    let catchUp = catchUp ?? SessionCatchUp(self)
     self.catchUp = catchUp
     catchUp.add(member)
     catchUp.pump()

@@ -129,19 +129,4 @@ import Testing
     #expect(Progress.position(applied: 90, catchingUp: []) == 90)
     #expect(Progress.position(applied: 90, catchingUp: [70, 95]) == 70)
   }
-
-  // MARK: Retention
-
-  @Test func `the log is forgotten by age or bytes, up to the newest stretch`() {
-    let stretches = (1...4).map {
-      Retention.Stretch(lastOffset: Int64($0) * 10, committedAt: Int64($0) * 1_000, byteCount: 100)
-    }
-    func cut(_ age: Int64?, _ bytes: Int64?, now: Int64 = 5_000) -> Int64? {
-      Retention(maximumAge: age, maximumBytes: bytes).forgettable(stretches, totalBytes: 400, now: now)
-    }
-    #expect(cut(nil, nil) == nil && cut(10_000, 400) == nil)
-    #expect(cut(2_500, nil) == 20 && cut(nil, 250) == 20 && cut(2_500, 50) == 30)
-    #expect(cut(0, 0) == 30 && cut(.max, nil, now: .max) == nil)
-    #expect(cut(1_000, nil, now: 0) == nil)
-  }
 }

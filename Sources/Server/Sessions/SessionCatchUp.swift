@@ -1,19 +1,22 @@
 internal import MartletChangeFeed
 internal import MartletJSON
 internal import MartletRuntime
+internal import MartletStore
 internal import MartletVocabulary
 
 /// Brings the members of one session that have fallen behind, or have come back, up to the loop's place: from memory,
 /// else from the log, a window at a time. They turn live inside one turn, when nothing lies between.
 ///
 /// Confined to its loop.
-final class CatchUp {
+final class SessionCatchUp {
   private unowned let session: GraphQLSession
   private let hub: LoopHub
   private var members: [Member] = []
   /// What is to be sent next: who gets which change.
   private var queue: [(member: Member, change: Change)] = []
   private var next = 0
+  /// For whom the queue was made; members that joined since are not served by it.
+  private var participants: [Member] = []
   private var queueEnd: Int64 = 0
   private var isWaiting = false
   private var isOver = false
@@ -41,6 +44,7 @@ final class CatchUp {
   func stop() {
     isOver = true
     members = []
+    participants = []
     queue = []
   }
 
@@ -52,12 +56,11 @@ final class CatchUp {
         sendNext()
         continue
       }
-      for member in members where member.since < queueEnd { member.since = queueEnd }
+      for member in participants where member.isCatchingUp && member.since < queueEnd { member.since = queueEnd }
+      participants = []
       queue.removeAll(keepingCapacity: true)
       next = 0
-      let from = members.map(\.since).min() ?? hub.applied
-      if from >= hub.applied { return goLive() }
-      refill(from)
+      step()
     }
   }
 
@@ -89,26 +92,40 @@ final class CatchUp {
     hub.counters.add(.deliveries)
   }
 
-  /// Looks at the next stretch of changes, in memory or after reading it.
-  private func refill(_ from: Int64) {
-    if let (changes, upTo) = hub.history.changes(after: from) {
-      queueEnd = upTo
-      for change in changes {
-        for member in members where change.offset > member.since && member.group?.concerns(change) == true {
-          queue.append((member, change))
-        }
-        if queue.count >= hub.node.limits.catchUpChanges, change.endsTransaction {
-          queueEnd = change.offset
-          break
-        }
-      }
-      return
+  /// Goes where the feed says the member that is furthest behind has to go next.
+  private func step() {
+    participants = members
+    let from = members.map(\.since).min() ?? hub.applied
+    switch CatchUp.next(from: Cursor(term: hub.cursor.term, offset: from), in: hub.situation) {
+    case .live: goLive()
+    case .ring(let offset):
+      let batches = hub.node.store.recent.batches(after: offset, bytes: hub.node.limits.catchUpBytes) ?? []
+      // The ring may have let go of it in this moment; then the next step reads the log.
+      for batch in batches { enqueue(batch.changes.following(offset)) }
+    case .log(let offset, _):
+      if let changes = hub.pages.changes(after: offset) { enqueue(changes) } else { read(behind: offset) }
+    case .gap(let reason, _): declareGap(reason, behind: from)
     }
+  }
+
+  /// Queues what each member gets of some changes, up to the end of a transaction when they are many.
+  private func enqueue(_ changes: ArraySlice<Change>) {
+    if queue.count >= hub.node.limits.catchUpChanges { return }
+    for change in changes {
+      for member in participants where change.offset > member.since && member.group?.concerns(change) == true {
+        queue.append((member, change))
+      }
+      queueEnd = change.offset
+      if queue.count >= hub.node.limits.catchUpChanges, change.endsTransaction { return }
+    }
+  }
+
+  private func read(behind offset: Int64) {
     isWaiting = true
-    hub.readLog(after: from) { [weak self] gap in
+    hub.readLog(after: offset) { [weak self] gap in
       guard let self, !self.isOver else { return }
       self.isWaiting = false
-      if let gap { self.declareGap(gap, behind: from) }
+      if let gap { self.declareGap(gap, behind: offset) }
       self.pump()
     }
   }
@@ -116,6 +133,7 @@ final class CatchUp {
   private func goLive() {
     let ready = members
     members = []
+    participants = []
     queueEnd = 0
     for member in ready {
       member.isCatchingUp = false
