@@ -1,0 +1,38 @@
+extension JSONValue: Decodable {
+  private struct Key: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// Reads whatever value is there. Integers stay integers where the decoder tells them apart.
+  public init(from decoder: any Decoder) throws {
+    if let members = try? decoder.container(keyedBy: Key.self) {
+      var object = JSONObject()
+      for key in members.allKeys { object[key.stringValue] = try members.decode(JSONValue.self, forKey: key) }
+      self = .object(object)
+      return
+    }
+    if var elements = try? decoder.unkeyedContainer() {
+      var array: [JSONValue] = []
+      while !elements.isAtEnd { array.append(try elements.decode(JSONValue.self)) }
+      self = .array(array)
+      return
+    }
+    let single = try decoder.singleValueContainer()
+    if single.decodeNil() {
+      self = .null
+    } else if let bool = try? single.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let int = try? single.decode(Int64.self) {
+      self = .int(int)
+    } else if let uint = try? single.decode(UInt64.self) {
+      self = .uint(uint)
+    } else if let double = try? single.decode(Double.self) {
+      self = .double(double)
+    } else {
+      self = .string(try single.decode(String.self))
+    }
+  }
+}

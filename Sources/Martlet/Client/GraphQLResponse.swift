@@ -1,0 +1,47 @@
+public import MartletCore
+public import MartletJSON
+public import MartletVocabulary
+
+/// A GraphQL result, or the sign that results are missing.
+public struct GraphQLResponse<Data: Sendable>: Sendable {
+  /// The data; nil when the operation failed as a whole, and in an element that stands for a gap.
+  public var data: Data?
+  /// The errors as the server sent them. A response with errors is a value, not a thrown error.
+  public var errors: [JSONValue]
+  /// What the server added beside data and errors.
+  public var extensions: JSONObject
+  /// The place of this event in the server's log, when the server gives cursors.
+  public var cursor: Cursor?
+  /// Set when events are missing between the element before and the one after; data is nil then.
+  public var gap: EventGap?
+}
+
+extension GraphQLResponse where Data: Decodable {
+  /// Reads what a server sent.
+  /// - Throws: `invalidResponse`, `decodingFailed`.
+  package init(_ event: SubscriptionEvent) throws(GraphQLClientError) {
+    self.init(data: nil, errors: [], extensions: JSONObject(), cursor: event.cursor, gap: event.gap)
+    if event.gap != nil { return }
+    let body: JSONValue
+    do throws(JSONError) {
+      body = try JSONValue(parsing: event.payload)
+    } catch {
+      throw GraphQLClientError(.invalidResponse, "the result is no JSON", underlying: error)
+    }
+    guard let object = body.object, object["data"] != nil || object["errors"] != nil else {
+      throw GraphQLClientError(.invalidResponse, "the result has neither data nor errors")
+    }
+    errors = object["errors"]?.array ?? []
+    extensions = object["extensions"]?.object ?? JSONObject()
+    guard let value = object["data"], !value.isNull else { return }
+    if let same = value as? Data {
+      data = same
+      return
+    }
+    do {
+      data = try JSONDecoding().decode(Data.self, from: value)
+    } catch {
+      throw GraphQLClientError(.decodingFailed, "the data does not have the shape of \(Data.self)", underlying: error)
+    }
+  }
+}
