@@ -21,6 +21,9 @@ public struct ServerLimits: Sendable {
   public var connectionInitTimeout: Duration = .seconds(3)
   /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention.
   public var positionInterval: Duration? = .seconds(20)
+  /// Payloads below this size are sent uncompressed to sockets with permessage-deflate: compressing them costs more
+  /// than it saves.
+  public var compressionThreshold = 128
   /// Silence after which a WebSocket ping asks for a sign of life.
   public var pingInterval: Duration = .seconds(12)
   /// How long a pong may take before the peer counts as gone.

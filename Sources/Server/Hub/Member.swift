@@ -1,5 +1,7 @@
 internal import MartletChangeFeed
+internal import MartletSockets
 internal import MartletVocabulary
+internal import MartletWireProtocols
 
 /// One live subscription as its loop sees it: where it belongs, and up to where it has been served.
 ///
@@ -30,10 +32,28 @@ package final class Member {
   }
 }
 
-/// An event's payload, encoded once for all members of a group.
-package struct EncodedEvent {
-  var offset: Int64
-  var payload: [UInt8]
+/// An event's payload, encoded once for all members of a group, and compressed once for those that asked for that.
+final class EncodedEvent {
+  let offset: Int64
+  let payload: [UInt8]
   /// `,"cursor":"…"}`, the same for all members that asked for cursors.
-  var suffix: [UInt8]
+  let suffix: [UInt8]
+  /// The payload compressed without earlier context, by window; nearly always one.
+  private var deflated: [(windowBits: Int, bytes: [UInt8])] = []
+
+  init(offset: Int64, payload: [UInt8], suffix: [UInt8]) {
+    self.offset = offset
+    self.payload = payload
+    self.suffix = suffix
+  }
+
+  /// The payload compressed with a window, ending in a sync flush.
+  func deflated(windowBits: Int, pool: ZlibPool) -> [UInt8] {
+    if let known = deflated.first(where: { $0.windowBits == windowBits }) { return known.bytes }
+    let agreed = WebSocketDeflate(serverNoContextTakeover: true, serverMaxWindowBits: windowBits)
+    var bytes: [UInt8] = []
+    ZlibCompression(agreed, isServer: true, pool: pool).compress(payload, into: &bytes)
+    deflated.append((windowBits, bytes))
+    return bytes
+  }
 }

@@ -118,11 +118,31 @@ final class GraphQLSession {
   func write(_ event: EncodedEvent, to member: Member) {
     guard let socket else { return }
     let suffix = member.hasCursors ? event.suffix : GraphQLTransportWS.NextMessage.plainSuffix
-    if socket.compression != nil {
-      return socket.send(text: member.prefix + event.payload + suffix)
+    if let compression = socket.compression {
+      return writeCompressed(event, member.prefix, suffix, on: socket, compression)
     }
     socket.appendFrames {
       WebSocketFrame.appendText(prefix: member.prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
+    }
+  }
+
+  /// The shared payload is compressed once and stands between stored blocks with the member's own bytes. A socket that
+  /// keeps its context cannot share, and compresses the whole message itself.
+  private func writeCompressed(
+    _ event: EncodedEvent, _ prefix: [UInt8], _ suffix: [UInt8], on socket: WebSocketChannel,
+    _ compression: any WebSocketCompression
+  ) {
+    guard let bits = (compression as? ZlibCompression)?.sharedWindowBits else {
+      return socket.send(text: prefix + event.payload + suffix)
+    }
+    guard event.payload.count >= hub.node.limits.compressionThreshold else {
+      return socket.appendFrames {
+        WebSocketFrame.appendText(prefix: prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
+      }
+    }
+    let deflated = event.deflated(windowBits: bits, pool: hub.zlib)
+    socket.appendFrames {
+      WebSocketFrame.appendCompressedText(prefix: prefix, deflated: deflated, suffix: suffix, to: &$0.bytes)
     }
   }
 

@@ -21,6 +21,10 @@ package final class ZlibCompression: WebSocketCompression {
     keepsIncoming = !(isServer ? agreed.clientNoContextTakeover : agreed.serverNoContextTakeover)
   }
 
+  /// The window this side compresses with, when it forgets each message: then a payload compressed once, with the same
+  /// window, can be spliced into the messages of many connections. Nil with context takeover.
+  package var sharedWindowBits: Int? { keepsOutgoing ? nil : outgoingBits }
+
   package func compress(_ message: [UInt8], into output: inout [UInt8]) {
     guard let stream = outgoing ?? pool.take(.deflate, windowBits: outgoingBits) else {
       return Self.store(message, into: &output)
