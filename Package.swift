@@ -83,7 +83,7 @@ let floor3: [Target] = [
     "Server",
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
-      "Sockets", "SQLite", "GraphQLExecution", "Store")),
+      "Sockets", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
   module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols")),
 ]

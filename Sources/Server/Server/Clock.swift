@@ -1,4 +1,6 @@
 internal import Foundation
+internal import MartletRuntime
+internal import MartletStore
 
 /// The calendar of the machine: the server's one place that reads it.
 enum CalendarClock {
@@ -6,6 +8,9 @@ enum CalendarClock {
   static func milliseconds() -> Int64 {
     Int64(Date().timeIntervalSince1970 * 1_000)
   }
+
+  /// The clocks the store reads.
+  static var forStore: StoreClock { StoreClock(now: MonotonicClock.now, milliseconds: milliseconds) }
 }
 
 /// How many processors there are.

@@ -1,6 +1,5 @@
 internal import MartletModelSchema
 internal import MartletRuntime
-internal import MartletSQLite
 internal import MartletSockets
 internal import MartletStore
 internal import Synchronization
@@ -36,15 +35,14 @@ public final class GraphQLServer: Sendable {
   public init(_ configuration: ServerConfiguration) throws(ServerError) {
     self.configuration = configuration
     var chance = SystemChance.generator()
-    let clock = StoreClock(now: MonotonicClock.now, milliseconds: CalendarClock.milliseconds)
-    var options = StoreOptions(term: chance.next(), clock: clock)
+    var options = StoreOptions(term: chance.next(), clock: CalendarClock.forStore)
     let failure = FailureSwitch()
     options.onFailure = { failure.fail($0.description) }
     self.failure = failure
     let place: StorePlace =
       switch configuration.data {
       case .folder(let folder): .folder(folder)
-      case .memory: .memory(MemoryFiles())
+      case .memory: .emptyMemory
       }
     calendar = Calendar(milliseconds: CalendarClock.milliseconds, generator: chance)
     node = try ServerAssembly.node(

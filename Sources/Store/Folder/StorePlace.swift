@@ -13,6 +13,9 @@ package enum StorePlace: Sendable {
   /// An imaginary disk in memory.
   case memory(MemoryFiles)
 
+  /// A new, empty disk in memory.
+  package static var emptyMemory: StorePlace { .memory(MemoryFiles()) }
+
   /// The database's path on its disk.
   var databasePath: String {
     switch self {
