@@ -1,4 +1,5 @@
 internal import MartletRuntime
+internal import MartletSockets
 package import MartletStore
 internal import Synchronization
 
@@ -11,6 +12,22 @@ package final class MetricsCollector: Sendable {
     package var subscriptions = 0
     package var groups = 0
     package var scannedFilters = 0
+    /// What the loop itself has done since it started; zero under a simulation.
+    package var turns = 0
+    package var wakes = 0
+    package var sends = 0
+    package var receives = 0
+
+    /// The same with the counters of the loop, when it is one that counts.
+    fileprivate func adding(_ loop: any Loop) -> Gauges {
+      guard let counted = (loop as? EpollLoop)?.counters else { return self }
+      var gauges = self
+      gauges.turns = counted.turns
+      gauges.wakes = counted.wakes
+      gauges.sends = counted.sends
+      gauges.receives = counted.receives
+      return gauges
+    }
   }
 
   private struct Sum {
@@ -41,7 +58,7 @@ package final class MetricsCollector: Sendable {
     let sum = SharedSum(waiting: hubs.count)
     for hub in hubs {
       hub.loop.execute {
-        if let total = sum.add(hub.value.counters, hub.value.gauges) { completion(total.0, total.1) }
+        if let total = sum.add(hub.value.counters, hub.value.gauges.adding(hub.loop)) { completion(total.0, total.1) }
       }
     }
   }
@@ -62,6 +79,10 @@ package final class MetricsCollector: Sendable {
         sum.gauges.subscriptions += gauges.subscriptions
         sum.gauges.groups += gauges.groups
         sum.gauges.scannedFilters += gauges.scannedFilters
+        sum.gauges.turns += gauges.turns
+        sum.gauges.wakes += gauges.wakes
+        sum.gauges.sends += gauges.sends
+        sum.gauges.receives += gauges.receives
         sum.waiting -= 1
         return sum.waiting == 0 ? (sum.counters, sum.gauges) : nil
       }
@@ -79,6 +100,10 @@ package final class MetricsCollector: Sendable {
     add("subscriptions", "gauge", "Live subscriptions fed by the log.", Int64(gauges.subscriptions))
     add("subscription_groups", "gauge", "Groups of equal subscriptions.", Int64(gauges.groups))
     add("scanned_filters", "gauge", "Filters without an equality, tried on every event.", Int64(gauges.scannedFilters))
+    add("loop_turns_total", "counter", "Rounds of the event loops.", Int64(gauges.turns))
+    add("loop_wakes_total", "counter", "Times another thread had to wake a loop.", Int64(gauges.wakes))
+    add("socket_sends_total", "counter", "System calls that send.", Int64(gauges.sends))
+    add("socket_receives_total", "counter", "System calls that receive.", Int64(gauges.receives))
     add("log_head_offset", "gauge", "Newest durable offset of the change log.", position.head)
     add("log_first_offset", "gauge", "Oldest offset the change log keeps.", position.firstRetained)
     add("log_bytes", "gauge", "Bytes of change log entries kept.", position.bytes)
