@@ -1,11 +1,78 @@
-/// `martlet bench`: points to the measurements, which need peers and generators that are no part of the command.
+/// `martlet bench`: measures one part of Martlet by itself, in processor time, and prints one line of JSON per figure.
+/// The scripts in `Benchmarks` run it beside its peers.
 enum BenchCommand: Subcommand {
   static let specification = CommandSpecification(
-    name: "bench", summary: "Say how the project's measurements are taken.",
-    discussion: "The measurements live in the repository's Benchmarks folder; 'make bench' builds and runs them.")
+    name: "bench", summary: "Measure one part of Martlet by itself: graphql, json, store or floor.",
+    operands: [.init(name: "WORKLOAD", help: "graphql, json, store or floor")],
+    options: [
+      .init(
+        name: "files", value: "DIR", help: "graphql: folder with schema, query and data (default Benchmarks/GraphQL)"),
+      .init(name: "operations", value: "N", help: "graphql, json: operations per figure (default 20000)"),
+      .init(name: "data", value: "DIR", help: "store: a new folder for the data"),
+      .init(name: "group", value: "N", help: "store: writes in each group commit (default 64)"),
+      .init(name: "in-flight", value: "N", help: "store: instead of fixed groups, this many writes waiting at a time"),
+      .init(name: "writes", value: "N", help: "store: writes in all (default 20000)"),
+      .init(name: "port", value: "N", help: "floor: the port to serve subscribers on"),
+      .init(name: "frame", value: "FILE", help: "floor: the text of one event, with marks for what changes"),
+    ],
+    examples: [
+      ("martlet bench graphql", "parse, validate and execute a query of 30 fields, with and without a plan kept"),
+      ("martlet bench store --data /tmp/bench --group 64", "durable writes in groups of 64"),
+    ])
 
-  static func run(_ arguments: ParsedArguments) throws -> ExitCode {
-    Console.out(specification.discussion)
+  static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+    let operations = try arguments.integer("operations", in: 1...1_000_000_000) ?? 20_000
+    switch arguments.operands.first {
+    case "graphql":
+      try GraphQLWorkload.run(folder: arguments.value("files") ?? "Benchmarks/GraphQL", operations: operations)
+    case "json": try JSONWorkload.run(operations: operations)
+    case "store": try await runStore(arguments)
+    case "floor":
+      guard let port = try arguments.integer("port", in: 0...65_535), let frame = arguments.value("frame") else {
+        throw UsageError("bench floor needs --port N and --frame FILE.")
+      }
+      try FloorSender.run(port: port, frame: try NamedFile.text(frame))
+    case let other?: throw UsageError("There is no workload '\(other)': graphql, json, store or floor.")
+    case nil: throw UsageError("Name a workload: graphql, json, store or floor.")
+    }
     return .success
+  }
+
+  private static func runStore(_ arguments: ParsedArguments) async throws {
+    guard let folder = arguments.value("data") else { throw UsageError("bench store needs --data DIR.") }
+    let writes = try arguments.integer("writes", in: 1...100_000_000) ?? 20_000
+    if let inFlight = try arguments.integer("in-flight", in: 1...16_384) {
+      try await StoreWorkload.runThreaded(folder: folder, inFlight: inFlight, writes: writes)
+    } else {
+      let group = try arguments.integer("group", in: 1...256) ?? 64
+      try StoreWorkload.runGroups(folder: folder, group: group, writes: writes)
+    }
+  }
+}
+
+/// A figure on its way to standard output.
+struct BenchFigure {
+  private var members: [String] = []
+
+  /// A figure of a workload.
+  init(_ workload: String) {
+    add("workload", text: workload)
+  }
+
+  mutating func add(_ name: String, text: String) {
+    members.append("\"\(name)\":\"\(text)\"")
+  }
+
+  mutating func add(_ name: String, _ value: Int) {
+    members.append("\"\(name)\":\(value)")
+  }
+
+  mutating func add(_ name: String, _ value: Double) {
+    members.append("\"\(name)\":\((value * 1000).rounded() / 1000)")
+  }
+
+  /// Prints the figure at once, also into a pipe.
+  func print() {
+    Console.out("{\(members.joined(separator: ","))}")
   }
 }
