@@ -46,6 +46,41 @@ package struct RecordSelection: Sendable {
     self.members = members
   }
 
+  /// Says what is selected: selections of one schema with equal signatures are interchangeable, so that many
+  /// subscriptions that differ only in their filters can keep one.
+  package var signature: [UInt8] {
+    var bytes = rootKey
+    Self.describe(members, into: &bytes)
+    return bytes
+  }
+
+  private static func describe(_ members: [Member], into bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "{"))
+    for member in members {
+      bytes += member.key
+      switch member.origin {
+      case .slot(let slot): bytes += "#\(slot)".utf8
+      case .member(let name): bytes += ".\(name)".utf8
+      case .text(let text): bytes += text
+      }
+      describe(member.shape, into: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  private static func describe(_ shape: Shape, into bytes: inout [UInt8]) {
+    switch shape {
+    case .leaf(let leaf): bytes += ":\(leaf.name);".utf8
+    case .object(let members): describe(members, into: &bytes)
+    case .list(let element):
+      bytes.append(UInt8(ascii: "["))
+      describe(element, into: &bytes)
+    case .nonNull(let inner):
+      bytes.append(UInt8(ascii: "!"))
+      describe(inner, into: &bytes)
+    }
+  }
+
   /// Writes `{"data":{...}}` for a record with these slots. False when a value does not have the shape its field
   /// promises, such as null where none may stand; the caller then discards what was written and executes the plan,
   /// which finds the words for the errors.

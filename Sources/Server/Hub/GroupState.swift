@@ -4,23 +4,41 @@ internal import MartletJSON
 internal import MartletModelSchema
 
 /// What the members of one group share: how an event becomes their payload. Confined to its loop.
+///
+/// There may be one per subscriber, when all filters differ, so it is small: where the record alone answers the
+/// selection, the selection is kept (and shared with equal ones) and the plan let go.
 package final class GroupState {
-  let plan: OperationPlan
   let variables: JSONObject
   let interests: [Interest]
   /// Writes the payload straight from the record, where the record alone answers the selection.
   let selection: RecordSelection?
   /// For fields fed by a topic: members of the payload that must equal the subscription's arguments.
   let topicFilter: JSONObject
+  /// The canonical document and the operation's name: what the plan is made from again when it is needed after all.
+  let document: [UInt8]
+  let operationName: String?
+  /// Kept where every event needs it.
+  private let plan: OperationPlan?
   /// Events whose evaluation waits for the store or for user code, in order; the first is under way.
   var waiting: [Change] = []
 
-  init(plan: OperationPlan, variables: JSONObject, interests: [Interest], topicFilter: JSONObject = JSONObject()) {
-    self.plan = plan
+  init(
+    _ prepared: PreparedOperation, operationName: String?, variables: JSONObject, interests: [Interest],
+    selection: RecordSelection?, topicFilter: JSONObject = JSONObject()
+  ) {
     self.variables = variables
     self.interests = interests
+    self.selection = selection
     self.topicFilter = topicFilter
-    selection = RecordSelection(plan, variables: variables)
+    self.operationName = operationName
+    document = prepared.canonical
+    plan = selection == nil ? prepared.plan : nil
+  }
+
+  /// The plan; made again from the document where it was let go.
+  func plan(in schema: ExecutableSchema) -> OperationPlan? {
+    if let plan { return plan }
+    return try? schema.makePlan(document, operationName: operationName)
   }
 
   /// Whether a change concerns the group; for catch-up, where no index helps.
@@ -36,7 +54,7 @@ package final class GroupState {
     topicFilter.allSatisfy { change.payload[$0.key] == $0.value }
   }
 
-  /// The payload without waiting; nil when executing the plan is needed.
+  /// Writes the payload without waiting; false when the plan has to be executed.
   func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
     guard let selection, change.kind != .event else { return false }
     return selection.write(change.image.values, to: &writer)

@@ -42,6 +42,8 @@ package final class LoopHub {
   var sessions: [ObjectIdentifier: GraphQLSession] = [:]
   var connections: [ObjectIdentifier: ServerConnection] = [:]
   let metrics: MetricsCollector
+  /// One copy of each selection that groups use, by its signature.
+  var selections: [[UInt8]: RecordSelection] = [:]
   /// Compressors, lent out while a message is in work.
   let zlib = ZlibPool()
   private var found: [GroupID] = []
@@ -186,7 +188,10 @@ package final class LoopHub {
       ? .value(change.payload)
       : .record(RecordValue(typeName: node.models.models[change.model].name, slots: change.image.values))
     let scope = RequestScope(destination: destination)
-    runner.run(group.plan, coerced: group.variables, root: root, scope: scope) { completion($0.bytes) }
+    guard let plan = group.plan(in: node.schema) else {
+      preconditionFailure("a subscription's canonical document can be planned again")
+    }
+    runner.run(plan, coerced: group.variables, root: root, scope: scope) { completion($0.bytes) }
   }
 
   // MARK: Delivery

@@ -9,7 +9,8 @@ internal import MartletWireProtocols
 extension LoopHub {
   /// What a subscription on a field fed by the log listens to; nil for a field with a source stream of its own.
   func group(
-    _ plan: OperationPlan, _ variables: JSONObject, _ field: String, _ arguments: JSONObject
+    _ prepared: PreparedOperation, _ operationName: String?, _ variables: JSONObject, _ field: String,
+    _ arguments: JSONObject
   ) throws -> GroupState? {
     if case .subscribe(let source)? = node.models.operations[FieldPath("Subscription", field)] {
       let model = node.models.models[source.model]
@@ -28,12 +29,24 @@ extension LoopHub {
       let interests = source.events.map { event in
         Interest(.model(source.model, event.changeKind), predicate)
       }
-      return GroupState(plan: plan, variables: variables, interests: interests)
+      return GroupState(
+        prepared, operationName: operationName, variables: variables, interests: interests,
+        selection: shared(RecordSelection(prepared.plan, variables: variables)))
     }
     guard let topic = node.topics[field] else { return nil }
     return GroupState(
-      plan: plan, variables: variables, interests: [Interest(.topic(named: topic))],
-      topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
+      prepared, operationName: operationName, variables: variables, interests: [Interest(.topic(named: topic))],
+      selection: nil, topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
+  }
+
+  /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.
+  private func shared(_ selection: RecordSelection?) -> RecordSelection? {
+    guard let selection else { return nil }
+    let signature = selection.signature
+    if let known = selections[signature] { return known }
+    if selections.count >= node.limits.cachedPlans { selections.removeAll() }
+    selections[signature] = selection
+    return selection
   }
 
   /// The scope of one request: where its answers go and, for a numbered write, its number.

@@ -83,7 +83,7 @@ extension GraphQLSession {
     do {
       let variables = try plan.coerce(variables: request.variables)
       let (field, arguments) = try plan.subscribedField(variables: variables)
-      guard let group = try hub.group(plan, variables, field.name, arguments) else {
+      guard let group = try hub.group(prepared, request.operationName, variables, field.name, arguments) else {
         return open(number, plan, variables, request)
       }
       let key = GroupKey(
