@@ -134,6 +134,7 @@ let suites: [Target] = [
       "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand"]),
+  suite("Command", martlet("Vocabulary", "JSON", "Server") + ["Martlet", "MartletCommand"]),
   suite("DepartureBoard", ["DepartureBoard"]),
   suite("House", []),
 ]

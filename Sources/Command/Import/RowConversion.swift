@@ -1,0 +1,76 @@
+import MartletJSON
+
+/// Rows into inputs of a model.
+struct RowConversion {
+  private let columns: [(name: String, field: ImportTarget.Field?)]
+  private let fields: [String: ImportTarget.Field]
+  private let names: [String: String]
+  private let missing: Set<String>
+  private let ignoresUnknown: Bool
+
+  /// - Parameters:
+  ///   - header: the columns of a CSV file; empty for JSON lines.
+  ///   - renamed: column to field, where they differ.
+  ///   - missing: texts that stand for no value, beside the empty cell.
+  /// - Throws: when a column is no field, or a required field has no column.
+  init(
+    _ target: ImportTarget, header: [String], renamed: [String: String], missing: Set<String>, ignoresUnknown: Bool
+  ) throws(CommandFailure) {
+    fields = Dictionary(target.fields.map { ($0.name, $0) }) { first, _ in first }
+    names = renamed
+    self.missing = missing
+    self.ignoresUnknown = ignoresUnknown
+    var columns: [(name: String, field: ImportTarget.Field?)] = []
+    for column in header {
+      let name = renamed[column] ?? column
+      if fields[name] == nil, !ignoresUnknown {
+        throw CommandFailure(.badData, Self.unknown(column, as: name, in: target))
+      }
+      columns.append((column, fields[name]))
+    }
+    self.columns = columns
+    let covered = Set(columns.compactMap { $0.field?.name })
+    let uncovered = target.fields.filter { $0.type.isRequired && !covered.contains($0.name) }.map(\.name)
+    if !header.isEmpty, !uncovered.isEmpty {
+      throw CommandFailure(
+        .badData,
+        "No column for \(uncovered.joined(separator: ", ")), which \(target.model) requires. Use --map COLUMN=FIELD.")
+    }
+  }
+
+  func input(_ row: ImportRow) throws(CommandFailure) -> JSONObject {
+    var input = JSONObject()
+    switch row {
+    case .cells(let cells, let line):
+      for (column, cell) in zip(columns, cells) {
+        guard let field = column.field, !cell.isEmpty, !missing.contains(cell) else { continue }
+        do {
+          input[field.name] = try field.type.value(ofText: cell)
+        } catch {
+          throw CommandFailure(.badData, "Line \(line), column \(column.name): \(error.reason).")
+        }
+      }
+    case .object(let object, let line):
+      for (key, value) in object {
+        let name = names[key] ?? key
+        if fields[name] == nil {
+          guard ignoresUnknown else {
+            throw CommandFailure(
+              .badData, "Line \(line): the model has no field '\(name)'. Use --map or --ignore-unknown.")
+          }
+          continue
+        }
+        input[name] = value
+      }
+    }
+    return input
+  }
+
+  private static func unknown(_ column: String, as name: String, in target: ImportTarget) -> String {
+    let near = target.fields.map(\.name).min {
+      ParsedArguments.distance($0, name) < ParsedArguments.distance($1, name)
+    }
+    let hint = near.map { ParsedArguments.distance($0, name) <= 3 ? " Did you mean --map \(column)=\($0)?" : "" } ?? ""
+    return "Column '\(column)' is no field of \(target.model).\(hint) --ignore-unknown leaves such columns out."
+  }
+}

@@ -1,0 +1,22 @@
+import MartletJSON
+
+/// What `martlet subscribe` writes: one JSON object a line.
+///
+/// - An event is the GraphQL response with its cursor first: `{"cursor":"9f-7","data":{…}}`.
+/// - A hole that could not be filled: `{"gap":{"reason":"retention","from":"9f-7","to":"9f-90"}}`.
+enum EventLine {
+  static func event(_ response: JSONValue, cursor: String?) -> JSONObject {
+    var line = JSONObject()
+    if let cursor { line["cursor"] = .string(cursor) }
+    for (key, value) in response.object ?? ["data": response] { line[key] = value }
+    return line
+  }
+
+  static func gap(reason: String, from: String?, to: String?, dropped: Int?) -> JSONObject {
+    var gap: JSONObject = ["reason": .string(reason)]
+    if let from { gap["from"] = .string(from) }
+    if let to { gap["to"] = .string(to) }
+    if let dropped { gap["dropped"] = .int(Int64(dropped)) }
+    return ["gap": .object(gap)]
+  }
+}

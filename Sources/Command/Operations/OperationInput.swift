@@ -1,0 +1,72 @@
+import MartletJSON
+
+/// What the commands that send a document have in common.
+struct OperationInput {
+  let url: String
+  let document: String
+  let variables: JSONObject
+  let operationName: String?
+  let headers: [(name: String, value: String)]
+
+  static let operands: [CommandSpecification.Operand] = [
+    .init(name: "URL", help: "the server, as http://127.0.0.1:8080/graphql; the path may be left out"),
+    .init(name: "DOCUMENT", help: "the GraphQL document, @FILE, or - for standard input"),
+  ]
+
+  static let connectionOptions: [CommandSpecification.Option] = [
+    .init(name: "header", value: "N:V", help: "send this header field, such as x-api-key:…", repeats: true)
+  ]
+
+  static let options: [CommandSpecification.Option] =
+    [
+      .init(name: "variables", value: "JSON", help: "the variables as a JSON object, or @FILE"),
+      .init(name: "operation", value: "NAME", help: "the operation to run, if the document has several"),
+    ] + connectionOptions
+
+  init(_ arguments: ParsedArguments) throws {
+    url = try Self.url(arguments.operands[0])
+    document = try Self.text(arguments.operands[1])
+    operationName = arguments.value("operation")
+    headers = try Self.headers(arguments)
+    guard let text = arguments.value("variables") else {
+      variables = JSONObject()
+      return
+    }
+    let value: JSONValue
+    do {
+      value = try JSONValue(parsing: try Self.text(text))
+    } catch let error as JSONError {
+      throw UsageError("--variables is not JSON: \(error.description).")
+    }
+    guard let object = value.object else { throw UsageError("--variables must be a JSON object.") }
+    variables = object
+  }
+
+  /// `@FILE`, `-`, or the text itself.
+  static func text(_ word: String) throws(CommandFailure) -> String {
+    if word == "-" { return try NamedFile.text("-") }
+    return word.hasPrefix("@") ? try NamedFile.text(String(word.dropFirst())) : word
+  }
+
+  /// A server's URL; scheme and path may be left out.
+  static func url(_ word: String) throws(UsageError) -> String {
+    let text = word.contains("://") ? word : "http://" + word
+    let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count >= 3, ["http:", "https:", "ws:", "wss:"].contains(parts[0].lowercased()), !parts[2].isEmpty else {
+      throw UsageError("'\(word)' is no server's URL, such as http://127.0.0.1:8080/graphql.")
+    }
+    return parts.count == 3 || parts[3].isEmpty ? "\(parts[0])//\(parts[2])/graphql" : text
+  }
+
+  static func headers(_ arguments: ParsedArguments) throws(UsageError) -> [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] = []
+    for word in arguments.all("header") {
+      let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty else {
+        throw UsageError("--header must be NAME:VALUE, not '\(word)'.")
+      }
+      headers.append((String(parts[0]), String(parts[1].drop { $0 == " " })))
+    }
+    return headers
+  }
+}
