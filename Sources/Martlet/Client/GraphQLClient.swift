@@ -26,11 +26,14 @@ public final class GraphQLClient: Sendable {
   }
 
   /// Starts a subscription and answers its stream at once. See `SubscriptionStream` for its life.
+  ///
+  /// With `cursor`, the place of an earlier event, a server that gives cursors begins behind that place.
   public func subscribe<Data: Decodable & Sendable>(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
-    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil
+    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, resumingFrom cursor: Cursor? = nil
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
-    let request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
+    var request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
+    if let cursor { request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions) }
     return SubscriptionStream(core: connection.subscribe(request, buffer: buffer)) { try GraphQLResponse($0) }
   }
 

@@ -1,0 +1,104 @@
+import Foundation
+import Martlet
+
+/// `martlet import URL MODEL FILE`.
+enum ImportCommand: Subcommand {
+  static let specification = CommandSpecification(
+    name: "import", summary: "Write the rows of a CSV or JSON lines file into a model.",
+    operands: [
+      .init(name: "URL", help: "the server, as http://127.0.0.1:8080/graphql; the path may be left out"),
+      .init(name: "MODEL", help: "the model's name in the schema"),
+      .init(name: "FILE", help: "comma-separated values with column names, or one JSON object a line"),
+    ],
+    options: [
+      .init(name: "format", value: "NAME", help: "csv or jsonl (default: by the file's name)"),
+      .init(name: "map", value: "COLUMN=FIELD", help: "a column whose field has another name", repeats: true),
+      .init(name: "missing", value: "TEXT", help: "a text that stands for no value, such as NA", repeats: true),
+      .init(name: "ignore-unknown", value: nil, help: "leave out columns that are no fields"),
+      .init(name: "batch", value: "N", help: "rows of one transaction (default 100)"),
+      .init(name: "restart", value: nil, help: "begin anew, not where an interrupted import stopped"),
+    ] + OperationInput.connectionOptions,
+    examples: [
+      ("martlet import localhost:8080 Airport airports.csv --map lat=latitude --missing NA", "loads a table"),
+      ("martlet import localhost:8080 Todo todos.jsonl", "loads JSON lines"),
+    ],
+    discussion:
+      "Cells become values of their fields' types, which the server tells by introspection. An import that is "
+      + "interrupted goes on where it stopped; rows whose key exists are updated, so that running it again changes "
+      + "nothing. FILE.MODEL.import remembers the place and is removed at the end.")
+
+  static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+    let url = try OperationInput.url(arguments.operands[0])
+    let (model, file) = (arguments.operands[1], arguments.operands[2])
+    let bytes = Array(try NamedFile.text(file).utf8)
+    var reader = try RowReader(bytes, format: try format(arguments, file: file))
+    let remote = try Remote(url: url, headers: try OperationInput.headers(arguments), attempts: 5)
+    let answer = try await remote.perform(
+      ImportTarget.document, variables: ImportTarget.variables(model: model), isMutation: false)
+    let target = try ImportTarget(model: model, answer: try data(of: answer))
+    let conversion = try RowConversion(
+      target, header: reader.header, renamed: try renamed(arguments), missing: Set(arguments.all("missing")),
+      ignoresUnknown: arguments.has("ignore-unknown"))
+    var state = ImportState(url: url, model: model, bytes: bytes.count)
+    let stateFile = ImportState.path(for: file, model: model)
+    if !arguments.has("restart"), NamedFile.exists(stateFile),
+      let old = ImportState(text: try NamedFile.text(stateFile)), old.continues(state)
+    {
+      state = old
+      Console.error("Going on behind row \(old.rows).")
+    }
+    for _ in 0..<state.rows { _ = try reader.next() }
+    let size = try arguments.integer("batch", in: 1...1_000) ?? 100
+    let writer = BatchWriter(target: target, remote: remote)
+    var bar = ProgressBar()
+    while let batch = try next(size, of: &reader, by: conversion) {
+      try await writer.write(batch)
+      state.rows += batch.count
+      try NamedFile.write(state.text, to: stateFile)
+      bar.show(fraction: reader.fraction, rows: state.rows)
+    }
+    bar.end()
+    try? FileManager.default.removeItem(atPath: stateFile)
+    Console.out("Imported \(state.rows) rows into \(model).")
+    return .success
+  }
+
+  private static func next(
+    _ size: Int, of reader: inout RowReader, by conversion: RowConversion
+  ) throws(CommandFailure) -> [JSONObject]? {
+    var batch: [JSONObject] = []
+    while batch.count < size, let row = try reader.next() { batch.append(try conversion.input(row)) }
+    return batch.isEmpty ? nil : batch
+  }
+
+  private static func format(_ arguments: ParsedArguments, file: String) throws(UsageError) -> RowReader.Format {
+    if let name = arguments.value("format") {
+      guard let format = RowReader.Format(rawValue: name) else {
+        throw UsageError("--format must be csv or jsonl, not '\(name)'.")
+      }
+      return format
+    }
+    switch URL(fileURLWithPath: file).pathExtension.lowercased() {
+    case "csv": return .csv
+    case "jsonl", "ndjson": return .jsonl
+    default: throw UsageError("The format of \(file) is not clear from its name: say --format csv or --format jsonl.")
+    }
+  }
+
+  private static func renamed(_ arguments: ParsedArguments) throws(UsageError) -> [String: String] {
+    var names: [String: String] = [:]
+    for word in arguments.all("map") {
+      let parts = word.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else { throw UsageError("--map must be COLUMN=FIELD, not '\(word)'.") }
+      names[String(parts[0])] = String(parts[1])
+    }
+    return names
+  }
+
+  static func data(of response: JSONObject) throws(CommandFailure) -> JSONValue {
+    if let errors = response["errors"]?.array, let first = errors.first {
+      throw CommandFailure(.failure, first["message"]?.string ?? first.description)
+    }
+    return response["data"] ?? .null
+  }
+}

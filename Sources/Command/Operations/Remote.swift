@@ -1,0 +1,66 @@
+import Foundation
+import Martlet
+
+/// A server as the commands see it: the library's client, with failures that have exit codes.
+struct Remote: Sendable {
+  let client: GraphQLClient
+
+  /// - Parameter attempts: connection attempts in a row before giving up; nil goes on for ever.
+  init(url: String, headers: [(name: String, value: String)], attempts: Int?) throws {
+    guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is no URL.") }
+    var configuration = ConnectionConfiguration()
+    configuration.reconnect.attempts = attempts
+    var payload = JSONObject()
+    for header in headers { payload[header.name] = .string(header.value) }
+    let credentials = Credentials(headers: headers, payload: payload)
+    if !headers.isEmpty { configuration.credentials = { _ in credentials } }
+    client = try GraphQLClient(url: parsed, configuration: configuration)
+  }
+
+  /// The whole response as an object.
+  func perform(_ input: OperationInput, isMutation: Bool) async throws(CommandFailure) -> JSONObject {
+    try await perform(
+      input.document, variables: input.variables, operationName: input.operationName, isMutation: isMutation)
+  }
+
+  func perform(
+    _ document: String, variables: JSONObject, operationName: String? = nil, isMutation: Bool
+  ) async throws(CommandFailure) -> JSONObject {
+    do {
+      let response: GraphQLResponse<JSONValue> =
+        isMutation
+        ? try await client.mutate(document, variables: variables, operationName: operationName)
+        : try await client.query(document, variables: variables, operationName: operationName)
+      return Self.object(response)
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  /// The members of a response, as they came.
+  static func object(_ response: GraphQLResponse<JSONValue>) -> JSONObject {
+    var object: JSONObject = ["data": response.data ?? .null]
+    if !response.errors.isEmpty { object["errors"] = .array(response.errors) }
+    if !response.extensions.isEmpty { object["extensions"] = .object(response.extensions) }
+    return object
+  }
+
+  /// What to say and how to end after an error of the client.
+  static func failure(_ error: any Error) -> CommandFailure {
+    guard let error = error as? GraphQLClientError else { return CommandFailure(.failure, "\(error)") }
+    if !error.errors.isEmpty {
+      let lines = error.errors.map { error in
+        let place = error["locations"]?[0].map { " (\($0["line"]?.int ?? 0):\($0["column"]?.int ?? 0))" } ?? ""
+        return (error["message"]?.string ?? error.description) + place
+      }
+      return CommandFailure(.failure, lines.joined(separator: "\n"))
+    }
+    let text = error.description + (error.recoverySuggestion.map { "\n\($0)" } ?? "")
+    switch error.code {
+    case .invalidRequest: return CommandFailure(.usage, text)
+    case .unauthorized: return CommandFailure(.denied, text)
+    case .operationFailed, .decodingFailed: return CommandFailure(.failure, text)
+    default: return CommandFailure(.unavailable, text)
+    }
+  }
+}

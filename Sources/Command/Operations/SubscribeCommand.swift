@@ -1,0 +1,102 @@
+import Foundation
+import Martlet
+
+/// `martlet subscribe URL DOCUMENT`.
+enum SubscribeCommand: Subcommand {
+  static let specification = CommandSpecification(
+    name: "subscribe", summary: "Print the events of a subscription as JSON lines.",
+    operands: OperationInput.operands,
+    options: OperationInput.options + [
+      .init(name: "pretty", value: nil, help: "indent the events instead of one line each"),
+      .init(name: "resume-from", value: "CURSOR", help: "begin behind this cursor of an earlier event"),
+      .init(name: "limit", value: "N", help: "end after N events"),
+      .init(name: "attempts", value: "N", help: "give up after N failed connections in a row (default: never)"),
+      .init(name: "protocol", value: "NAME", help: "graphql-transport-ws, the default and the only one yet"),
+    ],
+    examples: [
+      ("martlet subscribe localhost:8080 'subscription { onCreateTodo { id text } }'", "prints every new record"),
+      (
+        "martlet subscribe localhost:8080 @board.graphql --resume-from 9f03a1-1042",
+        "prints what has happened since, then what happens"
+      ),
+    ],
+    discussion:
+      "An event is one line: its cursor, then the response. A lost connection is dialled again and the events go on "
+      + "where they stopped; a hole that cannot be filled is a line of its own: {\"gap\":{…}}. The state of the "
+      + "connection is told on standard error.")
+
+  static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+    if let name = arguments.value("protocol"), name != "graphql-transport-ws" {
+      throw UsageError("--protocol \(name) comes later; this version speaks graphql-transport-ws.")
+    }
+    let input = try OperationInput(arguments)
+    let limit = try arguments.integer("limit", in: 1...Int.max)
+    var cursor: Cursor?
+    if let text = arguments.value("resume-from") {
+      guard let place = Cursor(text) else { throw UsageError("'\(text)' is no cursor, such as 9f03a1-1042.") }
+      cursor = place
+    }
+    let attempts = try arguments.integer("attempts", in: 0...Int.max)
+    let remote = try Remote(url: input.url, headers: input.headers, attempts: attempts)
+    let stream = remote.client.subscribe(
+      input.document, variables: input.variables, operationName: input.operationName, as: JSONValue.self,
+      resumingFrom: cursor)
+    let watching = Task { await tell(stream.states) }
+    let stopping = Task { await stop(stream, at: Signals.sequence([SIGINT, SIGTERM])) }
+    defer {
+      watching.cancel()
+      stopping.cancel()
+    }
+    return try await print(stream, limit: limit, pretty: arguments.has("pretty"))
+  }
+
+  private static func print(
+    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, limit: Int?, pretty: Bool
+  ) async throws -> ExitCode {
+    var last: Cursor?
+    var count = 0
+    var hasErrors = false
+    do {
+      for try await response in stream {
+        let line = Self.line(response)
+        Console.out(pretty ? JSONText.pretty(.object(line)) : JSONValue.object(line).description)
+        if !response.errors.isEmpty { hasErrors = true }
+        last = response.cursor ?? last
+        if response.gap == nil { count += 1 }
+        if count == limit { break }
+      }
+    } catch {
+      if let last { Console.error("The last event was \(last); --resume-from \(last) goes on behind it.") }
+      throw Remote.failure(error)
+    }
+    if let last { Console.error("Ended after \(count) events; --resume-from \(last) goes on behind the last.") }
+    return hasErrors ? .failure : .success
+  }
+
+  static func line(_ response: GraphQLResponse<JSONValue>) -> JSONObject {
+    if let gap = response.gap {
+      return EventLine.gap(
+        reason: gap.reason.rawValue, from: gap.from?.description, to: gap.to?.description, dropped: gap.dropped)
+    }
+    return EventLine.event(.object(Remote.object(response)), cursor: response.cursor?.description)
+  }
+
+  private static func tell(_ states: AsyncStream<SubscriptionState>) async {
+    for await state in states {
+      switch state {
+      case .pending, .paused, .finished: break
+      case .active: Console.error("Subscribed.")
+      case .reconnecting: Console.error("The connection was lost; reconnecting.")
+      }
+    }
+  }
+
+  private static func stop(
+    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, at signals: AsyncStream<Int32>
+  ) async {
+    for await _ in signals {
+      stream.cancel()
+      return
+    }
+  }
+}
