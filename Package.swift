@@ -78,7 +78,7 @@ let floor3: [Target] = [
     dependencies: martlet(
       "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"),
     path: "Sources/Martlet", swiftSettings: strict),
-  module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime")),
+  module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation")),
   module(
     "Server",
     martlet(
@@ -125,7 +125,8 @@ let suites: [Target] = [
   suite(
     "Client",
     martlet(
-      "Vocabulary", "JSON", "WireProtocols", "Runtime", "Core", "Testing", "Sockets", "Simulation")
+      "Vocabulary", "JSON", "ChangeFeed", "WireProtocols", "Runtime", "Core", "Testing", "Sockets", "Simulation",
+      "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
       + ["Martlet"]),
   suite(
     "System",

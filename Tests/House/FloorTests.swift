@@ -19,7 +19,8 @@ import Testing
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage"],
     "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
     "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"],
-    "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime"],
+    "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation"],
+    "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols"],
     "Server": [
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Sockets",
       "GraphQLExecution", "Store",

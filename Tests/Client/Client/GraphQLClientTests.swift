@@ -13,8 +13,7 @@ import Testing
     let executor = SimulatedExecutor(seed: 1)
     let loop = executor.makeLoop()
     let server = ScriptedServer(loop: loop)
-    let environment = ClientEnvironment(
-      loop: loop, sockets: server, http: nil, spawner: executor.spawner, seed: 1)
+    let environment = server.environment
     let client = try GraphQLClient(
       url: try #require(URL(string: "ws://example.test/graphql")), environment: environment)
     let stream = client.subscribe("subscription { tick }", as: Board.self)

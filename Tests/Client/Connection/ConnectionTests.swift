@@ -17,13 +17,12 @@ struct Stage: Sendable {
   init(seed: UInt64 = 1, _ configure: (inout ConnectionConfiguration) -> Void = { _ in }) throws {
     executor = SimulatedExecutor(seed: seed)
     loop = executor.makeLoop("client")
-    server = ScriptedServer(loop: loop)
+    server = ScriptedServer(loop: loop, seed: seed)
     var configuration = ConnectionConfiguration()
     configure(&configuration)
     connection = GraphQLConnection(
       try GraphQLEndpoint("ws://example.test/graphql"), configuration,
-      environment: ClientEnvironment(
-        loop: loop, sockets: server, http: nil, spawner: executor.spawner, seed: seed))
+      environment: server.environment)
   }
 
   func subscribe(_ buffer: BufferPolicy? = nil) -> SubscriptionStream<SubscriptionEvent> {

@@ -1,0 +1,161 @@
+public import MartletCore
+package import MartletJSON
+internal import MartletRuntime
+package import MartletSimulation
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
+/// A GraphQL server over WebSockets that exists only in memory: a test says what it answers and when it fails.
+///
+///     let time = VirtualTime()
+///     let server = ScriptedServer(time)
+///     let client = try GraphQLClient(url: url, environment: server.environment)
+///     try time.run {
+///       let stream = client.subscribe("subscription { tick }")
+///       let socket = try await server.accept()
+///       let id = try await socket.expect("subscribe")["id"]?.string ?? ""
+///       socket.next(id, data: ["tick": 1])
+///       socket.cut()
+///     }
+///
+/// It works on whole messages of `graphql-transport-ws`; the bytes below them are tested with the library itself.
+///
+/// `@unchecked Sendable` holds because it lives in one `VirtualTime`, whose work runs one piece at a time: a test uses
+/// it inside `run`, or between two runs.
+public final class ScriptedServer: @unchecked Sendable {
+  /// What an attempt to connect meets.
+  public enum Door: Sendable, Hashable {
+    /// It opens.
+    case open
+    /// It fails at once, with an HTTP status when there is one.
+    case refuses(status: Int? = nil)
+    /// Nobody answers.
+    case silent
+    /// It opens, but the server chose this subprotocol, or none.
+    case speaks(String?)
+  }
+
+  /// What one attempt to connect asked for.
+  public struct Attempt: Sendable {
+    /// When, in virtual time.
+    public var at: Duration
+    /// The URL's host.
+    public var host: String
+    /// Path and query.
+    public var target: String
+    /// The subprotocols offered.
+    public var subprotocols: [String]
+    /// The handshake's header fields that configuration and credentials added.
+    public var headers: [(name: String, value: String)]
+  }
+
+  /// What the next attempts meet.
+  public var door = Door.open
+  /// How long a message takes to the client. Messages keep their order.
+  public var delay = Duration.zero
+  /// Acknowledges `connection_init` by itself, with this payload; nil leaves it to the test.
+  public var acknowledgement: JSONObject? = JSONObject()
+  /// Answers pings by itself. What is answered by itself is not `expect`ed.
+  public var answersPings = true
+  /// Every attempt, in order.
+  public private(set) var attempts: [Attempt] = []
+  /// Every socket that opened, in order.
+  public private(set) var sockets: [ScriptedSocket] = []
+
+  let loop: SimulatedLoop
+  private let seed: UInt64
+  private var accepted = 0
+  private let waiters: Waiters
+
+  /// A server in `time`.
+  public convenience init(_ time: VirtualTime) {
+    self.init(loop: time.loop)
+  }
+
+  package init(loop: SimulatedLoop, seed: UInt64 = 1) {
+    self.loop = loop
+    self.seed = seed
+    waiters = Waiters(loop)
+  }
+
+  /// Where a client must live to talk to this server and in its time. Whatever its URL says leads here.
+  public var environment: ClientEnvironment {
+    ClientEnvironment(
+      loop: loop, sockets: Connector(server: self), http: nil, spawner: loop.executor.spawner, seed: seed)
+  }
+
+  /// The newest socket.
+  public var socket: ScriptedSocket? { sockets.last }
+
+  /// The next socket that this function has not answered yet. Inside `VirtualTime.run`.
+  /// - Throws: `ScriptError` when none opens within `limit`.
+  @discardableResult
+  public func accept(within limit: Duration = .seconds(60)) async throws -> ScriptedSocket {
+    let deadline = loop.now + limit
+    while accepted == sockets.count {
+      guard loop.now < deadline else { throw ScriptError("no client connected within \(limit)") }
+      await waiters.wait(until: deadline)
+    }
+    accepted += 1
+    return sockets[accepted - 1]
+  }
+
+  fileprivate func opening(
+    _ request: MessageSocketRequest, _ handler: any MessageSocketHandler,
+    _ completion: @escaping (Result<MessageSocketConnector.Opened, MessageSocketFailure>) -> Void
+  ) -> ConnectAttempt {
+    attempts.append(
+      Attempt(
+        at: loop.now - .zero, host: request.endpoint.host, target: request.endpoint.target,
+        subprotocols: request.subprotocols, headers: request.headers))
+    let door = self.door
+    if door == .silent {
+      let timer = loop.schedule(at: loop.now + request.openTimeout) {
+        completion(.failure(MessageSocketFailure("no answer within \(request.openTimeout)")))
+      }
+      return ConnectAttempt { timer.cancel() }
+    }
+    // Never inside the call, as with real sockets.
+    let timer = loop.schedule(at: loop.now + delay) { [self] in
+      switch door {
+      case .silent: break
+      case .refuses(let status): completion(.failure(MessageSocketFailure("refused", status: status)))
+      case .open: answer(GraphQLTransportWS.subprotocol, handler, completion)
+      case .speaks(let subprotocol): answer(subprotocol, handler, completion)
+      }
+    }
+    return ConnectAttempt { timer.cancel() }
+  }
+
+  private func answer(
+    _ subprotocol: String?, _ handler: any MessageSocketHandler,
+    _ completion: (Result<MessageSocketConnector.Opened, MessageSocketFailure>) -> Void
+  ) {
+    let socket = ScriptedSocket(server: self, handler: handler)
+    sockets.append(socket)
+    completion(.success((ClientEnd(socket), subprotocol)))
+    waiters.wake()
+  }
+}
+
+/// Leads every attempt to connect to one scripted server.
+private struct Connector: MessageSocketConnector {
+  let server: ScriptedServer
+
+  func open(
+    _ request: MessageSocketRequest, on loop: any Loop, handler: any MessageSocketHandler,
+    completion: @escaping (Result<Opened, MessageSocketFailure>) -> Void
+  ) -> ConnectAttempt {
+    server.opening(request, handler, completion)
+  }
+}
+
+/// A script and a client that did not fit together.
+public struct ScriptError: Error, Sendable, CustomStringConvertible {
+  /// What was expected and what came.
+  public var description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,197 @@
+internal import MartletCore
+public import MartletJSON
+internal import MartletRuntime
+internal import MartletSimulation
+internal import MartletVocabulary
+package import MartletWireProtocols
+
+/// One WebSocket of a scripted server, seen from the server. Where and when to use it: as `ScriptedServer`.
+public final class ScriptedSocket: @unchecked Sendable {
+  /// Text messages of the client, in order.
+  public private(set) var received: [String] = []
+  /// How the client closed, if it did.
+  public private(set) var clientClose: (code: Int, reason: String)?
+  /// Whether the client dropped the socket without a close.
+  public private(set) var isAborted = false
+  /// Whether the client can still hear this end.
+  public var isOpen: Bool { handler != nil }
+
+  private weak var server: ScriptedServer?
+  private let loop: SimulatedLoop
+  private var handler: (any MessageSocketHandler)?
+  private var isSilent = false
+  private var waiting: [String] = []
+  private var waitingHead = 0
+  private var unread: [String] = []
+  private let waiters: Waiters
+  var isReading = true {
+    didSet { if isReading { flush() } }
+  }
+
+  init(server: ScriptedServer, handler: any MessageSocketHandler) {
+    self.server = server
+    loop = server.loop
+    waiters = Waiters(server.loop)
+    self.handler = handler
+  }
+
+  // MARK: The script
+
+  /// The client's next message that was not answered by itself and not expected yet. Inside `VirtualTime.run`.
+  /// - Throws: `ScriptError` when it is of another type, when the socket ends, or when nothing comes within `limit`.
+  @discardableResult
+  public func expect(_ type: String, within limit: Duration = .seconds(60)) async throws -> JSONObject {
+    let deadline = loop.now + limit
+    while unread.isEmpty {
+      guard isOpen else { throw ScriptError("expected \(type), but the socket has ended") }
+      guard loop.now < deadline else { throw ScriptError("expected \(type), but nothing came within \(limit)") }
+      await waiters.wait(until: deadline)
+    }
+    let text = unread.removeFirst()
+    guard let message = (try? JSONValue(parsing: text))?.object, message["type"]?.string == type else {
+      throw ScriptError("expected \(type), but the client sent \(text)")
+    }
+    return message
+  }
+
+  /// Returns when the client has closed or dropped the socket. Inside `VirtualTime.run`.
+  /// - Throws: `ScriptError` when it does not within `limit`.
+  public func expectClose(within limit: Duration = .seconds(60)) async throws {
+    let deadline = loop.now + limit
+    while clientClose == nil, !isAborted {
+      guard loop.now < deadline else { throw ScriptError("the client did not close within \(limit)") }
+      await waiters.wait(until: deadline)
+    }
+  }
+
+  /// Sends one message to the client.
+  public func send(_ message: JSONObject) {
+    say("\(JSONValue.object(message))")
+  }
+
+  /// Sends text to the client as it is; for what no server should send.
+  public func say(_ text: String) {
+    let delay = server?.delay ?? .zero
+    if delay == .zero, loop.isCurrent { return arrive(text) }
+    loop.execute { [self] in
+      if delay == .zero { return arrive(text) }
+      loop.schedule(at: loop.now + delay) { [weak self] in self?.arrive(text) }
+    }
+  }
+
+  /// Sends a result of an operation, with its place in the log if the script speaks of places.
+  public func next(_ id: String, data: JSONValue, cursor: String? = nil) {
+    var message: JSONObject = ["id": .string(id), "type": "next", "payload": ["data": data]]
+    if let cursor { message["cursor"] = .string(cursor) }
+    send(message)
+  }
+
+  /// Ends an operation.
+  public func complete(_ id: String) {
+    send(["id": .string(id), "type": "complete"])
+  }
+
+  /// Ends an operation with one error.
+  public func fail(_ id: String, message: String) {
+    send(["id": .string(id), "type": "error", "payload": [["message": .string(message)]]])
+  }
+
+  /// Closes the socket with a code and a reason.
+  public func close(_ code: Int, reason: String = "") {
+    end(WebSocketCloseCode(rawValue: UInt16(clamping: code)), reason)
+  }
+
+  /// Cuts the connection: the client hears only that it is gone (1006).
+  public func cut() {
+    end(1006)
+  }
+
+  /// From now on nothing arrives in either direction, and nobody is told: a peer that lost power.
+  public func goSilent() {
+    isSilent = true
+  }
+
+  /// Ends the socket from the server's side. 1006 is a cut.
+  package func end(_ code: WebSocketCloseCode, _ reason: String = "") {
+    let delay = server?.delay ?? .zero
+    if delay == .zero, loop.isCurrent { return finish(code, reason) }
+    loop.execute { [self] in
+      if delay == .zero { return finish(code, reason) }
+      loop.schedule(at: loop.now + delay) { [weak self] in self?.finish(code, reason) }
+    }
+  }
+
+  private func finish(_ code: WebSocketCloseCode, _ reason: String) {
+    guard !isSilent else { return }
+    let told = handler
+    handler = nil
+    told?.closed(code: code, reason: reason)
+    waiters.wake()
+  }
+
+  private func arrive(_ text: String) {
+    guard !isSilent else { return }
+    waiting.append(text)
+    flush()
+  }
+
+  private func flush() {
+    while isReading, waitingHead < waiting.count, let handler {
+      waitingHead += 1
+      handler.received(text: Array(waiting[waitingHead - 1].utf8))
+    }
+    if waitingHead == waiting.count || waitingHead > 4_096 {
+      waiting.removeFirst(min(waitingHead, waiting.count))
+      waitingHead = 0
+    }
+  }
+
+  // MARK: The client's end
+
+  func clientSent(_ bytes: [UInt8]) {
+    guard !isSilent, handler != nil else { return }
+    let text = String(decoding: bytes, as: UTF8.self)
+    received.append(text)
+    if text.contains("\"type\":\"connection_init\""), let payload = server?.acknowledgement {
+      return later("{\"type\":\"connection_ack\",\"payload\":\(JSONValue.object(payload))}")
+    }
+    if text.contains("\"type\":\"ping\""), server?.answersPings == true { return later("{\"type\":\"pong\"}") }
+    unread.append(text)
+    waiters.wake()
+  }
+
+  /// Never inside the client's call, as with real sockets.
+  private func later(_ text: String) {
+    loop.schedule(at: loop.now) { [weak self] in self?.say(text) }
+  }
+
+  func clientClosed(_ code: WebSocketCloseCode, _ reason: String) {
+    handler = nil
+    guard !isSilent else { return }
+    clientClose = (Int(code.rawValue), reason)
+    waiters.wake()
+  }
+
+  func clientAborted() {
+    handler = nil
+    isAborted = true
+    waiters.wake()
+  }
+}
+
+/// The same socket as the client holds it.
+final class ClientEnd: MessageSocket {
+  private let socket: ScriptedSocket
+
+  init(_ socket: ScriptedSocket) {
+    self.socket = socket
+  }
+
+  func send(text: [UInt8]) { socket.clientSent(text) }
+  func close(_ code: WebSocketCloseCode, reason: String) { socket.clientClosed(code, reason) }
+  func abort() { socket.clientAborted() }
+  var isReading: Bool {
+    get { socket.isReading }
+    set { socket.isReading = newValue }
+  }
+}

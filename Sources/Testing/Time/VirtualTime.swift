@@ -1,0 +1,55 @@
+package import MartletSimulation
+internal import MartletVocabulary
+
+/// Time that a test owns: it passes only when nothing else is left to do, so that minutes of waiting take no time and
+/// every run of a test is the same.
+///
+///     let time = VirtualTime()
+///     let server = ScriptedServer(time)
+///     try time.run { … }             // tasks, streams and clients in here live in virtual time
+///     time.advance(by: .seconds(30)) // or let time pass from outside
+///
+/// Use it from one thread, and from inside `run` only with tasks that were started there: structured tasks, or `start`.
+/// Work handed in by other threads still runs, but its order is no longer the seed's.
+public final class VirtualTime: Sendable {
+  /// Nothing can happen any more although the body has not returned: it waits for something nobody will do.
+  public struct Stuck: Error, Sendable, CustomStringConvertible {
+    /// Time that had passed by then.
+    public var elapsed: Duration
+    /// What happened, in words.
+    public var description: String { "the body waits, and nothing is left that could happen (after \(elapsed))" }
+  }
+
+  package let executor: SimulatedExecutor
+  package let loop: SimulatedLoop
+
+  /// - Parameter seed: chooses the order of what could happen in any order, and the jitter of reconnects.
+  public init(seed: UInt64 = 1) {
+    executor = SimulatedExecutor(seed: seed)
+    loop = executor.makeLoop("virtual time")
+  }
+
+  /// Time that has passed since the beginning.
+  public var elapsed: Duration { executor.now - .zero }
+
+  /// Runs `body` and all it leads to until it returns; blocks the caller meanwhile.
+  /// - Throws: what `body` throws; `Stuck` when it can never return.
+  public func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
+    do {
+      return try executor.run(body)
+    } catch is SimulationStuck {
+      throw Stuck(elapsed: elapsed)
+    }
+  }
+
+  /// Runs everything that is due within `duration` from now. From outside `run`.
+  public func advance(by duration: Duration) {
+    executor.run(for: duration)
+  }
+
+  /// Lets `duration` pass for the calling task. Inside `run`.
+  public func sleep(for duration: Duration) async {
+    precondition(executor.isOnPump, "virtual time passes for tasks inside VirtualTime.run")
+    await executor.sleep(duration)
+  }
+}
