@@ -65,7 +65,7 @@ let floor1: [Target] = [
 
 let floor2: [Target] = [
   module("Core", martlet("Vocabulary", "JSON", "WireProtocols", "Runtime")),
-  module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage")),
+  module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime")),
   module(
     "Store",
     martlet(
@@ -111,7 +111,7 @@ let suites: [Target] = [
     "Domain",
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Simulation")),
-  suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema")),
+  suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
   suite(
     "Network",
     martlet("Vocabulary", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient")

@@ -1,6 +1,5 @@
 internal import CMartletCurl
 package import MartletRuntime
-internal import Synchronization
 
 /// Outgoing HTTP/1.1 and HTTP/2 by libcurl, driven by the caller's own loop: no threads, no polling.
 ///
@@ -20,7 +19,7 @@ package final class CurlClient: HTTPExchanging {
   }
 
   private let options: Options
-  private let drivers = Mutex<[ObjectIdentifier: LoopBound<CurlDriver>]>([:])
+  private let drivers = Lock<[ObjectIdentifier: LoopBound<CurlDriver>]>([:])
 
   package init(options: Options = Options()) {
     self.options = options

@@ -1,8 +1,8 @@
 package import MartletChangeFeed
 package import MartletModelSchema
+internal import MartletRuntime
 internal import MartletSQLite
 package import MartletVocabulary
-internal import Synchronization
 
 /// The durable home of records and of the log of their changes.
 ///
@@ -34,11 +34,11 @@ package final class Store: Sendable {
   let place: StorePlace
   let clock: StoreClock
   let revision: Int64
-  let state: Mutex<State>
+  let state: Lock<State>
   let writer: Confined<Writer>
   let executor: any StoreExecutor
   let readers: [Reader]
-  private let lock: Mutex<FolderLock?>
+  private let lock: Lock<FolderLock?>
   private let onFailure: @Sendable (StoreError) -> Void
 
   /// Opens the data at `place`, creates or migrates it, and begins a new term.
@@ -55,13 +55,13 @@ package final class Store: Sendable {
     revision = opening.revision
     executor = options.writer
     onFailure = options.onFailure
-    lock = Mutex(opening.lock)
+    lock = Lock(opening.lock)
     do throws(SQLiteError) {
       let writer = try Writer(
         opening.database, opening.shapes, revision: opening.revision, term: options.term, limits: options.limits,
         clock: options.clock)
       self.writer = Confined(writer)
-      state = Mutex(
+      state = Lock(
         State(
           position: LogPosition(
             term: options.term, head: writer.position.head, firstRetained: writer.position.first,

@@ -16,7 +16,7 @@ import Testing
     "Sockets": ["Vocabulary", "Runtime", "WireProtocols"],
     "HTTPClient": ["Vocabulary", "Runtime", "WireProtocols"],
     "Core": ["Vocabulary", "JSON", "WireProtocols", "Runtime"],
-    "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage"],
+    "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime"],
     "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
     "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"],
     "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation"],

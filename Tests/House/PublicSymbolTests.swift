@@ -12,7 +12,8 @@ import Testing
       var found: [String] = []
       for line in file.lines {
         let text = line.trimmingCharacters(in: .whitespaces)
-        guard text.hasPrefix("public ") || text.hasPrefix("@discardableResult public "), !text.hasPrefix("public import")
+        guard text.hasPrefix("public ") || text.hasPrefix("@discardableResult public "),
+          !text.hasPrefix("public import")
         else { continue }
         var declaration = text
         if let brace = declaration.range(of: " {") { declaration = String(declaration[..<brace.lowerBound]) }

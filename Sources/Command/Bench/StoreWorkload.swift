@@ -110,7 +110,7 @@ enum StoreWorkload {
 
 /// Runs what it was given when it is told to, on the caller's thread.
 private final class ManualExecutor: StoreExecutor {
-  private let queue = Mutex<[@Sendable () -> Void]>([])
+  private let queue = Lock<[@Sendable () -> Void]>([])
 
   func execute(_ work: @escaping @Sendable () -> Void) {
     queue.withLock { $0.append(work) }
@@ -145,7 +145,7 @@ private final class Closed: Sendable {
   private let model: Int
   private let writes: Int
   private let continuation: CheckedContinuation<Int, Never>
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(store: Store, model: Int, writes: Int, continuation: CheckedContinuation<Int, Never>) {
     self.store = store

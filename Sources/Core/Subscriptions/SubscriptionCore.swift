@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MartletRuntime
 
 /// What a subscription's stream and its connection share: the buffer, the state, and who waits for them.
 ///
@@ -16,10 +16,10 @@ package final class SubscriptionCore: Sendable {
     var onCancel: (@Sendable () -> Void)?
     var onRoom: (@Sendable () -> Void)?
   }
-  private let shared: Mutex<Shared>
+  private let shared: Lock<Shared>
 
   package init(_ policy: BufferPolicy) {
-    shared = Mutex(Shared(buffer: EventBuffer(policy)))
+    shared = Lock(Shared(buffer: EventBuffer(policy)))
   }
 
   /// The connection's side; called once, before the stream is handed out.

@@ -1,6 +1,6 @@
 package import MartletGraphQLLanguage
 package import MartletJSON
-import Synchronization
+internal import MartletRuntime
 
 /// One operation of one valid document, ready to be executed any number of times.
 ///
@@ -14,7 +14,7 @@ package final class OperationPlan: Sendable {
   let variables: [VariablePlan]
   let conditions: [String]
   private let only: PlanVariant?
-  private let variants: Mutex<[UInt64: PlanVariant]>
+  private let variants: Lock<[UInt64: PlanVariant]>
 
   package var kind: OperationKind { operation.kind }
 
@@ -33,7 +33,7 @@ package final class OperationPlan: Sendable {
     only =
       found.names.isEmpty
       ? PlanVariant(schema, operation, root: root, fragments: fragments, variables: JSONObject()) : nil
-    variants = Mutex([:])
+    variants = Lock([:])
   }
 
   /// The variant for the coerced `variables`.

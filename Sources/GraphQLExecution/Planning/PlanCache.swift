@@ -1,5 +1,5 @@
 import MartletGraphQLLanguage
-import Synchronization
+internal import MartletRuntime
 
 /// Plans of requests seen before, by the document's bytes and the operation's name. Confined to its owner: each loop
 /// has one and needs no lock.
@@ -57,10 +57,10 @@ package struct PlanCache<Plan: Sendable>: Sendable {
 
 /// A plan cache for callers on any thread.
 final class SharedPlanCache: Sendable {
-  private let cache: Mutex<PlanCache<OperationPlan>>
+  private let cache: Lock<PlanCache<OperationPlan>>
 
   init(capacity: Int) {
-    cache = Mutex(PlanCache(capacity: capacity))
+    cache = Lock(PlanCache(capacity: capacity))
   }
 
   func plan(document: [UInt8], operation: String?) -> OperationPlan? {

@@ -1,5 +1,5 @@
 package import MartletJSON
-internal import Synchronization
+internal import MartletRuntime
 
 /// Who may use the server: everybody on the loopback network in development, else holders of an API key.
 ///
@@ -23,13 +23,13 @@ package final class AccessControl: Sendable {
     }
   }
 
-  private let mode: Mutex<Mode>
+  private let mode: Lock<Mode>
   private let digest: @Sendable ([UInt8]) -> [UInt8]
   package let origins: OriginCheck
 
   /// `digest` computes SHA-256.
   package init(_ mode: Mode, origins: OriginCheck, digest: @escaping @Sendable ([UInt8]) -> [UInt8]) {
-    self.mode = Mutex(mode)
+    self.mode = Lock(mode)
     self.origins = origins
     self.digest = digest
   }

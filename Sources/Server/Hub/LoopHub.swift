@@ -7,7 +7,6 @@ internal import MartletSockets
 package import MartletStore
 internal import MartletVocabulary
 internal import MartletWireProtocols
-internal import Synchronization
 
 /// One loop's share of the server: its index of subscriptions, its place in the feed, its connections.
 ///
@@ -243,7 +242,7 @@ package final class LoopHub {
 /// A hub as the store's destination: one wake of its loop per delivery.
 package final class HubDestination: StoreDestination {
   private let loop: any Loop
-  private let hub = Mutex<LoopBound<LoopHub>?>(nil)
+  private let hub = Lock<LoopBound<LoopHub>?>(nil)
 
   init(on loop: any Loop) {
     self.loop = loop

@@ -1,7 +1,6 @@
 internal import MartletRuntime
 internal import MartletSockets
 package import MartletStore
-internal import Synchronization
 
 /// Adds up the loops' counters for `/metrics`, in Prometheus' text form.
 package final class MetricsCollector: Sendable {
@@ -37,7 +36,7 @@ package final class MetricsCollector: Sendable {
   }
 
   private let store: Store
-  private let hubs = Mutex<[LoopBound<LoopHub>]>([])
+  private let hubs = Lock<[LoopBound<LoopHub>]>([])
 
   package init(_ store: Store) {
     self.store = store
@@ -64,10 +63,10 @@ package final class MetricsCollector: Sendable {
   }
 
   private final class SharedSum: Sendable {
-    private let sum: Mutex<Sum>
+    private let sum: Lock<Sum>
 
     init(waiting: Int) {
-      sum = Mutex(Sum(waiting: waiting))
+      sum = Lock(Sum(waiting: waiting))
     }
 
     /// The total, for the last that adds.

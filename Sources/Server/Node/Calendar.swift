@@ -1,9 +1,9 @@
-internal import Synchronization
+internal import MartletRuntime
 
 /// The calendar and fresh identifiers, as arguments: a simulation gives its own.
 package final class Calendar: Sendable {
   private let milliseconds: @Sendable () -> Int64
-  private let generator: Mutex<any RandomNumberGenerator & Sendable>
+  private let generator: Lock<any RandomNumberGenerator & Sendable>
 
   /// - Parameters:
   ///   - milliseconds: milliseconds since 1970, in UTC.
@@ -12,7 +12,7 @@ package final class Calendar: Sendable {
     milliseconds: @escaping @Sendable () -> Int64, generator: any RandomNumberGenerator & Sendable
   ) {
     self.milliseconds = milliseconds
-    self.generator = Mutex(generator)
+    self.generator = Lock(generator)
   }
 
   /// The present moment as an AWSDateTime with milliseconds, in UTC.

@@ -2,7 +2,6 @@ internal import MartletModelSchema
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
-internal import Synchronization
 
 /// A server for one schema: GraphQL over HTTP and WebSocket, on an embedded store whose change log feeds every
 /// subscription.
@@ -25,7 +24,7 @@ public final class GraphQLServer: Sendable {
   private let configuration: ServerConfiguration
   package let node: ServerNode
   private let metrics: MetricsCollector
-  private let running = Mutex<Running?>(nil)
+  private let running = Lock<Running?>(nil)
   private let failure: FailureSwitch
   let calendar: Calendar
 
@@ -147,7 +146,7 @@ private final class FailureSwitch: Sendable {
     var action: (@Sendable (String) -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   func fail(_ reason: String) {
     let action = state.withLock { state in

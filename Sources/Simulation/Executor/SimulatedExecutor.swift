@@ -1,6 +1,5 @@
 package import MartletRuntime
 package import MartletVocabulary
-internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
@@ -29,7 +28,7 @@ package final class SimulatedExecutor: SerialExecutor, TaskExecutor, @unchecked 
     var items: [Foreign] = []
     var count = 0
   }
-  private let gate = Mutex(Gate())
+  private let gate = Lock(Gate())
 
   // The pumping thread only, from here on.
   /// Decides order, delays and faults.

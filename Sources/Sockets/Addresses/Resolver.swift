@@ -1,5 +1,5 @@
 internal import CMartletSystem
-internal import Synchronization
+internal import MartletRuntime
 
 /// Looks names up on helper threads, because the system's resolver blocks. Numeric addresses need none.
 package final class Resolver: Sendable {
@@ -21,7 +21,7 @@ package final class Resolver: Sendable {
   /// Addresses of one name that are tried.
   private static let maximumAddresses = 16
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   package init() {}
 

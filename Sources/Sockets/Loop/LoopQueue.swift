@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MartletRuntime
 
 /// One piece of work for a loop.
 enum LoopItem: Sendable {
@@ -19,7 +19,7 @@ final class LoopQueue: Sendable {
     var wakes = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Adds an item and answers whether the caller must wake the loop.
   func add(_ item: LoopItem) -> Bool {

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MartletRuntime
 
 /// How many connections a listener has open, in all and per peer. Safe from any thread: channels leave on their loops.
 final class ConnectionAccounting: Sendable {
@@ -8,7 +8,7 @@ final class ConnectionAccounting: Sendable {
   }
 
   private let limits: ListenerLimits
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(limits: ListenerLimits) {
     self.limits = limits

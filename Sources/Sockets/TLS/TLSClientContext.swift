@@ -1,5 +1,5 @@
 internal import CMartletOpenSSL
-internal import Synchronization
+internal import MartletRuntime
 
 /// What a client checks servers against, and the sessions it can resume.
 package final class TLSClientContext: Sendable {
@@ -30,7 +30,7 @@ package final class TLSClientContext: Sendable {
 
   let context: TLSContext
   let options: Options
-  private let kept = Mutex<[String: TLSSession]>([:])
+  private let kept = Lock<[String: TLSSession]>([:])
 
   /// - Throws: when a file cannot be read.
   package init(_ options: Options) throws(TLSError) {

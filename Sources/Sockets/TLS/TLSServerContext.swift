@@ -1,18 +1,18 @@
 internal import CMartletOpenSSL
-internal import Synchronization
+internal import MartletRuntime
 
 /// What a listener serves TLS with. `reload` takes new files for later handshakes; open connections live on.
 package final class TLSServerContext: Sendable {
   private let certificateFile: String
   private let keyFile: String
-  private let current: Mutex<TLSContext>
+  private let current: Lock<TLSContext>
 
   /// Reads a PEM chain and its PEM key.
   /// - Throws: when a file cannot be read or the two do not belong together.
   package init(certificateFile: String, keyFile: String) throws(TLSError) {
     self.certificateFile = certificateFile
     self.keyFile = keyFile
-    current = Mutex(try Self.make(certificateFile, keyFile))
+    current = Lock(try Self.make(certificateFile, keyFile))
   }
 
   /// Reads the files again. Sessions stay resumable. On an error the old certificate goes on being served.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MartletRuntime
 
 #if canImport(Glibc)
   internal import Glibc
@@ -16,7 +16,7 @@ package final class StoreThread: StoreExecutor {
     var isStopping = false
   }
 
-  private let queue = Mutex(Queue())
+  private let queue = Lock(Queue())
   private let bell = Bell()
   private let ended = Bell()
 

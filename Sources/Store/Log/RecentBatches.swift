@@ -1,13 +1,13 @@
 package import MartletChangeFeed
-internal import Synchronization
+internal import MartletRuntime
 
 /// The newest batches in memory, shared by all loops, for members that are a little behind. From any thread.
 package final class RecentBatches: Sendable {
-  private let ring: Mutex<Ring>
+  private let ring: Lock<Ring>
 
   /// Keeps the newest batches that fit `bytes` together.
   package init(bytes: Int) {
-    ring = Mutex(Ring(capacity: bytes))
+    ring = Lock(Ring(capacity: bytes))
   }
 
   func append(_ batch: ChangeBatch) {

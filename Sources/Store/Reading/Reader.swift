@@ -1,6 +1,6 @@
+internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletVocabulary
-internal import Synchronization
 
 /// One reader: a connection of its own on an executor of its own, and the lists of reads that wait for it.
 final class Reader: Sendable {
@@ -14,7 +14,7 @@ final class Reader: Sendable {
   private let snapshot: Confined<ReadSnapshot>
   private let clock: StoreClock
   private let largestQueue: Int
-  private let queue = Mutex<[Work]>([])
+  private let queue = Lock<[Work]>([])
 
   init(_ snapshot: ReadSnapshot, executor: any StoreExecutor, clock: StoreClock, largestQueue: Int) {
     self.snapshot = Confined(snapshot)

@@ -1,11 +1,11 @@
 import MartletGraphQLExecution
 import MartletGraphQLLanguage
 import MartletJSON
-import Synchronization
+import MartletRuntime
 
 /// Counts from any thread.
 final class Counter: Sendable {
-  private let count = Mutex(0)
+  private let count = Lock(0)
 
   func increment(by amount: Int = 1) { count.withLock { $0 += amount } }
   var value: Int { count.withLock { $0 } }
@@ -13,7 +13,7 @@ final class Counter: Sendable {
 
 /// Keeps what happened, in order, from any thread.
 final class Diary: Sendable {
-  private let lines = Mutex<[String]>([])
+  private let lines = Lock<[String]>([])
 
   func write(_ line: String) { lines.withLock { $0.append(line) } }
   var entries: [String] { lines.withLock { $0 } }

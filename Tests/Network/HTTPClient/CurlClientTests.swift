@@ -1,7 +1,6 @@
 import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
-import Synchronization
 import Testing
 
 @testable import MartletHTTPClient
@@ -23,7 +22,7 @@ import Testing
       var heard = Heard()
       var waiters: [(@Sendable (Heard) -> Bool, CheckedContinuation<Heard, Never>)] = []
     }
-    private let state = Mutex(State())
+    private let state = Lock(State())
     let onPiece: @Sendable () -> Void
 
     init(onPiece: @escaping @Sendable () -> Void = {}) { self.onPiece = onPiece }
@@ -74,7 +73,7 @@ import Testing
 
   /// Holds a running exchange for its loop.
   final class Running: Sendable {
-    private let exchange: Mutex<LoopBound<HTTPExchange>?> = Mutex(nil)
+    private let exchange: Lock<LoopBound<HTTPExchange>?> = Lock(nil)
     func hold(_ exchange: HTTPExchange, on loop: EpollLoop) {
       let bound = LoopBound(exchange, on: loop)
       self.exchange.withLock { $0 = bound }
@@ -107,7 +106,7 @@ import Testing
 
   @Test func `a request goes out as asked and its response comes back`() async throws {
     try await withLoop { loop in
-      let seen = Mutex("")
+      let seen = Lock("")
       let box = Box(seen)
       let (listener, _) = try serve(on: loop) { channel, request in
         box.text.withLock { $0 += request }
@@ -134,8 +133,8 @@ import Testing
   }
 
   final class Box: Sendable {
-    let text: Mutex<String>
-    init(_ text: consuming Mutex<String>) { self.text = text }
+    let text: Lock<String>
+    init(_ text: consuming Lock<String>) { self.text = text }
   }
 
   @Test func `connections are used again`() async throws {
@@ -273,7 +272,7 @@ import Testing
 
   @Test func `a pinned address is where the connection goes, whatever the name`() async throws {
     try await withLoop { loop in
-      let seen = Box(Mutex(""))
+      let seen = Box(Lock(""))
       let (listener, _) = try serve(on: loop) { channel, request in
         seen.text.withLock { $0 += request }
         channel.write { $0.append(Self.hello) }

@@ -2,7 +2,6 @@ import CMartletSystem
 import Foundation
 import MartletRuntime
 import MartletVocabulary
-import Synchronization
 import Testing
 
 @testable import MartletSockets
@@ -44,9 +43,9 @@ final class Peer: ByteChannelHandler, Sendable {
     var waiters: [(@Sendable (Heard) -> Bool, CheckedContinuation<Heard, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   let finishes: Bool
-  private let channels = Mutex<LoopBound<any ByteChannel>?>(nil)
+  private let channels = Lock<LoopBound<any ByteChannel>?>(nil)
   private let reacting: @Sendable (any ByteChannel, [UInt8]) -> Void
 
   /// `reacting` runs for every arrival; `goesOnAfterPeer` keeps a half-closed stream open.
@@ -120,7 +119,7 @@ final class Server: Sendable {
     var waiters: [(Int, CheckedContinuation<Peer, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   let make: @Sendable () -> Peer
 
   init(_ make: @escaping @Sendable () -> Peer = { Peer() }) {
@@ -203,11 +202,11 @@ final class FaultyCalls: SocketCalls, Sendable {
     var acceptsAsked = 0
   }
 
-  let faults: Mutex<Faults>
+  let faults: Lock<Faults>
   private let kernel = KernelCalls()
 
   init(_ faults: Faults = Faults()) {
-    self.faults = Mutex(faults)
+    self.faults = Lock(faults)
   }
 
   func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -1,7 +1,6 @@
 import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
-import Synchronization
 import Testing
 
 @testable import MartletSockets
@@ -13,8 +12,8 @@ import Testing
       var entries: [String] = []
       var waiters: [(@Sendable ([String]) -> Bool, CheckedContinuation<[String], Never>)] = []
     }
-    private let state = Mutex(State())
-    private let bound = Mutex<LoopBound<WebSocketChannel>?>(nil)
+    private let state = Lock(State())
+    private let bound = Lock<LoopBound<WebSocketChannel>?>(nil)
     private let echoes: Bool
 
     init(echoes: Bool = false) { self.echoes = echoes }

@@ -2,10 +2,10 @@ import Foundation
 import MartletChangeFeed
 import MartletJSON
 import MartletModelSchema
+import MartletRuntime
 import MartletSQLite
 import MartletStore
 import MartletVocabulary
-import Synchronization
 import Testing
 
 @Suite struct FolderTests {
@@ -68,7 +68,7 @@ import Testing
   @Test func `after closing everything is refused by type`() throws {
     let store = try open(Temporary().path)
     store.close()
-    let code = Mutex<[StoreError.Code?]>([])
+    let code = Lock<[StoreError.Code?]>([])
     store.commit(WriteRequest(.event(topic: "t", payload: nil))) { result in
       code.withLock { $0.append(result.errorCode) }
     }
@@ -95,7 +95,7 @@ import Testing
 
   @Test func `reads past their deadline are answered by type`() throws {
     let fixture = try StoreFixture()
-    let code = Mutex<[StoreError.Code?]>([])
+    let code = Lock<[StoreError.Code?]>([])
     let late = ReadRequest(
       deadline: Instant(nanoseconds: 1), read: { snapshot throws(StoreError) in try snapshot.head() },
       completion: { result in code.withLock { $0.append(result.errorCode) } })

@@ -2,6 +2,7 @@ import MartletChangeFeed
 import MartletJSON
 import MartletModelSchema
 import MartletSQLite
+import MartletRuntime
 import MartletStore
 import MartletVocabulary
 import Synchronization

@@ -1,15 +1,15 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletModelSchema
+import MartletRuntime
 import MartletSQLite
 import MartletStore
 import MartletVocabulary
-import Synchronization
 import Testing
 
 /// Runs work when the test says so, on the test's thread: deterministic.
 final class ManualExecutor: StoreExecutor {
-  private let queue = Mutex<[@Sendable () -> Void]>([])
+  private let queue = Lock<[@Sendable () -> Void]>([])
 
   func execute(_ work: @escaping @Sendable () -> Void) {
     queue.withLock { $0.append(work) }
@@ -36,7 +36,7 @@ final class Recorder: StoreDestination {
     var batches: [ChangeBatch] = []
     var deliveries = 0
   }
-  let kept = Mutex(Kept())
+  let kept = Lock(Kept())
 
   func deliver(_ delivery: StoreDelivery) {
     kept.withLock { kept in
@@ -53,8 +53,8 @@ final class Recorder: StoreDestination {
 
 /// A clock the test moves.
 final class ManualClock: Sendable {
-  private let milliseconds: Mutex<Int64>
-  init(_ start: Int64 = 1_000_000) { milliseconds = Mutex(start) }
+  private let milliseconds: Lock<Int64>
+  init(_ start: Int64 = 1_000_000) { milliseconds = Lock(start) }
   func advance(_ amount: Int64) { milliseconds.withLock { $0 += amount } }
   var now: Int64 { milliseconds.withLock { $0 } }
 
@@ -133,7 +133,7 @@ final class StoreFixture {
   let failures = Failures()
 
   final class Failures: Sendable {
-    let list = Mutex<[StoreError]>([])
+    let list = Lock<[StoreError]>([])
   }
 
   init(
@@ -154,7 +154,7 @@ final class StoreFixture {
   /// Commits the writes as one group.
   @discardableResult
   func commit(_ requests: [WriteRequest]) throws -> [Result<Receipt, StoreError>] {
-    final class Results: Sendable { let list = Mutex<[Result<Receipt, StoreError>]>([]) }
+    final class Results: Sendable { let list = Lock<[Result<Receipt, StoreError>]>([]) }
     let results = Results()
     for request in requests {
       store.commit(request, to: recorder) { result in results.list.withLock { $0.append(result) } }
@@ -196,7 +196,7 @@ final class StoreFixture {
 }
 
 final class Box<Value: Sendable>: Sendable {
-  let value = Mutex<Result<Value, StoreError>?>(nil)
+  let value = Lock<Result<Value, StoreError>?>(nil)
 }
 
 extension Result where Failure == StoreError {

@@ -1,0 +1,53 @@
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// A value that several threads use, one at a time.
+///
+/// The standard library's `Mutex` is the same idea; it needs newer Apple systems than the client supports, and the thread
+/// sanitizer does not see how it hands itself over when threads wait for it. This one is the system's own lock.
+///
+/// `@unchecked Sendable` holds because the value is reachable only inside `withLock`, and the system's lock lives at an
+/// address of its own that never moves.
+@safe
+package final class Lock<Value>: @unchecked Sendable {
+  private var value: Value
+  #if canImport(Darwin)
+    private let system: UnsafeMutablePointer<os_unfair_lock>
+  #else
+    private let system: UnsafeMutablePointer<pthread_mutex_t>
+  #endif
+
+  package init(_ value: sending Value) {
+    self.value = value
+    unsafe system = .allocate(capacity: 1)
+    #if canImport(Darwin)
+      unsafe system.initialize(to: os_unfair_lock())
+    #else
+      unsafe pthread_mutex_init(system, nil)
+    #endif
+  }
+
+  deinit {
+    #if !canImport(Darwin)
+      unsafe pthread_mutex_destroy(system)
+    #endif
+    unsafe system.deallocate()
+  }
+
+  /// Runs `body` with the value, while nobody else does. Not recursive; never call out, wait or write to a peer inside.
+  package func withLock<Answer, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Answer
+  ) throws(Failure) -> sending Answer {
+    #if canImport(Darwin)
+      unsafe os_unfair_lock_lock(system)
+      defer { unsafe os_unfair_lock_unlock(system) }
+    #else
+      unsafe pthread_mutex_lock(system)
+      defer { unsafe pthread_mutex_unlock(system) }
+    #endif
+    return try body(&value)
+  }
+}
