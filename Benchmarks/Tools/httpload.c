@@ -10,7 +10,7 @@
 //   --path P           request target (/graphql)
 //   --interval US      microseconds between bursts; 0 for the closed loop (0)
 //   --burst N          requests in one burst (1)
-//   --writes N         how often the part of the template between `<<` and `>>` is repeated in one body (1)
+//   --writes N         how often the part of the template between `<<` and `>>` is repeated in one body, with commas (1)
 //   --keys N           how many keys the numbers are spread over (1)
 //   --first N          number of the first write (0)
 //   --header LINE      one more header line
@@ -94,7 +94,7 @@ static void send_request(struct client *c, double time) {
     out = fill(out, template, open, number, time);
     for (int i = 0; i < writes; i++) {
       out = fill(out, open + 2, close, number++, time);
-      if (i + 1 < writes) *out++ = ' ';
+      if (i + 1 < writes) *out++ = ',';
     }
     out = fill(out, close + 2, end, number, time);
   } else {

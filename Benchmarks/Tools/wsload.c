@@ -12,8 +12,8 @@
 //   --per-connection N  subscriptions on each connection (1)
 //   --protocol P        WebSocket subprotocol (graphql-transport-ws)
 //   --init JSON         payload of connection_init ({})
-//   --extensions JSON   extra members behind the query in the payload of subscribe, with the comma in front
-//   --key-field TEXT    text before the subscription's number in each event, e.g. '"topic":"t'; %d in the query is it
+//   --variables JSON    variables of the query; %d in them, or in the query, is the subscription's number
+//   --key-field TEXT    text before the subscription's number in each event, e.g. '"topic":"t'
 //   --cursors           ask for cursors, expect `ready`, check offsets
 //   --resume            connect again after a loss and go on behind the last cursor
 //   --latency           events carry "sent":"NANOSECONDS" of the monotonic clock; print the distribution
@@ -55,7 +55,7 @@ struct peer {
 };
 
 static const char *path = "/graphql", *protocol = "graphql-transport-ws", *query = "", *init_payload = "{}";
-static const char *extensions = "", *key_field = 0;
+static const char *variables = 0, *key_field = 0;
 static int port, connections, per_connection = 1, wanted, cursors, resumes, latencies, deflates, secure, unchecked;
 static double timeout = 60;
 static SSL_CTX *context;
@@ -123,10 +123,15 @@ static void subscribe(struct peer *p, int number) {
     int id = number * per_connection + i;
     // The query may name the subscription's number up to four times.
     snprintf(document, sizeof document, query, id, id, id, id);
-    if (resumes && subscriptions[id].mark[0]) {
-      snprintf(extra, sizeof extra, ",\"extensions\":{\"martlet\":{\"resume\":\"%s\"}}", subscriptions[id].mark);
-    } else {
-      snprintf(extra, sizeof extra, "%s", extensions);
+    size_t used = 0;
+    extra[0] = 0;
+    if (variables) {
+      used = snprintf(extra, sizeof extra, ",\"variables\":");
+      used += snprintf(extra + used, sizeof extra - used, variables, id, id, id, id);
+    }
+    if (resumes && subscriptions[id].mark[0] && used < sizeof extra - 128) {
+      snprintf(extra + used, sizeof extra - used, ",\"extensions\":{\"martlet\":{\"resume\":\"%s\"}}",
+        subscriptions[id].mark);
     }
     int length = snprintf(text, sizeof text,
       "{\"id\":\"c%d\",\"type\":\"subscribe\",\"payload\":{\"query\":\"%s\"%s}}", id, document, extra);
@@ -382,7 +387,7 @@ static void read_options(int count, char **words) {
   static struct option known[] = {
     {"port", 1, 0, 'p'}, {"path", 1, 0, 'P'}, {"connections", 1, 0, 'c'}, {"per-connection", 1, 0, 'k'},
     {"events", 1, 0, 'e'}, {"timeout", 1, 0, 't'}, {"query", 1, 0, 'q'}, {"protocol", 1, 0, 'r'},
-    {"init", 1, 0, 'i'}, {"extensions", 1, 0, 'x'}, {"key-field", 1, 0, 'f'}, {"cursors", 0, &cursors, 1},
+    {"init", 1, 0, 'i'}, {"variables", 1, 0, 'x'}, {"key-field", 1, 0, 'f'}, {"cursors", 0, &cursors, 1},
     {"resume", 0, &resumes, 1}, {"latency", 0, &latencies, 1}, {"deflate", 0, &deflates, 1},
     {"tls", 0, &secure, 1}, {"unchecked", 0, &unchecked, 1}, {0}};
   int option;
@@ -397,7 +402,7 @@ static void read_options(int count, char **words) {
       case 'q': query = optarg; break;
       case 'r': protocol = optarg; break;
       case 'i': init_payload = optarg; break;
-      case 'x': extensions = optarg; break;
+      case 'x': variables = optarg; break;
       case 'f': key_field = optarg; break;
       case 0: break;
       default: exit(64);
