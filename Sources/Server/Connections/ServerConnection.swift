@@ -9,6 +9,8 @@ internal import MartletWireProtocols
 /// Confined to its loop.
 package final class ServerConnection {
   let hub: LoopHub
+  /// Its number among those of its loop.
+  let serial: Int
   let channel: any ByteChannel
   /// Gone once the connection is a WebSocket, so that an idle socket does not carry it.
   private var http: HTTPExchange?
@@ -27,6 +29,7 @@ package final class ServerConnection {
 
   package init(_ hub: LoopHub, _ channel: any ByteChannel) {
     self.hub = hub
+    serial = hub.nextSerial()
     self.channel = channel
     var limits = HTTPLimits()
     limits.bodyBytes = hub.node.limits.bodyBytes

@@ -8,12 +8,17 @@ extension LoopHub {
   /// sockets with 1001 once their queries and mutations are answered. `completion` runs once, on the loop.
   package func drain(_ completion: @escaping () -> Void) {
     isDraining = true
-    for connection in Array(connections.values) { connection.drain() }
+    for connection in connectionsInOrder { connection.drain() }
     waitForEnd(until: loop.now + node.limits.shutdownGrace, completion)
   }
 
+  /// Oldest first; a copy, because ending one takes it out.
+  private var connectionsInOrder: [ServerConnection] {
+    connections.values.sorted { $0.serial < $1.serial }
+  }
+
   private func waitForEnd(until deadline: Instant, _ completion: @escaping () -> Void) {
-    for session in Array(sessions.values) where !session.hasRunningOperations {
+    for session in sessions.values.sorted(by: { $0.serial < $1.serial }) where !session.hasRunningOperations {
       session.end(1001, "The server goes away; come back.")
     }
     if connections.isEmpty {
@@ -21,7 +26,7 @@ extension LoopHub {
       return completion()
     }
     if loop.now >= deadline {
-      for connection in Array(connections.values) { connection.abort() }
+      for connection in connectionsInOrder { connection.abort() }
       stop()
       return completion()
     }

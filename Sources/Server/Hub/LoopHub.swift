@@ -40,6 +40,8 @@ package final class LoopHub {
   var bound: LoopBound<LoopHub> { LoopBound(self, on: loop) }
   var sessions: [ObjectIdentifier: GraphQLSession] = [:]
   var connections: [ObjectIdentifier: ServerConnection] = [:]
+  /// Numbers connections and sessions, so that what goes over all of them goes in one order, the same in every run.
+  private var lastSerial = 0
   let metrics: MetricsCollector
   /// One copy of each selection that groups use, by its signature.
   var selections: [[UInt8]: RecordSelection] = [:]
@@ -77,6 +79,12 @@ package final class LoopHub {
     destination.attach(bound)
     metrics.follow(bound)
     applied = node.store.register(destination).head
+  }
+
+  /// The number of the next connection or session of this loop.
+  func nextSerial() -> Int {
+    lastSerial += 1
+    return lastSerial
   }
 
   /// Ends following.

@@ -11,6 +11,8 @@ internal import MartletWireProtocols
 /// Confined to its loop.
 final class GraphQLSession {
   let hub: LoopHub
+  /// Its number among those of its loop.
+  let serial: Int
   /// The socket; nil once it has closed.
   private(set) var socket: WebSocketChannel?
   var machine: GraphQLTransportWS.ServerMachine
@@ -26,6 +28,7 @@ final class GraphQLSession {
 
   init(_ hub: LoopHub, isAuthorized: Bool) {
     self.hub = hub
+    serial = hub.nextSerial()
     self.isAuthorized = isAuthorized
     var limits = GraphQLTransportWS.ServerLimits()
     limits.initialisationTimeout = hub.node.limits.connectionInitTimeout
@@ -155,7 +158,8 @@ final class GraphQLSession {
     hub.counters.add(.lagging)
     let catchUp = catchUp ?? SessionCatchUp(self)
     self.catchUp = catchUp
-    for case .member(let member) in operations.values where !member.isCatchingUp {
+    for (_, operation) in operations.sorted(by: { $0.key < $1.key }) {
+      guard case .member(let member) = operation, !member.isCatchingUp else { continue }
       member.since = hub.servedOffset(of: member)
       catchUp.add(member)
     }
