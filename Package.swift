@@ -125,7 +125,7 @@ let suites: [Target] = [
   suite(
     "Client",
     martlet(
-      "Vocabulary", "JSON", "ChangeFeed", "WireProtocols", "Runtime", "Core", "Testing", "Sockets", "Simulation",
+      "Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Core", "Testing", "Sockets", "Simulation",
       "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
       + ["Martlet"]),
   suite(
