@@ -1,7 +1,7 @@
 # Martlet. Plain `make` lists the targets.
 
 SWIFT ?= swift
-SPEED ?= 600
+SPEED ?= 10
 BOARD ?= JFK
 PORT ?= 8080
 SEEDS ?= 20
@@ -16,7 +16,8 @@ help: ## list the targets
 setup: ## install missing system packages (Debian, Ubuntu)
 	@Scripts/install-packages
 
-run: build ## serve the departure board on its embedded store and watch real flights arrive
+run: setup ## serve the departure board on its embedded store and watch real flights arrive
+	@$(SWIFT) build -c release --product DepartureBoard
 	@Examples/DepartureBoard/run --port $(PORT) --speed $(SPEED) --airport $(BOARD)
 
 build: setup ## build the command: .build/release/martlet

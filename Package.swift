@@ -136,7 +136,7 @@ let suites: [Target] = [
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand"]),
   suite("Command", martlet("Vocabulary", "JSON", "Server") + ["Martlet", "MartletCommand"]),
-  suite("DepartureBoard", ["DepartureBoard"]),
+  suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("House", []),
 ]
 
