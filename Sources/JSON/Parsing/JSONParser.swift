@@ -136,39 +136,46 @@ struct JSONParser {
     return close()
   }
 
-  /// Applies the policy for names that occur twice. Small objects compare pairwise, large ones through a set.
+  /// Applies the policy for names that occur twice. Small objects compare pairwise, large ones through a table, so that
+  /// no text makes it slow.
   private mutating func checkNames(of object: Int) throws(JSONError) {
-    var names: [(name: ArraySlice<UInt8>, index: Int)] = []
-    var seen: Set<ArraySlice<UInt8>> = []
     let count = Int(tokens[object].count)
+    var names: [(name: ArraySlice<UInt8>, index: Int)] = []
+    var table: [ArraySlice<UInt8>: Int] = [:]
+    var victims: [Int] = []
     var index = object + 1
-    var duplicates: [(earlier: Int, later: Int)] = []
     for _ in 0..<count {
       let token = tokens[index]
       let content = bytes[Int(token.start)..<Int(token.end)]
       let name = token.isComplex ? JSONText.unescaped(content)[...] : content
-      let isKnown =
-        count <= 16 ? names.contains { $0.name.elementsEqual(name) } : !seen.insert(ArraySlice(Array(name))).inserted
-      if isKnown {
-        if limits.duplicateKeys == .reject { throw JSONError(.duplicateKey, at: Int(token.start)) }
-        if let earlier = names.first(where: { $0.name.elementsEqual(name) }) {
-          duplicates.append((earlier.index, index))
+      let known =
+        count <= Self.pairwise ? names.firstIndex { $0.name.elementsEqual(name) } : table[name]
+      if let known {
+        switch limits.duplicateKeys {
+        case .reject: throw JSONError(.duplicateKey, at: Int(token.start))
+        case .keepFirst: victims.append(index)
+        case .keepLast:
+          victims.append(names[known].index)
+          names[known].index = index
         }
       } else {
+        if count > Self.pairwise { table[name] = names.count }
         names.append((name, index))
       }
       index = Int(tokens[index + 1].next)
     }
-    for pair in duplicates.reversed() { drop(pair, in: object) }
+    for victim in victims.sorted(by: >) { drop(victim, in: object) }
   }
 
-  /// Removes the member that does not count from the tokens.
-  private mutating func drop(_ pair: (earlier: Int, later: Int), in object: Int) {
-    let victim = limits.duplicateKeys == .keepLast ? pair.earlier : pair.later
+  /// Members up to which names are compared pairwise.
+  private static let pairwise = 16
+
+  /// Removes a member from the tokens.
+  private mutating func drop(_ victim: Int, in object: Int) {
     let end = Int(tokens[victim + 1].next)
-    let removed = end - victim
+    let removed = UInt32(end - victim)
     tokens.removeSubrange(victim..<end)
-    for index in victim..<tokens.count { tokens[index].next -= UInt32(removed) }
+    for index in victim..<tokens.count { tokens[index].next -= removed }
     tokens[object].count -= 1
   }
 }
