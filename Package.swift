@@ -105,6 +105,11 @@ let examples: [Target] = [
     exclude: ["Data", "schema.graphql", "run"], sources: ["Sources"], swiftSettings: strict)
 ]
 
+/// Stands in for the allocator and counts; linked into test bundles only.
+let testing: [Target] = [
+  .target(name: "CMartletAllocationCounter", path: "Sources/CMartletAllocationCounter")
+]
+
 let suites: [Target] = [
   suite("Language", martlet("JSON", "GraphQLLanguage")),
   suite(
@@ -134,7 +139,7 @@ let suites: [Target] = [
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
       "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
-      + ["Martlet", "MartletCommand"]),
+      + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite("Command", martlet("Vocabulary", "JSON", "Server") + ["Martlet", "MartletCommand"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("House", []),
@@ -145,7 +150,7 @@ func exists(_ path: String) -> Bool {
   FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
 }
 
-let built = (floor0 + floor1 + floor2 + floor3 + floor4 + examples + suites).filter { exists($0.path ?? "") }
+let built = (floor0 + floor1 + floor2 + floor3 + floor4 + examples + testing + suites).filter { exists($0.path ?? "") }
 let builtNames = Set(built.map(\.name))
 for target in built {
   target.dependencies = target.dependencies.filter {

@@ -1,0 +1,157 @@
+import MartletJSON
+import MartletRuntime
+import MartletSockets
+import MartletVocabulary
+import MartletWireProtocols
+import Synchronization
+import Testing
+
+/// A loop for the test's own sockets, shared by the suite.
+enum TestLoop {
+  static let result = Result { try EpollLoop.start(name: "test") }
+  static func shared() throws -> EpollLoop { try result.get() }
+}
+
+/// One WebSocket that sends and receives what the test says, rules or not.
+final class RawSocket: WebSocketHandler, @unchecked Sendable {
+  enum Heard: Sendable, Equatable {
+    case message(JSONValue)
+    case closed(UInt16)
+  }
+
+  private struct State {
+    var heard: [Heard] = []
+    var waiting: CheckedContinuation<Heard, Never>?
+    var isClosed = false
+  }
+
+  private let loop: EpollLoop
+  private let state = Mutex(State())
+  /// On the loop.
+  private var channel: WebSocketChannel?
+
+  private init(_ loop: EpollLoop) { self.loop = loop }
+
+  static func open(
+    port: Int, subprotocols: [String] = [GraphQLTransportWS.subprotocol], headers: [(String, String)] = [],
+    deflate: Bool = false
+  ) async throws -> RawSocket {
+    let loop = try TestLoop.shared()
+    let socket = RawSocket(loop)
+    let result = await withCheckedContinuation { (done: CheckedContinuation<WebSocketConnector.Failure?, Never>) in
+      loop.execute {
+        var request = WebSocketConnector.Request(
+          endpoint: Endpoint(host: "127.0.0.1", port: port, isSecure: false), target: "/graphql")
+        request.subprotocols = subprotocols
+        request.limits.messageBytes = 16 << 20
+        if deflate { request.deflate = WebSocketDeflateSettings() }
+        for (name, value) in headers { request.headers.append(name, value) }
+        let connector = WebSocketConnector(
+          SocketConnector(), pool: ZlibPool(), random: SeededRandom(seed: 3))
+        _ = connector.open(request, on: loop, handler: socket) { result in
+          switch result {
+          case .success(let opened):
+            socket.channel = opened.channel
+            done.resume(returning: nil)
+          case .failure(let failure): done.resume(returning: failure)
+          }
+        }
+      }
+    }
+    if let result { throw result }
+    return socket
+  }
+
+  /// Opened, greeted and acknowledged.
+  static func session(port: Int, cursors: Bool = true, deflate: Bool = false) async throws -> RawSocket {
+    let socket = try await open(port: port, deflate: deflate)
+    socket.send(
+      cursors
+        ? #"{"type":"connection_init","payload":{"martlet":{"cursors":true,"writes":true}}}"#
+        : #"{"type":"connection_init"}"#)
+    let ack = await socket.next()
+    guard case .message(let message) = ack, message["type"] == "connection_ack" else {
+      throw UnexpectedMessage(heard: ack)
+    }
+    return socket
+  }
+
+  struct UnexpectedMessage: Error { var heard: Heard }
+
+  func send(_ texts: String...) { send(texts) }
+
+  /// Sends messages in one turn, so that they leave together.
+  func send(_ texts: [String]) {
+    loop.execute { for text in texts { self.channel?.send(text: Array(text.utf8)) } }
+  }
+
+  func sendBinary(_ bytes: [UInt8]) { loop.execute { self.channel?.send(binary: bytes) } }
+
+  func subscribe(_ id: String, _ query: String, variables: JSONObject = [:], resume: String? = nil) {
+    var payload: JSONObject = ["query": .string(query), "variables": .object(variables)]
+    if let resume { payload["extensions"] = ["martlet": ["resume": .string(resume)]] }
+    send(
+      String(
+        decoding: JSONValue.object(["id": .string(id), "type": "subscribe", "payload": .object(payload)]).serialized(),
+        as: UTF8.self))
+  }
+
+  /// Stops or goes on reading.
+  func setReading(_ isReading: Bool) { loop.execute { self.channel?.channel.isReading = isReading } }
+
+  func abort() { loop.execute { self.channel?.abort() } }
+
+  func close() { loop.execute { self.channel?.close(.normal, reason: "") } }
+
+  /// The next message, or the end; keep-alive messages of the protocol are answered by nobody and told.
+  func next() async -> Heard {
+    await withCheckedContinuation { continuation in
+      let ready: Heard? = state.withLock { state in
+        if !state.heard.isEmpty { return state.heard.removeFirst() }
+        state.waiting = continuation
+        return nil
+      }
+      if let ready { continuation.resume(returning: ready) }
+    }
+  }
+
+  /// The next message; the end is an error.
+  func message() async throws -> JSONValue {
+    let heard = await next()
+    guard case .message(let message) = heard else { throw UnexpectedMessage(heard: heard) }
+    return message
+  }
+
+  /// The next message of a type; others are skipped.
+  func message(_ type: String) async throws -> JSONValue {
+    while true {
+      let message = try await message()
+      if message["type"]?.string == type { return message }
+    }
+  }
+
+  /// Everything up to the end.
+  func closeCode() async -> UInt16 {
+    while true { if case .closed(let code) = await next() { return code } }
+  }
+
+  /// What has come and was not asked for yet.
+  var waiting: Int { state.withLock { $0.heard.count } }
+
+  private func tell(_ heard: Heard) {
+    let waiting = state.withLock { state -> CheckedContinuation<Heard, Never>? in
+      defer { state.waiting = nil }
+      if state.waiting == nil { state.heard.append(heard) }
+      return state.waiting
+    }
+    waiting?.resume(returning: heard)
+  }
+
+  func received(text: [UInt8]) {
+    tell(.message((try? JSONValue(parsing: text)) ?? .null))
+  }
+
+  func closed(_ closure: WebSocketClosure) {
+    tell(.closed(closure.code.rawValue))
+  }
+}
