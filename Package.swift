@@ -102,7 +102,10 @@ let floor4: [Target] = [
 let examples: [Target] = [
   .executableTarget(
     name: "DepartureBoard", dependencies: ["Martlet", "MartletServer"], path: "Examples/DepartureBoard",
-    exclude: ["Data", "schema.graphql", "run"], sources: ["Sources"], swiftSettings: strict)
+    exclude: ["Data", "schema.graphql", "run"], sources: ["Sources"], swiftSettings: strict),
+  .executableTarget(
+    name: "HandWritten", dependencies: ["MartletServer"], path: "Examples/HandWritten/Sources",
+    swiftSettings: strict),
 ]
 
 /// Stands in for the allocator and counts; linked into test bundles only.
@@ -130,7 +133,8 @@ let suites: [Target] = [
   suite(
     "Client",
     martlet(
-      "Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Core", "Testing", "Sockets", "Simulation",
+      "Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Core", "Testing", "Sockets",
+      "Simulation",
       "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
       + ["Martlet"]),
   suite(
@@ -142,6 +146,7 @@ let suites: [Target] = [
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite("Command", martlet("Vocabulary", "JSON", "Server") + ["Martlet", "MartletCommand"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
+  suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("House", []),
 ]
 

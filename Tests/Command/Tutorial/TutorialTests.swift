@@ -1,0 +1,117 @@
+import Foundation
+import Martlet
+import MartletServer
+import Testing
+
+@Suite struct TutorialTests {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  static func document(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  static let documents =
+    ["README.md"]
+    + ((try? FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("docs/guides").path)) ?? [])
+    .filter { $0.hasSuffix(".md") }.sorted().map { "docs/guides/\($0)" }
+
+  /// A port nobody listens on.
+  static func freePort() async throws -> Int {
+    var configuration = ServerConfiguration(schema: "type T @model { id: ID! }")
+    configuration.access = .development
+    let server = try GraphQLServer(configuration)
+    try server.start()
+    let port = server.port
+    await server.stop()
+    return port
+  }
+
+  /// The blocks of a document as one script, on a port of its own. What runs in the background is waited for by what
+  /// it writes into its log, and ended with the script.
+  static func script(_ document: String, port: Int) -> String {
+    var script = "set -e -o pipefail\nset -m\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
+    for block in FencedBlocks(document).texts("sh") {
+      if block.contains("> server.log") { script += "rm -f server.log\n" }
+      script += block + "\n"
+      if block.contains("> server.log") { script += wait("Serving", "server.log") }
+      if block.contains("2> watch.log") { script += wait("Subscribed", "watch.log") }
+      if block.contains("kill -9 %1"), document.contains("watch.log") {
+        script += "until [ $(grep -c Subscribed watch.log) -ge 2 ]; do sleep 0.05; done\n"
+      }
+      if block.contains("import localhost") { script += "wait %2 || true\n" }
+    }
+    return script.replacingOccurrences(of: "8090", with: "\(port)")
+  }
+
+  private static func wait(_ text: String, _ file: String) -> String {
+    "for i in $(seq 400); do grep -q \(text) \(file) 2>/dev/null && break; sleep 0.05; done; grep -q \(text) \(file)\n"
+  }
+
+  private func run(_ document: String) async throws -> (ShellRun, URL) {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tutorial-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let script = Self.script(try Self.document(document), port: try await Self.freePort())
+    return (try await ShellRun.bash(script, in: folder), folder)
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `the tutorial's commands work, one after the other`() async throws {
+    let (result, folder) = try await run("README.md")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(result.status == 0, "\(result.errors.suffix(800))\n\(result.output.suffix(800))")
+    #expect(result.output.contains("todo.graphql is good: 1 model"))
+    #expect(result.output.contains("\"text\": \"Buy tea\""))
+    #expect(result.output.contains("Copied todo-data to todo-backup."))
+    let events = try String(contentsOf: folder.appendingPathComponent("events.jsonl"), encoding: .utf8)
+      .split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    #expect(events.map { $0["data"]?["onCreateTodo"]?["text"]?.string } == ["Buy tea", "Boil water", "Pour"])
+    #expect(events.allSatisfy { $0["cursor"]?.string != nil })
+  }
+
+  @Test(.timeLimit(.minutes(2)), arguments: documents.filter { $0 != "README.md" })
+  func `the commands of a guide work, one after the other`(document: String) async throws {
+    let (result, folder) = try await run(document)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(result.status == 0, "\(document): \(result.errors.suffix(800))\n\(result.output.suffix(400))")
+  }
+
+  @Test(arguments: documents)
+  func `every Swift snippet of a document is part of a file that is compiled`(document: String) throws {
+    var sources: [[Substring]] = []
+    for folder in ["Examples/HandWritten/Sources", "Tests/Command/Snippets"] {
+      let url = Self.root.appendingPathComponent(folder)
+      for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
+        sources.append(
+          FencedBlocks.unindented(try String(contentsOf: url.appendingPathComponent(name), encoding: .utf8)))
+      }
+    }
+    for snippet in FencedBlocks(try Self.document(document)).texts("swift") {
+      let lines = FencedBlocks.unindented(snippet)
+      let isCompiled = sources.contains { source in
+        source.indices.contains { source[$0...].starts(with: lines) }
+      }
+      #expect(isCompiled, "\(document) has a snippet that no compiled file has:\n\(snippet)")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `the tutorial's Swift sees what is written`() async throws {
+    var configuration = ServerConfiguration(schema: "type Todo @model { id: ID! text: String! }")
+    configuration.access = .development
+    let server = try GraphQLServer(configuration)
+    try server.start()
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/graphql"))
+    let client = try GraphQLClient(url: url)
+    let (told, tell) = AsyncStream.makeStream(of: String.self)
+    async let watching: Void = WatchTodos.watch(url, until: 1) { tell.yield($0) }
+    var iterator = told.makeAsyncIterator()
+    #expect(await iterator.next() == "ready")
+    let answer = try await client.mutate(
+      "mutation { createTodo(input: {text: \"Tea\"}) { id } }", as: JSONValue.self)
+    #expect(answer.errors.isEmpty)
+    #expect(await iterator.next() == "Tea")
+    try await watching
+    await server.stop()
+  }
+}
