@@ -308,6 +308,7 @@ static void readable(struct peer *p, int number) {
     if (p->state == HANDSHAKE) {
       char *end = memmem(scratch, p->used, "\r\n\r\n", 4);
       if (end && !memmem(scratch, p->used, " 101 ", 5)) fail(number, "the handshake was refused");
+      if (end && deflates && !memmem(scratch, end - scratch, "permessage-deflate", 18)) fail(number, "no deflate");
       if (end) {
         taken = end + 4 - scratch;
         char text[2048];

@@ -17,12 +17,12 @@ COUNTERS = ("socket_sends_total", "feed_predicate_evaluations_total", "feed_payl
 
 
 def pace(members):
-    """Microseconds between bursts: about half of what one core could do."""
-    return max(10_000, members * 25)
+    """Microseconds between bursts: at most about half of what one core could do."""
+    return max(10_000, members * 15)
 
 
 def bursts(members):
-    return max(20, min(200, 200_000 // members))
+    return max(10, min(100, 50_000 // members))
 
 
 def writes(server, members, burst, first):

@@ -14,16 +14,16 @@ def loop_seconds(pid):
     return sum(s for name, s in h.cpu_seconds(pid)[1].items() if name.startswith("martlet-loop"))
 
 
-def writes(server, keys):
-    return h.write(server.port, EVENTS // BURST, h.TRANSACTION, 8, [
-        "--interval", 2000, "--writes", BURST, "--keys", keys])
+def writes(server, keys, events=EVENTS):
+    return h.write(server.port, events // BURST, h.TRANSACTION, 8, [
+        "--interval", 1000, "--writes", BURST, "--keys", keys])
 
 
 def measure(per_connection):
     server = h.Server(options=["--operations-per-connection", "1000"])
     try:
         keys = CONNECTIONS * per_connection
-        writes(server, keys)
+        writes(server, keys, EVENTS // 10)
         before = loop_seconds(server.pid)
         writes(server, keys)
         bare = loop_seconds(server.pid) - before
@@ -46,7 +46,7 @@ def measure(per_connection):
 def main():
     h.tools()
     few, many = [], []
-    for _ in range(h.rounds()):
+    for _ in range(h.rounds(3)):
         few.append(measure(1))
         many.append(measure(100))
     ratio = [b["whole"] / a["whole"] for a, b in zip(few, many)]
