@@ -118,24 +118,37 @@ enum JSONText {
   /// Appends `text` between quotes, with what must be escaped escaped.
   static func append(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        output.append(UInt8(ascii: "\\"))
-        output.append(byte)
-      case 0x08: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "b")])
-      case 0x0C: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "f")])
-      case 0x0A: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
-      case 0x0D: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
-      case 0x09: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
-      case 0..<0x20:
-        output.append(contentsOf: "\\u00".utf8)
-        for digit in [byte >> 4, byte & 15] {
-          output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
-      default: output.append(byte)
+    var text = text
+    // What needs no escape is copied in one piece: nearly always the whole text. The buffer lives during the call.
+    text.withUTF8 { bytes in
+      var copied = 0
+      for index in 0..<bytes.count {
+        let byte = unsafe bytes[index]
+        if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { continue }
+        unsafe output.append(
+          contentsOf: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[copied..<index]))
+        appendEscape(byte, to: &output)
+        copied = index + 1
       }
+      unsafe output.append(contentsOf: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[copied...]))
     }
     output.append(UInt8(ascii: "\""))
+  }
+
+  private static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "\\"))
+    switch byte {
+    case 0x08: output.append(UInt8(ascii: "b"))
+    case 0x0C: output.append(UInt8(ascii: "f"))
+    case 0x0A: output.append(UInt8(ascii: "n"))
+    case 0x0D: output.append(UInt8(ascii: "r"))
+    case 0x09: output.append(UInt8(ascii: "t"))
+    case 0..<0x20:
+      output.append(contentsOf: "u00".utf8)
+      for digit in [byte >> 4, byte & 15] {
+        output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+      }
+    default: output.append(byte)
+    }
   }
 }
