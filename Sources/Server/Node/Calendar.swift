@@ -25,31 +25,38 @@ package final class Calendar: Sendable {
     var (high, low) = generator.withLock { generator in (generator.next(), generator.next()) }
     high = high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
     low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-    let digits = Array(Self.hexadecimal(high) + Self.hexadecimal(low))
-    var text = ""
-    for (position, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(position) { text.append("-") }
-      text.append(digit)
+    // On the path of every creation: bytes, not characters.
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for position in 0..<32 {
+      if position == 8 || position == 12 || position == 16 || position == 20 { text.append(UInt8(ascii: "-")) }
+      let word = position < 16 ? high : low
+      let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - position % 16 * 4)) & 15
+      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
     }
-    return text
-  }
-
-  private static func hexadecimal(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+    return String(decoding: text, as: UTF8.self)
   }
 
   package static func dateTime(_ milliseconds: Int64) -> String {
     let days = Int((milliseconds >= 0 ? milliseconds : milliseconds - 86_399_999) / 86_400_000)
     let rest = Int(milliseconds - Int64(days) * 86_400_000)
     let (year, month, day) = civil(days)
-    func padded(_ number: Int, _ width: Int) -> String {
-      let text = String(number)
-      return String(repeating: "0", count: max(0, width - text.count)) + text
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    func append(_ number: Int, _ width: Int, _ end: Unicode.Scalar) {
+      let digits = Array(String(number).utf8)
+      for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
+      text += digits
+      text.append(UInt8(ascii: end))
     }
-    return
-      "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(rest / 3_600_000, 2)):"
-      + "\(padded(rest / 60_000 % 60, 2)):\(padded(rest / 1_000 % 60, 2)).\(padded(rest % 1_000, 3))Z"
+    append(year, 4, "-")
+    append(month, 2, "-")
+    append(day, 2, "T")
+    append(rest / 3_600_000, 2, ":")
+    append(rest / 60_000 % 60, 2, ":")
+    append(rest / 1_000 % 60, 2, ".")
+    append(rest % 1_000, 3, "Z")
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The date a number of days after 1970-01-01, in the proleptic Gregorian calendar. Years begin in March, so that

@@ -1,0 +1,34 @@
+import MartletServer
+import MartletVocabulary
+import Testing
+
+/// The server's calendar and identifiers.
+struct CalendarTests {
+  @Test(arguments: [
+    (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+    (1_357_539_301_007, "2013-01-07T06:15:01.007Z"), (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
+    (4_107_542_400_000, "2100-03-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+  ])
+  func `milliseconds are written as an AWSDateTime in UTC`(_ milliseconds: Int, _ text: String) {
+    #expect(Calendar.dateTime(Int64(milliseconds)) == text)
+  }
+
+  @Test func `identifiers are version 4 UUIDs and differ`() {
+    let calendar = Calendar(milliseconds: { 0 }, generator: SeededRandom(seed: 7))
+    var seen: Set<String> = []
+    for _ in 0..<1_000 {
+      let text = Array(calendar.identifier().utf8)
+      #expect(text.count == 36)
+      for (position, byte) in text.enumerated() {
+        switch position {
+        case 8, 13, 18, 23: #expect(byte == UInt8(ascii: "-"))
+        case 14: #expect(byte == UInt8(ascii: "4"))
+        case 19: #expect(Array("89ab".utf8).contains(byte))
+        default: #expect(Array("0123456789abcdef".utf8).contains(byte))
+        }
+      }
+      seen.insert(String(decoding: text, as: UTF8.self))
+    }
+    #expect(seen.count == 1_000)
+  }
+}
