@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import MartletCommand
+
+/// The command as a process: what it prints where, and how it ends.
+@Suite struct ExitCodeTests {
+  private func run(_ script: String) async throws -> ShellRun {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("exit-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await ShellRun.bash(script, in: folder)
+  }
+
+  @Test(arguments: [
+    ("martlet", ExitCode.usage, "USAGE: martlet SUBCOMMAND"),
+    ("martlet sevre", .usage, "Did you mean 'serve'?"),
+    ("martlet serve missing.graphql --memory", .io, "missing.graphql cannot be read: there is no such file."),
+    ("echo 'type T @model { id: ID! x: Nope }' > s; martlet schema check s", .badData, "s:1:"),
+    ("echo 'type T @model { id: ID! }' > s; martlet serve s --memory --port 0", .configuration, "--dev"),
+    (
+      "echo 'type T @model @auth(rules: [{allow: owner}]) { id: ID! }' > s; martlet access new a --file a.json >/dev/null; "
+        + "martlet serve s --memory --port 0 --access a.json", .configuration, "@auth rules (T)"
+    ),
+    ("echo '{}' > a; echo 'type T @model { id: ID! }' > s; martlet serve s --memory --access a", .configuration, "a: "),
+    ("martlet query 127.0.0.1:1 '{ a }'", .unavailable, "Connection refused"),
+    ("martlet query 127.0.0.1:1 '{ a }' --variables '['", .usage, "--variables is not JSON"),
+    ("martlet subscribe h '{ a }' --protocol appsync", .usage, "comes later"),
+    ("martlet subscribe h '{ a }' --resume-from x", .usage, "'x' is no cursor"),
+    ("martlet backup nothing copy", .io, "there is no store at nothing/"),
+    ("martlet completion tcsh", .usage, "bash, zsh or fish"),
+  ])
+  func `a failure has its exit code and says on standard error what to do`(
+    script: String, code: ExitCode, message: String
+  ) async throws {
+    let result = try await run(script)
+    #expect(result.status == code.rawValue, "\(result.errors)")
+    #expect(result.errors.contains(message), "\(result.errors)")
+    #expect(result.output.isEmpty, "\(result.output)")
+  }
+
+  @Test(arguments: [
+    ("martlet --version", "martlet "), ("martlet help import", "USAGE: martlet import URL MODEL FILE"),
+    ("martlet serve --help", "USAGE: martlet serve SCHEMA"),
+    ("echo 'type T @model { id: ID! }' > s; martlet schema diff s s", "The schemas serve the same."),
+  ])
+  func `what was asked for is on standard output`(script: String, text: String) async throws {
+    let result = try await run(script)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains(text))
+  }
+
+  @Test func `a breaking difference of schemas ends with 1`() async throws {
+    let result = try await run(
+      "echo 'type T @model { id: ID! a: Int }' > s; echo 'type T @model { id: ID! }' > t; martlet schema diff s t")
+    #expect(result.status == ExitCode.failure.rawValue)
+    #expect(result.output.contains("breaking: "))
+  }
+}
