@@ -1,7 +1,37 @@
 public import MartletJSON
 
-/// How a client keeps its WebSocket. Every deadline and bound of the connection is here.
+/// How a client talks to its server. Every deadline and bound is here.
+///
+///     var configuration = ConnectionConfiguration()
+///     configuration.credentials = { reason in .bearer(try await session.token(renewed: reason.isRefusal)) }
+///     configuration.pingInterval = .seconds(30)
+///     let client = try GraphQLClient(url: url, configuration: configuration)
 public struct ConnectionConfiguration: Sendable {
+  /// How queries and mutations travel. Subscriptions always use the socket.
+  public enum RequestTransport: Sendable, Hashable {
+    /// One HTTP request each, over connections that are kept.
+    case http
+    /// The socket of the subscriptions, in the order they were asked for.
+    case socket
+  }
+
+  /// How queries and mutations travel.
+  public var requestTransport = RequestTransport.http
+  /// Time for a query or mutation, credentials, connections and repeats included. A mutation that may have been
+  /// executed by then fails with `outcomeUnknown`, anything else with `timeout`.
+  public var requestTimeout = Duration.seconds(60)
+  /// HTTP connections kept to the server at a time; six is what browsers use.
+  public var httpConnections = 6
+  /// Queries and mutations that wait for one of them; more fail with `overloaded`.
+  public var waitingRequests = 1_000
+  /// How long an unused HTTP connection is kept: shorter than servers keep theirs, so that a request seldom meets one
+  /// that is just being closed.
+  public var httpIdleTimeout = Duration.seconds(15)
+  /// Takes for granted that the server remembers write numbers, so that `appliesOnce` mutations may be sent again from
+  /// the first one on. Otherwise the server has to say so first; this package's does with its first answer.
+  public var assumesWriteNumbers = false
+  /// Certificate authorities to trust in place of the system's: a PEM file.
+  public var authorityFile: String?
   /// Time for name, connection, TLS and the WebSocket handshake of one attempt.
   public var openTimeout = Duration.seconds(15)
   /// Time the server has to acknowledge `connection_init`; without it a silent server would hold callers for ever.
@@ -18,7 +48,7 @@ public struct ConnectionConfiguration: Sendable {
   public var credentialTimeout = Duration.seconds(30)
   /// What `connection_init` carries besides the credentials' payload.
   public var connectingPayload = JSONObject()
-  /// More header fields of the handshake.
+  /// More header fields of the WebSocket handshake and of HTTP requests.
   public var headers: [(name: String, value: String)] = []
   /// Closes a connection that has had no operation for so long; nil keeps it.
   public var idleTimeout: Duration?
@@ -26,9 +56,20 @@ public struct ConnectionConfiguration: Sendable {
   public var resumes = true
   /// Bound of each subscription's buffer, unless it names its own.
   public var buffer = BufferPolicy()
-  /// Longest message accepted from the server.
+  /// Offers to compress the socket's messages (permessage-deflate).
+  public var compresses = true
+  /// Longest message and HTTP body accepted from the server, after decompression.
   public var messageBytes = 16 << 20
 
   /// The defaults.
   public init() {}
+
+  var poolLimits: HTTPPool.Limits {
+    var limits = HTTPPool.Limits()
+    limits.connections = httpConnections
+    limits.waiting = waitingRequests
+    limits.idle = httpIdleTimeout
+    limits.bodyBytes = messageBytes
+    return limits
+  }
 }

@@ -25,9 +25,19 @@ public struct Credentials: Sendable {
 public enum CredentialReason: Sendable, Hashable {
   /// An attempt to connect; the first is 1.
   case connecting(attempt: Int)
+  /// A query or mutation that goes by HTTP.
+  case request
   /// The server refused the last ones, with this close code or HTTP status. Asked once; a second refusal is final.
   case refused(code: Int)
+
+  /// Whether the server refused what was answered last.
+  public var isRefusal: Bool {
+    switch self {
+    case .refused: true
+    case .connecting, .request: false
+    }
+  }
 }
 
-/// Answers with fresh credentials; asked at every attempt, never on a connection's own thread.
+/// Answers with fresh credentials; asked at every attempt to connect and every HTTP request, never on a connection's own thread.
 public typealias CredentialProvider = @Sendable (CredentialReason) async throws -> Credentials

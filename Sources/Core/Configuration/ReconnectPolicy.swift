@@ -15,6 +15,10 @@ public struct ReconnectPolicy: Sendable, Hashable {
   /// eight minutes.
   public var attempts: Int? = 20
 
+  /// How long a connection must have lived after its acknowledgement to count as a success, which starts pauses and
+  /// attempts anew.
+  public var stableAfter = Duration.seconds(5)
+
   /// The defaults.
   public init() {}
 

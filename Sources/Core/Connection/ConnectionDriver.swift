@@ -7,11 +7,11 @@ import MartletWireProtocols
 final class ConnectionDriver {
   enum Consumer {
     case subscription(SubscriptionCore)
-    case single(SubscriptionCore, isMutation: Bool)
+    case single(SubscriptionCore, OperationKind)
 
     var core: SubscriptionCore {
       switch self {
-      case .subscription(let core), .single(let core, isMutation: _): core
+      case .subscription(let core), .single(let core, _): core
       }
     }
   }
@@ -19,6 +19,9 @@ final class ConnectionDriver {
     var consumer: Consumer
     /// The server has sent or confirmed it: what is missed from here on is a hole.
     var wasLive = false
+    /// It was written to a socket.
+    var wasSent = false
+    var deadline: LoopTimer?
   }
   private enum Phase { case idle, asking, opening, open, waiting, paused, shutDown }
 
@@ -37,12 +40,20 @@ final class ConnectionDriver {
   private var lastID = 0
   private var socket: (any MessageSocket)?
   private var attempt: ConnectAttempt?
-  private var task: SpawnedTask?
+  private var question: CredentialQuestion?
   private var timer: LoopTimer?
   private var idleTimer: LoopTimer?
   private var holders: Set<ObjectIdentifier> = []
+  private let knowledge: ServerKnowledge
+  private let events: ConnectionEvents
+  private var hasConnected = false
 
-  init(_ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment) {
+  init(
+    _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment,
+    _ knowledge: ServerKnowledge, _ events: ConnectionEvents
+  ) {
+    self.knowledge = knowledge
+    self.events = events
     self.endpoint = endpoint
     self.configuration = configuration
     self.environment = environment
@@ -53,7 +64,7 @@ final class ConnectionDriver {
     limits.messageBytes = configuration.messageBytes
     machine = .init(limits: limits, wants: configuration.resumes ? .all : .none)
     reconnect = ReconnectMachine(configuration.reconnect)
-    random = SeededRandom(seed: environment.seed)
+    random = SeededRandom(seed: environment.chance.next())
   }
 
   // MARK: Operations
@@ -67,7 +78,7 @@ final class ConnectionDriver {
     }
     lastID += 1
     guard let id = OperationID(String(lastID)) else { return }
-    operations[id] = Operation(consumer: consumer)
+    operations[id] = Operation(consumer: consumer, deadline: deadline(of: id, consumer))
     ids[ObjectIdentifier(core)] = id
     idleTimer?.cancel()
     act { machine.start(id, request, repetition: repetition, actions: &$0) }
@@ -82,8 +93,21 @@ final class ConnectionDriver {
     if operations.isEmpty, phase == .waiting { rest() }
   }
 
+  private func deadline(of id: OperationID, _ consumer: Consumer) -> LoopTimer? {
+    guard case .single(_, let kind) = consumer else { return nil }
+    let time = configuration.requestTimeout
+    return loop.schedule(at: loop.now + time) { [weak self] in
+      guard let self, let operation = operations[id] else { return }
+      act { machine.cancel(id, actions: &$0) }
+      let isUnknown = operation.wasSent && kind != .query
+      finish(
+        id, .error(GraphQLClientError(isUnknown ? .outcomeUnknown : .timeout, "no answer within \(time)")))
+    }
+  }
+
   private func forget(_ id: OperationID) {
     guard let operation = operations.removeValue(forKey: id) else { return }
+    operation.deadline?.cancel()
     let key = ObjectIdentifier(operation.consumer.core)
     ids[key] = nil
     hasRoom(key)
@@ -103,26 +127,14 @@ final class ConnectionDriver {
     let mine = generation
     guard let provider = configuration.credentials else { return open(Credentials()) }
     phase = .asking
-    let bound = LoopBound(self, on: loop)
-    timer = loop.schedule(at: loop.now + configuration.credentialTimeout) { [weak self] in
-      self?.answered(.failure(GraphQLClientError(.connectFailed, "the credential provider did not answer")), mine)
-    }
-    task = environment.spawner.spawn {
-      let answer: Result<Credentials, any Error>
-      do {
-        answer = .success(try await provider(reason))
-      } catch {
-        answer = .failure(error)
-      }
-      bound.loop.execute { bound.value.answered(answer, mine) }
+    question = CredentialQuestion(provider, reason, timeout: configuration.credentialTimeout, environment) {
+      [weak self] in self?.answered($0, mine)
     }
   }
 
   private func answered(_ answer: Result<Credentials, any Error>, _ whose: Int) {
     guard whose == generation, phase == .asking else { return }
-    timer?.cancel()
-    task?.cancel()
-    task = nil
+    question = nil
     switch answer {
     case .success(let credentials): open(credentials)
     case .failure(let error): ended(.failed("no credentials: \(error)", status: nil))
@@ -134,10 +146,16 @@ final class ConnectionDriver {
     generation += 1
     let mine = generation
     let handler = SocketHandler(self, generation: mine)
+    do throws(GraphQLClientError) {
+      var checked = HTTPHeaders()
+      try checked.append(checking: configuration.headers + credentials.headers)
+    } catch {
+      return ended(.failed(error.message, status: nil))
+    }
     let request = MessageSocketRequest(
       endpoint: endpoint, subprotocols: [GraphQLTransportWS.subprotocol],
       headers: configuration.headers + credentials.headers, openTimeout: configuration.openTimeout,
-      messageBytes: configuration.messageBytes)
+      messageBytes: configuration.messageBytes, compresses: configuration.compresses)
     attempt = environment.sockets.open(request, on: loop, handler: handler) { [weak self] result in
       guard let self, mine == self.generation else { return }
       self.attempt = nil
@@ -189,8 +207,12 @@ final class ConnectionDriver {
     for action in actions {
       switch action {
       case .send(let text): socket?.send(text: text)
-      case .acknowledged: reconnect.acknowledged()
-      case .started(let id): started(id)
+      case .acknowledged(let payload): acknowledged(payload)
+      case .pinged(let payload): events.tell(.ping(payload: payload))
+      case .ponged(let payload): events.tell(.pong(payload: payload))
+      case .started(let id):
+        operations[id]?.wasSent = true
+        started(id)
       case .ready(let id, _):
         operations[id]?.wasLive = true
         operations[id]?.consumer.core.move(to: .active, isConfirmed: true)
@@ -210,6 +232,13 @@ final class ConnectionDriver {
         ended(.closed(close.code, close.reason))
       }
     }
+  }
+
+  private func acknowledged(_ payload: JSONObject?) {
+    reconnect.acknowledged(at: loop.now)
+    if machine.continuity.writes { knowledge.remembersWrites = true }
+    events.tell(hasConnected ? .reconnected(payload: payload) : .connected(payload: payload))
+    hasConnected = true
   }
 
   private static func message(_ errors: [JSONValue]) -> String {
@@ -245,9 +274,9 @@ final class ConnectionDriver {
   }
 
   private func lost(_ id: OperationID) {
-    guard case .single(_, let isMutation) = operations[id]?.consumer else { return }
+    guard case .single(_, let kind) = operations[id]?.consumer else { return }
     let error =
-      isMutation
+      kind != .query
       ? GraphQLClientError(.outcomeUnknown, "the connection was lost while the mutation was on its way")
       : GraphQLClientError(.connectionLost, "the connection was lost while the query was on its way")
     finish(id, .error(error))
@@ -258,6 +287,10 @@ final class ConnectionDriver {
   /// The socket or the attempt is over; what follows is the machine's decision.
   private func ended(_ ending: ReconnectMachine.Ending) {
     dropSocket()
+    switch ending {
+    case .closed(let code, let reason): events.tell(.disconnected(code: Int(code.rawValue), reason: reason))
+    case .failed(let text, status: _): events.tell(.disconnected(code: nil, reason: text))
+    }
     let decision = reconnect.ended(ending, isNeeded: !operations.isEmpty, at: loop.now, using: &random)
     switch decision {
     case .rest: rest()
@@ -283,8 +316,8 @@ final class ConnectionDriver {
     idleTimer?.cancel()
     attempt?.cancel()
     attempt = nil
-    task?.cancel()
-    task = nil
+    question?.cancel()
+    question = nil
     socket?.isReading = true
     socket = nil
     holders = []
@@ -316,10 +349,18 @@ final class ConnectionDriver {
     }
   }
 
+  /// Closes the socket, if there is one, by this side's own wish.
+  private func leave(_ code: WebSocketCloseCode, _ reason: String) {
+    if let socket {
+      socket.close(code, reason: reason)
+      events.tell(.disconnected(code: Int(code.rawValue), reason: reason))
+    }
+    dropSocket()
+  }
+
   func pause() {
     guard phase != .paused, phase != .shutDown else { return }
-    socket?.close(.goingAway, reason: "paused")
-    dropSocket()
+    leave(.goingAway, "paused")
     phase = .paused
     moveAll(to: .paused)
   }
@@ -332,10 +373,10 @@ final class ConnectionDriver {
 
   func shutDown() {
     guard phase != .shutDown else { return }
-    socket?.close(.normal, reason: "")
-    dropSocket()
+    leave(.normal, "")
     phase = .shutDown
     fail(GraphQLClientError(.shutDown, "the client was shut down"))
+    events.finish()
   }
 
   // MARK: Time
@@ -355,8 +396,7 @@ final class ConnectionDriver {
     idleTimer?.cancel()
     idleTimer = loop.schedule(at: loop.now + timeout) { [weak self] in
       guard let self, phase == .open, operations.isEmpty else { return }
-      socket?.close(.normal, reason: "")
-      dropSocket()
+      leave(.normal, "")
       rest()
     }
   }

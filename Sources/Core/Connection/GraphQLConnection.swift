@@ -1,27 +1,72 @@
 internal import MartletRuntime
 package import MartletWireProtocols
 
-/// One connection to one endpoint, shared by all operations over it; usable from any thread. What is asked of it is
+/// One client's way to one endpoint, shared by all its operations; usable from any thread. What is asked of it is
 /// done in order, on its loop.
 package final class GraphQLConnection: Sendable {
-  private let bound: LoopBound<ConnectionDriver>
+  /// What lives on the loop.
+  private struct Drivers {
+    var socket: ConnectionDriver
+    /// Nil where everything goes by the socket.
+    var http: HTTPOperations?
+    var writes: WriteNumbering
+
+    func cancel(_ key: ObjectIdentifier) {
+      socket.cancel(key)
+      http?.cancel(key)
+    }
+
+    func start(_ request: GraphQLRequest, _ kind: OperationKind, _ core: SubscriptionCore) {
+      var request = request
+      var repetition = GraphQLTransportWS.Repetition.never
+      switch kind {
+      case .query, .mutation: break
+      case .numberedMutation:
+        request.extensions = RequestContinuity(write: writes.next()).added(to: request.extensions)
+        repetition = .ifWritesAreAgreed
+      }
+      if let http {
+        http.start(request, kind, core)
+      } else {
+        socket.start(request, .single(core, kind), repetition: repetition)
+      }
+    }
+  }
+
+  private let bound: LoopBound<Drivers>
   private let configuration: ConnectionConfiguration
+  private let events = ConnectionEvents()
 
   package init(
     _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, environment: ClientEnvironment
   ) {
     self.configuration = configuration
-    bound = LoopBound(ConnectionDriver(endpoint, configuration, environment), on: environment.loop)
+    let knowledge = ServerKnowledge(remembersWrites: configuration.assumesWriteNumbers)
+    let socket = ConnectionDriver(endpoint, configuration, environment, knowledge, events)
+    var http: HTTPOperations?
+    if configuration.requestTransport == .http, let bytes = environment.bytes {
+      let pool = HTTPPool(
+        endpoint.address, over: bytes, on: environment.loop, limits: configuration.poolLimits)
+      http = HTTPOperations(
+        HTTPOperation.Surroundings(
+          endpoint: endpoint, configuration: configuration, environment: environment, pool: pool,
+          knowledge: knowledge))
+    }
+    let drivers = Drivers(socket: socket, http: http, writes: WriteNumbering(environment.chance))
+    bound = LoopBound(drivers, on: environment.loop)
   }
 
   deinit {
-    onLoop { $0.shutDown() }
+    shutDown()
   }
 
-  private func onLoop(_ body: @escaping @Sendable (ConnectionDriver) -> Void) {
+  private func onLoop(_ body: @escaping @Sendable (Drivers) -> Void) {
     let bound = self.bound
     bound.loop.execute { body(bound.value) }
   }
+
+  /// The life of the socket, from now on.
+  package var connectionEvents: AsyncStream<ConnectionEvent> { events.stream() }
 
   /// Starts a subscription; it is dialled for, sent, resumed and ended from here on.
   package func subscribe(_ request: GraphQLRequest, buffer: BufferPolicy? = nil) -> SubscriptionCore {
@@ -30,21 +75,20 @@ package final class GraphQLConnection: Sendable {
     let key = ObjectIdentifier(core)
     core.connect(
       onCancel: { bound.loop.execute { bound.value.cancel(key) } },
-      onRoom: { bound.loop.execute { bound.value.hasRoom(key) } })
-    onLoop { $0.start(request, .subscription(core), repetition: .always) }
+      onRoom: { bound.loop.execute { bound.value.socket.hasRoom(key) } })
+    onLoop { $0.socket.start(request, .subscription(core), repetition: .always) }
     return core
   }
 
   /// Sends a query or a mutation; answers the payload of its one result.
-  /// - Throws: `GraphQLClientError`; for a mutation whose connection was lost, `outcomeUnknown`.
-  package func perform(
-    _ request: GraphQLRequest, isMutation: Bool, repetition: GraphQLTransportWS.Repetition = .never
-  ) async throws -> [UInt8] {
+  /// - Throws: `GraphQLClientError`; for a mutation whose answer was lost and that may not be repeated,
+  ///   `outcomeUnknown`.
+  package func perform(_ request: GraphQLRequest, _ kind: OperationKind) async throws -> [UInt8] {
     let core = SubscriptionCore(BufferPolicy(.wait, events: 2))
     let bound = self.bound
     let key = ObjectIdentifier(core)
     core.connect(onCancel: { bound.loop.execute { bound.value.cancel(key) } }, onRoom: {})
-    onLoop { $0.start(request, .single(core, isMutation: isMutation), repetition: repetition) }
+    onLoop { $0.start(request, kind, core) }
     guard let event = try await core.next() else {
       if Task.isCancelled { throw CancellationError() }
       throw GraphQLClientError(.invalidResponse, "the operation completed without a result")
@@ -53,9 +97,14 @@ package final class GraphQLConnection: Sendable {
   }
 
   /// Closes the socket and keeps the subscriptions, until `resume()`.
-  package func pause() { onLoop { $0.pause() } }
+  package func pause() { onLoop { $0.socket.pause() } }
   /// Dials again after `pause()`.
-  package func resume() { onLoop { $0.resume() } }
+  package func resume() { onLoop { $0.socket.resume() } }
   /// Ends everything.
-  package func shutDown() { onLoop { $0.shutDown() } }
+  package func shutDown() {
+    onLoop {
+      $0.socket.shutDown()
+      $0.http?.shutDown()
+    }
+  }
 }

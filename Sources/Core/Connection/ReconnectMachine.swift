@@ -20,8 +20,9 @@ package struct ReconnectMachine: Sendable {
   }
 
   package let policy: ReconnectPolicy
-  /// Failures in a row; an acknowledgement ends the row.
+  /// Failures in a row; a connection that lived for the policy's `stableAfter` ends the row.
   package private(set) var failures = 0
+  private var acknowledgedAt: Instant?
   private var hasRefreshed = false
 
   package init(_ policy: ReconnectPolicy) {
@@ -29,8 +30,8 @@ package struct ReconnectMachine: Sendable {
   }
 
   /// The server acknowledged.
-  package mutating func acknowledged() {
-    failures = 0
+  package mutating func acknowledged(at now: Instant) {
+    acknowledgedAt = now
   }
 
   /// An event arrived: the credentials are good, so that a later refusal is a new one.
@@ -42,6 +43,9 @@ package struct ReconnectMachine: Sendable {
   package mutating func ended(
     _ ending: Ending, isNeeded: Bool, at now: Instant, using random: inout some RandomNumberGenerator
   ) -> Decision {
+    // A server that acknowledges and then closes at once must not be dialled for ever without a pause.
+    if let acknowledgedAt, now >= acknowledgedAt + policy.stableAfter { failures = 0 }
+    acknowledgedAt = nil
     guard isNeeded else {
       failures = 0
       return .rest

@@ -7,6 +7,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     private enum Kind: String {
       case invalidRequest, connectFailed, connectionClosed, connectionLost, outcomeUnknown, unauthorized
       case protocolViolation, operationFailed, httpStatus, invalidResponse, decodingFailed, slowConsumer, shutDown
+      case timeout, responseTooLarge, overloaded
     }
     private let kind: Kind
     private init(_ kind: Kind) { self.kind = kind }
@@ -37,6 +38,12 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     public static let slowConsumer = Code(.slowConsumer)
     /// The client was shut down.
     public static let shutDown = Code(.shutDown)
+    /// No answer came in the time the configuration gives, and a query's answer is all that is missing.
+    public static let timeout = Code(.timeout)
+    /// The answer is longer than the configuration allows; a mutation has been executed all the same.
+    public static let responseTooLarge = Code(.responseTooLarge)
+    /// Too many requests of this client wait already.
+    public static let overloaded = Code(.overloaded)
 
     /// The code's name.
     public var description: String { kind.rawValue }
@@ -50,17 +57,21 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
   public var underlying: (any Error)?
   /// The WebSocket's close code, when there was one.
   public var closeCode: Int?
+  /// The HTTP status, when there was one.
+  public var status: Int?
   /// The errors as the server sent them, each usually an object with `message`.
   public var errors: [JSONValue]
 
   /// An error with the given parts.
   public init(
-    _ code: Code, _ message: String, underlying: (any Error)? = nil, closeCode: Int? = nil, errors: [JSONValue] = []
+    _ code: Code, _ message: String, underlying: (any Error)? = nil, closeCode: Int? = nil, status: Int? = nil,
+    errors: [JSONValue] = []
   ) {
     self.code = code
     self.message = message
     self.underlying = underlying
     self.closeCode = closeCode
+    self.status = status
     self.errors = errors
   }
 
@@ -68,6 +79,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     var text = "\(code): \(message)"
     if let closeCode { text += " (close code \(closeCode))" }
+    if let status { text += " (HTTP status \(status))" }
     if let underlying { text += "; caused by: \(underlying)" }
     return text
   }
@@ -80,7 +92,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
       "Ask the user to sign in again; the credential provider's fresh answer was refused too."
     } else if code == .connectFailed {
       "Check address and network; raise the attempts of the reconnect policy when outages last longer."
-    } else if code == .connectionLost {
+    } else if code == .connectionLost || code == .timeout {
       "Send the query again."
     } else if code == .slowConsumer {
       "Consume faster, or choose a buffer policy that waits or drops with a gap."

@@ -6,17 +6,29 @@ public struct ClientEnvironment: Sendable {
   package var loop: any Loop
   package var sockets: any MessageSocketConnector
   package var http: (any HTTPExchanging)?
+  /// Opens the connections of queries and mutations; nil where there are only sockets, which then carry them.
+  package var bytes: (any ByteConnector)?
   package var spawner: any Spawner
-  /// Draws jitter, the only chance the client needs above its sockets.
-  package var seed: UInt64
+  /// Draws jitter and the names of writers.
+  package var chance: Chance
 
   package init(
-    loop: any Loop, sockets: any MessageSocketConnector, http: (any HTTPExchanging)?, spawner: any Spawner, seed: UInt64
+    loop: any Loop, sockets: any MessageSocketConnector, http: (any HTTPExchanging)?, spawner: any Spawner,
+    seed: UInt64, bytes: (any ByteConnector)? = nil
+  ) {
+    self.init(
+      loop: loop, sockets: sockets, http: http, bytes: bytes, spawner: spawner, chance: Chance(seed: seed))
+  }
+
+  package init(
+    loop: any Loop, sockets: any MessageSocketConnector, http: (any HTTPExchanging)?, bytes: (any ByteConnector)?,
+    spawner: any Spawner, chance: Chance
   ) {
     self.loop = loop
     self.sockets = sockets
     self.http = http
     self.spawner = spawner
-    self.seed = seed
+    self.bytes = bytes
+    self.chance = chance
   }
 }

@@ -10,6 +10,12 @@ package struct GraphQLEndpoint: Sendable, Hashable {
 
   package var address: Endpoint { Endpoint(host: host, port: port, isSecure: isSecure) }
 
+  /// The Host field: the port is left out where it is the scheme's own.
+  package var hostField: String {
+    let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+    return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+  }
+
   /// The URL for HTTP requests.
   package var httpURL: String {
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
@@ -20,6 +26,7 @@ package struct GraphQLEndpoint: Sendable, Hashable {
   /// - Throws: `invalidRequest`, naming what is wrong.
   package init(_ url: String) throws(GraphQLClientError) {
     func wrong(_ what: String) -> GraphQLClientError { GraphQLClientError(.invalidRequest, "\(what) in \(url)") }
+    guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw wrong("a space or a letter beyond ASCII") }
     guard let colon = url.range(of: "://") else { throw wrong("no scheme") }
     switch url[..<colon.lowerBound].lowercased() {
     case "ws", "http": isSecure = false

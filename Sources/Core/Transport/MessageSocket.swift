@@ -25,6 +25,8 @@ package struct MessageSocketRequest: Sendable {
   package var headers: [(name: String, value: String)]
   package var openTimeout: Duration
   package var messageBytes: Int
+  /// Whether to offer compression.
+  package var compresses = false
 }
 
 /// Why a WebSocket did not open.

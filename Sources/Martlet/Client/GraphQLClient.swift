@@ -1,31 +1,53 @@
 public import Foundation
 @_exported public import MartletCore
 public import MartletJSON
+public import MartletVocabulary
 internal import MartletWireProtocols
 
 /// A client of one GraphQL server.
 ///
 ///     let client = try GraphQLClient(url: url)
+///     let flight = try await client.query("query Get($id: ID!) { getFlight(id: $id) { gate } }", variables: ["id": "OS 87"])
+///     print(flight.data?["getFlight"]?["gate"]?.string ?? "unknown")
+///
 ///     let board = client.subscribe("subscription { departures { line minutes } }", as: Board.self)
 ///     for try await result in board {
 ///       if let gap = result.gap { … } else if let data = result.data { … }
 ///     }
 ///
-/// All operations share one WebSocket, which is opened by the first and survives drops. Dropping the client closes it.
+/// Queries and mutations go by HTTP over connections that are kept, or by the socket if the configuration says so. All
+/// subscriptions share one WebSocket, which is opened by the first and survives drops. Dropping the client closes
+/// everything.
 public final class GraphQLClient: Sendable {
-  private let connection: GraphQLConnection
+  let connection: GraphQLConnection
 
-  /// A client for a server at a `ws:`, `wss:`, `http:` or `https:` URL. Nothing is opened yet.
-  /// - Throws: `invalidRequest` for other URLs.
+  /// A client for a server at a `ws:`, `wss:`, `http:` or `https:` URL, where both HTTP and WebSocket are served.
+  /// Nothing is opened yet.
+  ///
+  ///     var configuration = ConnectionConfiguration()
+  ///     configuration.credentials = { _ in .bearer(token) }
+  ///     let client = try GraphQLClient(url: url, configuration: configuration)
+  ///
+  /// - Throws: `invalidRequest` for other URLs, and for an authority file that cannot be read.
   public init(
     url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
-    let home: ClientEnvironment
-    if let environment { home = environment } else { home = try ClientEnvironment.shared() }
+    var home: ClientEnvironment
+    if let environment {
+      home = environment
+    } else {
+      home = try ClientEnvironment.shared()
+      if let file = configuration.authorityFile { home = try home.trusting(authorityFile: file) }
+    }
     connection = GraphQLConnection(try GraphQLEndpoint(url.absoluteString), configuration, environment: home)
   }
 
   /// Starts a subscription and answers its stream at once. See `SubscriptionStream` for its life.
+  ///
+  ///     let late = client.subscribe(
+  ///       "subscription Late($airport: String!) { onUpdateFlight(filter: { airport: { eq: $airport } }) { line } }",
+  ///       variables: ["airport": "VIE"])
+  ///     try await late.ready()
   ///
   /// With `cursor`, the place of an earlier event, a server that gives cursors begins behind that place.
   public func subscribe<Data: Decodable & Sendable>(
@@ -38,32 +60,53 @@ public final class GraphQLClient: Sendable {
   }
 
   /// Runs a query.
+  ///
+  ///     struct Answer: Decodable { var getFlight: Flight? }
+  ///     let answer = try await client.query(document, variables: ["id": "OS 87"], as: Answer.self)
+  ///
+  /// A response with data and errors is a value; a request that was refused as a whole throws `operationFailed`.
   /// - Throws: `GraphQLClientError`, or `CancellationError` when the task is cancelled.
   public func query<Data: Decodable & Sendable>(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     as type: Data.Type = JSONValue.self
   ) async throws -> GraphQLResponse<Data> {
-    try await perform(document, variables, operationName, isMutation: false)
+    try await perform(.query, document, variables, operationName)
   }
 
-  /// Runs a mutation. It is sent at most once.
-  /// - Throws: `GraphQLClientError`; `outcomeUnknown` when the connection was lost before the answer.
+  /// Runs a mutation. It is sent at most once, unless `appliesOnce` is set.
+  ///
+  ///     try await client.mutate(document, variables: ["minutes": 5], appliesOnce: true)
+  ///
+  /// With `appliesOnce` the mutation carries a number by which servers of this package recognise a repeat. If its answer
+  /// is lost, it is sent again until the request's time is up, and applies once all the same. Such a document has exactly
+  /// one mutation field.
+  /// - Throws: `GraphQLClientError`; `outcomeUnknown` when the answer was lost and the mutation may not be repeated.
+  @discardableResult
   public func mutate<Data: Decodable & Sendable>(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
-    as type: Data.Type = JSONValue.self
+    as type: Data.Type = JSONValue.self, appliesOnce: Bool = false
   ) async throws -> GraphQLResponse<Data> {
-    try await perform(document, variables, operationName, isMutation: true)
+    try await perform(appliesOnce ? .numberedMutation : .mutation, document, variables, operationName)
   }
 
   private func perform<Data: Decodable & Sendable>(
-    _ document: String, _ variables: JSONObject, _ operationName: String?, isMutation: Bool
+    _ kind: OperationKind, _ document: String, _ variables: JSONObject, _ operationName: String?
   ) async throws -> GraphQLResponse<Data> {
     let request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
-    let payload = try await connection.perform(request, isMutation: isMutation)
+    let payload = try await connection.perform(request, kind)
     return try GraphQLResponse(SubscriptionEvent(payload: payload))
   }
 
-  /// Closes the connection and keeps the subscriptions, until `resume()`. Running queries and mutations fail.
+  /// The life of the client's WebSocket from now on: connected, reconnected, disconnected, ping, pong. Ends when the
+  /// client is shut down. Each call answers a sequence of its own, in which at most 256 events wait.
+  ///
+  ///     for await event in client.connectionEvents {
+  ///       if case .disconnected(let code, let reason) = event { log("lost", code, reason) }
+  ///     }
+  public var connectionEvents: AsyncStream<ConnectionEvent> { connection.connectionEvents }
+
+  /// Closes the WebSocket and keeps the subscriptions, until `resume()`. Queries and mutations that are on their way by
+  /// the socket fail; those by HTTP go on.
   public func pause() { connection.pause() }
 
   /// Opens the connection again after `pause()`.

@@ -39,7 +39,7 @@ extension GraphQLResponse where Data: Decodable {
       return
     }
     do {
-      data = try JSONDecoding().decode(Data.self, from: value)
+      data = try JSONDecoding(types: .foundation).decode(Data.self, from: value)
     } catch {
       throw GraphQLClientError(.decodingFailed, "the data does not have the shape of \(Data.self)", underlying: error)
     }

@@ -9,12 +9,11 @@ enum SharedEnvironment {
   static let result: Result<ClientEnvironment, GraphQLClientError> = {
     do throws(SocketError) {
       let loop = try EpollLoop.start(name: "martlet-client")
-      let random = SystemChance.generator()
-      var chance: any RandomNumberGenerator = random
+      let bytes = SocketConnector()
       return .success(
         ClientEnvironment(
-          loop: loop, sockets: WebSockets(SocketConnector(), random: random), http: CurlClient(),
-          spawner: ConcurrentSpawner(), seed: chance.next()))
+          loop: loop, sockets: WebSockets(bytes, chance: .system), http: CurlClient(), bytes: bytes,
+          spawner: ConcurrentSpawner(), chance: .system))
     } catch {
       return .failure(GraphQLClientError(.connectFailed, "the system has no room for a loop", underlying: error))
     }
@@ -26,5 +25,21 @@ extension ClientEnvironment {
   /// - Throws: when the system has no descriptors or threads left.
   public static func shared() throws(GraphQLClientError) -> ClientEnvironment {
     try SharedEnvironment.result.get()
+  }
+
+  /// The same with other certificate authorities to check servers against.
+  /// - Throws: `invalidRequest` when the file cannot be read.
+  func trusting(authorityFile: String) throws(GraphQLClientError) -> ClientEnvironment {
+    var options = SocketConnector.Options()
+    do throws(TLSError) {
+      options.tls = try TLSClientContext(TLSClientContext.Options(authorityFile: authorityFile))
+    } catch {
+      throw GraphQLClientError(.invalidRequest, "the authorities cannot be read", underlying: error)
+    }
+    let bytes = SocketConnector(options: options)
+    var other = self
+    other.bytes = bytes
+    other.sockets = WebSockets(bytes, chance: chance)
+    return other
   }
 }

@@ -7,12 +7,12 @@ internal import MartletWireProtocols
 /// Opens the connection's WebSockets over any byte connector: sockets in production, an imaginary wire in simulations.
 package struct WebSockets: MessageSocketConnector {
   private let bytes: any ByteConnector
-  private let random: any RandomNumberGenerator & Sendable
+  private let chance: Chance
 
-  /// - Parameter random: draws keys and masks.
-  package init(_ bytes: any ByteConnector, random: any RandomNumberGenerator & Sendable) {
+  /// - Parameter chance: draws keys and masks, for each socket others.
+  package init(_ bytes: any ByteConnector, chance: Chance) {
     self.bytes = bytes
-    self.random = random
+    self.chance = chance
   }
 
   package func open(
@@ -25,9 +25,15 @@ package struct WebSockets: MessageSocketConnector {
     wire.limits.messageBytes = request.messageBytes
     // The protocol's own pings ask for life; two askers would only double the traffic.
     wire.limits.pingInterval = nil
-    for (name, value) in request.headers { wire.headers.append(name, value) }
-    // No compression is offered yet, so that the pool stays empty.
-    let connector = WebSocketConnector(bytes, pool: ZlibPool(), random: random)
+    do throws(GraphQLClientError) {
+      try wire.headers.append(checking: request.headers)
+    } catch {
+      let timer = loop.schedule(at: loop.now) { completion(.failure(MessageSocketFailure(error.message))) }
+      return ConnectAttempt { timer.cancel() }
+    }
+    if request.compresses { wire.deflate = .client }
+    // A pool of its own: a client has one socket at a time, whose streams end with it.
+    let connector = WebSocketConnector(bytes, pool: ZlibPool(), random: chance.fork())
     return connector.open(wire, on: loop, handler: Handler(handler)) { result in
       switch result {
       case .success(let opened): completion(.success((Socket(opened.channel), opened.subprotocol)))

@@ -95,6 +95,9 @@ extension ServerConnection {
         as: accepted.responseType)
     }
     let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { [weak self] result in
+      var result = result
+      // The HTTP form of what `connection_ack` says on a socket: this server remembers write numbers.
+      if scope.writeID != nil { result.extensions["martlet"] = ["writes": true] }
       self?.respond(result, as: accepted.responseType)
     }
     if let operation { hold(operation) }

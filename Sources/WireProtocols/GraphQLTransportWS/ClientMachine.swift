@@ -8,6 +8,10 @@ extension GraphQLTransportWS {
     case send([UInt8])
     /// The server acknowledged; operations are on their way.
     case acknowledged(payload: JSONObject?)
+    /// The server asked for life; the answer is sent.
+    case pinged(payload: JSONObject?)
+    /// The server answered a ping.
+    case ponged(payload: JSONObject?)
     /// The operation's `subscribe` was sent. Without cursors this is all that can be said.
     case started(OperationID)
     /// The server said that the subscription is live behind this place.
@@ -199,10 +203,11 @@ extension GraphQLTransportWS {
       switch message {
       case .ping(let payload):
         actions.append(.send(ClientMessage.pong(payload: payload).serialized()))
+        actions.append(.pinged(payload: payload))
         if continuity.cursors, let text = payload?["martlet"]?["cursor"]?.string, let cursor = Cursor(text) {
           for id in operations.keys where operations[id]?.isReady == true { operations[id]?.position.reached(cursor) }
         }
-      case .pong: break
+      case .pong(let payload): actions.append(.ponged(payload: payload))
       case .connectionAck(let payload): try acknowledge(payload, &actions)
       case .unknown: unknownMessages += 1
       case .next, .error, .complete, .ready, .gap, .malformed:

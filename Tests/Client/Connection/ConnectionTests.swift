@@ -233,7 +233,7 @@ struct Stage: Sendable {
     let code = try stage.executor.run {
       loop.schedule(later: .milliseconds(5)) { server.socket?.end(1006) }
       do {
-        _ = try await connection.perform(GraphQLRequest(query: "mutation { pay }"), isMutation: true)
+        _ = try await connection.perform(GraphQLRequest(query: "mutation { pay }"), .mutation)
         return "done"
       } catch let error as GraphQLClientError { return error.code.description }
     }

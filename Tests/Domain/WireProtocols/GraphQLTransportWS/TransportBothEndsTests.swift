@@ -26,7 +26,7 @@ import Testing
             delivered.append("\(id) \(String(decoding: payload, as: UTF8.self)) \(cursor?.description ?? "-")")
           case .completed(let id): delivered.append("\(id) completed")
           case .ready(let id, let cursor): delivered.append("\(id) ready \(cursor)")
-          case .acknowledged, .started, .gap, .failed, .violated, .lost, .close: break
+          case .acknowledged, .pinged, .ponged, .started, .gap, .failed, .violated, .lost, .close: break
           }
         }
         for action in server.actions {

@@ -1,0 +1,215 @@
+import MartletJSON
+import MartletRuntime
+import MartletVocabulary
+import MartletWireProtocols
+
+/// What all operations of a client know about its server. Confined to its loop.
+final class ServerKnowledge {
+  /// The server has said that it remembers write numbers, so that a repeat applies once.
+  var remembersWrites: Bool
+
+  init(remembersWrites: Bool) { self.remembersWrites = remembersWrites }
+}
+
+/// One query or mutation by HTTP: asks for credentials, sends, and decides what a lost or odd answer means.
+/// Confined to its loop.
+final class HTTPOperation {
+  /// What the operations of one client have in common.
+  struct Surroundings {
+    var endpoint: GraphQLEndpoint
+    var configuration: ConnectionConfiguration
+    var environment: ClientEnvironment
+    var pool: HTTPPool
+    var knowledge: ServerKnowledge
+  }
+
+  private let core: SubscriptionCore
+  private let request: GraphQLRequest
+  private let kind: OperationKind
+  private let home: Surroundings
+  private let ended: () -> Void
+  private var backoff: ReconnectMachine
+  private var random: SeededRandom
+  private var loop: any Loop { home.environment.loop }
+  private var question: CredentialQuestion?
+  private var ticket: HTTPTicket?
+  private var pause: LoopTimer?
+  private var deadline: LoopTimer?
+  /// The request may have reached the server.
+  private var wasSent = false
+  private var needsFreshConnection = false
+  private var hasRefreshed = false
+
+  /// - Parameter ended: called once, when nothing more happens here.
+  init(
+    _ request: GraphQLRequest, _ kind: OperationKind, _ core: SubscriptionCore, in home: Surroundings,
+    seed: UInt64, ended: @escaping () -> Void
+  ) {
+    self.request = request
+    self.kind = kind
+    self.core = core
+    self.home = home
+    self.ended = ended
+    backoff = ReconnectMachine(home.configuration.reconnect)
+    random = SeededRandom(seed: seed)
+  }
+
+  func start() {
+    deadline = loop.schedule(at: loop.now + home.configuration.requestTimeout) { [weak self] in self?.reachedDeadline()
+    }
+    ask(.request)
+  }
+
+  // MARK: Sending
+
+  private func ask(_ reason: CredentialReason) {
+    guard let provider = home.configuration.credentials else { return send(Credentials()) }
+    question = CredentialQuestion(
+      provider, reason, timeout: home.configuration.credentialTimeout, home.environment
+    ) { [weak self] answer in
+      guard let self else { return }
+      question = nil
+      switch answer {
+      case .success(let credentials): send(credentials)
+      case .failure(let error):
+        fail(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
+      }
+    }
+  }
+
+  private func send(_ credentials: Credentials) {
+    var headers = HTTPHeaders([("Host", home.endpoint.hostField)])
+    headers.append("Accept", "application/graphql-response+json, application/json;q=0.9")
+    headers.append("Content-Type", "application/json")
+    do throws(GraphQLClientError) {
+      try headers.append(checking: home.configuration.headers)
+      try headers.append(checking: credentials.headers)
+    } catch {
+      return fail(error)
+    }
+    let head = HTTPRequestHead(method: "POST", target: home.endpoint.target, headers: headers)
+    var call = HTTPCall(head: head, body: request.serialized())
+    call.needsFreshConnection = needsFreshConnection
+    ticket = home.pool.start(call) { [weak self] result in
+      guard let self else { return }
+      ticket = nil
+      switch result {
+      case .success(let answer): answered(answer)
+      case .failure(let loss): lost(loss)
+      }
+    }
+  }
+
+  // MARK: What came of it
+
+  private func answered(_ answer: HTTPAnswer) {
+    wasSent = true
+    if answer.head.status == 401 { return refused(answer) }
+    switch HTTPReading(answer, limit: home.configuration.messageBytes) {
+    case .response(let payload, remembersWrites: let remembers):
+      if remembers { home.knowledge.remembersWrites = true }
+      _ = core.deliver(SubscriptionEvent(payload: payload))
+      finish(.completed)
+    case .requestError(let errors):
+      let message = errors.first?["message"]?.string ?? "the server gave no reason"
+      fail(GraphQLClientError(.operationFailed, message, status: answer.head.status, errors: errors))
+    case .noResponse(let error):
+      let isPassing = [429, 502, 503, 504].contains(answer.head.status)
+      if isPassing, mayRepeat { return sendAgainLater(error.message, orFail: error) }
+      fail(error)
+    }
+  }
+
+  private func refused(_ answer: HTTPAnswer) {
+    if !hasRefreshed, home.configuration.credentials != nil {
+      hasRefreshed = true
+      return ask(.refused(code: 401))
+    }
+    let errors = HTTPReading.errors(of: answer)
+    let message = errors.first?["message"]?.string ?? "the server refuses the credentials"
+    fail(GraphQLClientError(.unauthorized, message, status: 401, errors: errors))
+  }
+
+  /// A mutation with a number at a server that remembers it.
+  private var mayRepeat: Bool { kind == .numberedMutation && home.knowledge.remembersWrites }
+
+  private func lost(_ loss: HTTPLoss) {
+    switch loss.cause {
+    case .queueIsFull: return fail(GraphQLClientError(.overloaded, loss.description))
+    case .answer(let failure) where failure.rule == .bodyTooLarge:
+      let most = home.configuration.messageBytes
+      return fail(GraphQLClientError(.responseTooLarge, "the answer is longer than \(most) bytes"))
+    case .answer where kind == .query:
+      return fail(GraphQLClientError(.invalidResponse, "the answer breaks HTTP: \(loss)"))
+    case .connection, .answer: break
+    }
+    if loss.stage == .waiting, !wasSent { return fail(GraphQLClientError(.connectFailed, loss.description)) }
+    if loss.stage != .waiting { wasSent = true }
+    switch kind {
+    case .query:
+      // A server may close a kept connection while a request is on its way; nothing says it is ill.
+      if loss.stage == .sent, loss.wasKept, !needsFreshConnection {
+        needsFreshConnection = true
+        return ask(.request)
+      }
+      fail(GraphQLClientError(.connectionLost, loss.description))
+    case .mutation: fail(unknown(loss.description))
+    case .numberedMutation:
+      if mayRepeat {
+        sendAgainLater(loss.description, orFail: unknown(loss.description))
+      } else {
+        fail(unknown(loss.description))
+      }
+    }
+  }
+
+  private func unknown(_ cause: String) -> GraphQLClientError {
+    GraphQLClientError(.outcomeUnknown, "no answer to the mutation: \(cause)")
+  }
+
+  private func sendAgainLater(_ cause: String, orFail error: GraphQLClientError) {
+    needsFreshConnection = true
+    let ending = ReconnectMachine.Ending.failed(cause, status: nil)
+    guard case .retry(let moment) = backoff.ended(ending, isNeeded: true, at: loop.now, using: &random) else {
+      return fail(error)
+    }
+    pause = loop.schedule(at: moment) { [weak self] in self?.ask(.request) }
+  }
+
+  private func reachedDeadline() {
+    let time = home.configuration.requestTimeout
+    let isUnderWay = wasSent || (ticket.map { $0.stage != .waiting } ?? false)
+    if isUnderWay, kind != .query { return fail(unknown("nothing within \(time)")) }
+    fail(GraphQLClientError(.timeout, "no answer within \(time)"))
+  }
+
+  // MARK: Ends
+
+  private func fail(_ error: GraphQLClientError) { finish(.error(error)) }
+
+  private func finish(_ end: SubscriptionEnd) {
+    cancel()
+    core.move(to: .finished(end))
+    ended()
+  }
+
+  /// The client is shut down.
+  func shutDown() {
+    let isUnderWay = wasSent || (ticket.map { $0.stage != .waiting } ?? false)
+    let error =
+      isUnderWay && kind != .query
+      ? unknown("the client was shut down") : GraphQLClientError(.shutDown, "the client was shut down")
+    cancel()
+    core.move(to: .finished(.error(error)))
+  }
+
+  /// Lets go of everything; nobody waits for the answer any more.
+  func cancel() {
+    question?.cancel()
+    question = nil
+    ticket?.cancel()
+    ticket = nil
+    pause?.cancel()
+    deadline?.cancel()
+  }
+}

@@ -1,0 +1,94 @@
+package import MartletRuntime
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
+/// The HTTP/1.1 connections to one server: kept alive, used one call at a time, the most recently used first.
+/// Confined to its loop.
+package final class HTTPPool {
+  /// Bounds of a pool.
+  package struct Limits: Sendable {
+    /// Connections at a time; what browsers use per host.
+    package var connections = 6
+    /// Calls that wait for a connection.
+    package var waiting = 1_000
+    /// How long an unused connection is kept: shorter than servers keep theirs, so that a call seldom meets one that
+    /// is just being closed.
+    package var idle = Duration.seconds(15)
+    /// Longest response.
+    package var bodyBytes = 16 << 20
+
+    package init() {}
+  }
+
+  private let endpoint: Endpoint
+  private let connector: any ByteConnector
+  private let loop: any Loop
+  private let limits: Limits
+  private var links: [ObjectIdentifier: HTTPLink] = [:]
+  private var free: [HTTPLink] = []
+  private var waiting: [HTTPTicket] = []
+  /// Connections opened since the start.
+  package private(set) var opened = 0
+
+  package init(_ endpoint: Endpoint, over connector: any ByteConnector, on loop: any Loop, limits: Limits = Limits()) {
+    self.endpoint = endpoint
+    self.connector = connector
+    self.loop = loop
+    self.limits = limits
+  }
+
+  /// Sends a call as soon as a connection is there. `completion` runs once, never inside this call, not after `cancel`.
+  package func start(_ call: HTTPCall, completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void) -> HTTPTicket {
+    let ticket = HTTPTicket(call, completion)
+    if place(ticket) { return ticket }
+    guard waiting.count < limits.waiting else {
+      loop.schedule(at: loop.now) {
+        ticket.end(.failure(HTTPLoss(cause: .queueIsFull, stage: .waiting, wasKept: false)))
+      }
+      return ticket
+    }
+    waiting.append(ticket)
+    ticket.abandon = { [weak self, weak ticket] in self?.waiting.removeAll { $0 === ticket } }
+    return ticket
+  }
+
+  private func place(_ ticket: HTTPTicket) -> Bool {
+    if !ticket.call.needsFreshConnection, let link = free.popLast() {
+      link.carry(ticket)
+      return true
+    }
+    if links.count >= max(1, limits.connections), !free.isEmpty { free.removeFirst().drop() }
+    guard links.count < max(1, limits.connections) else { return false }
+    var http = HTTPLimits()
+    http.bodyBytes = limits.bodyBytes
+    let link = HTTPLink(self, limits: http)
+    links[ObjectIdentifier(link)] = link
+    opened += 1
+    link.open(ticket, to: endpoint, on: loop, over: connector)
+    return true
+  }
+
+  func isFree(_ link: HTTPLink) {
+    free.append(link)
+    link.idleTimer = loop.schedule(at: loop.now + limits.idle) { [weak link] in link?.drop() }
+    serveWaiting()
+  }
+
+  func gone(_ link: HTTPLink) {
+    guard links.removeValue(forKey: ObjectIdentifier(link)) != nil else { return }
+    free.removeAll { $0 === link }
+    serveWaiting()
+  }
+
+  private func serveWaiting() {
+    while let ticket = waiting.first {
+      guard place(ticket) else { return }
+      waiting.removeFirst()
+    }
+  }
+
+  /// Closes all connections. Calls under way are to be cancelled before.
+  package func close() {
+    for link in Array(links.values) { link.drop() }
+  }
+}
