@@ -1,0 +1,114 @@
+import Foundation
+import Martlet
+import MartletRuntime
+import MartletSimulation
+import MartletTesting
+import MartletVocabulary
+import MartletWireProtocols
+import Testing
+
+/// The life of the client's WebSocket as the application sees it.
+@Suite struct SocketLifeTests {
+  @Test func `connection events tell of each step, with payloads, codes and reasons`() throws {
+    let executor = SimulatedExecutor(seed: 1)
+    let loop = executor.makeLoop()
+    let server = ScriptedServer(loop: loop)
+    server.acknowledgement = ["hello": 1]
+    let client = try GraphQLClient(
+      url: try #require(URL(string: "ws://example.test/graphql")), environment: server.environment)
+    let events = client.connectionEvents
+    let stream = client.subscribe("subscription { tick }")
+    executor.run(for: .milliseconds(1))
+    loop.execute { server.socket?.say(#"{"type":"ping","payload":{"a":1}}"#) }
+    executor.run(for: .seconds(16))
+    loop.execute { server.socket?.end(1012, "restart") }
+    executor.run(for: .seconds(2))
+    client.shutDown()
+    executor.run(for: .milliseconds(1))
+    let seen = try executor.run {
+      var seen: [ConnectionEvent] = []
+      for await event in events { seen.append(event) }
+      return seen
+    }
+    let expected: [ConnectionEvent] = [
+      .connected(payload: ["hello": 1]), .ping(payload: ["a": 1]), .pong(payload: nil),
+      .disconnected(code: 1012, reason: "restart"), .reconnected(payload: ["hello": 1]),
+      .disconnected(code: 1000, reason: ""),
+    ]
+    #expect(seen == expected)
+    #expect(stream.state.isFinished)
+  }
+
+  @Test func `a server that acknowledges and then drops meets the limit of attempts`() throws {
+    var policy = ReconnectPolicy()
+    policy.attempts = 3
+    policy.stableAfter = .seconds(5)
+    var machine = ReconnectMachine(policy)
+    var random = SeededRandom(seed: 1)
+    var now = Instant.zero
+    func drop(after life: Duration) -> Bool {
+      machine.acknowledged(at: now)
+      now = now + life
+      if case .retry = machine.ended(.closed(1006, ""), isNeeded: true, at: now, using: &random) { return true }
+      return false
+    }
+    #expect([drop(after: .seconds(1)), drop(after: .seconds(1)), drop(after: .seconds(1))] == [true, true, true])
+    #expect(machine.failures == 3)
+    #expect(drop(after: .seconds(5)))
+    #expect(machine.failures == 1)
+    #expect([drop(after: .seconds(4)), drop(after: .seconds(4)), drop(after: .seconds(4))] == [true, true, false])
+  }
+
+  @Test func `sockets of one seed draw different chance, and the same seed draws it again`() {
+    func drawn() -> [UInt64] {
+      let chance = Chance(seed: 5)
+      return (1...4).map { _ in
+        var generator: any RandomNumberGenerator = chance.fork()
+        return generator.next()
+      }
+    }
+    #expect(Set(drawn()).count == 4)
+    #expect(drawn() == drawn())
+  }
+
+  @Test func `dates, data, URLs and decimals are written and read as servers mean them`() throws {
+    struct Values: Codable, Equatable, Sendable {
+      var due: Date
+      var raw: Data
+      var link: URL
+      var price: Decimal
+    }
+    let values = Values(
+      due: Date(timeIntervalSince1970: 1_700_000_000.125), raw: Data([0, 255]),
+      link: try #require(URL(string: "https://example.test/a?b=c")), price: try #require(Decimal(string: "19.99")))
+    let server = ScriptedHTTPServer { _, request in
+      .json(#"{"data":\#(request.body["variables"] ?? .null)}"#)
+    }
+    let client = try server.client()
+    let answer = try server.executor.run { try await client.query("{ v }", variables: values, as: Values.self) }
+    #expect(answer.data == values)
+    #expect(server.requests.first?.body["variables"]?["due"] == "2023-11-14T22:13:20.125Z")
+    #expect(server.requests.first?.body["variables"]?["price"] == 19.99)
+    #expect(server.executor.foreignEnqueues == 0)
+    let error = try server.executor.failure { _ = try await client.query("{ v }", variables: [1, 2]) }
+    #expect(error?.code == .invalidRequest)
+    let stream = client.subscribe("subscription { v }", variables: [1, 2])
+    #expect(stream.state.description.contains("invalidRequest"))
+  }
+
+  @Test(arguments: [
+    ("1970-01-01T00:00:00Z", 0.0), ("2000-02-29T23:59:59.5Z", 951_868_799.5), ("1969-12-31T23:59:59.000Z", -1),
+    ("2026-11-21T07:00:00+01:30", 1_795_239_000), ("2026-11-21", 1_795_219_200),
+    ("2026-11-21T00:00-00:00:30", 1_795_219_230),
+  ])
+  func `dates are read with their offset`(text: String, seconds: Double) {
+    #expect(DateText.seconds(text) == seconds)
+  }
+
+  @Test(arguments: [
+    "", "2026", "2026-13-01", "2026-02-29", "2026-11-21T24:00:00Z", "2026-11-21T10:00:00", "2026-11-21Tx",
+  ])
+  func `what is no date is refused`(text: String) {
+    #expect(DateText.seconds(text) == nil)
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Martlet
+import MartletRuntime
+import MartletSimulation
+import Testing
+
+/// Mutations that apply once although their answers are lost (P16).
+@Suite struct WriteNumberTests {
+  private typealias Reply = ScriptedHTTPServer.Reply
+  private static let agreed = Reply.json(#"{"data":{"n":1},"extensions":{"martlet":{"writes":true}}}"#)
+  private static let plain = Reply.json(#"{"data":{"n":1}}"#)
+
+  private static func numbers(_ server: ScriptedHTTPServer) -> [Int64?] {
+    server.requests.map { $0.body["extensions"]?["martlet"]?["write"]?["number"]?.int }
+  }
+
+  @Test func `once a server has said that it remembers, a lost answer is asked for again under the same number`() throws
+  {
+    let script = [
+      Self.agreed, .cut, .cutAfter("HTTP/1.1 200 OK\r\n"), .json("", status: 503), Self.agreed, Self.agreed,
+    ]
+    let server = ScriptedHTTPServer { number, _ in script[number - 1] }
+    let client = try server.client()
+    try server.executor.run {
+      for _ in 1...3 { try await client.mutate("mutation { n }", appliesOnce: true) }
+    }
+    #expect(Self.numbers(server) == [1, 2, 2, 2, 2, 3])
+    let names = Set(server.requests.map { $0.body["extensions"]?["martlet"]?["write"]?["client"]?.string })
+    #expect(names.count == 1)
+    #expect(names.first??.isEmpty == false)
+  }
+
+  @Test func `a server that has not said so gets nothing twice, unless the configuration says it remembers`() throws {
+    let script = [Self.plain, .cut, Self.plain]
+    for assumes in [false, true] {
+      let server = ScriptedHTTPServer { number, _ in script[number - 1] }
+      let client = try server.client { $0.assumesWriteNumbers = assumes }
+      let error = try server.executor.failure {
+        for _ in 1...2 { try await client.mutate("mutation { n }", appliesOnce: true) }
+      }
+      #expect(error?.code == (assumes ? nil : .outcomeUnknown))
+      #expect(Self.numbers(server) == (assumes ? [1, 2, 2] : [1, 2]))
+    }
+  }
+
+  @Test func `repeats end at the deadline with an unknown outcome`() throws {
+    let server = ScriptedHTTPServer { _, _ in .cut }
+    let client = try server.client {
+      $0.assumesWriteNumbers = true
+      $0.requestTimeout = .seconds(10)
+      $0.reconnect.attempts = nil
+    }
+    let error = try server.executor.failure { try await client.mutate("mutation { n }", appliesOnce: true) }
+    #expect(error?.code == .outcomeUnknown)
+    #expect(server.requests.count > 2)
+    #expect(Set(Self.numbers(server)) == [1])
+  }
+
+  @Test func `two clients of one seed never share a name`() throws {
+    let server = ScriptedHTTPServer { _, _ in Self.agreed }
+    let environment = ClientEnvironment(
+      loop: server.executor.makeLoop("client"), sockets: WebSockets(server.network, chance: Chance(seed: 1)), http: nil,
+      spawner: server.executor.spawner, seed: 7, bytes: server.network)
+    let url = try #require(URL(string: "http://server.test/graphql"))
+    let clients = try (1...2).map { _ in try GraphQLClient(url: url, environment: environment) }
+    try server.executor.run {
+      for client in clients { try await client.mutate("mutation { n }", appliesOnce: true) }
+    }
+    let names = server.requests.map { $0.body["extensions"]?["martlet"]?["write"]?["client"]?.string }
+    #expect(Set(names).count == 2)
+  }
+
+  /// The real server under random cuts, by HTTP and by the socket.
+  @Test(arguments: [true, false])
+  func `with answers dropped at random each write of the real server applies exactly once`(byHTTP: Bool) throws {
+    var cuts = 0
+    for seed in 1...5 as ClosedRange<UInt64> {
+      let executor = SimulatedExecutor(seed: seed)
+      let network = SimulatedNetwork(executor)
+      network.conditions.cutsPerMillion = 60_000
+      let server = SimulatedServer(executor, network, schema: Scenario.schema)
+      try executor.run { try server.start() }
+      var configuration = ConnectionConfiguration()
+      configuration.requestTransport = byHTTP ? .http : .socket
+      configuration.assumesWriteNumbers = true
+      configuration.reconnect.firstDelay = .milliseconds(10)
+      configuration.reconnect.longestDelay = .milliseconds(50)
+      configuration.reconnect.attempts = nil
+      let environment = ClientEnvironment(
+        loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: seed)), http: nil,
+        spawner: executor.spawner, seed: seed, bytes: network)
+      let url = try #require(URL(string: "http://localhost:8080/graphql"))
+      let client = try GraphQLClient(url: url, configuration: configuration, environment: environment)
+      let acknowledged = try executor.run {
+        var answers: [String?] = []
+        for value in 1...20 {
+          let answer = try await client.mutate(
+            "mutation Add($value: Int!) { createItem(input: { group: 1, value: $value }) { id } }",
+            variables: ["value": value], appliesOnce: true)
+          answers.append(answer.data?["createItem"]?["id"]?.string)
+        }
+        return answers
+      }
+      #expect(acknowledged.count == 20)
+      #expect(server.log.map(\.value) == Array(1...20))
+      // The answer to a repeat may be unable to show the record again; it never names another.
+      for (id, logged) in zip(acknowledged, server.log) where id != nil { #expect(id == logged.id) }
+      cuts += network.linkCount - 1
+    }
+    // Faults did happen; otherwise this proves nothing.
+    #expect(cuts > 5)
+  }
+}
