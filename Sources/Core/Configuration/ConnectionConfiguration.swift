@@ -40,7 +40,7 @@ public struct ConnectionConfiguration: Sendable {
   public var pingInterval: Duration? = .seconds(15)
   /// Silence after a ping by which the connection counts as dead.
   public var pongTimeout = Duration.seconds(10)
-  /// How lost connections are dialled again.
+  /// How lost connections are dialled again, and requests by HTTP that found no connection.
   public var reconnect = ReconnectPolicy()
   /// Asked for credentials at every attempt.
   public var credentials: CredentialProvider?

@@ -143,7 +143,10 @@ final class HTTPOperation {
       return fail(GraphQLClientError(.invalidResponse, "the answer breaks HTTP: \(loss)"))
     case .connection, .answer: break
     }
-    if loss.stage == .waiting, !wasSent { return fail(GraphQLClientError(.connectFailed, loss.description)) }
+    // What never left may be tried again whatever it is, at the pace of the reconnect policy.
+    if loss.stage == .waiting, !wasSent {
+      return sendAgainLater(loss.description, orFail: GraphQLClientError(.connectFailed, loss.description))
+    }
     if loss.stage != .waiting { wasSent = true }
     switch kind {
     case .query:

@@ -42,9 +42,14 @@ import Testing
   @Test func `what never left is no unknown outcome`() throws {
     let server = ScriptedHTTPServer { _, _ in Self.fine }
     server.network.conditions.refuses = true
-    let client = try server.client()
+    let client = try server.client { $0.reconnect = .never }
     #expect(try server.executor.failure { try await client.mutate("mutation { n }") }?.code == .connectFailed)
-    server.network.conditions.refuses = false
+    let patient = try server.client()
+    let network = server.network
+    let loop = server.executor.makeLoop("repair")
+    loop.execute { loop.schedule(at: loop.now + .seconds(3)) { network.conditions.refuses = false } }
+    #expect(try server.executor.run { try await patient.mutate("mutation { n }").data?["n"] } == 1)
+    #expect(server.requests.count == 1)
     server.network.conditions.isPartitioned = true
     let slow = try server.client { $0.requestTimeout = .seconds(1) }
     #expect(try server.executor.failure { try await slow.mutate("mutation { n }") }?.code == .timeout)
