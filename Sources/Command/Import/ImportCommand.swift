@@ -14,6 +14,7 @@ enum ImportCommand: Subcommand {
       .init(name: "format", value: "NAME", help: "csv or jsonl (default: by the file's name)"),
       .init(name: "map", value: "COLUMN=FIELD", help: "a column whose field has another name", repeats: true),
       .init(name: "missing", value: "TEXT", help: "a text that stands for no value, such as NA", repeats: true),
+      .init(name: "schema", value: "FILE", help: "the server's schema, where it answers no introspection (no --dev)"),
       .init(name: "ignore-unknown", value: nil, help: "leave out columns that are no fields"),
       .init(name: "batch", value: "N", help: "rows of one transaction (default 100)"),
       .init(name: "restart", value: nil, help: "begin anew, not where an interrupted import stopped"),
@@ -33,8 +34,13 @@ enum ImportCommand: Subcommand {
     let bytes = Array(try NamedFile.text(file).utf8)
     var reader = try RowReader(bytes, format: try format(arguments, file: file))
     let remote = try Remote(url: url, headers: try OperationInput.headers(arguments), attempts: 5)
-    let answer = try await remote.perform(
-      ImportTarget.document, variables: ImportTarget.variables(model: model), isMutation: false)
+    let answer: JSONObject
+    if let schema = arguments.value("schema") {
+      answer = try await LocalIntrospection.answer(schemaFile: schema, model: model)
+    } else {
+      answer = try await remote.perform(
+        ImportTarget.document, variables: ImportTarget.variables(model: model), isMutation: false)
+    }
     let target = try ImportTarget(model: model, answer: try data(of: answer))
     let conversion = try RowConversion(
       target, header: reader.header, renamed: try renamed(arguments), missing: Set(arguments.all("missing")),

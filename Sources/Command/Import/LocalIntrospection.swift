@@ -1,0 +1,13 @@
+import MartletGraphQLExecution
+import MartletJSON
+import MartletModelSchema
+
+/// Asks a schema's file what a server would answer, where the server does not.
+enum LocalIntrospection {
+  static func answer(schemaFile: String, model: String) async throws -> JSONObject {
+    let executable = try ExecutableSchema(try SchemaCommand.read(schemaFile).schema, resolvers: Resolvers())
+    let response = await executable.execute(
+      ImportTarget.document, variables: ImportTarget.variables(model: model))
+    return try JSONValue(parsing: response.bytes).object ?? JSONObject()
+  }
+}
