@@ -1,7 +1,7 @@
 import Martlet
 import MartletServer
 
-/// Fills airports, airlines and planes, in one transaction on the server's side. Does nothing when they are there.
+/// Fills airlines, airports and planes on the server's side; what is there stays as it is.
 enum TableLoader {
   static func load(_ files: DataFiles, into server: GraphQLServer) async throws {
     let airlines = try files.table("airlines").rows.compactMap { row -> JSONObject? in
@@ -24,13 +24,21 @@ enum TableLoader {
         "seats": integer(row, "seats"), "engine": text(row, "engine"),
       ]
     }
-    guard let first = airlines.first, let code = first["carrier"] else { return }
-    try await server.transaction { transaction in
-      // All or nothing: where the first airline is, everything is.
-      guard try transaction.get("Airline", ["carrier": code]) == nil else { return }
-      for airline in airlines { try transaction.create("Airline", airline) }
-      for airport in airports { try transaction.create("Airport", airport) }
-      for plane in planes { try transaction.create("Plane", plane) }
+    try await fill("Airline", key: "carrier", airlines, in: server)
+    try await fill("Airport", key: "faa", airports, in: server)
+    try await fill("Plane", key: "tailNumber", planes, in: server)
+  }
+
+  /// Adds the records that are not there, in transactions short enough to leave the writer to others in between.
+  private static func fill(_ model: String, key: String, _ records: [JSONObject], in server: GraphQLServer) async throws
+  {
+    for start in stride(from: 0, to: records.count, by: 100) {
+      let part = records[start..<min(start + 100, records.count)]
+      try await server.transaction { transaction in
+        for record in part where try transaction.get(model, [key: record[key] ?? .null]) == nil {
+          try transaction.create(model, record)
+        }
+      }
     }
   }
 

@@ -33,7 +33,8 @@ import Testing
     var script = "set -e -o pipefail\nset -m\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
     for block in FencedBlocks(document).texts("sh") {
       if block.contains("> server.log") { script += "rm -f server.log\n" }
-      script += block + "\n"
+      // Nobody types as fast as a script: the killed process has to be gone before its folder is opened again.
+      script += block.replacingOccurrences(of: "kill -9 %1", with: "kill -9 %1; wait %1 || true") + "\n"
       if block.contains("> server.log") { script += wait("Serving", "server.log") }
       if block.contains("2> watch.log") { script += wait("Subscribed", "watch.log") }
       if block.contains("kill -9 %1"), document.contains("watch.log") {
