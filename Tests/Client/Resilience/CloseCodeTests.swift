@@ -101,7 +101,7 @@ import Testing
       let seen = try stage.executor.run {
         loop.schedule(later: .milliseconds(5)) { server.socket?.end(WebSocketCloseCode(rawValue: code), "x") }
         do {
-          _ = try await connection.perform(GraphQLRequest(query: "{ a }"), isMutation: isMutation)
+          _ = try await connection.perform(GraphQLRequest(query: "{ a }"), isMutation ? .mutation : .query)
           return "answered"
         } catch let error as GraphQLClientError { return error.code.description }
       }
