@@ -1,3 +1,4 @@
+import Foundation
 import MartletRuntime
 import MartletSimulation
 import MartletVocabulary
@@ -43,7 +44,8 @@ import Testing
     let executor = SimulatedExecutor(seed: 1)
     let loop = executor.makeLoop()
     try executor.run {
-      ConcurrentSpawner().spawn { loop.execute { executor.record("from outside") } }
+      // A thread of its own: the pool may have no other, and this test holds one of it.
+      Thread.detachNewThread { loop.execute { executor.record("from outside") } }
       executor.spin(while: { executor.foreignEnqueues == 0 })
     }
     #expect(executor.foreignEnqueues > 0)
