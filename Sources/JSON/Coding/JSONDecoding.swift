@@ -85,8 +85,13 @@ private struct ValueDecoder: Decoder {
   }
 
   func float<Number: BinaryFloatingPoint>(_ type: Number.Type) throws -> Number {
-    guard let number = value.double else { throw mismatch(type, "a number") }
-    return Number(number)
+    guard let double = value.double else { throw mismatch(type, "a number") }
+    let number = Number(double)
+    guard number.isFinite || !double.isFinite else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: codingPath, debugDescription: "\(value) does not fit \(type)."))
+    }
+    return number
   }
 }
 

@@ -88,6 +88,12 @@ private final class EncodingNode: Encoder {
 
   func set(_ value: some Encodable) throws { content = .value(try box(value)) }
 
+  /// Keeps the shortest text of a `Float`: 0.1 stays 0.1 and does not become 0.10000000149011612.
+  func set(float value: Float) throws {
+    let shortest = Double(value.description) ?? Double(value)
+    try set(float: Float(shortest) == value ? shortest : Double(value))
+  }
+
   func set(float value: Double) throws {
     guard value.isFinite else {
       throw EncodingError.invalidValue(
@@ -109,7 +115,7 @@ private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: Bool, forKey key: Key) throws { node.member(key).set(.bool(value)) }
   func encode(_ value: String, forKey key: Key) throws { node.member(key).set(.string(value)) }
   func encode(_ value: Double, forKey key: Key) throws { try node.member(key).set(float: value) }
-  func encode(_ value: Float, forKey key: Key) throws { try node.member(key).set(float: Double(value)) }
+  func encode(_ value: Float, forKey key: Key) throws { try node.member(key).set(float: value) }
   func encode(_ value: Int, forKey key: Key) throws { node.member(key).set(integer: value) }
   func encode(_ value: Int8, forKey key: Key) throws { node.member(key).set(integer: value) }
   func encode(_ value: Int16, forKey key: Key) throws { node.member(key).set(integer: value) }
@@ -144,7 +150,7 @@ private struct UnkeyedWriter: UnkeyedEncodingContainer {
   func encode(_ value: Bool) throws { node.element().set(.bool(value)) }
   func encode(_ value: String) throws { node.element().set(.string(value)) }
   func encode(_ value: Double) throws { try node.element().set(float: value) }
-  func encode(_ value: Float) throws { try node.element().set(float: Double(value)) }
+  func encode(_ value: Float) throws { try node.element().set(float: value) }
   func encode(_ value: Int) throws { node.element().set(integer: value) }
   func encode(_ value: Int8) throws { node.element().set(integer: value) }
   func encode(_ value: Int16) throws { node.element().set(integer: value) }
@@ -173,7 +179,7 @@ private struct SingleWriter: SingleValueEncodingContainer {
   func encode(_ value: Bool) throws { node.set(.bool(value)) }
   func encode(_ value: String) throws { node.set(.string(value)) }
   func encode(_ value: Double) throws { try node.set(float: value) }
-  func encode(_ value: Float) throws { try node.set(float: Double(value)) }
+  func encode(_ value: Float) throws { try node.set(float: value) }
   func encode(_ value: Int) throws { node.set(integer: value) }
   func encode(_ value: Int8) throws { node.set(integer: value) }
   func encode(_ value: Int16) throws { node.set(integer: value) }

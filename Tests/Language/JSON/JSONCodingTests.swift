@@ -109,6 +109,21 @@ import Testing
     #expect(throws: DecodingError.self) { try JSONDecoding(types: types).decode(Link.self, from: ["to": 5]) }
   }
 
+  @Test func `a Float is written as short as Foundation writes it, and must fit when read`() throws {
+    var random = SplitMix(state: 5)
+    for _ in 0..<2_000 {
+      let number = Float(bitPattern: UInt32(truncatingIfNeeded: random.next()))
+      guard number.isFinite else { continue }
+      let ours = try JSONEncoding().encode([number])
+      #expect(try JSONDecoding().decode([Float].self, from: ours) == [number])
+      #expect(try JSONDecoder().decode([Float].self, from: Data(ours.serialized())) == [number])
+    }
+    #expect(
+      try JSONEncoding().encode([Float(0.1), 16_777_216, -0.3]).serialized() == Array("[0.1,16777216.0,-0.3]".utf8))
+    #expect(throws: DecodingError.self) { try JSONDecoding().decode([Float].self, from: [1e300]) }
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode([Float].self, from: Data("[1e300]".utf8)) }
+  }
+
   @Test func `what JSON cannot say is refused`() {
     #expect(throws: EncodingError.self) { try JSONEncoding().encode(["x": Double.infinity]) }
   }
