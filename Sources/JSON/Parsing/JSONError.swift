@@ -50,8 +50,12 @@ public struct JSONLimits: Sendable {
     case keepFirst
   }
 
-  /// Nested arrays and objects. 128 is far beyond written data and far below any stack.
+  /// Nested arrays and objects. 128 is far beyond written data and far below any stack. Above `deepest` it counts as
+  /// `deepest`.
   public var depth = 128
+  /// Values are walked recursively once they are read, also on threads with half a megabyte of stack; no setting may
+  /// let a text overflow it.
+  package static let deepest = 512
   /// Bytes of the whole text; 4 GiB is what offsets can name, 16 MiB what a request may reasonably be.
   public var bytes = 16 * 1_048_576
   /// Two readers of one document must not see different values, hence an error by default.

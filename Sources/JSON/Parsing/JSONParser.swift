@@ -60,7 +60,7 @@ struct JSONParser {
   }
 
   private mutating func begin(_ kind: JSONTape.Kind, _ next: Expecting) throws(JSONError) -> Expecting {
-    guard open.count < limits.depth else { throw JSONError(.tooDeep, at: at) }
+    guard open.count < min(limits.depth, JSONLimits.deepest) else { throw JSONError(.tooDeep, at: at) }
     open.append(tokens.count)
     append(kind, isComplex: false, from: at, to: at)
     at += 1
@@ -110,9 +110,10 @@ struct JSONParser {
   private mutating func word(_ word: StaticString, _ kind: JSONTape.Kind) throws(JSONError) {
     let start = at
     let length = word.utf8CodeUnitCount
-    guard start + length <= bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
-    let matches = word.withUTF8Buffer { unsafe bytes[start..<start + length].elementsEqual($0) }
+    let found = bytes[start..<min(start + length, bytes.count)]
+    let matches = word.withUTF8Buffer { unsafe found.elementsEqual($0.prefix(found.count)) }
     guard matches else { throw JSONError(.unexpectedByte, at: start) }
+    guard found.count == length else { throw JSONError(.unexpectedEnd, at: bytes.count) }
     at += length
     append(kind, isComplex: false, from: start, to: at)
   }
@@ -136,46 +137,80 @@ struct JSONParser {
     return close()
   }
 
-  /// Applies the policy for names that occur twice. Small objects compare pairwise, large ones through a table, so that
-  /// no text makes it slow.
+  /// Applies the policy for names that occur twice. Small objects compare pairwise and in place, large ones through a
+  /// table, and what does not count leaves in one pass, so that no text makes it slow.
   private mutating func checkNames(of object: Int) throws(JSONError) {
-    let count = Int(tokens[object].count)
-    var names: [(name: ArraySlice<UInt8>, index: Int)] = []
-    var table: [ArraySlice<UInt8>: Int] = [:]
-    var victims: [Int] = []
+    if tokens[object].count <= Self.pairwise, !hasTwins(object) { return }
+    var positions: [[UInt8]: Int] = [:]
+    var isVictim: [Bool] = []
     var index = object + 1
-    for _ in 0..<count {
-      let token = tokens[index]
-      let content = bytes[Int(token.start)..<Int(token.end)]
-      let name = token.isComplex ? JSONText.unescaped(content)[...] : content
-      let known =
-        count <= Self.pairwise ? names.firstIndex { $0.name.elementsEqual(name) } : table[name]
+    for member in 0..<Int(tokens[object].count) {
+      isVictim.append(false)
+      let known = positions.updateValue(member, forKey: name(at: index))
       if let known {
         switch limits.duplicateKeys {
-        case .reject: throw JSONError(.duplicateKey, at: Int(token.start))
-        case .keepFirst: victims.append(index)
-        case .keepLast:
-          victims.append(names[known].index)
-          names[known].index = index
+        case .reject: throw JSONError(.duplicateKey, at: Int(tokens[index].start))
+        case .keepFirst: isVictim[member] = true
+        case .keepLast: isVictim[known] = true
         }
-      } else {
-        if count > Self.pairwise { table[name] = names.count }
-        names.append((name, index))
       }
       index = Int(tokens[index + 1].next)
     }
-    for victim in victims.sorted(by: >) { drop(victim, in: object) }
+    drop(isVictim, of: object)
   }
 
   /// Members up to which names are compared pairwise.
   private static let pairwise = 16
 
-  /// Removes a member from the tokens.
-  private mutating func drop(_ victim: Int, in object: Int) {
-    let end = Int(tokens[victim + 1].next)
-    let removed = UInt32(end - victim)
-    tokens.removeSubrange(victim..<end)
-    for index in victim..<tokens.count { tokens[index].next -= removed }
-    tokens[object].count -= 1
+  private func name(at index: Int) -> [UInt8] {
+    let token = tokens[index]
+    let content = bytes[Int(token.start)..<Int(token.end)]
+    return token.isComplex ? JSONText.unescaped(content) : Array(content)
+  }
+
+  /// Whether two members of the object that ends with the last token have one name.
+  private func hasTwins(_ object: Int) -> Bool {
+    var index = Int(tokens[object + 2].next)
+    while index < tokens.count {
+      var earlier = object + 1
+      while earlier < index {
+        if isSameName(earlier, index) { return true }
+        earlier = Int(tokens[earlier + 1].next)
+      }
+      index = Int(tokens[index + 1].next)
+    }
+    return false
+  }
+
+  private func isSameName(_ left: Int, _ right: Int) -> Bool {
+    let (a, b) = (tokens[left], tokens[right])
+    if a.isComplex || b.isComplex { return name(at: left) == name(at: right) }
+    guard a.end - a.start == b.end - b.start else { return false }
+    // The last byte first: names of one object often share a beginning.
+    for offset in (0..<Int(a.end - a.start)).reversed()
+    where bytes[Int(a.start) + offset] != bytes[Int(b.start) + offset] {
+      return false
+    }
+    return true
+  }
+
+  /// Removes members from the object that ends with the last token.
+  private mutating func drop(_ isVictim: [Bool], of object: Int) {
+    var removed = 0
+    var index = object + 1
+    for isVictim in isVictim {
+      let end = Int(tokens[index + 1].next)
+      if isVictim {
+        removed += end - index
+        tokens[object].count -= 1
+      } else if removed > 0 {
+        for source in index..<end {
+          tokens[source - removed] = tokens[source]
+          tokens[source - removed].next -= UInt32(removed)
+        }
+      }
+      index = end
+    }
+    tokens.removeLast(removed)
   }
 }

@@ -43,6 +43,8 @@ import Testing
     #expect(throws: JSONError(.duplicateKey, at: 8)) { try JSONValue(parsing: "{\"k\":1,\"k\":2}") }
     #expect(throws: JSONError(.loneSurrogate, at: 1)) { try JSONValue(parsing: "\"\\udfff\"") }
     #expect(throws: JSONError(.trailingBytes, at: 2)) { try JSONValue(parsing: "1 2") }
+    #expect(throws: JSONError(.unexpectedByte, at: 1)) { try JSONValue(parsing: "[tx]") }
+    #expect(throws: JSONError(.unexpectedEnd, at: 5)) { try JSONValue(parsing: "[fals") }
   }
 
   @Test func `the policies for duplicate names keep the first or the last`() throws {
@@ -57,6 +59,59 @@ import Testing
     #expect(value.object?.count == 40)
     #expect(value["k3"] == 83)
     #expect(value["k39"] == 79)
+  }
+
+  @Test func `lenient policies drop any mix of members and keep the rest`() throws {
+    var random = SplitMix(state: 23)
+    for policy in [JSONLimits.DuplicateKeys.keepFirst, .keepLast] {
+      var limits = JSONLimits()
+      limits.duplicateKeys = policy
+      for _ in 0..<300 {
+        let names = (0..<Int(random.next() % 40)).map { _ in "k\(random.next() % 20)" }
+        let text = names.enumerated().map { "\"\($1)\":[{\"n\":\($0)}]" }.joined(separator: ",")
+        var kept: [String: Int] = [:]
+        for (index, name) in names.enumerated() {
+          switch policy {
+          case .keepFirst: kept[name] = kept[name] ?? index
+          case .keepLast, .reject: kept[name] = index
+          }
+        }
+        let value = try JSONValue(parsing: "[{\(text)},7]", limits: limits)
+        #expect(value[1] == 7)
+        #expect(value[0]?.object?.count == kept.count)
+        for (name, index) in kept { #expect(value[0]?[name]?[0]?["n"] == .int(Int64(index))) }
+      }
+    }
+  }
+
+  @Test func `a byte that matters is found at every place of a word`() throws {
+    for length in 0..<20 {
+      for place in 0...length {
+        for (piece, meaning) in [
+          ("\\n", "\n"), ("\u{e9}", "\u{e9}"), ("\\u001f", "\u{1f}"), ("\\\"", "\""), ("!", "!"),
+        ] {
+          let before = String(repeating: "a", count: place)
+          let after = String(repeating: "[", count: length - place)
+          let value = try JSONValue(parsing: "\"\(before)\(piece)\(after)\"")
+          #expect(value == .string(before + meaning + after))
+          #expect(try JSONValue(parsing: value.serialized()) == value)
+        }
+        let text = Array("\"".utf8) + Array(repeating: 0x61, count: place)
+        let rest = Array(repeating: UInt8(0x20), count: length - place) + Array("\"".utf8)
+        #expect(throws: JSONError(.controlCharacter, at: place + 1)) { try JSONValue(parsing: text + [0x1F] + rest) }
+        #expect(throws: JSONError(.malformedUTF8, at: place + 1)) { try JSONValue(parsing: text + [0xFF] + rest) }
+      }
+    }
+  }
+
+  @Test func `no setting of the depth lets a text overflow the stack`() {
+    var limits = JSONLimits()
+    limits.depth = .max
+    let deepest = JSONLimits.deepest
+    func nested(_ depth: Int) -> [UInt8] { Array(repeating: 0x5B, count: depth) + Array(repeating: 0x5D, count: depth) }
+    #expect(throws: Never.self) { try JSONValue(parsing: nested(deepest), limits: limits) }
+    #expect(throws: JSONError(.tooDeep, at: deepest)) { try JSONValue(parsing: nested(deepest + 1), limits: limits) }
+    #expect(throws: JSONError(.tooDeep, at: deepest)) { try JSONValue(parsing: nested(200_000), limits: limits) }
   }
 
   @Test func `size and depth are limits`() {
