@@ -22,7 +22,7 @@ enum JSONText {
   }
 
   /// Skips characters that stand for themselves, eight at a time: ASCII but control characters, quote and backslash.
-  /// A byte that borrows from its neighbour only ends the skipping early.
+  /// A borrow can mark a byte too many, but only above a right mark, so that the lowest mark is the place to look at.
   private static func skipPlain(_ bytes: [UInt8], from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops: UInt64 = 0x8080_8080_8080_8080
@@ -30,11 +30,14 @@ enum JSONText {
     return unsafe bytes.withUnsafeBytes { raw in
       var at = start
       while at + 8 <= raw.count {
-        let word = unsafe raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        let word = UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: at, as: UInt64.self))
         let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
         let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-        let special = (word &- ones &* 0x20) | (quote &- ones) | (backslash &- ones) | word
-        if special & tops != 0 { return at }
+        let isControl = (word &- ones &* 0x20) & ~word
+        let isQuote = (quote &- ones) & ~quote
+        let isBackslash = (backslash &- ones) & ~backslash
+        let special = (isControl | isQuote | isBackslash | word) & tops
+        if special != 0 { return at + special.trailingZeroBitCount / 8 }
         at += 8
       }
       return at
