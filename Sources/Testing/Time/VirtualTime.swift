@@ -33,7 +33,8 @@ public final class VirtualTime: Sendable {
   public var elapsed: Duration { executor.now - .zero }
 
   /// Runs `body` and all it leads to until it returns; blocks the caller meanwhile.
-  /// - Throws: what `body` throws; `Stuck` when it can never return.
+  /// - Throws: what `body` throws; `Stuck` when it can never return. A client that pings keeps time going, so beside
+  ///   one that is found out only after five million pieces of work: give waits a limit, as `accept` and `expect` do.
   public func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
     do {
       return try executor.run(body)

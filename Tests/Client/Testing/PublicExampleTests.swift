@@ -74,7 +74,7 @@ import Testing
     }
     #expect(throws: ScriptError.self) { try time.run { try await server.accept(within: .seconds(5)) } }
     #expect(throws: VirtualTime.Stuck.self) {
-      try time.run { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+      try VirtualTime().run { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
   }
 }
