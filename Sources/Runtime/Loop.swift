@@ -11,6 +11,7 @@ package protocol Loop: AnyObject, Sendable {
   /// Whether the caller runs on this loop.
   var isCurrent: Bool { get }
   /// Runs `work` on the loop in order of arrival, from any thread. Many calls before the loop wakes cost one wake.
+  /// Never in the turn that posts it: what the turn wrote has been handed to the system when `work` runs.
   func execute(_ work: @escaping @Sendable () -> Void)
   /// Runs `work` on the loop at `deadline` or soon after. On the loop only.
   @discardableResult

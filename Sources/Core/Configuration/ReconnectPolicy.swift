@@ -15,8 +15,9 @@ public struct ReconnectPolicy: Sendable, Hashable {
   /// eight minutes.
   public var attempts: Int? = 20
 
-  /// How long a connection must have lived after its acknowledgement to count as a success, which starts pauses and
-  /// attempts anew.
+  /// How long a connection on which nothing arrived must have lived after its acknowledgement to count as a success,
+  /// which starts pauses and attempts anew. One that brought an event, or said that a subscription is live, counts at
+  /// once.
   public var stableAfter = Duration.seconds(5)
 
   /// The defaults.

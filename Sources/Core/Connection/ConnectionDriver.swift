@@ -214,6 +214,7 @@ final class ConnectionDriver {
         operations[id]?.wasSent = true
         started(id)
       case .ready(let id, _):
+        reconnect.proved()
         operations[id]?.wasLive = true
         operations[id]?.consumer.core.move(to: .active, isConfirmed: true)
       case .next(let id, let payload, let cursor):

@@ -20,7 +20,7 @@ package struct ReconnectMachine: Sendable {
   }
 
   package let policy: ReconnectPolicy
-  /// Failures in a row; a connection that lived for the policy's `stableAfter` ends the row.
+  /// Failures in a row; a connection that brought an event or lived for the policy's `stableAfter` ends the row.
   package private(set) var failures = 0
   private var acknowledgedAt: Instant?
   private var hasRefreshed = false
@@ -34,9 +34,11 @@ package struct ReconnectMachine: Sendable {
     acknowledgedAt = now
   }
 
-  /// An event arrived: the credentials are good, so that a later refusal is a new one.
+  /// A subscription was live or an event arrived: the credentials are good, so that a later refusal is a new one, and
+  /// there was progress, so that a network that drops every few seconds does not use up the attempts.
   package mutating func proved() {
     hasRefreshed = false
+    failures = 0
   }
 
   /// A socket or an attempt has ended.

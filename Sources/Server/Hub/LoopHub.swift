@@ -99,7 +99,8 @@ package final class LoopHub {
   var gauges: MetricsCollector.Gauges {
     MetricsCollector.Gauges(
       connections: connections.count, sessions: sessions.count, subscriptions: index.memberCount,
-      groups: index.groupCount, scannedFilters: index.scannedPredicateCount)
+      groups: index.groupCount, scannedFilters: index.scannedPredicateCount,
+      pendingBytes: connections.values.reduce(0) { $0 + $1.channel.pendingBytes })
   }
 
   /// What the next step of a member that catches up rests on.

@@ -11,6 +11,8 @@ package final class MetricsCollector: Sendable {
     package var subscriptions = 0
     package var groups = 0
     package var scannedFilters = 0
+    /// Bytes written to sockets that their peers have not taken.
+    package var pendingBytes = 0
     /// What the loop itself has done since it started; zero under a simulation.
     package var turns = 0
     package var wakes = 0
@@ -78,6 +80,7 @@ package final class MetricsCollector: Sendable {
         sum.gauges.subscriptions += gauges.subscriptions
         sum.gauges.groups += gauges.groups
         sum.gauges.scannedFilters += gauges.scannedFilters
+        sum.gauges.pendingBytes += gauges.pendingBytes
         sum.gauges.turns += gauges.turns
         sum.gauges.wakes += gauges.wakes
         sum.gauges.sends += gauges.sends
@@ -99,6 +102,7 @@ package final class MetricsCollector: Sendable {
     add("subscriptions", "gauge", "Live subscriptions fed by the log.", Int64(gauges.subscriptions))
     add("subscription_groups", "gauge", "Groups of equal subscriptions.", Int64(gauges.groups))
     add("scanned_filters", "gauge", "Filters without an equality, tried on every event.", Int64(gauges.scannedFilters))
+    add("pending_bytes", "gauge", "Bytes that sockets' peers have not taken.", Int64(gauges.pendingBytes))
     add("loop_turns_total", "counter", "Rounds of the event loops.", Int64(gauges.turns))
     add("loop_wakes_total", "counter", "Times another thread had to wake a loop.", Int64(gauges.wakes))
     add("socket_sends_total", "counter", "System calls that send.", Int64(gauges.sends))

@@ -8,8 +8,9 @@ internal import Synchronization
 /// It is also the `SerialExecutor` and `TaskExecutor` of what lives on it, so that an actor on the loop is called
 /// without a thread change (EpollLoop+executor.swift).
 ///
-/// A turn: wait for readiness or the next timer; read the clock; serve the ready descriptors; run posted work; fire due
-/// timers; then what registered for the end of the turn, which is where connections send.
+/// A turn: wait for readiness or the next timer; read the clock; serve the ready descriptors; run the work that was
+/// posted before the turn; fire due timers; then what registered for the end of the turn, which is where connections
+/// send.
 ///
 /// `@unchecked Sendable` holds because everything below the mark is touched only by the loop's own thread (checked by
 /// `isCurrent` where a caller could get it wrong); what stands above it is a constant, an atomic or under a lock.
@@ -145,11 +146,14 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     turnStart = MonotonicClock.now()
     ownCounters.turns += 1
     takePosted()
+    // What is posted from here on waits for the next turn, behind this turn's sends: so slices of long work let
+    // sockets have their turn, and who waits for room looks when there may be some.
+    let due = min(limits.jobsPerTurn, local.count)
     for index in 0..<count {
       guard let event = poller.event(index), let handler = slots.handler(for: event.token) else { continue }
       handler.ready(event.readiness)
     }
-    runPosted()
+    runPosted(due)
     fireTimers()
     endTurn()
   }
@@ -169,10 +173,9 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     taken.removeAll(keepingCapacity: true)
   }
 
-  private func runPosted() {
-    var left = limits.jobsPerTurn
-    while left > 0, let item = local.popFirst() {
-      left -= 1
+  private func runPosted(_ due: Int) {
+    for _ in 0..<due {
+      guard let item = local.popFirst() else { return }
       ownCounters.jobs += 1
       run(item)
     }

@@ -3,6 +3,8 @@ struct WorkFIFO {
   private var items: [LoopItem?] = []
   private var head = 0
 
+  /// How many wait.
+  var count: Int { items.count - head }
   var isEmpty: Bool { head == items.count }
 
   mutating func append(_ item: LoopItem) {

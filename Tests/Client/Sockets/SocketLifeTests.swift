@@ -46,8 +46,9 @@ import Testing
     var machine = ReconnectMachine(policy)
     var random = SeededRandom(seed: 1)
     var now = Instant.zero
-    func drop(after life: Duration) -> Bool {
+    func drop(after life: Duration, withEvent: Bool = false) -> Bool {
       machine.acknowledged(at: now)
+      if withEvent { machine.proved() }
       now = now + life
       if case .retry = machine.ended(.closed(1006, ""), isNeeded: true, at: now, using: &random) { return true }
       return false
@@ -55,6 +56,8 @@ import Testing
     #expect([drop(after: .seconds(1)), drop(after: .seconds(1)), drop(after: .seconds(1))] == [true, true, true])
     #expect(machine.failures == 3)
     #expect(drop(after: .seconds(5)))
+    #expect(machine.failures == 1)
+    for _ in 0..<20 { #expect(drop(after: .seconds(1), withEvent: true)) }
     #expect(machine.failures == 1)
     #expect([drop(after: .seconds(4)), drop(after: .seconds(4)), drop(after: .seconds(4))] == [true, true, false])
   }

@@ -73,6 +73,35 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [1 << 10, 64 << 20])
+  func `who resumes behind many windows is served to the end, from the log or from memory`(ring: Int) async throws {
+    try await Served.with("type Note @model { id: ID! number: Int! text: String }", { $0.limits.ringBytes = ring }) {
+      server in
+      let first = try await RawSocket.session(port: server.port)
+      first.subscribe("1", "subscription { onCreateNote { id } }")
+      let start = try await first.message("ready")["cursor"]?.string
+      first.abort()
+      let text = JSONValue.string(String(repeating: "x", count: 2_000))
+      for block in 0..<20 {
+        try await server.transaction { transaction in
+          for number in 0..<100 {
+            try transaction.create("Note", ["number": .int(Int64(block * 100 + number)), "text": text])
+          }
+        }
+      }
+      for _ in 0..<5 {
+        let socket = try await RawSocket.session(port: server.port)
+        socket.subscribe("1", "subscription { onCreateNote { number text } }", resume: start)
+        for number in 0..<2_000 as Range<Int64> {
+          let next = try await socket.message()
+          #expect(next["payload"]?["data"]?["onCreateNote"]?["number"]?.int == number)
+        }
+        #expect(try await socket.message()["type"] == "ready")
+        socket.abort()
+      }
+    }
+  }
+
   @Test func `documents that differ in spaces, comments and commas share one group; aliases and variables part them`()
     async throws
   {

@@ -27,6 +27,8 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
 
   private let loop: EpollLoop
   private let state = Mutex(State())
+  /// Keeps long messages as text: reading them as JSON is slow without optimisation.
+  private let parses = Mutex(true)
   /// On the loop.
   private var channel: WebSocketChannel?
 
@@ -99,6 +101,9 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
   /// Stops or goes on reading.
   func setReading(_ isReading: Bool) { loop.execute { self.channel?.channel.isReading = isReading } }
 
+  /// From now on messages are strings.
+  func keepText() { parses.withLock { $0 = false } }
+
   func abort() { loop.execute { self.channel?.abort() } }
 
   func close() { loop.execute { self.channel?.close(.normal, reason: "") } }
@@ -148,6 +153,7 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
   }
 
   func received(text: [UInt8]) {
+    guard parses.withLock({ $0 }) else { return tell(.message(.string(String(decoding: text, as: UTF8.self)))) }
     tell(.message((try? JSONValue(parsing: text)) ?? .null))
   }
 
