@@ -14,6 +14,9 @@ package final class CurlClient: HTTPExchanging {
     /// Connections to one host at a time, per loop; further exchanges wait or share one by HTTP/2.
     package var connectionsPerHost = 16
     package var userAgent = "martlet"
+    /// How long after the last piece of a response the sockets are looked at once more: short beside a time-out, long
+    /// beside the pauses inside a response.
+    package var lookInterval = Duration.milliseconds(20)
 
     package init() {}
   }

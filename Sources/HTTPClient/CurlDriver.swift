@@ -17,9 +17,15 @@ internal import MartletVocabulary
   private var timer: LoopTimer?
   private var changed: [CurlTransfer] = []
   private var awaitsTurnEnd = false
+  /// Pieces of responses that have come; equal to `seen` when none came since the last look.
+  private var arrivals = 0
+  private var seen = 0
+  private var look: LoopTimer?
+  private let lookInterval: Duration
 
   init(_ loop: any DescriptorLoop, options: CurlClient.Options) {
     self.loop = loop
+    lookInterval = options.lookInterval
     unsafe multi = CurlClient.isReady ? OpaquePointer(curl_multi_init()) : nil
     guard let multi = unsafe rawMulti else { return }
     _ = unsafe martlet_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, options.idleConnections)
@@ -37,6 +43,7 @@ internal import MartletVocabulary
   func shutDown() {
     for transfer in Array(transfers.values) { finish(transfer, HTTPExchangeError(.other, "the client is gone")) }
     timer?.cancel()
+    look?.cancel()
     guard let multi = unsafe rawMulti else { return }
     _ = unsafe martlet_curl_multi_set_callbacks(multi, nil, nil, nil)
     for (descriptor, watch) in watches { loop.unwatch(watch.token, descriptor) }
@@ -115,6 +122,7 @@ internal import MartletVocabulary
     var running: Int32 = 0
     _ = unsafe curl_multi_socket_action(multi, descriptor, mask, &running)
     collectFinished()
+    lookAgainLater()
   }
 
   private func timedOut() {
@@ -123,6 +131,27 @@ internal import MartletVocabulary
     // -1 is libcurl's CURL_SOCKET_TIMEOUT: no socket, only time.
     _ = unsafe curl_multi_socket_action(multi, -1, 0, &running)
     collectFinished()
+    lookAgainLater()
+  }
+
+  /// A piece of a response has come.
+  func arrived() {
+    arrivals &+= 1
+  }
+
+  /// libcurl 7.88 (Debian 12 has it) at times keeps the end of one of several HTTP/2 responses in its buffer and says
+  /// so to nobody. One more look, once nothing has come for a while, brings it out; silence is not looked at again, so
+  /// that a stream without events costs nothing.
+  private func lookAgainLater() {
+    guard arrivals != seen, !transfers.isEmpty else { return }
+    seen = arrivals
+    look?.cancel()
+    look = loop.schedule(at: loop.now + lookInterval) { [weak self] in self?.lookAgain() }
+  }
+
+  private func lookAgain() {
+    look = nil
+    for descriptor in watches.keys.sorted() where watches[descriptor] != nil { ready(descriptor, .readable) }
   }
 
   private func watch(_ descriptor: Int32, for interest: Readiness?) {

@@ -187,6 +187,7 @@ internal import MartletRuntime
       if transfer.isPaused { return Int(CURL_WRITEFUNC_PAUSE) }
       // Cancelled inside an earlier callback: any other answer than `count` ends the transfer.
       guard let handler = transfer.handler else { return count == 0 ? 1 : 0 }
+      transfer.driver.arrived()
       transfer.bodyBytes += count
       if let most = transfer.request.bodyBytes, transfer.bodyBytes > most {
         transfer.failure = HTTPExchangeError(.bodyTooLarge, "the response is longer than \(most) bytes")
