@@ -1,5 +1,4 @@
 // swift-tools-version: 6.2
-import Foundation
 import PackageDescription
 
 // The house. A target imports only from the floors below its own; Tests/House checks these edges.
@@ -150,21 +149,6 @@ let suites: [Target] = [
   suite("House", []),
 ]
 
-// Targets are created when they have code: a folder without sources is not built yet.
-func exists(_ path: String) -> Bool {
-  FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
-}
-
-let built = (floor0 + floor1 + floor2 + floor3 + floor4 + examples + testing + suites).filter { exists($0.path ?? "") }
-let builtNames = Set(built.map(\.name))
-for target in built {
-  target.dependencies = target.dependencies.filter {
-    if case .targetItem(let name, _) = $0 { return builtNames.contains(name) }
-    if case .byNameItem(let name, _) = $0 { return builtNames.contains(name) }
-    return true
-  }
-}
-
 let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
   .library(name: "MartletServer", targets: ["MartletServer"]),
@@ -175,8 +159,6 @@ let products: [Product] = [
 let package = Package(
   name: "martlet",
   platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
-  products: products.filter { product in
-    product.name == "martlet" ? builtNames.contains("MartletCommand") : builtNames.contains(product.name)
-  },
-  targets: built
+  products: products,
+  targets: floor0 + floor1 + floor2 + floor3 + floor4 + examples + testing + suites
 )

@@ -13,6 +13,7 @@ public struct Instant: Hashable, Comparable, Sendable {
   /// The clock's start.
   public static var zero: Instant { Instant(nanoseconds: 0) }
 
+  /// Whether `left` comes first.
   public static func < (left: Instant, right: Instant) -> Bool {
     left.nanoseconds < right.nanoseconds
   }

@@ -1,3 +1,4 @@
+internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletJSON
 internal import MartletModelSchema
@@ -28,17 +29,42 @@ extension ModelResolvers {
       switch result {
       case .failure(let error): completion([.failure(StoreErrors.resolverError(error))])
       case .success(let receipt):
-        let records = planned.map { entry in answer(entry.model, entry.key, receipt) }
-        completion([.success(isTransaction ? .list(records) : records[0])])
+        let records = answers(planned, receipt)
+        if receipt.isRepeat, records.contains(where: { $0 == nil }) { return completion([.failure(Self.forgotten)]) }
+        let values = zip(planned, records).map { entry, record in
+          record.map { ResolvedValue.record(entry.model.value($0)) } ?? .null
+        }
+        completion([.success(isTransaction ? .list(values) : values[0])])
       }
     }
   }
 
-  /// The record a write was about, among those of the receipt; cascades stand there too.
-  private func answer(_ model: ModelDefinition, _ key: RecordKey, _ receipt: Receipt) -> ResolvedValue {
-    let written = receipt.records.last { $0.model == model.number && $0.key == key }
-    return written?.record.map { .record(model.value($0)) } ?? .null
+  /// The records the writes were about, among those of the receipt; cascades stand there too. Nil for one that cannot be
+  /// told any more.
+  private func answers(
+    _ planned: [(model: ModelDefinition, write: WriteOperation, key: RecordKey)], _ receipt: Receipt
+  ) -> [Record?] {
+    var taken: Set<Int> = []
+    return planned.map { entry in
+      let written = receipt.records
+      if let own = written.lastIndex(where: { $0.model == entry.model.number && $0.key == entry.key }) {
+        return written[own].record
+      }
+      // A repeated create was given a fresh id here; the first one's stands in the receipt, in the order of the writes.
+      guard receipt.isRepeat, case .create(let model, _) = entry.write,
+        let first = written.indices.first(where: {
+          !taken.contains($0) && written[$0].model == model && written[$0].kind == .create
+        })
+      else { return nil }
+      taken.insert(first)
+      return written[first].record
+    }
   }
+
+  /// What a resend hears when the write is known to have been applied, but the log no longer has its record.
+  private static let forgotten = ResolverError(
+    "The write was applied before; the log no longer has its record.",
+    extensions: ["code": "ALREADY_APPLIED", "errorType": "ConditionalCheckFailedException"])
 
   /// One member of a transaction: the one mutation its object names.
   private func planMember(

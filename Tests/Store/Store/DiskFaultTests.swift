@@ -1,8 +1,8 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletModelSchema
-import MartletSQLite
 import MartletRuntime
+import MartletSQLite
 import MartletStore
 import MartletVocabulary
 import Synchronization

@@ -32,6 +32,38 @@ import Testing
     }
   }
 
+  @Test func `P16: a resent create without an id answers the first one's record, and says when the log has lost it`()
+    async throws
+  {
+    func write(_ number: Int64) -> JSONObject {
+      ["martlet": ["write": ["client": "board", "number": .int(number)]]]
+    }
+    let create = #"mutation { createNote(input: {text: "a"}) { id text } }"#
+    let two = #"mutation { transaction(writes: [{createNote: {text: "b"}}, {createNote: {text: "c"}}]) { __typename } }"#
+    try await Served.with(
+      Self.schema,
+      {
+        $0.retention = .zero
+        $0.retentionBytes = 2_000
+      }
+    ) { server in
+      let first = try await HTTPRequest.graphql(create, port: server.port, extensions: write(1))
+      let id = try #require(first.json["data"]?["createNote"]?["id"]?.string)
+      let again = try await HTTPRequest.graphql(create, port: server.port, extensions: write(1))
+      #expect(again.json["data"]?["createNote"]?["id"]?.string == id)
+      let pair = try await HTTPRequest.graphql(two, port: server.port, extensions: write(2))
+      let pairAgain = try await HTTPRequest.graphql(two, port: server.port, extensions: write(2))
+      #expect(pair.json["errors"] == nil && pair.json == pairAgain.json, "\(pairAgain.text)")
+      for _ in 0..<60 {
+        try await server.transaction { try $0.create("Note", ["text": .string(String(repeating: "x", count: 100))]) }
+      }
+      server.node.store.maintain()
+      let late = try await HTTPRequest.graphql(create, port: server.port, extensions: write(1))
+      #expect(late.json["errors"]?[0]?["extensions"]?["code"] == "ALREADY_APPLIED", "\(late.text)")
+      #expect(server.node.store.position.head == 63)
+    }
+  }
+
   @Test func `P5: a write right after ready is delivered, thousands of times`() async throws {
     try await Served.with(Self.schema, { $0.loops = 2 }) { server in
       let socket = try await RawSocket.session(port: server.port)
