@@ -1,12 +1,49 @@
 import Foundation
 import Testing
 
-/// `docs/PROMISES.md` names a test for each promise; this holds the table to the tests there are.
+/// `docs/PROMISES.md` is generated: its tests are those whose names begin with the promise, as in `P2, P3: …` or
+/// `P1 to P5, P18: …`. Write it anew with `MARTLET_WRITE_PROMISES=1 swift test --disable-xctest --filter PromiseTests`.
 @Suite struct PromiseTests {
-  private static let table = "docs/PROMISES.md"
+  private static let file = "docs/PROMISES.md"
 
-  /// Names of tests under Tests, from their declarations.
-  private static func testNames() throws -> Set<String> {
+  /// What is promised; nil tests are allowed only where something comes later.
+  private static let promises: [(text: String, later: String?)] = [
+    ("events of one subscription carry strictly increasing offsets, in commit order", nil),
+    ("nothing is missing inside a subscription's life, across drops, restarts and kills", nil),
+    ("the application sees each event once", nil),
+    ("a hole that cannot be filled is one explicit gap, with its reason and both cursors", nil),
+    ("after `ready` every later commit is delivered", nil),
+    ("snapshot and deltas equal the query", "live queries"),
+    ("a transaction is never seen half applied", nil),
+    ("a reload does not drop what stays valid", nil),
+    ("a slow consumer is bounded by count and bytes", nil),
+    ("nothing is delivered after access is withdrawn", "access rules"),
+    ("a local write is visible to local observers at once", "the local store"),
+    ("each local write has one fate", "the local store"),
+    ("read your writes, monotonic reads and writes, writes follow reads", "the local store"),
+    ("once faults stop and queues drain, all replicas equal the server", "the local store"),
+    ("a queued write is dropped only with a reported rejection", "the local store"),
+    ("a resend after a lost reply applies once", nil),
+    ("what the server acknowledged survives kill -9 and a power cut", nil),
+    ("the same seed gives the same history", nil),
+    ("restoring an older copy gives each client one gap, never silence", nil),
+  ]
+
+  /// The promises a test's name begins with; empty for most tests.
+  static func promises(of name: String) -> [Int] {
+    guard let colon = name.firstIndex(of: ":") else { return [] }
+    var found: [Int] = []
+    for part in name[..<colon].split(separator: ",") {
+      let ends = part.split(separator: " ").filter { $0 != "to" }.map { Int($0.dropFirst()) }
+      guard part.drop(while: { $0 == " " }).hasPrefix("P"), let first = ends.first ?? nil, let last = ends.last ?? nil
+      else { return [] }
+      found += first...max(first, last)
+    }
+    return found
+  }
+
+  /// Names of tests under Tests, from their declarations, sorted.
+  private static func testNames() throws -> [String] {
     let expression = try NSRegularExpression(pattern: "func `([^`]+)`")
     var names: Set<String> = []
     for file in Repository.current.files(under: "Tests", extensions: ["swift"]) {
@@ -15,31 +52,49 @@ import Testing
         if let name = Range(match.range(at: 1), in: file.text) { names.insert(String(file.text[name])) }
       }
     }
-    return names
+    return names.sorted()
   }
 
-  /// Rows as (promise, tests named in back quotes).
-  private static func rows() throws -> [(promise: String, tests: [String])] {
-    try Repository.current.text(table).split(separator: "\n").compactMap { line in
-      guard line.hasPrefix("| P") else { return nil }
-      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      guard cells.count >= 3 else { return nil }
-      let quoted = cells[2].split(separator: "`", omittingEmptySubsequences: false).enumerated()
-      return (cells[0], quoted.filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) })
+  private static func page() throws -> String {
+    var page = """
+      # Promises and their tests
+
+      What Martlet promises, and the tests that fail when it does not hold. Generated from the names of the tests;
+      `Tests/House/PromiseTests.swift` checks it.
+
+      | promise | what | tests |
+      | --- | --- | --- |
+
+      """
+    let names = try testNames()
+    for (index, promise) in promises.enumerated() {
+      let number = index + 1
+      let tests = names.filter { self.promises(of: $0).contains(number) }.map { "`\($0)`" }
+      let cell = tests.isEmpty ? "comes with \(promise.later ?? "NOTHING")" : tests.joined(separator: "<br>")
+      page += "| P\(number) | \(promise.text) | \(cell) |\n"
+    }
+    return page
+  }
+
+  @Test func `the promise table is the one the tests' names give`() throws {
+    let page = try Self.page()
+    if ProcessInfo.processInfo.environment["MARTLET_WRITE_PROMISES"] != nil {
+      try page.write(to: Repository.current.root.appendingPathComponent(Self.file), atomically: true, encoding: .utf8)
+    }
+    #expect(try Repository.current.text(Self.file) == page)
+  }
+
+  @Test func `every promise that is made has a test`() throws {
+    let tested = Set(try Self.testNames().flatMap { Self.promises(of: $0) })
+    for (index, promise) in Self.promises.enumerated() where promise.later == nil {
+      #expect(tested.contains(index + 1), "P\(index + 1)")
     }
   }
 
-  @Test func `every test the promise table names exists`() throws {
-    let names = try Self.testNames()
-    for row in try Self.rows() {
-      for test in row.tests { #expect(names.contains(test), "\(row.promise): \(test)") }
-    }
-  }
-
-  @Test func `every promise has a row, and those that are made have a test`() throws {
-    let rows = try Self.rows()
-    #expect(rows.map(\.promise) == (1...19).map { "P\($0)" })
-    let made = ["P1", "P2", "P3", "P4", "P5", "P7", "P9", "P16", "P17", "P18", "P19"]
-    for row in rows where made.contains(row.promise) { #expect(!row.tests.isEmpty, "\(row.promise)") }
+  @Test(arguments: [
+    ("P2, P3: a", [2, 3]), ("P1 to P5, P18: b", [1, 2, 3, 4, 5, 18]), ("P4: c: d", [4]), ("Plain: e", []), ("f", []),
+  ])
+  func `a test's name says which promises it holds`(name: String, expected: [Int]) {
+    #expect(Self.promises(of: name) == expected)
   }
 }

@@ -264,6 +264,12 @@ package final class HubDestination: StoreDestination {
     self.hub.withLock { $0 = hub }
   }
 
+  /// The writer's queue was full for a mutation of this loop. From any thread.
+  func countRefusedWrite() {
+    let hub = hub.withLock { $0 }
+    loop.execute { hub?.value.counters.add(.writesRefused) }
+  }
+
   package func deliver(_ delivery: StoreDelivery) {
     let hub = hub.withLock { $0 }
     loop.execute { hub?.value.receive(delivery) }

@@ -25,9 +25,12 @@ extension ModelResolvers {
     let isTransaction = operation == .transaction
     let request = WriteRequest(
       isTransaction ? .batch(planned.map(\.write)) : planned[0].write, writeID: scope?.writeID)
-    store.commit(request, to: destination(batch)) { result in
+    let destination = destination(batch)
+    store.commit(request, to: destination) { result in
       switch result {
-      case .failure(let error): completion([.failure(StoreErrors.resolverError(error))])
+      case .failure(let error):
+        if error.code == .overloaded { (destination as? HubDestination)?.countRefusedWrite() }
+        completion([.failure(StoreErrors.resolverError(error))])
       case .success(let receipt):
         let records = answers(planned, receipt)
         if receipt.isRepeat, records.contains(where: { $0 == nil }) { return completion([.failure(Self.forgotten)]) }

@@ -45,7 +45,7 @@ import Testing
     await server.server.stop()
   }
 
-  @Test func `a restart of the server on the same folder loses and repeats nothing`() async throws {
+  @Test func `P2, P3: a restart of the server on the same folder loses and repeats nothing`() async throws {
     let old = try RealServer()
     defer { old.remove() }
     let client = try old.client()

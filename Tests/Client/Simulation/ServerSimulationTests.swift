@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: seeds)
-  func `P1 to P5 hold under cuts, delays, partitions and restarts, and a seed repeats itself`(seed: UInt64) throws {
+  func `P1 to P5, P18: hold under cuts, delays, partitions and restarts, and a seed repeats itself`(seed: UInt64) throws {
     let first = try Self.play(seed: seed)
     #expect(first.settled, "seed \(seed) did not settle")
     #expect(first.faults == [], "seed \(seed)")
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `a session cut after any number of bytes goes on without loss or repetition`() throws {
+  @Test func `P2, P3: a session cut after any number of bytes goes on without loss or repetition`() throws {
     // The whole session, handshake included, has about 1,500 bytes each time; a prime step reaches every part.
     for bytes in stride(from: 1, to: 2_400, by: 23) {
       let scenario = Scenario(seed: UInt64(bytes))
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `the checker sees a missing, a repeated, a swapped and a foreign event`() throws {
+  @Test func `P1, P2, P3: the checker sees a missing, a repeated, a swapped and a foreign event`() throws {
     let scenario = Scenario(seed: 3)
     let executor = scenario.executor
     let settled = try executor.run {

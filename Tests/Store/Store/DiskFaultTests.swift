@@ -13,7 +13,7 @@ import Testing
     WriteRequest(.create(model: Models.flight, record: Models.flight(id)))
   }
 
-  @Test func `after a power cut anywhere all acknowledged writes are there and log and records agree`() throws {
+  @Test func `P17: after a power cut anywhere all acknowledged writes are there and log and records agree`() throws {
     let files = MemoryFiles()
     files.record(true)
     var limits = StoreLimits()

@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `other keys take effect at once and leave open sockets alone`() async throws {
+  @Test func `P8: other keys take effect at once and leave open sockets alone`() async throws {
     try await Served.with(Self.schema, { $0.access = .keys(try Served.access("old")) }) { server in
       let socket = try await RawSocket.open(port: server.port, headers: [("x-api-key", "old")])
       socket.send(#"{"type":"connection_init","payload":{"martlet":{"cursors":true}}}"#)

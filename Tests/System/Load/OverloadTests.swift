@@ -39,6 +39,7 @@ import Testing
     }
     #expect(accepted == 50 && refused == 70)
     #expect(server.node.store.position.head == 50)
+    #expect(await server.counts()[.writesRefused] == 70)
     for socket in sockets { socket.abort() }
     await server.stop()
   }

@@ -46,7 +46,7 @@ import Testing
     .appendingPathComponent("martlet").path
 
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: command)))
-  func `P17: acknowledged writes survive kill -9 under load, and P2, P3: the subscriber misses and repeats nothing`()
+  func `P2, P3, P17: acknowledged writes survive kill -9 under load, and the subscriber misses and repeats nothing`()
     async throws
   {
     let folder = try TemporaryFolder()

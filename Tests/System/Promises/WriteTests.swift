@@ -39,7 +39,8 @@ import Testing
       ["martlet": ["write": ["client": "board", "number": .int(number)]]]
     }
     let create = #"mutation { createNote(input: {text: "a"}) { id text } }"#
-    let two = #"mutation { transaction(writes: [{createNote: {text: "b"}}, {createNote: {text: "c"}}]) { __typename } }"#
+    let two =
+      #"mutation { transaction(writes: [{createNote: {text: "b"}}, {createNote: {text: "c"}}]) { __typename } }"#
     try await Served.with(
       Self.schema,
       {

@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)), arguments: [1 << 10, 64 << 20])
-  func `who resumes behind many windows is served to the end, from the log or from memory`(ring: Int) async throws {
+  func `P2: who resumes behind many windows is served to the end, from the log or from memory`(ring: Int) async throws {
     try await Served.with("type Note @model { id: ID! number: Int! text: String }", { $0.limits.ringBytes = ring }) {
       server in
       let first = try await RawSocket.session(port: server.port)
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `a cursor of another server's log gets one gap of lineage`() async throws {
+  @Test func `P4: a cursor of another server's log gets one gap of lineage`() async throws {
     try await Self.withAlerts { server in
       let socket = try await RawSocket.session(port: server.port)
       socket.subscribe("1", "subscription { alert { text } }", resume: "1-0")
