@@ -121,8 +121,8 @@ let suites: [Target] = [
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
   suite(
     "Network",
-    martlet("Vocabulary", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient")
-      + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
+    martlet("Vocabulary", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient", "Server")
+      + ["Martlet", "CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   suite(
     "Store",
     martlet(

@@ -113,10 +113,11 @@ package final class LoopHub {
 
   // MARK: The feed
 
-  /// Takes what one group commit or one list of reads brought: the batch first, then the answers.
+  /// Takes what one group commit or one list of reads brought: the answers first, so that a writer's answer leaves
+  /// ahead of the fan-out it causes, both in the same turn.
   func receive(_ delivery: StoreDelivery) {
-    if let batch = delivery.batch, batch.lastOffset > applied { apply(batch) }
     delivery.finish()
+    if let batch = delivery.batch, batch.lastOffset > applied { apply(batch) }
   }
 
   /// Matches and encodes; members are written to before the turn ends, or over several turns when there are many.

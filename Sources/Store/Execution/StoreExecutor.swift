@@ -13,6 +13,6 @@ package protocol StoreExecutor: AnyObject, Sendable {
 package protocol StoreDestination: AnyObject, Sendable {
   /// Takes what the store has for this destination. Called on the store's writer or on a reader, in commit order.
   ///
-  /// A loop posts one piece of work that first applies `delivery.batch`, then calls `delivery.finish()`.
+  /// A loop posts one piece of work that calls `delivery.finish()` and applies `delivery.batch`.
   func deliver(_ delivery: StoreDelivery)
 }

@@ -105,7 +105,8 @@ import Testing
   }
 
   @Test(arguments: seeds)
-  func `P1 to P5, P18: hold under cuts, delays, partitions and restarts, and a seed repeats itself`(seed: UInt64) throws {
+  func `P1 to P5, P18: hold under cuts, delays, partitions and restarts, and a seed repeats itself`(seed: UInt64) throws
+  {
     let first = try Self.play(seed: seed)
     #expect(first.settled, "seed \(seed) did not settle")
     #expect(first.faults == [], "seed \(seed)")

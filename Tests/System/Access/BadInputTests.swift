@@ -130,7 +130,8 @@ import Testing
     }
   }
 
-  @Test func `P2: a graceful stop closes sockets with 1001, and what they missed comes after the restart`() async throws {
+  @Test func `P2: a graceful stop closes sockets with 1001, and what they missed comes after the restart`() async throws
+  {
     let folder = try TemporaryFolder()
     var port = 0
     var cursor: String?
