@@ -65,6 +65,8 @@ let floor1: [Target] = [
 let floor2: [Target] = [
   module("Core", martlet("Vocabulary", "JSON", "WireProtocols", "Runtime")),
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime")),
+  // The client's normalized cache, its policies and its watchers.
+  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core")),
   module(
     "Store",
     martlet(
@@ -77,6 +79,7 @@ let floor3: [Target] = [
     dependencies: martlet(
       "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"),
     path: "Sources/Martlet", swiftSettings: strict),
+  module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation")),
   module(
     "Server",
@@ -146,6 +149,9 @@ let suites: [Target] = [
   suite("Command", martlet("Vocabulary", "JSON", "Server") + ["Martlet", "MartletCommand"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
+  suite(
+    "GraphQLStore",
+    martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
   suite("House", []),
 ]
 
@@ -153,6 +159,7 @@ let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
   .library(name: "MartletServer", targets: ["MartletServer"]),
   .library(name: "MartletTesting", targets: ["MartletTesting"]),
+  .library(name: "MartletSQLiteStore", targets: ["MartletSQLiteStore"]),
   .executable(name: "martlet", targets: ["MartletCommand"]),
 ]
 

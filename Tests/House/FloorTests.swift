@@ -17,6 +17,8 @@ import Testing
     "HTTPClient": ["Vocabulary", "Runtime", "WireProtocols"],
     "Core": ["Vocabulary", "JSON", "WireProtocols", "Runtime"],
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime"],
+    "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core"],
+    "SQLiteStore": ["JSON", "GraphQLStore", "SQLite"],
     "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
     "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"],
     "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation"],
