@@ -1,48 +1,19 @@
-package import MartletGraphQLLanguage
-package import MartletJSON
+public import MartletGraphQLLanguage
+public import MartletJSON
 
-/// The finished answer to one operation: data, errors, extensions (section 7 "Response").
-package struct ExecutionResult: Sendable {
-  /// Nil for a request error: such a response has no `data` member at all.
-  package var data: ResultValue?
-  package var errors: [ResponseError]
-  package var extensions: JSONObject
+/// The response to one operation, or to one event of a subscription (section 7.1 "Response Format" calls it an
+/// execution result).
+public struct ExecutionResult: Sendable {
+  package let tree: ResponseTree
 
-  package init(data: ResultValue?, errors: [ResponseError], extensions: JSONObject = JSONObject()) {
-    self.data = data
-    self.errors = errors
-    self.extensions = extensions
+  package init(_ tree: ResponseTree) {
+    self.tree = tree
   }
 
-  /// A request that was not executed.
-  package static func requestError(_ errors: [GraphQLError]) -> ExecutionResult {
-    ExecutionResult(data: nil, errors: errors.map { ResponseError($0) })
-  }
-
-  /// Writes the response as a JSON object, errors first.
-  package func write(to writer: inout JSONWriter) {
-    writer.beginObject()
-    if !errors.isEmpty {
-      writer.key("errors")
-      writer.beginArray()
-      for error in errors { error.write(to: &writer) }
-      writer.endArray()
-    }
-    if let data {
-      writer.key("data")
-      data.write(to: &writer)
-    }
-    if !extensions.isEmpty {
-      writer.key("extensions")
-      writer.value(.object(extensions))
-    }
-    writer.endObject()
-  }
-
-  /// The response's bytes.
-  package var bytes: [UInt8] {
-    var writer = JSONWriter()
-    write(to: &writer)
-    return writer.bytes
-  }
+  /// The response as JSON text.
+  public var bytes: [UInt8] { tree.bytes }
+  /// The `data` member; nil when the request was not executed.
+  public var data: JSONValue? { tree.data?.json }
+  /// The errors, without their extensions.
+  public var errors: [GraphQLError] { tree.errors.map(\.error) }
 }

@@ -216,14 +216,14 @@ package final class Execution {
   }
 
   /// The finished response.
-  package var result: ExecutionResult {
+  package var result: ResponseTree {
     var all = errors
     if droppedErrors > 0 {
       all.append(ResponseError("\(droppedErrors) more errors were left out of this response."))
     }
     // Without a decision on what is selected nothing was executed.
-    guard variant.selection.fault == nil else { return ExecutionResult(data: nil, errors: all) }
+    guard variant.selection.fault == nil else { return ResponseTree(data: nil, errors: all) }
     let data: ResultValue = dataIsNull ? .null : root.map { .object($0) } ?? .null
-    return ExecutionResult(data: data, errors: all)
+    return ResponseTree(data: data, errors: all)
   }
 }

@@ -7,7 +7,7 @@ extension OperationPlan {
   /// Nil when the operation runs user code or waits for something, and so has to go through `execute` or `Execution`.
   package func executeSynchronously(
     variables given: JSONObject, context: RequestContext = RequestContext(), root: ResolvedValue = .null
-  ) -> ExecutionResult? {
+  ) -> ResponseTree? {
     let variables: JSONObject
     do {
       variables = try coerce(variables: given)
@@ -27,7 +27,7 @@ extension OperationPlan {
   package func execute(
     variables given: JSONObject, context: RequestContext = RequestContext(), root: ResolvedValue = .null,
     place: UserCodePlace = .pool
-  ) async -> ExecutionResult {
+  ) async -> ResponseTree {
     let variables: JSONObject
     do {
       variables = try coerce(variables: given)
@@ -41,14 +41,14 @@ extension OperationPlan {
   @concurrent
   package func execute(
     coerced variables: JSONObject, context: RequestContext, root: ResolvedValue, place: UserCodePlace
-  ) async -> ExecutionResult {
+  ) async -> ResponseTree {
     await place.run {
       await self.run(variables: variables, context: context, root: root)
     }
   }
 
   @concurrent
-  private func run(variables: JSONObject, context: RequestContext, root: ResolvedValue) async -> ExecutionResult {
+  private func run(variables: JSONObject, context: RequestContext, root: ResolvedValue) async -> ResponseTree {
     let execution = Execution(
       self, variant: variant(for: variables), variables: variables, context: context, root: root)
     execution.start()

@@ -1,4 +1,4 @@
-public import MartletGraphQLLanguage
+package import MartletGraphQLLanguage
 public import MartletJSON
 
 extension ExecutableSchema {
@@ -7,16 +7,16 @@ extension ExecutableSchema {
   public func execute(
     _ document: String, operationName: String? = nil, variables: JSONObject = JSONObject(),
     context: RequestContext = RequestContext()
-  ) async -> GraphQLResponse {
+  ) async -> ExecutionResult {
     do {
       let plan = try prepare(Array(document.utf8), operationName: operationName)
       guard plan.kind != .subscription else {
-        return GraphQLResponse(
+        return ExecutionResult(
           .requestError([GraphQLError(message: "A subscription has many responses; use subscribe.")]))
       }
-      return GraphQLResponse(await plan.execute(variables: variables, context: context))
+      return ExecutionResult(await plan.execute(variables: variables, context: context))
     } catch {
-      return GraphQLResponse(.requestError(error.errors))
+      return ExecutionResult(.requestError(error.errors))
     }
   }
 
@@ -67,20 +67,4 @@ package struct RequestErrors: Error, Sendable {
   package init(errors: [GraphQLError]) {
     self.errors = errors
   }
-}
-
-/// The response to one operation, or to one event of a subscription.
-public struct GraphQLResponse: Sendable {
-  package let result: ExecutionResult
-
-  package init(_ result: ExecutionResult) {
-    self.result = result
-  }
-
-  /// The response as JSON text.
-  public var bytes: [UInt8] { result.bytes }
-  /// The `data` member; nil when the request was not executed.
-  public var data: JSONValue? { result.data?.json }
-  /// The errors, without their extensions.
-  public var errors: [GraphQLError] { result.errors.map(\.error) }
 }

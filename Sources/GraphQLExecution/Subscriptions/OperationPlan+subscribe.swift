@@ -10,8 +10,8 @@ extension OperationPlan {
   ) throws(SubscriptionError) -> (field: FieldPlan, arguments: JSONObject) {
     func refuse(_ fault: PlanFault, _ field: FieldPlan?) -> SubscriptionError {
       SubscriptionError(
-        GraphQLResponse(
-          ExecutionResult(
+        ExecutionResult(
+          ResponseTree(
             data: nil,
             errors: [
               ResponseError(
@@ -53,13 +53,13 @@ extension OperationPlan {
     do {
       variables = try coerce(variables: given)
     } catch {
-      throw SubscriptionError(GraphQLResponse(.requestError(error.errors)))
+      throw SubscriptionError(ExecutionResult(.requestError(error.errors)))
     }
     let (field, arguments) = try subscribedField(variables: variables)
     guard let resolver = schema.resolvers.streams[Resolvers.FieldName(root.name, field.name)] else {
       throw SubscriptionError(
-        GraphQLResponse(
-          ExecutionResult(
+        ExecutionResult(
+          ResponseTree(
             data: nil,
             errors: [
               ResponseError(
@@ -84,7 +84,7 @@ extension OperationPlan {
     case .failure(let error):
       let reported = schema.responseError(
         for: error, locations: field.locations, path: [.key(field.responseName)])
-      throw SubscriptionError(GraphQLResponse(ExecutionResult(data: nil, errors: [reported])))
+      throw SubscriptionError(ExecutionResult(ResponseTree(data: nil, errors: [reported])))
     }
   }
 

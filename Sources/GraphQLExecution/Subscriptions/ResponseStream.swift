@@ -7,7 +7,7 @@ public import MartletJSON
 /// once: when it ends or fails, when reading stops, or when the reading task is cancelled. For one reader.
 public struct ResponseStream: AsyncSequence, Sendable {
   /// One response.
-  public typealias Element = GraphQLResponse
+  public typealias Element = ExecutionResult
 
   private let plan: OperationPlan
   private let variables: JSONObject
@@ -44,7 +44,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
     }
 
     /// The next response; nil at the end. A source that fails ends the stream with one response that says so.
-    public mutating func next() async -> GraphQLResponse? {
+    public mutating func next() async -> ExecutionResult? {
       if isOver { return nil }
       guard !Task.isCancelled else {
         finish()
@@ -61,7 +61,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
       }
       switch event {
       case .success(let event?) where !Task.isCancelled:
-        return GraphQLResponse(
+        return ExecutionResult(
           await stream.plan.execute(
             coerced: stream.variables, context: stream.context, root: event, place: stream.place))
       case .success, .failure(is CancellationError):
@@ -69,8 +69,8 @@ public struct ResponseStream: AsyncSequence, Sendable {
         return nil
       case .failure(let error):
         finish()
-        return GraphQLResponse(
-          ExecutionResult(data: nil, errors: [stream.plan.schema.responseError(for: error)]))
+        return ExecutionResult(
+          ResponseTree(data: nil, errors: [stream.plan.schema.responseError(for: error)]))
       }
     }
 
@@ -94,7 +94,7 @@ extension ExecutableSchema {
     do {
       plan = try prepare(Array(document.utf8), operationName: operationName)
     } catch {
-      throw SubscriptionError(GraphQLResponse(.requestError(error.errors)))
+      throw SubscriptionError(ExecutionResult(.requestError(error.errors)))
     }
     return try await plan.subscribe(variables: variables, context: context)
   }
@@ -116,9 +116,9 @@ extension ExecutableSchema {
 /// Why a subscription did not begin.
 public struct SubscriptionError: Error, Sendable {
   /// The response that says what is wrong; it has no data.
-  public let response: GraphQLResponse
+  public let response: ExecutionResult
 
-  init(_ response: GraphQLResponse) {
+  init(_ response: ExecutionResult) {
     self.response = response
   }
 }

@@ -91,7 +91,7 @@ extension ServerConnection {
       scope = try hub.scope(for: prepared.plan, request.extensions)
     } catch {
       return respond(
-        ExecutionResult(data: nil, errors: [ResponseError(error.message, extensions: error.extensions)]),
+        ResponseTree(data: nil, errors: [ResponseError(error.message, extensions: error.extensions)]),
         as: accepted.responseType)
     }
     let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { [weak self] result in
@@ -103,7 +103,7 @@ extension ServerConnection {
     if let operation { hold(operation) }
   }
 
-  private func respond(_ result: ExecutionResult, as type: GraphQLOverHTTP.ResponseType) {
+  private func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType) {
     let status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
     respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
   }

@@ -18,7 +18,7 @@ package final class OperationRunner {
   /// Runs with variables as the client sent them. `completion` runs on the loop, perhaps before this returns.
   package func run(
     _ plan: OperationPlan, variables: JSONObject, scope: RequestScope,
-    _ completion: @escaping (ExecutionResult) -> Void
+    _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
     do {
       let coerced = try plan.coerce(variables: variables)
@@ -33,7 +33,7 @@ package final class OperationRunner {
   @discardableResult
   func run(
     _ plan: OperationPlan, coerced: JSONObject, root: ResolvedValue, scope: RequestScope,
-    _ completion: @escaping (ExecutionResult) -> Void
+    _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
     let deadline = loop.now + node.limits.operationTimeout
     let context = RequestContext(value: scope, deadline: deadline)
@@ -49,7 +49,7 @@ package final class OperationRunner {
 
   private func runInTask(
     _ plan: OperationPlan, _ variables: JSONObject, _ context: RequestContext, _ root: ResolvedValue,
-    _ deadline: Instant, _ completion: @escaping (ExecutionResult) -> Void
+    _ deadline: Instant, _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation {
     let running = RunningOperation(nil, on: loop, completion)
     let bound = LoopBound(running, on: loop)
@@ -67,7 +67,7 @@ package final class OperationRunner {
 package final class RunningOperation {
   private let execution: Execution?
   private let loop: any Loop
-  private var completion: ((ExecutionResult) -> Void)?
+  private var completion: ((ResponseTree) -> Void)?
   private var task: SpawnedTask?
   private var timer: LoopTimer?
   private var isPumping = false
@@ -75,7 +75,7 @@ package final class RunningOperation {
 
   var isOver: Bool { completion == nil }
 
-  init(_ execution: Execution?, on loop: any Loop, _ completion: @escaping (ExecutionResult) -> Void) {
+  init(_ execution: Execution?, on loop: any Loop, _ completion: @escaping (ResponseTree) -> Void) {
     self.execution = execution
     self.loop = loop
     self.completion = completion
@@ -128,7 +128,7 @@ package final class RunningOperation {
     pump()
   }
 
-  fileprivate func finish(_ result: ExecutionResult) {
+  fileprivate func finish(_ result: ResponseTree) {
     guard let completion else { return }
     self.completion = nil
     timer?.cancel()
@@ -140,7 +140,7 @@ package final class RunningOperation {
     task?.cancel()
     let error = ResponseError(
       "The operation took longer than it may.", extensions: ["code": "DEADLINE"])
-    finish(ExecutionResult(data: .null, errors: [error]))
+    finish(ResponseTree(data: .null, errors: [error]))
   }
 
   /// Nobody waits for the answer any more. A write that is under way happens all the same.

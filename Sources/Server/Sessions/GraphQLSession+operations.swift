@@ -97,7 +97,7 @@ extension GraphQLSession {
       operations[number] = .member(member)
       begin(member, resume: machine.continuity.cursors ? continuity.resume : nil)
     } catch let error as SubscriptionError {
-      refuse(number, error.response.result.errors)
+      refuse(number, error.response.tree.errors)
     } catch let error as VariableErrors {
       refuse(number, error.errors.map { ResponseError($0) })
     } catch let error as GraphQLRequestError {
@@ -142,7 +142,7 @@ extension GraphQLSession {
         }
         bound.loop.execute { bound.value.finishStream(number) }
       } catch {
-        let errors = error.response.result.errors
+        let errors = error.response.tree.errors
         bound.loop.execute { bound.value.failStream(number, errors) }
       }
     }

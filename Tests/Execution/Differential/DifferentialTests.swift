@@ -94,7 +94,7 @@ struct DifferentialTests {
     let limits = ValidationLimits(errors: 10_000, introspectionDepth: 100, complexity: .max)
     let errors = Validator.validate(document, against: item.schema.schema, limits: limits)
     guard errors.isEmpty else { return .faults(errors.map { fault($0.rule ?? "", $0) }) }
-    let result: ExecutionResult
+    let result: ResponseTree
     do {
       let plan = try item.schema.plan(document, operationName: item.expectation.operation)
       result = await plan.execute(variables: item.expectation.variables)

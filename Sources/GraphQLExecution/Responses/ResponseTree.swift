@@ -1,0 +1,48 @@
+package import MartletGraphQLLanguage
+package import MartletJSON
+
+/// The finished answer to one operation as a result tree: data, errors, extensions (section 7 "Response").
+package struct ResponseTree: Sendable {
+  /// Nil for a request error: such a response has no `data` member at all.
+  package var data: ResultValue?
+  package var errors: [ResponseError]
+  package var extensions: JSONObject
+
+  package init(data: ResultValue?, errors: [ResponseError], extensions: JSONObject = JSONObject()) {
+    self.data = data
+    self.errors = errors
+    self.extensions = extensions
+  }
+
+  /// A request that was not executed.
+  package static func requestError(_ errors: [GraphQLError]) -> ResponseTree {
+    ResponseTree(data: nil, errors: errors.map { ResponseError($0) })
+  }
+
+  /// Writes the response as a JSON object, errors first.
+  package func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    if !errors.isEmpty {
+      writer.key("errors")
+      writer.beginArray()
+      for error in errors { error.write(to: &writer) }
+      writer.endArray()
+    }
+    if let data {
+      writer.key("data")
+      data.write(to: &writer)
+    }
+    if !extensions.isEmpty {
+      writer.key("extensions")
+      writer.value(.object(extensions))
+    }
+    writer.endObject()
+  }
+
+  /// The response's bytes.
+  package var bytes: [UInt8] {
+    var writer = JSONWriter()
+    write(to: &writer)
+    return writer.bytes
+  }
+}
