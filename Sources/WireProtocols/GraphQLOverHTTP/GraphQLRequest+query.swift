@@ -40,7 +40,7 @@ extension GraphQLRequest {
   }
 
   /// Percent-decoding with `+` for a space; nil when an escape is broken or the result is not UTF-8.
-  private static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
+  static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
     var index = bytes.startIndex

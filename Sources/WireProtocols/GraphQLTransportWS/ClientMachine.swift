@@ -2,50 +2,15 @@ package import MartletJSON
 package import MartletVocabulary
 
 extension GraphQLTransportWS {
-  /// What the client's shell has to do or tell, in order.
-  package enum ClientAction: Equatable, Sendable {
-    /// Send this text message.
-    case send([UInt8])
-    /// The server acknowledged; operations are on their way.
-    case acknowledged(payload: JSONObject?)
-    /// The server asked for life; the answer is sent.
-    case pinged(payload: JSONObject?)
-    /// The server answered a ping.
-    case ponged(payload: JSONObject?)
-    /// The operation's `subscribe` was sent. Without cursors this is all that can be said.
-    case started(OperationID)
-    /// The server said that the subscription is live behind this place.
-    case ready(OperationID, Cursor)
-    /// A result as the server wrote it. The cursor is there when the server gives them.
-    case next(OperationID, payload: [UInt8], cursor: Cursor?)
-    case gap(OperationID, SubscriptionGap)
-    /// The operation failed on the server. The list may be empty with servers that say nothing.
-    case failed(OperationID, errors: [JSONValue])
-    /// The server broke a rule for this operation, which is over.
-    case violated(OperationID, String)
-    case completed(OperationID)
-    /// The operation had been sent and may not be sent again: whether it was executed is unknown.
-    case lost(OperationID)
-    /// Close the WebSocket; how to go on, `retry(after:)` says.
-    case close(Close)
-  }
-
-  /// Whether an operation is sent again on the next socket when one has ended under it.
-  package enum Repetition: Equatable, Sendable {
-    /// Queries and plain mutations: what was sent and not answered is lost.
-    case never
-    /// Subscriptions.
-    case always
-    /// Mutations with a write number: while both servers, the old and the new, agreed to remember it.
-    case ifWritesAreAgreed
-  }
+  package typealias ClientAction = SubscriptionClientAction
+  package typealias Repetition = OperationRepetition
 
   /// The client's end of the protocol on one socket after another.
   ///
   /// Operations outlive sockets: `opened` starts a session, and its acknowledgement sends every open operation again,
   /// in order, under the same id and with the place it has reached. One socket at a time; when to open the next is
   /// decided elsewhere.
-  package struct ClientMachine {
+  package struct ClientMachine: SubscriptionClientMachine {
     /// Where the session stands.
     package enum Phase: Equatable, Sendable {
       /// No socket. Next: `waitingForAcknowledgement`.
@@ -86,6 +51,11 @@ extension GraphQLTransportWS {
     private var lastOrder = 0
     private var lastHeard = Instant.zero
     private var pingSentAt: Instant?
+    /// Whether this session's server has said something that only this protocol knows.
+    private var isSureOfProtocol = false
+
+    package var dialect: SubscriptionDialect { .transportWS }
+    package var confirmsSubscriptions: Bool { continuity.cursors }
 
     /// - Parameter wants: what this client asks servers to add to the plain protocol.
     package init(limits: ClientLimits = ClientLimits(), wants: Continuity = .all) {
@@ -106,10 +76,14 @@ extension GraphQLTransportWS {
       precondition(phase == .disconnected, "one socket at a time")
       phase = .waitingForAcknowledgement(deadline: now + limits.acknowledgementTimeout)
       continuity = .none
+      isSureOfProtocol = false
       lastHeard = now
       pingSentAt = nil
       actions.append(.send(ClientMessage.connectionInit(payload: wants.added(to: payload)).serialized()))
     }
+
+    /// Closing says it all.
+    package func leaving(actions: inout [ClientAction]) {}
 
     /// The socket is gone; also to be called after a `.close` was carried out.
     package mutating func disconnected(actions: inout [ClientAction]) {
@@ -201,6 +175,10 @@ extension GraphQLTransportWS {
 
     private mutating func handle(_ message: ServerMessage, _ actions: inout [ClientAction]) throws(Close) {
       switch message {
+      case .ping, .pong, .next, .ready, .gap: isSureOfProtocol = true
+      case .connectionAck, .error, .complete, .malformed, .unknown: break
+      }
+      switch message {
       case .ping(let payload):
         actions.append(.send(ClientMessage.pong(payload: payload).serialized()))
         actions.append(.pinged(payload: payload))
@@ -209,11 +187,21 @@ extension GraphQLTransportWS {
         }
       case .pong(let payload): actions.append(.ponged(payload: payload))
       case .connectionAck(let payload): try acknowledge(payload, &actions)
-      case .unknown: unknownMessages += 1
+      case .unknown(let type): unknown(type, &actions)
       case .next, .error, .complete, .ready, .gap, .malformed:
         guard phase == .open else { throw .badResponse("The first message must be the acknowledgement") }
         handleOperation(message, &actions)
       }
+    }
+
+    /// A type of no message of this protocol; one of the older protocol's tells which one the server speaks.
+    private mutating func unknown(_ type: String, _ actions: inout [ClientAction]) {
+      guard !isSureOfProtocol, SubscriptionsTransportWS.isTelling(type) else {
+        unknownMessages += 1
+        return
+      }
+      phase = .disconnected
+      actions.append(.mismatched(answered: SubscriptionDialect.legacy.name))
     }
 
     private mutating func acknowledge(_ payload: JSONObject?, _ actions: inout [ClientAction]) throws(Close) {

@@ -3,44 +3,8 @@ package enum GraphQLTransportWS {
   /// The subprotocol's name.
   package static let subprotocol = "graphql-transport-ws"
 
-  /// How a connection is ended: code and reason.
-  package struct Close: Equatable, Sendable, Error {
-    package var code: WebSocketCloseCode
-    package var reason: String
-
-    package init(_ code: WebSocketCloseCode, _ reason: String) {
-      self.code = code
-      self.reason = reason
-    }
-
-    /// The client's: the server sent something no server may send.
-    package static func badResponse(_ reason: String) -> Close { Close(4004, reason) }
-    /// A malformed or unknown message.
-    package static func badRequest(_ reason: String) -> Close { Close(4400, reason) }
-    package static let unauthorized = Close(4401, "Unauthorized")
-    package static func forbidden(_ reason: String = "Forbidden") -> Close { Close(4403, reason) }
-    package static let subprotocolNotAcceptable = Close(4406, "Subprotocol not acceptable")
-    package static let initialisationTimeout = Close(4408, "Connection initialisation timeout")
-    package static func duplicate(_ id: OperationID) -> Close { Close(4409, "Subscriber for \(id) already exists") }
-    package static let tooManyInitialisations = Close(4429, "Too many initialisation requests")
-    /// The client's, local: the server is silent.
-    package static let stuck = Close(4499, "No answer to a ping")
-    package static let internalError = Close(4500, "Internal server error")
-    /// The client's: no acknowledgement in time.
-    package static let acknowledgementTimeout = Close(4504, "Connection acknowledgement timeout")
-  }
-
-  /// What a client does after a connection ended.
-  package enum Retry: Equatable, Sendable {
-    /// Reconnect after a pause.
-    case afterBackoff
-    /// Ask for new credentials first, then as above.
-    case withNewCredentials
-    /// Trying again would end the same way.
-    case never
-    /// The server closed normally; reconnect only while operations are open.
-    case ifOperationsAreOpen
-  }
+  package typealias Close = ConnectionClose
+  package typealias Retry = ConnectionRetry
 
   /// The class of every close code, seen from the client.
   package static func retry(after code: WebSocketCloseCode) -> Retry {
@@ -77,4 +41,26 @@ package struct OperationID: Hashable, Sendable, CustomStringConvertible {
     for byte in text.utf8 { hasher.combine(byte) }
     hasher.combine(0xFF as UInt8)
   }
+}
+
+extension ConnectionClose {
+  /// The client's: the server sent something no server may send.
+  package static func badResponse(_ reason: String) -> ConnectionClose { ConnectionClose(4004, reason) }
+  /// A malformed or unknown message.
+  package static func badRequest(_ reason: String) -> ConnectionClose { ConnectionClose(4400, reason) }
+  package static let unauthorized = ConnectionClose(4401, "Unauthorized")
+  package static func forbidden(_ reason: String = "Forbidden") -> ConnectionClose { ConnectionClose(4403, reason) }
+  package static let subprotocolNotAcceptable = ConnectionClose(4406, "Subprotocol not acceptable")
+  package static let initialisationTimeout = ConnectionClose(4408, "Connection initialisation timeout")
+  package static func duplicate(_ id: OperationID) -> ConnectionClose {
+    ConnectionClose(4409, "Subscriber for \(id) already exists")
+  }
+  package static let tooManyInitialisations = ConnectionClose(4429, "Too many initialisation requests")
+  /// The client's, local: the server is silent.
+  package static let stuck = ConnectionClose(4499, "No answer to a ping")
+  /// The client's, local: no keep-alive.
+  package static let silent = ConnectionClose(4499, "No keep-alive from the server")
+  package static let internalError = ConnectionClose(4500, "Internal server error")
+  /// The client's: no acknowledgement in time.
+  package static let acknowledgementTimeout = ConnectionClose(4504, "Connection acknowledgement timeout")
 }

@@ -16,6 +16,12 @@ enum MessageParsing {
     guard tape.root.kind == .object else { throw fault("A message is a JSON object") }
     return tape.root
   }
+
+  /// A message's id; a number of a careless server is read as its digits.
+  static func id(_ root: JSONTape.Element) -> OperationID? {
+    guard let id = root["id"] else { return nil }
+    return OperationID(id.string ?? id.int.map { String($0) } ?? "")
+  }
 }
 
 /// What writing both directions shares.

@@ -2,29 +2,14 @@ package import MartletJSON
 package import MartletVocabulary
 
 extension GraphQLTransportWS {
-  /// What the server's shell has to do, in order.
-  package enum ServerAction: Equatable, Sendable {
-    /// Check the credentials, then call `accept` or `refuse`.
-    case authenticate(payload: JSONObject?)
-    /// Prepare an operation. Its id is reserved already; `number` names it towards the machine, never reused.
-    case start(number: Int, OperationID, GraphQLRequest)
-    /// Clean up operation `number`: its client lost interest or is gone. Exactly once for each started operation
-    /// that this side has not ended.
-    case stop(number: Int)
-    /// Send this text message.
-    case send([UInt8])
-    /// Call `sendPosition` with the place up to which this connection's events have been sent.
-    case tellPosition
-    /// Close the WebSocket.
-    case close(Close)
-  }
+  package typealias ServerAction = SubscriptionServerAction
 
   /// The server's end of one connection.
   ///
   /// Operations are named by numbers that are never used twice: a result that comes late for a cancelled operation
   /// cannot reach a new one under the same id. For a fan-out: keep `NextMessage.prefix`, look at `isOpen`, and write
   /// prefix, payload and suffix into one frame; an operation that ended has been told by `.stop` or by this side.
-  package struct ServerMachine {
+  package struct ServerMachine: SubscriptionServerMachine {
     /// Where the connection stands.
     package enum Phase: Equatable, Sendable {
       /// Next: `authenticating` by `connection_init`, `closed` at the deadline.
@@ -45,6 +30,8 @@ extension GraphQLTransportWS {
     private var ids: [Int: OperationID] = [:]
     private var lastNumber = 0
     private var positionDue: Instant?
+
+    package var dialect: SubscriptionDialect { .transportWS }
 
     /// - Parameter offers: what this server is able to add for clients that ask.
     package init(limits: ServerLimits = ServerLimits(), offers: Continuity = .all, at now: Instant) {
@@ -166,6 +153,11 @@ extension GraphQLTransportWS {
         }
       actions.append(.send(NextMessage.prefix(id) + payload + suffix))
     }
+
+    /// The plain protocol does not say that a subscription is live.
+    package func live(_ number: Int, actions: inout [ServerAction]) {}
+
+    package func eventPrefix(_ id: OperationID) -> [UInt8] { NextMessage.prefix(id) }
 
     /// Everything up to `cursor` has been sent and every later event will be. Only towards clients that asked.
     package func ready(_ number: Int, _ cursor: Cursor, actions: inout [ServerAction]) {

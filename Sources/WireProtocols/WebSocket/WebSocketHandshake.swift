@@ -63,11 +63,18 @@ package struct WebSocketUpgradeRequest: Sendable, Equatable {
       throw WebSocketUpgradeError(.body)
     }
     let protocols = headers.list("Sec-WebSocket-Protocol")
-    guard protocols.allSatisfy(HTTPSyntax.isToken) else { throw WebSocketUpgradeError(.protocols) }
+    guard protocols.allSatisfy(Self.isSubprotocol) else { throw WebSocketUpgradeError(.protocols) }
     guard let extensions = WebSocketExtension.parse(headers) else { throw WebSocketUpgradeError(.extensions) }
     key = String(decoding: keys[0], as: UTF8.self)
     subprotocols = protocols.map { String(decoding: $0, as: UTF8.self) }
     self.extensions = extensions
+  }
+
+  /// A token. Some AppSync clients pad the base64 of `header-…`, which then is none.
+  private static func isSubprotocol(_ name: ArraySlice<UInt8>) -> Bool {
+    guard name.starts(with: "header-".utf8) else { return HTTPSyntax.isToken(name) }
+    let padding = name.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+    return HTTPSyntax.isToken(name.dropLast(padding))
   }
 
   /// The answer that opens the connection.

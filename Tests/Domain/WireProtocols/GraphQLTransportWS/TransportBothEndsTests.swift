@@ -26,7 +26,9 @@ import Testing
             delivered.append("\(id) \(String(decoding: payload, as: UTF8.self)) \(cursor?.description ?? "-")")
           case .completed(let id): delivered.append("\(id) completed")
           case .ready(let id, let cursor): delivered.append("\(id) ready \(cursor)")
-          case .acknowledged, .pinged, .ponged, .started, .gap, .failed, .violated, .lost, .close: break
+          case .acknowledged, .pinged, .ponged, .started, .confirmed, .gap, .failed, .unauthorized, .violated, .lost,
+            .refused, .mismatched, .close:
+            break
           }
         }
         for action in server.actions {
@@ -35,7 +37,7 @@ import Testing
           case .start(let number, _, _):
             server.machine.ready(number, Cursor(term: 1, offset: 0), actions: &server.actions)
           case .send(let text): serverSocket.machine.send(text: text, to: &serverSocket.output)
-          case .stop, .tellPosition, .close: break
+          case .stop, .tellPosition, .violated, .close: break
           }
           server.actions.removeFirst()
         }

@@ -17,6 +17,7 @@ enum Heard: Equatable {
   case stop(Int)
   case send(String)
   case tellPosition
+  case violated(String)
   case close(Int, String)
 }
 
@@ -62,6 +63,7 @@ struct ServerEnd {
       case .stop(let number): .stop(number)
       case .send(let text): .send(String(decoding: text, as: UTF8.self))
       case .tellPosition: .tellPosition
+      case .violated(let what): .violated(what)
       case .close(let close): .close(Int(close.code.rawValue), close.reason)
       }
     }

@@ -1,0 +1,31 @@
+import MartletJSON
+
+/// How peers say in a message that credentials were refused. The two older dialects have no close code for it.
+enum Refusals {
+  /// Whether an error of a `connection_error` or `error` message is about credentials.
+  static func isUnauthorized(_ error: JSONValue) -> Bool {
+    if let code = number(error["errorCode"]) ?? number(error["extensions"]?["status"]) {
+      return code == 401 || code == 403
+    }
+    for text in [error["errorType"]?.string, error["extensions"]?["code"]?.string, error["message"]?.string] {
+      guard let text = text?.lowercased() else { continue }
+      if text.hasPrefix("unauthorized") || text.hasPrefix("unauthorised") || text.hasPrefix("unauthenticated") {
+        return true
+      }
+    }
+    return false
+  }
+
+  static func number(_ value: JSONValue?) -> Int64? { value?.int }
+
+  /// The errors of a payload in any of the shapes peers use: a list, an object with a list (or one) under `errors`,
+  /// one object, text, or nothing.
+  static func errors(_ payload: JSONTape.Element?) -> [JSONValue] {
+    guard let payload, !payload.isNull else { return [] }
+    let value = payload.value
+    if let list = value.array { return list }
+    guard value.object != nil else { return [["message": value]] }
+    guard let inner = value["errors"], !inner.isNull else { return [value] }
+    return inner.array ?? [inner]
+  }
+}

@@ -1,0 +1,83 @@
+package import MartletJSON
+package import MartletVocabulary
+
+/// What the client's shell has to do or tell, in order. The same for every dialect.
+package enum SubscriptionClientAction: Equatable, Sendable {
+  /// Send this text message.
+  case send([UInt8])
+  /// The server acknowledged; operations are on their way.
+  case acknowledged(payload: JSONObject?)
+  /// The server asked for life; the answer is sent. Also a keep-alive that wants no answer.
+  case pinged(payload: JSONObject?)
+  /// The server answered a ping.
+  case ponged(payload: JSONObject?)
+  /// The operation was sent. Unless the server confirms subscriptions this is all that can be said.
+  case started(OperationID)
+  /// The server said that the subscription is live, without a place.
+  case confirmed(OperationID)
+  /// The server said that the subscription is live behind this place.
+  case ready(OperationID, Cursor)
+  /// A result as the server wrote it. The cursor is there when the server gives them.
+  case next(OperationID, payload: [UInt8], cursor: Cursor?)
+  case gap(OperationID, SubscriptionGap)
+  /// The operation failed on the server. The list may be empty with servers that say nothing.
+  case failed(OperationID, errors: [JSONValue])
+  /// The server refused this operation's credentials. It is still open here: reconnect with new ones, or cancel it.
+  case unauthorized(OperationID, errors: [JSONValue])
+  /// The server broke a rule for this operation, which is over.
+  case violated(OperationID, String)
+  case completed(OperationID)
+  /// The operation had been sent and may not be sent again: whether it was executed is unknown.
+  case lost(OperationID)
+  /// The server refused the connection by a message: close it; the rest says how to go on.
+  case refused(ConnectionRetry, errors: [JSONValue])
+  /// The server speaks another protocol, of this name: close.
+  case mismatched(answered: String)
+  /// Close the WebSocket; how to go on, `SubscriptionDialect.retry(after:)` says.
+  case close(ConnectionClose)
+}
+
+/// The client's end of a dialect on one socket after another.
+///
+/// Operations outlive sockets: `opened` starts a session, and its acknowledgement sends every open operation again,
+/// in order, under the same id and, where the dialect knows places, with the place it has reached. One socket at a
+/// time; when to open the next is decided elsewhere.
+package protocol SubscriptionClientMachine: Sendable {
+  var dialect: SubscriptionDialect { get }
+  /// What both ends agreed to add to the plain protocol, in this session.
+  var continuity: Continuity { get }
+  /// Whether the session's server says itself when a subscription is live (`ready`, `start_ack`).
+  var confirmsSubscriptions: Bool { get }
+  /// Operations that have not ended.
+  var operationCount: Int { get }
+  /// When `reachedDeadline` wants to be called; it may move later meanwhile, then that call does nothing.
+  var nextDeadline: Instant? { get }
+
+  /// Where an open subscription stands.
+  func position(of id: OperationID) -> SubscriptionPosition?
+
+  /// A socket is open. `payload` is what `connection_init` carries, with fresh credentials; in AppSync's dialect it is
+  /// the authorization that every `start` carries.
+  mutating func opened(payload: JSONObject?, at now: Instant, actions: inout [SubscriptionClientAction])
+  /// This side is about to close: what politeness asks to be sent before.
+  mutating func leaving(actions: inout [SubscriptionClientAction])
+  /// The socket is gone; also to be called after a `.close` was carried out.
+  mutating func disconnected(actions: inout [SubscriptionClientAction])
+
+  /// Starts an operation: sent at once on an open session, otherwise after the next acknowledgement.
+  ///
+  /// - Parameters:
+  ///   - id: unique among this client's open operations.
+  ///   - repetition: whether it is sent again after a reconnect.
+  ///   - position: where a subscription goes on that was followed before.
+  mutating func start(
+    _ id: OperationID, _ request: GraphQLRequest, repetition: OperationRepetition, position: SubscriptionPosition,
+    actions: inout [SubscriptionClientAction])
+  /// Ends an operation on our side. Nothing of it is told afterwards; what was never sent is not taken back.
+  mutating func cancel(_ id: OperationID, actions: inout [SubscriptionClientAction])
+
+  /// A text message arrived.
+  mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionClientAction])
+  /// Time has passed.
+  mutating func reachedDeadline(at now: Instant, actions: inout [SubscriptionClientAction])
+}
