@@ -15,6 +15,8 @@ public struct ConnectionConfiguration: Sendable {
     case socket
   }
 
+  /// The protocol spoken over the WebSocket.
+  public var dialect = WebSocketDialect.graphqlTransportWS
   /// How queries and mutations travel.
   public var requestTransport = RequestTransport.http
   /// Time for a query or mutation, credentials, connections and repeats included. A mutation that may have been
@@ -40,6 +42,9 @@ public struct ConnectionConfiguration: Sendable {
   public var pingInterval: Duration? = .seconds(15)
   /// Silence after a ping by which the connection counts as dead.
   public var pongTimeout = Duration.seconds(10)
+  /// Silence after a first `ka` by which a server of the older `graphql-ws` counts as dead. AppSync's says itself how
+  /// long it may be silent.
+  public var keepAliveTimeout = Duration.seconds(30)
   /// How lost connections are dialled again, and requests by HTTP that found no connection.
   public var reconnect = ReconnectPolicy()
   /// Asked for credentials at every attempt.

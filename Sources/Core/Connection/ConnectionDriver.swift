@@ -19,8 +19,12 @@ final class ConnectionDriver {
     var consumer: Consumer
     /// The server has sent or confirmed it: what is missed from here on is a hole.
     var wasLive = false
+    /// The same for the present socket.
+    var wasLiveHere = false
     /// It was written to a socket.
     var wasSent = false
+    /// New credentials were asked for after it was refused, and it has not been live since.
+    var hasRefreshed = false
     var deadline: LoopTimer?
   }
   private enum Phase { case idle, asking, opening, open, waiting, paused, shutDown }
@@ -29,7 +33,7 @@ final class ConnectionDriver {
   private let configuration: ConnectionConfiguration
   private let environment: ClientEnvironment
   private var loop: any Loop { environment.loop }
-  private var machine: GraphQLTransportWS.ClientMachine
+  private var machine: any SubscriptionClientMachine
   private var reconnect: ReconnectMachine
   private var random: SeededRandom
   private var phase = Phase.idle
@@ -57,31 +61,30 @@ final class ConnectionDriver {
     self.endpoint = endpoint
     self.configuration = configuration
     self.environment = environment
-    var limits = GraphQLTransportWS.ClientLimits()
-    limits.acknowledgementTimeout = configuration.acknowledgementTimeout
-    limits.pingInterval = configuration.pingInterval
-    limits.pongTimeout = configuration.pongTimeout
-    limits.messageBytes = configuration.messageBytes
-    machine = .init(limits: limits, wants: configuration.resumes ? .all : .none)
-    reconnect = ReconnectMachine(configuration.reconnect)
+    machine = ClientMachines.machine(configuration)
+    reconnect = ReconnectMachine(configuration.reconnect, dialect: configuration.dialect.protocolMachine)
     random = SeededRandom(seed: environment.chance.next())
   }
 
   // MARK: Operations
 
-  func start(_ request: GraphQLRequest, _ consumer: Consumer, repetition: GraphQLTransportWS.Repetition) {
+  func start(_ request: GraphQLRequest, _ consumer: Consumer, repetition: OperationRepetition) {
     let core = consumer.core
     // Cancelled before it came here: nothing is sent.
     if core.state.isFinished { return }
     guard phase != .shutDown else {
       return core.move(to: .finished(.error(GraphQLClientError(.shutDown, "the client was shut down"))))
     }
+    if case .single = consumer, machine.dialect == .appSync {
+      let error = GraphQLClientError(.invalidRequest, "AppSync's socket carries subscriptions only; use HTTP")
+      return core.move(to: .finished(.error(error)))
+    }
     lastID += 1
     guard let id = OperationID(String(lastID)) else { return }
     operations[id] = Operation(consumer: consumer, deadline: deadline(of: id, consumer))
     ids[ObjectIdentifier(core)] = id
     idleTimer?.cancel()
-    act { machine.start(id, request, repetition: repetition, actions: &$0) }
+    act { machine.start(id, request, repetition: repetition, position: .init(), actions: &$0) }
     if phase == .idle { dial(.connecting(attempt: 1)) }
     if phase == .paused { core.move(to: .paused) }
   }
@@ -152,31 +155,30 @@ final class ConnectionDriver {
     } catch {
       return ended(.failed(error.message, status: nil))
     }
+    let opening = SocketOpening(endpoint, configuration, credentials)
     let request = MessageSocketRequest(
-      endpoint: endpoint, subprotocols: [GraphQLTransportWS.subprotocol],
-      headers: configuration.headers + credentials.headers, openTimeout: configuration.openTimeout,
-      messageBytes: configuration.messageBytes, compresses: configuration.compresses)
+      endpoint: opening.endpoint, subprotocols: opening.subprotocols, headers: opening.headers,
+      openTimeout: configuration.openTimeout, messageBytes: configuration.messageBytes,
+      compresses: configuration.compresses)
     attempt = environment.sockets.open(request, on: loop, handler: handler) { [weak self] result in
       guard let self, mine == self.generation else { return }
       self.attempt = nil
       switch result {
       case .failure(let failure): self.ended(.failed(failure.message, status: failure.status))
-      case .success(let opened): self.opened(opened, credentials)
+      case .success(let opened): self.opened(opened, opening.payload)
       }
     }
   }
 
-  private func opened(_ opened: MessageSocketConnector.Opened, _ credentials: Credentials) {
-    guard opened.subprotocol == GraphQLTransportWS.subprotocol else {
+  private func opened(_ opened: MessageSocketConnector.Opened, _ payload: JSONObject?) {
+    guard opened.subprotocol == machine.dialect.subprotocol else {
       opened.socket.abort()
       let text = "the server chose the subprotocol \(opened.subprotocol ?? "none")"
       return ended(.closed(4406, text))
     }
     socket = opened.socket
     phase = .open
-    var payload = configuration.connectingPayload
-    for (key, value) in credentials.payload { payload[key] = value }
-    act { machine.opened(payload: payload.isEmpty ? nil : payload, at: loop.now, actions: &$0) }
+    act { machine.opened(payload: payload, at: loop.now, actions: &$0) }
   }
 
   // MARK: News from the socket
@@ -196,14 +198,14 @@ final class ConnectionDriver {
     ended(.closed(code, reason))
   }
 
-  private func act(_ body: (inout [GraphQLTransportWS.ClientAction]) -> Void) {
-    var actions: [GraphQLTransportWS.ClientAction] = []
+  private func act(_ body: (inout [SubscriptionClientAction]) -> Void) {
+    var actions: [SubscriptionClientAction] = []
     body(&actions)
     follow(actions)
     if phase == .open { armTimer() }
   }
 
-  private func follow(_ actions: [GraphQLTransportWS.ClientAction]) {
+  private func follow(_ actions: [SubscriptionClientAction]) {
     for action in actions {
       switch action {
       case .send(let text): socket?.send(text: text)
@@ -213,18 +215,25 @@ final class ConnectionDriver {
       case .started(let id):
         operations[id]?.wasSent = true
         started(id)
-      case .ready(let id, _):
-        reconnect.proved()
-        operations[id]?.wasLive = true
-        operations[id]?.consumer.core.move(to: .active, isConfirmed: true)
+      case .ready(let id, _), .confirmed(let id): live(id)
       case .next(let id, let payload, let cursor):
+        // Some servers of AppSync's protocol forget to confirm.
+        if machine.dialect == .appSync, operations[id]?.wasLiveHere == false { live(id) }
         reconnect.proved()
+        operations[id]?.hasRefreshed = false
         deliver(id, SubscriptionEvent(payload: payload, cursor: cursor))
       case .gap(let id, let gap):
         deliver(
           id, SubscriptionEvent(gap: EventGap(.init(rawValue: gap.reason), from: gap.from, to: gap.to)))
       case .failed(let id, let errors):
         finish(id, .error(GraphQLClientError(.operationFailed, Self.message(errors), errors: errors)))
+      case .unauthorized(let id, let errors): unauthorized(id, errors)
+      case .refused(let retry, let errors):
+        socket?.close(.normal, reason: "")
+        ended(.refused(retry, Self.message(errors), errors: errors))
+      case .mismatched(let answered):
+        socket?.close(4004, reason: "The protocol offered was another")
+        ended(.mismatched("the server speaks \(answered)"))
       case .violated(let id, let what): finish(id, .error(GraphQLClientError(.protocolViolation, what)))
       case .completed(let id): finish(id, .completed)
       case .lost(let id): lost(id)
@@ -242,6 +251,31 @@ final class ConnectionDriver {
     hasConnected = true
   }
 
+  /// The server says that the subscription is live, or shows it.
+  private func live(_ id: OperationID) {
+    reconnect.proved()
+    operations[id]?.wasLive = true
+    operations[id]?.wasLiveHere = true
+    operations[id]?.hasRefreshed = false
+    operations[id]?.consumer.core.move(to: .active, isConfirmed: true)
+  }
+
+  /// One operation's credentials were refused: new ones are asked for once, on a new connection, as this dialect's
+  /// sockets are opened with them; a second refusal ends that operation alone.
+  private func unauthorized(_ id: OperationID, _ errors: [JSONValue]) {
+    if operations[id]?.hasRefreshed == true || configuration.credentials == nil {
+      var ignored: [SubscriptionClientAction] = []
+      machine.cancel(id, actions: &ignored)
+      let text = Self.message(errors)
+      return finish(id, .error(GraphQLClientError(.unauthorized, text, errors: errors)))
+    }
+    operations[id]?.hasRefreshed = true
+    operations[id]?.wasSent = false
+    leave(.normal, "")
+    moveAll(to: .reconnecting)
+    dial(.refused(code: ReconnectMachine.refusalByMessage))
+  }
+
   private static func message(_ errors: [JSONValue]) -> String {
     errors.first?["message"]?.string ?? "the server gave no reason"
   }
@@ -249,11 +283,12 @@ final class ConnectionDriver {
   private func started(_ id: OperationID) {
     guard let operation = operations[id] else { return }
     let canResume = machine.continuity.cursors && machine.position(of: id)?.cursor != nil
+    operations[id]?.wasLiveHere = false
     if operation.wasLive, !canResume, case .subscription = operation.consumer {
       let gap = EventGap(.serverCannotResume, from: machine.position(of: id)?.cursor)
       deliver(id, SubscriptionEvent(gap: gap))
     }
-    if !machine.continuity.cursors {
+    if !machine.confirmsSubscriptions {
       operations[id]?.wasLive = true
       operation.consumer.core.move(to: .active)
     }
@@ -290,14 +325,15 @@ final class ConnectionDriver {
     dropSocket()
     switch ending {
     case .closed(let code, let reason): events.tell(.disconnected(code: Int(code.rawValue), reason: reason))
-    case .failed(let text, status: _): events.tell(.disconnected(code: nil, reason: text))
+    case .failed(let text, status: _), .refused(_, let text, errors: _), .mismatched(let text):
+      events.tell(.disconnected(code: nil, reason: text))
     }
     let decision = reconnect.ended(ending, isNeeded: !operations.isEmpty, at: loop.now, using: &random)
     switch decision {
     case .rest: rest()
-    case .giveUp(let code, let text, let closeCode):
+    case .giveUp(let code, let text, let closeCode, let errors):
       phase = .idle
-      fail(GraphQLClientError(code, text, closeCode: closeCode))
+      fail(GraphQLClientError(code, text, closeCode: closeCode, errors: errors))
     case .refresh(let code):
       moveAll(to: .reconnecting)
       dial(.refused(code: code))
@@ -323,7 +359,7 @@ final class ConnectionDriver {
     socket = nil
     holders = []
     // Not `act`: what follows must not arm timers of the socket that is gone.
-    var actions: [GraphQLTransportWS.ClientAction] = []
+    var actions: [SubscriptionClientAction] = []
     machine.disconnected(actions: &actions)
     follow(actions)
   }
@@ -344,7 +380,7 @@ final class ConnectionDriver {
 
   private func fail(_ error: GraphQLClientError) {
     for id in operations.keys.sorted(by: { Int($0.text) ?? 0 < Int($1.text) ?? 0 }) {
-      var ignored: [GraphQLTransportWS.ClientAction] = []
+      var ignored: [SubscriptionClientAction] = []
       machine.cancel(id, actions: &ignored)
       finish(id, .error(error))
     }
@@ -353,6 +389,9 @@ final class ConnectionDriver {
   /// Closes the socket, if there is one, by this side's own wish.
   private func leave(_ code: WebSocketCloseCode, _ reason: String) {
     if let socket {
+      var farewell: [SubscriptionClientAction] = []
+      machine.leaving(actions: &farewell)
+      follow(farewell)
       socket.close(code, reason: reason)
       events.tell(.disconnected(code: Int(code.rawValue), reason: reason))
     }

@@ -18,7 +18,7 @@ package final class GraphQLConnection: Sendable {
 
     func start(_ request: GraphQLRequest, _ kind: OperationKind, _ core: SubscriptionCore) {
       var request = request
-      var repetition = GraphQLTransportWS.Repetition.never
+      var repetition = OperationRepetition.never
       switch kind {
       case .query, .mutation: break
       case .numberedMutation:
@@ -46,10 +46,12 @@ package final class GraphQLConnection: Sendable {
     var http: HTTPOperations?
     if configuration.requestTransport == .http, let bytes = environment.bytes {
       let pool = HTTPPool(
-        endpoint.address, over: bytes, on: environment.loop, limits: configuration.poolLimits)
+        endpoint.forRequests(configuration.dialect).address, over: bytes, on: environment.loop,
+        limits: configuration.poolLimits)
       http = HTTPOperations(
         HTTPOperation.Surroundings(
-          endpoint: endpoint, configuration: configuration, environment: environment, pool: pool,
+          endpoint: endpoint.forRequests(configuration.dialect), configuration: configuration, environment: environment,
+          pool: pool,
           knowledge: knowledge))
     }
     let drivers = Drivers(socket: socket, http: http, writes: WriteNumbering(environment.chance))

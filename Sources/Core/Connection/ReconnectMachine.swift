@@ -1,3 +1,4 @@
+package import MartletJSON
 package import MartletVocabulary
 package import MartletWireProtocols
 
@@ -8,25 +9,32 @@ package struct ReconnectMachine: Sendable {
     case closed(WebSocketCloseCode, String)
     /// No socket came about; the HTTP status when the server gave one.
     case failed(String, status: Int?)
+    /// The server refused the connection by a message of its dialect, or an operation's credentials.
+    case refused(ConnectionRetry, String, errors: [JSONValue])
+    /// The server speaks another protocol.
+    case mismatched(String)
   }
 
   package enum Decision: Equatable, Sendable {
     case retry(at: Instant)
     /// Dial again at once, with credentials asked for after this refusal.
     case refresh(code: Int)
-    case giveUp(GraphQLClientError.Code, String, closeCode: Int?)
+    case giveUp(GraphQLClientError.Code, String, closeCode: Int?, errors: [JSONValue] = [])
     /// Nobody needs the connection.
     case rest
   }
 
   package let policy: ReconnectPolicy
+  /// What close codes mean.
+  private let dialect: SubscriptionDialect
   /// Failures in a row; a connection that brought an event or lived for the policy's `stableAfter` ends the row.
   package private(set) var failures = 0
   private var acknowledgedAt: Instant?
   private var hasRefreshed = false
 
-  package init(_ policy: ReconnectPolicy) {
+  package init(_ policy: ReconnectPolicy, dialect: SubscriptionDialect = .transportWS) {
     self.policy = policy
+    self.dialect = dialect
   }
 
   /// The server acknowledged.
@@ -57,25 +65,46 @@ package struct ReconnectMachine: Sendable {
       let number = Int(code.rawValue)
       let text = reason.isEmpty ? "the connection was closed" : reason
       // A client that never subscribes before the acknowledgement hears 4401 only as "unauthorised".
-      if code.rawValue == 4401 { return refused(number, text) }
-      switch GraphQLTransportWS.retry(after: code) {
-      case .withNewCredentials: return refused(number, text)
+      if code.rawValue == 4401 { return refused(number, text, closeCode: number) }
+      switch dialect.retry(after: code) {
+      case .withNewCredentials: return refused(number, text, closeCode: number)
+      case .never where code.rawValue == 4406:
+        failures = 0
+        return .giveUp(.protocolMismatch, mismatch(with: text), closeCode: number)
       case .never:
         failures = 0
         return .giveUp(number == 4004 ? .protocolViolation : .connectionClosed, text, closeCode: number)
       case .afterBackoff, .ifOperationsAreOpen: return pause(text, number, now, &random)
       }
     case .failed(let text, let status):
-      if status == 401 || status == 403 { return refused(status ?? 401, text) }
+      if status == 401 || status == 403 { return refused(status ?? 401, text, closeCode: status ?? 401) }
       return pause(text, nil, now, &random)
+    case .mismatched(let answered):
+      failures = 0
+      return .giveUp(.protocolMismatch, mismatch(with: answered), closeCode: nil)
+    case .refused(let retry, let text, let errors):
+      switch retry {
+      case .withNewCredentials: return refused(Self.refusalByMessage, text, closeCode: nil, errors)
+      case .never:
+        failures = 0
+        return .giveUp(.connectionClosed, text, closeCode: nil, errors: errors)
+      case .afterBackoff, .ifOperationsAreOpen: return pause(text, nil, now, &random)
+      }
     }
   }
 
-  private mutating func refused(_ code: Int, _ text: String) -> Decision {
+  /// What the credential provider is told when a message refused, which has no code: that of "forbidden".
+  package static let refusalByMessage = 4403
+
+  private func mismatch(with answer: String) -> String { "\(dialect.name) was offered; \(answer)" }
+
+  private mutating func refused(
+    _ code: Int, _ text: String, closeCode: Int?, _ errors: [JSONValue] = []
+  ) -> Decision {
     if hasRefreshed {
       hasRefreshed = false
       failures = 0
-      return .giveUp(.unauthorized, text, closeCode: code)
+      return .giveUp(.unauthorized, text, closeCode: closeCode, errors: errors)
     }
     hasRefreshed = true
     return .refresh(code: code)

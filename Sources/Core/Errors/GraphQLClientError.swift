@@ -7,7 +7,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     private enum Kind: String {
       case invalidRequest, connectFailed, connectionClosed, connectionLost, outcomeUnknown, unauthorized
       case protocolViolation, operationFailed, httpStatus, invalidResponse, decodingFailed, slowConsumer, shutDown
-      case timeout, responseTooLarge, overloaded
+      case timeout, responseTooLarge, overloaded, protocolMismatch
     }
     private let kind: Kind
     private init(_ kind: Kind) { self.kind = kind }
@@ -26,6 +26,9 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     public static let unauthorized = Code(.unauthorized)
     /// The server broke a rule of the protocol.
     public static let protocolViolation = Code(.protocolViolation)
+    /// The server speaks another protocol over the WebSocket than `ConnectionConfiguration.dialect`; the message names
+    /// both.
+    public static let protocolMismatch = Code(.protocolMismatch)
     /// The server ended this operation with errors; see `errors`.
     public static let operationFailed = Code(.operationFailed)
     /// An HTTP answer that carries no GraphQL response.
@@ -94,6 +97,8 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
       "Check address and network; raise the attempts of the reconnect policy when outages last longer."
     } else if code == .connectionLost || code == .timeout {
       "Send the query again."
+    } else if code == .protocolMismatch {
+      "Set the configuration's dialect to the protocol the server speaks."
     } else if code == .slowConsumer {
       "Consume faster, or choose a buffer policy that waits or drops with a gap."
     } else {

@@ -5,10 +5,13 @@ package struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Where in the filter, from its root: `filter.origin.eq`.
   package var path: String
   package var message: String
+  /// It means something else to a client of AppSync's protocol than here.
+  package var isAmbiguous = false
 
-  package init(path: String, message: String) {
+  package init(path: String, message: String, isAmbiguous: Bool = false) {
     self.path = path
     self.message = message
+    self.isAmbiguous = isAmbiguous
   }
 
   package var description: String { "\(path): \(message)" }
@@ -22,6 +25,9 @@ package struct FilterReader {
   package var listLimit = 100
   /// Comparisons in one filter: each costs an evaluation per event.
   package var comparisonLimit = 200
+  /// Refuses several operators on one field. AppSync means by them that any holds, this package that all do; to a
+  /// client of AppSync's protocol neither answer is right.
+  package var refusesSeveralOperators = false
   private var comparisons = 0
 
   package init(_ model: ModelDefinition) {
@@ -68,6 +74,12 @@ package struct FilterReader {
     for (name, operand) in members {
       let inner = "\(path).\(name)"
       if operand.isNull, name != "eq", name != "ne" { continue }
+      if refusesSeveralOperators, !parts.isEmpty {
+        throw FilterError(
+          path: path,
+          message: "several operators on one field are OR in AppSync and AND here: write \"or\" or \"and\" instead",
+          isAmbiguous: true)
+      }
       comparisons += 1
       guard comparisons <= comparisonLimit else {
         throw FilterError(path: inner, message: "a filter has at most \(comparisonLimit) comparisons")

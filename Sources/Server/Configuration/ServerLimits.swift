@@ -19,6 +19,9 @@ public struct ServerLimits: Sendable {
   public var deliveriesPerTurn = 16_384
   /// How long an upgraded socket may wait before `connection_init`. The reference server waits as long.
   public var connectionInitTimeout: Duration = .seconds(3)
+  /// Between `ka` messages to clients of the older `graphql-ws`, which take 30 seconds of silence for death; nil sends
+  /// none.
+  public var keepAliveInterval: Duration? = .seconds(10)
   /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention.
   public var positionInterval: Duration? = .seconds(20)
   /// Payloads below this size are sent uncompressed to sockets with permessage-deflate: compressing them costs more

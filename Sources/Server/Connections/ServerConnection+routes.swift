@@ -9,6 +9,7 @@ extension ServerConnection {
   func route(_ head: HTTPRequestHead, _ body: [UInt8]) {
     switch head.path {
     case "/graphql": routeGraphQL(head, body)
+    case "/graphql/realtime": routeRealtime(head)
     case "/healthz": respondText(200, "ok\n", to: head)
     case "/readyz": respondText(hub.isDraining ? 503 : 200, hub.isDraining ? "draining\n" : "ready\n", to: head)
     case "/metrics": respondMetrics(head)
@@ -16,7 +17,7 @@ extension ServerConnection {
     }
   }
 
-  private func respondText(_ status: Int, _ text: String, to head: HTTPRequestHead) {
+  func respondText(_ status: Int, _ text: String, to head: HTTPRequestHead) {
     guard head.method == "GET" || head.method == "HEAD" else {
       return respond(405, HTTPHeaders([("Allow", "GET, HEAD")]))
     }
@@ -24,7 +25,7 @@ extension ServerConnection {
   }
 
   /// Nil when the request may proceed; else it has been answered.
-  private func admit(_ head: HTTPRequestHead, needsKey: Bool) -> Bool? {
+  func admit(_ head: HTTPRequestHead, needsKey: Bool) -> Bool? {
     let access = hub.node.access
     let refusal = access.origins.refusal(
       host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: channel.peerIsLoopback)
@@ -42,7 +43,7 @@ extension ServerConnection {
     return isAdmitted
   }
 
-  private func respondError(_ status: Int, _ message: String, _ code: String) {
+  func respondError(_ status: Int, _ message: String, _ code: String) {
     var headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
     if status == 401 { headers.append("WWW-Authenticate", "Bearer") }
     let error: JSONValue = ["errors": [["message": .string(message), "extensions": ["code": .string(code)]]]]
@@ -106,20 +107,6 @@ extension ServerConnection {
   private func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType) {
     let status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
     respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
-  }
-
-  private func routeUpgrade(_ head: HTTPRequestHead) {
-    // Browsers cannot set headers on a WebSocket, so the key may come with connection_init.
-    guard let isAuthorized = admit(head, needsKey: false) else { return }
-    let request: WebSocketUpgradeRequest
-    do {
-      request = try WebSocketUpgradeRequest(head)
-    } catch {
-      let headers = error.status == 426 ? HTTPHeaders([("Sec-WebSocket-Version", "13")]) : HTTPHeaders()
-      return respond(error.status, headers, body: Array("\(error)\n".utf8), closing: true)
-    }
-    guard !hub.isDraining else { return respond(503, closing: true) }
-    upgrade(request, isAuthorized: isAuthorized)
   }
 
   // MARK: Metrics

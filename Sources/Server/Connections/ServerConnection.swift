@@ -120,11 +120,12 @@ package final class ServerConnection {
   // MARK: WebSocket
 
   /// Answers an upgrade and gives the stream to a session.
-  func upgrade(_ request: WebSocketUpgradeRequest, isAuthorized: Bool) {
-    let isSpoken = request.subprotocols.contains(GraphQLTransportWS.subprotocol)
+  ///
+  /// - Parameter dialect: nil when the client offered none that is spoken here.
+  func upgrade(_ request: WebSocketUpgradeRequest, _ dialect: SubscriptionDialect?, isAuthorized: Bool) {
     let deflate = WebSocketDeflateSettings().accept(request.extensions)
     let response = request.response(
-      subprotocol: isSpoken ? GraphQLTransportWS.subprotocol : nil, deflate: deflate?.response)
+      subprotocol: dialect?.subprotocol, deflate: deflate?.response)
     channel.write { http?.machine.upgrade(response, to: &$0.bytes) }
     let rest = http?.machine.takeUpgradedBytes() ?? []
     http = nil
@@ -135,14 +136,14 @@ package final class ServerConnection {
     limits.pingInterval = hub.node.limits.pingInterval
     limits.pongTimeout = hub.node.limits.pongTimeout
     let compression = deflate.map { ZlibCompression($0.agreed, isServer: true, pool: hub.zlib) }
-    let session = GraphQLSession(hub, isAuthorized: isAuthorized)
+    let session = GraphQLSession(hub, dialect ?? .transportWS, isAuthorized: isAuthorized)
     let socket = WebSocketChannel(
       channel, role: .server, limits: limits, compression: compression, handler: session)
     self.socket = socket
     session.begin(socket)
-    guard isSpoken else {
+    guard dialect != nil else {
       // The reference server completes the upgrade and says why; clients cope with nothing else.
-      let close = GraphQLTransportWS.Close.subprotocolNotAcceptable
+      let close = ConnectionClose.subprotocolNotAcceptable
       return session.end(close.code, close.reason)
     }
     if !rest.isEmpty { unsafe socket.received(rest.span.bytes) }

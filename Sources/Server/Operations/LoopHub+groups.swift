@@ -8,9 +8,12 @@ internal import MartletWireProtocols
 
 extension LoopHub {
   /// What a subscription on a field fed by the log listens to; nil for a field with a source stream of its own.
+  ///
+  /// - Parameter refusesSeveralOperators: for AppSync's clients, who mean by several operators on one field that any of
+  ///   them holds.
   func group(
     _ prepared: PreparedOperation, _ operationName: String?, _ variables: JSONObject, _ field: String,
-    _ arguments: JSONObject
+    _ arguments: JSONObject, refusesSeveralOperators: Bool = false
   ) throws -> GroupState? {
     if case .subscribe(let source)? = node.models.operations[FieldPath("Subscription", field)] {
       let model = node.models.models[source.model]
@@ -18,6 +21,7 @@ extension LoopHub {
       switch source.filter {
       case .filterArgument:
         var reader = FilterReader(model)
+        reader.refusesSeveralOperators = refusesSeveralOperators
         predicate = try reader.read(arguments["filter"])
       case .equalities(let equalities):
         let parts: [Predicate] = equalities.compactMap { equality in

@@ -18,6 +18,7 @@ enum SessionOperation {
 extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
     hub.counters.add(.operations)
+    if let refusal = authorizationRefusal(request) { return refuse(number, [refusal]) }
     let prepared: PreparedOperation
     do {
       prepared = try hub.prepare(request.query, operationName: request.operationName)
@@ -25,7 +26,9 @@ extension GraphQLSession {
       return refuse(number, error.errors.map { ResponseError($0) })
     }
     switch prepared.plan.kind {
-    case .query, .mutation: run(number, prepared, request)
+    case .query, .mutation:
+      if let refusal = kindRefusal() { return refuse(number, [refusal]) }
+      run(number, prepared, request)
     case .subscription: subscribe(number, id, prepared, request)
     }
   }
@@ -66,7 +69,7 @@ extension GraphQLSession {
         self.refuse(number, result.errors)
       } else {
         self.step {
-          $0.next(number, payload: result.bytes, actions: &$1)
+          $0.next(number, payload: result.bytes, cursor: nil, endsTransaction: true, actions: &$1)
           $0.complete(number, actions: &$1)
         }
       }
@@ -83,7 +86,11 @@ extension GraphQLSession {
     do {
       let variables = try plan.coerce(variables: request.variables)
       let (field, arguments) = try plan.subscribedField(variables: variables)
-      guard let group = try hub.group(prepared, request.operationName, variables, field.name, arguments) else {
+      guard
+        let group = try hub.group(
+          prepared, request.operationName, variables, field.name, arguments,
+          refusesSeveralOperators: machine.dialect == .appSync)
+      else {
         return open(number, plan, variables, request)
       }
       let key = GroupKey(
@@ -91,7 +98,7 @@ extension GraphQLSession {
         operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized())
       let continuity = try RequestContinuity(extensions: request.extensions)
       let member = Member(
-        number: number, prefix: GraphQLTransportWS.NextMessage.prefix(id), hasCursors: machine.continuity.cursors,
+        number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity.cursors,
         session: self, since: hub.applied)
       try hub.add(member, to: group, key: key)
       operations[number] = .member(member)
@@ -104,6 +111,8 @@ extension GraphQLSession {
       refuse(number, [ResponseError(error.description, extensions: ["code": "BAD_USER_INPUT"])])
     } catch let error as SubscriptionIndexError {
       refuse(number, [ResponseError(error.description, extensions: ["code": "TOO_MANY_FILTERS"])])
+    } catch let error as FilterError where error.isAmbiguous {
+      refuse(number, [ResponseError(error.description, extensions: ["code": "AMBIGUOUS_FILTER"])])
     } catch {
       let error = StoreErrors.resolverError(error)
       refuse(number, [ResponseError(error.message, extensions: error.extensions)])
@@ -134,6 +143,7 @@ extension GraphQLSession {
     let task = hub.node.spawner.spawn {
       do throws(SubscriptionError) {
         let responses = try await plan.subscribe(variables: given, context: context, place: place)
+        bound.loop.execute { bound.value.sourceOpened(number) }
         for await response in responses {
           let bytes = response.bytes
           await withCheckedContinuation { continuation in
@@ -149,9 +159,14 @@ extension GraphQLSession {
     operations[number] = .stream(task)
   }
 
+  private func sourceOpened(_ number: Int) {
+    guard operations[number] != nil else { return }
+    step { $0.live(number, actions: &$1) }
+  }
+
   private func deliver(_ number: Int, _ payload: [UInt8], _ resume: @escaping () -> Void) {
     guard operations[number] != nil else { return resume() }
-    step { $0.next(number, payload: payload, actions: &$1) }
+    step { $0.next(number, payload: payload, cursor: nil, endsTransaction: true, actions: &$1) }
     hub.counters.add(.deliveries)
     if hasRoom { return resume() }
     blockedStreams.append(resume)

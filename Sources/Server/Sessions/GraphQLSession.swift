@@ -6,7 +6,7 @@ internal import MartletSockets
 internal import MartletVocabulary
 internal import MartletWireProtocols
 
-/// One client on a `graphql-transport-ws` socket. The machine decides what the protocol allows; this carries it out.
+/// One client on a WebSocket, in any dialect. The machine decides what the protocol allows; this carries it out.
 ///
 /// Confined to its loop.
 final class GraphQLSession {
@@ -15,10 +15,11 @@ final class GraphQLSession {
   let serial: Int
   /// The socket; nil once it has closed.
   private(set) var socket: WebSocketChannel?
-  var machine: GraphQLTransportWS.ServerMachine
+  var machine: any SubscriptionServerMachine
   var operations: [Int: SessionOperation] = [:]
   /// Whether the upgrade request carried good credentials.
   private let isAuthorized: Bool
+  private var hasViolated = false
   private var timer: LoopTimer?
   private var timerDeadline: Instant?
   private(set) var catchUp: SessionCatchUp?
@@ -26,16 +27,11 @@ final class GraphQLSession {
   /// Source streams that wait for the socket to drain before they bring their next event.
   var blockedStreams: [() -> Void] = []
 
-  init(_ hub: LoopHub, isAuthorized: Bool) {
+  init(_ hub: LoopHub, _ dialect: SubscriptionDialect, isAuthorized: Bool) {
     self.hub = hub
     serial = hub.nextSerial()
     self.isAuthorized = isAuthorized
-    var limits = GraphQLTransportWS.ServerLimits()
-    limits.initialisationTimeout = hub.node.limits.connectionInitTimeout
-    limits.operations = hub.node.limits.operationsPerConnection
-    limits.messageBytes = hub.node.limits.messageBytes
-    limits.positionInterval = hub.node.limits.positionInterval
-    machine = GraphQLTransportWS.ServerMachine(limits: limits, at: hub.loop.now)
+    machine = SessionMachines.machine(dialect, hub.node.limits, at: hub.loop.now)
   }
 
   /// Begins on an upgraded socket.
@@ -48,32 +44,41 @@ final class GraphQLSession {
   // MARK: The machine
 
   /// Lets the machine take a step and carries out what it says.
-  func step(_ body: (inout GraphQLTransportWS.ServerMachine, inout [GraphQLTransportWS.ServerAction]) -> Void) {
-    var actions: [GraphQLTransportWS.ServerAction] = []
+  func step(_ body: (inout any SubscriptionServerMachine, inout [SubscriptionServerAction]) -> Void) {
+    var actions: [SubscriptionServerAction] = []
     body(&machine, &actions)
     for action in actions { perform(action) }
     armTimer()
   }
 
-  private func perform(_ action: GraphQLTransportWS.ServerAction) {
+  private func perform(_ action: SubscriptionServerAction) {
     switch action {
     case .authenticate(let payload): authenticate(payload)
     case .start(let number, let id, let request): start(number, id, request)
     case .stop(let number): stop(number)
     case .send(let text): socket?.send(text: text)
     case .tellPosition: step { [self] in $0.sendPosition(position, at: hub.loop.now, actions: &$1) }
+    case .violated(let what): noteViolation(what)
     case .close(let close):
       if close.code.rawValue != 1000, close.code.rawValue != 1001 { hub.counters.add(.protocolErrors) }
       socket?.close(close.code, reason: close.reason)
     }
   }
 
+  /// Counts a broken rule; a client that breaks one is logged once.
+  private func noteViolation(_ what: String) {
+    hub.counters.add(.protocolErrors)
+    guard !hasViolated else { return }
+    hasViolated = true
+    hub.node.log.write(.warning, "A client broke a rule of its protocol.", [(.reason, what)])
+  }
+
   private func authenticate(_ payload: JSONObject?) {
     if isAuthorized || hub.node.access.admits(payload: payload) {
-      step { [self] in $0.accept(at: hub.loop.now, actions: &$1) }
+      step { [self] in $0.accept(payload: nil, at: hub.loop.now, actions: &$1) }
     } else {
       hub.node.log.write(.warning, "A client was refused: its credentials are not known.")
-      step { $0.refuse(actions: &$1) }
+      step { $0.refuse("Forbidden", actions: &$1) }
     }
   }
 
@@ -120,7 +125,7 @@ final class GraphQLSession {
   /// Appends an event's frame to the socket's outgoing bytes. Nothing is allocated.
   func write(_ event: EncodedEvent, to member: Member) {
     guard let socket else { return }
-    let suffix = member.hasCursors ? event.suffix : GraphQLTransportWS.NextMessage.plainSuffix
+    let suffix = member.hasCursors ? event.suffix : EventSuffix.plain
     if let compression = socket.compression {
       return writeCompressed(event, member.prefix, suffix, on: socket, compression)
     }

@@ -264,7 +264,7 @@ struct Stage: Sendable {
     let stage = try Stage()
     let streams = (1...3).map { _ in stage.subscribe() }
     stage.run()
-    stage.onLoop { $0.socket?.say(#"{"type":"ka"}"#) }
+    stage.onLoop { $0.socket?.say(#"{"type":"novel"}"#) }
     stage.onLoop { $0.socket?.say(#"{"id":"2","type":"next","payload":7}"#) }
     #expect(streams[0].state.description == "active")
     #expect(streams[1].state.description.contains("protocolViolation"))

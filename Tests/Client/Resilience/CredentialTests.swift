@@ -176,8 +176,10 @@ import Testing
     #expect(stage.server.attempts.count == 1)
     #expect(stage.server.attempts[0].subprotocols == ["graphql-transport-ws"])
     #expect(stage.server.sockets[0].isAborted && stage.server.sockets[0].received.isEmpty)
-    #expect(stream.state.short == "failed(connectionClosed)")
+    #expect(stream.state.short == "failed(protocolMismatch)")
     #expect(stream.state.error?.closeCode == 4406)
-    #expect(stream.state.error?.message == "the server chose the subprotocol \(chosen ?? "none")")
+    #expect(
+      stream.state.error?.message
+        == "graphql-transport-ws was offered; the server chose the subprotocol \(chosen ?? "none")")
   }
 }

@@ -106,7 +106,7 @@ import Testing
     #expect(stage.server.attempts.count == 1)
   }
 
-  @Test(arguments: [#"{"type":"ka"}"#, #"{"type":"data","id":"1","payload":{}}"#, #"{"type":"next","id":"9"}"#])
+  @Test(arguments: [#"{"type":"novel"}"#, #"{"type":"novel","id":"1","payload":{}}"#, #"{"type":"next","id":"9"}"#])
   func `unknown messages leave several subscribers alone`(text: String) throws {
     let stage = try Stage()
     let streams = (1...5).map { _ in stage.subscribe() }

@@ -1,0 +1,54 @@
+public import MartletJSON
+internal import MartletWireProtocols
+
+/// The protocol a client speaks over its WebSocket. They are not compatible: use the one the server speaks.
+public enum WebSocketDialect: Sendable, Hashable {
+  /// The subprotocol `graphql-transport-ws`, of the library graphql-ws. The one to prefer; only here subscriptions can
+  /// resume without a gap.
+  case graphqlTransportWS
+  /// The subprotocol `graphql-ws`, of the older library subscriptions-transport-ws.
+  case graphqlWS
+  /// AppSync's real-time protocol. It carries subscriptions; queries and mutations go by HTTP.
+  case appSync(AppSyncConfiguration = AppSyncConfiguration())
+
+  var protocolMachine: SubscriptionDialect {
+    switch self {
+    case .graphqlTransportWS: .transportWS
+    case .graphqlWS: .legacy
+    case .appSync: .appSync
+    }
+  }
+}
+
+/// How a client authorizes itself towards AppSync.
+///
+///     configuration.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "da2-…"]))
+///
+/// The client's URL may be either of the API's two, `…appsync-api…/graphql` or `wss://…appsync-realtime-api…/graphql`,
+/// and under a domain of one's own with or without `/realtime`; the other one is derived.
+public struct AppSyncConfiguration: Sendable, Hashable {
+  /// How the authorization travels in the opening handshake.
+  public enum Passing: Sendable, Hashable {
+    /// As a subprotocol, `header-…`: it does not reach logs of URLs.
+    case subprotocol
+    /// In the query: `header=…&payload=e30=`. Every server of the protocol takes it.
+    case query
+    /// As header fields. Not for private APIs.
+    case headers
+  }
+
+  /// How the authorization travels in the opening handshake.
+  public var passing = Passing.subprotocol
+  /// Members of the authorization that do not change, such as `x-api-key`. The members that the credential provider
+  /// answers with (`Credentials.payload`) come on top, fresh for each connection.
+  public var authorization: JSONObject
+  /// The authorization's `host`; nil derives the GraphQL host from the client's URL.
+  public var host: String?
+
+  /// An authorization with fixed members, or none.
+  public init(authorization: JSONObject = JSONObject(), passing: Passing = .subprotocol, host: String? = nil) {
+    self.authorization = authorization
+    self.passing = passing
+    self.host = host
+  }
+}

@@ -1,0 +1,64 @@
+internal import MartletJSON
+internal import MartletWireProtocols
+
+/// What one attempt to open a socket says, in the dialect of the configuration.
+struct SocketOpening {
+  /// Where to, with the path and query of the dialect.
+  var endpoint: GraphQLEndpoint
+  var subprotocols: [String]
+  var headers: [(name: String, value: String)]
+  /// What the machine is opened with.
+  var payload: JSONObject?
+
+  init(_ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ credentials: Credentials) {
+    self.endpoint = endpoint
+    subprotocols = [configuration.dialect.protocolMachine.subprotocol]
+    headers = configuration.headers
+    var payload = configuration.connectingPayload
+    switch configuration.dialect {
+    case .graphqlTransportWS, .graphqlWS:
+      headers += credentials.headers
+      for (key, value) in credentials.payload { payload[key] = value }
+      self.payload = payload.isEmpty ? nil : payload
+    case .appSync(let appSync):
+      let addresses = AppSyncRealtime.Addresses(host: endpoint.host, target: endpoint.target)
+      var blob = JSONObject()
+      blob["host"] = .string(appSync.host ?? addresses.graphQLHost)
+      // One place for each: what is told twice, and differs, is refused.
+      for (name, value) in credentials.headers { blob[name] = .string(value) }
+      for members in [payload, appSync.authorization, credentials.payload] {
+        for (key, value) in members { blob[key] = value }
+      }
+      let passing: AppSyncRealtime.Passing =
+        switch appSync.passing {
+        case .subprotocol: .subprotocol
+        case .query: .query
+        case .headers: .headers
+        }
+      let opening = AppSyncRealtime.Opening(
+        passing, authorization: blob, target: addresses.realtimeTarget)
+      self.endpoint.host = addresses.realtimeHost
+      self.endpoint.target = opening.target
+      subprotocols = opening.subprotocols
+      for field in opening.headers where !headers.contains(where: { $0.name.lowercased() == field.name.lowercased() }) {
+        headers.append((name: field.name, value: field.value))
+      }
+      self.payload = blob
+    }
+  }
+}
+
+extension GraphQLEndpoint {
+  /// Where queries and mutations go when the URL was AppSync's real-time address.
+  func forRequests(_ dialect: WebSocketDialect) -> GraphQLEndpoint {
+    switch dialect {
+    case .graphqlTransportWS, .graphqlWS: return self
+    case .appSync:
+      let addresses = AppSyncRealtime.Addresses(host: host, target: target)
+      var other = self
+      other.host = addresses.graphQLHost
+      other.target = addresses.graphQLTarget
+      return other
+    }
+  }
+}

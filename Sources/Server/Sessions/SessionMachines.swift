@@ -1,0 +1,32 @@
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
+/// Makes the machine of a session's dialect from the server's limits.
+enum SessionMachines {
+  static func machine(
+    _ dialect: SubscriptionDialect, _ limits: ServerLimits, at now: Instant
+  ) -> any SubscriptionServerMachine {
+    switch dialect {
+    case .transportWS:
+      var own = GraphQLTransportWS.ServerLimits()
+      own.initialisationTimeout = limits.connectionInitTimeout
+      own.operations = limits.operationsPerConnection
+      own.messageBytes = limits.messageBytes
+      own.positionInterval = limits.positionInterval
+      return GraphQLTransportWS.ServerMachine(limits: own, at: now)
+    case .legacy:
+      var own = SubscriptionsTransportWS.ServerLimits()
+      own.initialisationTimeout = limits.connectionInitTimeout
+      own.operations = limits.operationsPerConnection
+      own.messageBytes = limits.messageBytes
+      own.keepAliveInterval = limits.keepAliveInterval
+      return SubscriptionsTransportWS.ServerMachine(limits: own, at: now)
+    case .appSync:
+      var own = AppSyncRealtime.ServerLimits()
+      own.initialisationTimeout = limits.connectionInitTimeout
+      own.operations = limits.operationsPerConnection
+      own.messageBytes = limits.messageBytes
+      return AppSyncRealtime.ServerMachine(limits: own, at: now)
+    }
+  }
+}
