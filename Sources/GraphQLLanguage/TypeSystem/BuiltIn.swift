@@ -5,6 +5,26 @@ enum BuiltIn {
   /// The scalars of section 3.5; a schema has those it refers to.
   static let scalars = ["Int", "Float", "String", "Boolean", "ID"]
 
+  /// The directives of the incremental delivery proposal, for schemas that ask for them.
+  static let incrementalDirectives = #"""
+    "The fragment's fields may be delivered after the rest of the response."
+    directive @defer(
+      "Deferred when true; part of the rest when false."
+      if: Boolean! = true
+      "Names the fragment in the response; unique in the document."
+      label: String
+    ) on FRAGMENT_SPREAD | INLINE_FRAGMENT
+    "The list's later items may be delivered after the rest of the response."
+    directive @stream(
+      "Streamed when true; delivered whole when false."
+      if: Boolean! = true
+      "Names the list in the response; unique in the document."
+      label: String
+      "How many items the first delivery of the list has."
+      initialCount: Int! = 0
+    ) on FIELD
+    """#
+
   /// The built-in scalars, the directives of section 3.13 and the introspection types of section 4.2, in the language
   /// they describe. `MetaFields` holds the fields section 4.1 adds to other types.
   static let source = #"""

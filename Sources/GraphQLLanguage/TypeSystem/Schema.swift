@@ -15,6 +15,8 @@ package final class Schema: Sendable {
   package let queryType: NamedType?
   package let mutationType: NamedType?
   package let subscriptionType: NamedType?
+  /// What the schema was asked to have besides what the specification gives every schema.
+  package let options: SchemaOptions
 
   /// `__typename: String!`, on every composite type.
   package let typenameField: SchemaField
@@ -28,8 +30,10 @@ package final class Schema: Sendable {
 
   init(
     types: [NamedType], directives: [SchemaDirective], definition: SchemaDefinition?, extensions: [SchemaDefinition],
-    roots: [OperationKind: TypeID], metaFields: (typename: SchemaField, schema: SchemaField, type: SchemaField)
+    roots: [OperationKind: TypeID], metaFields: (typename: SchemaField, schema: SchemaField, type: SchemaField),
+    options: SchemaOptions
   ) {
+    self.options = options
     self.types = types
     self.directives = directives
     self.definition = definition
@@ -50,13 +54,15 @@ package final class Schema: Sendable {
   /// Operations and fragments in the document are ignored.
   /// - Throws: every way in which the document is no valid type system, by the rules for definitions first and, if
   ///   those hold, by the type system's own.
-  package static func build(from document: Document) throws(SchemaErrors) -> Schema {
-    try SchemaBuilder.build(document)
+  package static func build(
+    from document: Document, options: SchemaOptions = SchemaOptions()
+  ) throws(SchemaErrors) -> Schema {
+    try SchemaBuilder.build(document, options: options)
   }
 
   /// Resolves a type system text. A text that is no document throws its syntax error as the only error.
   package static func build(
-    _ source: String, name: String? = nil, limits: ParserLimits = .schema
+    _ source: String, name: String? = nil, limits: ParserLimits = .schema, options: SchemaOptions = SchemaOptions()
   ) throws(SchemaErrors) -> Schema {
     let document: Document
     do {
@@ -64,7 +70,7 @@ package final class Schema: Sendable {
     } catch {
       throw SchemaErrors([error.graphQLError])
     }
-    return try build(from: document)
+    return try build(from: document, options: options)
   }
 
   /// The type called `name`.

@@ -13,11 +13,14 @@ struct SchemaBuilder {
   private var metaFields: [FieldDefinition] = []
   private var errors: [GraphQLError] = []
 
-  static func build(_ document: Document) throws(SchemaErrors) -> Schema {
+  static func build(_ document: Document, options: SchemaOptions) throws(SchemaErrors) -> Schema {
     var builder = SchemaBuilder()
-    let builtIn: Document
+    var builtIn: Document
     do {
       builtIn = try Parser.parse(BuiltIn.source, limits: .schema)
+      if options.incrementalDelivery {
+        builtIn.definitions += try Parser.parse(BuiltIn.incrementalDirectives, limits: .schema).definitions
+      }
     } catch {
       throw SchemaErrors([error.graphQLError])
     }
@@ -28,7 +31,7 @@ struct SchemaBuilder {
     guard report.errors.isEmpty else { throw SchemaErrors(report.errors) }
     builder.collect(document, isBuiltIn: false)
     builder.collect(builtIn, isBuiltIn: true)
-    let schema = builder.resolve(document)
+    let schema = builder.resolve(document, options)
     guard let schema, builder.errors.isEmpty else { throw SchemaErrors(builder.errors) }
     check(schema, &report)
     guard report.errors.isEmpty else { throw SchemaErrors(report.errors) }
@@ -50,7 +53,7 @@ struct SchemaBuilder {
   // MARK: Collecting
 
   private mutating func collect(_ document: Document, isBuiltIn: Bool) {
-    let used = isBuiltIn ? referencedNames() : []
+    let used = isBuiltIn ? referencedNames(and: document) : []
     for definition in document.definitions {
       switch definition {
       case .type(let type):
@@ -78,8 +81,8 @@ struct SchemaBuilder {
     }
   }
 
-  /// The type names that written definitions and the introspection types use.
-  private func referencedNames() -> Set<String> {
+  /// The type names that written definitions, the introspection types and optional directives use.
+  private func referencedNames(and builtIn: Document) -> Set<String> {
     var names: Set<String> = ["String", "Boolean"]
     func add(_ inputs: [InputValueDefinition]) { for input in inputs { names.insert(input.type.name.text) } }
     for source in sources {
@@ -92,12 +95,15 @@ struct SchemaBuilder {
       }
     }
     for (directive, _) in directives { add(directive.arguments) }
+    for definition in builtIn.definitions {
+      if case .directive(let directive) = definition { add(directive.arguments) }
+    }
     return names
   }
 
   // MARK: Resolving
 
-  private mutating func resolve(_ document: Document) -> Schema? {
+  private mutating func resolve(_ document: Document, _ options: SchemaOptions) -> Schema? {
     var possible: [[TypeID]] = Array(repeating: [], count: sources.count)
     for (index, source) in sources.enumerated() where source.definition.kind == .object {
       possible[index] = [TypeID(index: index)]
@@ -122,7 +128,7 @@ struct SchemaBuilder {
     let (definition, extensions) = Self.schemaParts(document)
     return Schema(
       types: types, directives: schemaDirectives, definition: definition, extensions: extensions,
-      roots: roots(definition, extensions), metaFields: (meta[0], meta[1], meta[2]))
+      roots: roots(definition, extensions), metaFields: (meta[0], meta[1], meta[2]), options: options)
   }
 
   private static func parts(_ source: Source) -> [TypeDefinition] {

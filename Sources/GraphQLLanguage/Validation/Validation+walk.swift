@@ -37,6 +37,7 @@ extension Validation {
   private func walk(_ set: SelectionSet, on parent: NamedType?) {
     overlap.check(set, on: parent, self)
     for selection in set.selections {
+      if schema.options.incrementalDelivery { IncrementalDirectives.check(selection, on: parent, self) }
       switch selection {
       case .field(let field): walk(field, on: parent)
       case .fragmentSpread(let spread):

@@ -55,6 +55,14 @@ package enum ValidationRule: String, Hashable, Sendable, CaseIterable {
   case overlappingFieldsCanBeMerged = "OverlappingFieldsCanBeMerged"
   /// 5.6.3 Input Object Field Uniqueness.
   case uniqueInputFieldNames = "UniqueInputFieldNames"
+  /// Incremental delivery: neither directive on fields of the mutation or subscription root.
+  case deferStreamDirectiveOnRootField = "DeferStreamDirectiveOnRootField"
+  /// Incremental delivery: in subscriptions only where `if` can be false.
+  case deferStreamDirectiveOnValidOperations = "DeferStreamDirectiveOnValidOperations"
+  /// Incremental delivery: labels are written out and unique.
+  case deferStreamDirectiveLabel = "DeferStreamDirectiveLabel"
+  /// Incremental delivery: `@stream` on lists only.
+  case streamDirectiveOnListField = "StreamDirectiveOnListField"
   /// Not in the specification: keeps introspection from being used to exhaust a server.
   case maxIntrospectionDepth = "MaxIntrospectionDepth"
   /// Not in the specification: the bounds of `ValidationLimits`.

@@ -30,6 +30,8 @@ final class Validation {
   struct Facts {
     var usages: [VariableUsage] = []
     var spreads: [FragmentSpread] = []
+    /// Applications of `@defer` and `@stream`, in a schema that has them.
+    var incremental: [Directive] = []
   }
 
   let schema: Schema
@@ -42,6 +44,8 @@ final class Validation {
   private(set) var fragmentFacts: [ObjectIdentifier: Facts] = [:]
   var facts = Facts()
   var overlap = OverlappingFieldsCanBeMerged()
+  /// The labels of `@defer` and `@stream` so far, with their places.
+  var labels: [String: Location] = [:]
 
   init(document: Document, schema: Schema, limits: ValidationLimits) {
     self.document = document
@@ -76,6 +80,7 @@ final class Validation {
       NoUnusedVariables.check(operation, usages, self)
       VariablesInAllowedPosition.check(operation, usages, self)
       SingleFieldSubscriptions.check(operation, self)
+      if schema.options.incrementalDelivery { IncrementalDirectives.check(operation, facts, self) }
     }
     if !fragments.isEmpty {
       UniqueFragmentNames.check(self)

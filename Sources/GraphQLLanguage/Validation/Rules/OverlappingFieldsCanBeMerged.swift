@@ -130,6 +130,9 @@ struct OverlappingFieldsCanBeMerged {
       if !Self.areSame(first.field.arguments, second.field.arguments) {
         return conflict("they have differing arguments")
       }
+      if validation.schema.options.incrementalDelivery, !Self.areSameStreams(first.field, second.field) {
+        return conflict("they have differing stream directives")
+      }
     }
     if let left = first.definition?.type, let right = second.definition?.type,
       Self.doConflict(left, right, validation.schema)
@@ -225,6 +228,17 @@ struct OverlappingFieldsCanBeMerged {
     }
     if left.isList || right.isList { return true }
     return left != right && (schema[left.named].isLeaf || schema[right.named].isLeaf)
+  }
+
+  /// Whether both fields or neither are streamed, and in the same way.
+  private static func areSameStreams(_ left: Field, _ right: Field) -> Bool {
+    let left = left.directives.first { $0.name.text == "stream" }
+    let right = right.directives.first { $0.name.text == "stream" }
+    switch (left, right) {
+    case (nil, nil): return true
+    case (let left?, let right?): return areSame(left.arguments, right.arguments)
+    case (nil, _?), (_?, nil): return false
+    }
   }
 
   /// Whether two lists of arguments say the same, in whatever order.

@@ -13,8 +13,9 @@ struct RuleRow: Sendable, CustomStringConvertible {
   var description: String { document }
 
   /// The errors of `document` against `schema`, sorted, each once.
-  static func errors(of document: String) throws -> [String] {
-    let errors = Validator.validate(try Parser.parse(document), against: try Schema.build(schema))
+  static func errors(of document: String, options: SchemaOptions = SchemaOptions()) throws -> [String] {
+    let errors = Validator.validate(
+      try Parser.parse(document), against: try Schema.build(schema, options: options))
     return Set(errors.map { ([$0.rule ?? ""] + $0.locations.map(\.description)).joined(separator: " ") }).sorted()
   }
 
