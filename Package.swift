@@ -79,6 +79,7 @@ let floor3: [Target] = [
     dependencies: martlet(
       "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"),
     path: "Sources/Martlet", swiftSettings: strict),
+  module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation")),
   module(
     "Server",
@@ -150,7 +151,7 @@ let suites: [Target] = [
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite(
     "GraphQLStore",
-    martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite")),
+    martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
   suite("House", []),
 ]
 
@@ -158,6 +159,7 @@ let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
   .library(name: "MartletServer", targets: ["MartletServer"]),
   .library(name: "MartletTesting", targets: ["MartletTesting"]),
+  .library(name: "MartletSQLiteStore", targets: ["MartletSQLiteStore"]),
   .executable(name: "martlet", targets: ["MartletCommand"]),
 ]
 

@@ -5,11 +5,12 @@ public protocol NormalizedCache: AnyObject {
   /// The record with a key, or nil. Counts as a use of it.
   func record(for key: CacheKey) throws -> CacheEntry?
   /// Applies all changes or, when it throws, none.
-  /// - Returns: the fields that have another value now, and the records that are gone. A field that got the value it had
-  ///   before is not among them.
+  /// - Returns: what is different now. A field that got the value it had before is not.
   func apply(_ changes: [CacheChange], at time: Duration) throws -> CacheDifference
   /// The keys of all records, in any order.
   func keys() throws -> [CacheKey]
+  /// How much is kept.
+  var usage: CacheUsage { get }
   /// Removes records until the bounds hold: first those last written before `expiry`, then the least recently used.
   /// - Parameters:
   ///   - expiry: nil when records do not grow old.
@@ -34,6 +35,20 @@ public struct CacheEntry: Sendable, Hashable {
   }
 }
 
+/// How much a cache holds.
+public struct CacheUsage: Sendable, Hashable {
+  /// Records.
+  public var records: Int
+  /// About how many bytes they take.
+  public var bytes: Int
+
+  /// So many records and bytes.
+  public init(records: Int, bytes: Int) {
+    self.records = records
+    self.bytes = bytes
+  }
+}
+
 /// One step of a write.
 public enum CacheChange: Sendable {
   /// Sets these fields of the record and leaves its others; makes the record if there is none.
@@ -43,15 +58,27 @@ public enum CacheChange: Sendable {
 }
 
 /// What a write changed.
-public struct CacheDifference: Sendable {
-  /// Fields with another value, by record.
-  public var changed: [CacheKey: [CacheField]] = [:]
-  /// Records that are gone.
-  public var removed: Set<CacheKey> = []
+public struct CacheDifference: Sendable, Hashable {
+  /// What changed in one record.
+  public struct Change: Sendable, Hashable {
+    /// The record.
+    public var key: CacheKey
+    /// The fields that have another value; nil when the record came or went as a whole.
+    public var fields: [CacheField]?
+
+    /// A change of some fields, or of all.
+    public init(_ key: CacheKey, fields: [CacheField]?) {
+      self.key = key
+      self.fields = fields
+    }
+  }
+
+  /// The changes in order; a record can have several.
+  public var changes: [Change] = []
 
   /// Nothing.
   public init() {}
 
   /// Whether nothing changed.
-  public var isEmpty: Bool { changed.isEmpty && removed.isEmpty }
+  public var isEmpty: Bool { changes.isEmpty }
 }

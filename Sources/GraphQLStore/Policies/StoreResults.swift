@@ -21,55 +21,76 @@ package struct StoreResults: AsyncSequence, Sendable {
 
   /// Where the policy stands.
   package struct Iterator: AsyncIteratorProtocol {
-    private enum Step { case cache, network, over }
     private let results: StoreResults
-    private var step: Step
+    private var steps: PolicySteps
+    private var prepared: PreparedOperation?
 
     init(results: StoreResults) {
       self.results = results
-      switch results.policy {
-      case .cacheFirst, .cacheOnly, .cacheAndNetwork: step = .cache
-      case .networkFirst, .networkOnly, .noCache: step = .network
-      }
+      steps = PolicySteps(results.policy)
     }
 
     /// The next result, or nil when the policy has no more.
     /// - Throws: what `fetch` throws, `GraphQLStoreError`, and `CancellationError` when the task was cancelled.
     package mutating func next() async throws -> StoreResult? {
-      if step == .over { return nil }
+      if steps.next == .over { return nil }
       try Task.checkCancellation()
-      if step == .cache {
-        let found = try results.read()
-        switch results.policy {
-        case .cacheOnly: step = .over
-        case .cacheFirst: step = found.map { $0.isPartial } == false ? .over : .network
-        case .cacheAndNetwork, .networkFirst, .networkOnly, .noCache: step = .network
-        }
+      let operation = try prepared ?? results.store.prepare(results.operation)
+      prepared = operation
+      if steps.next == .cache {
+        let found = try operation.read(allowingPartial: results.allowsPartial)
+        steps.read(isComplete: found?.isPartial == false)
         if let found { return found }
-        if step == .over { return nil }
       }
-      step = .over
-      return try await results.ask()
+      guard steps.next == .network else { return nil }
+      steps.asked()
+      do {
+        let payload = try await results.fetch()
+        if results.policy.writesStore { try operation.publish(payload) }
+        return try operation.projected(payload)
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        guard results.policy == .networkFirst,
+          var found = try operation.read(allowingPartial: results.allowsPartial)
+        else { throw error }
+        found.fetchError = error
+        return found
+      }
+    }
+  }
+}
+
+/// What a policy does next.
+struct PolicySteps {
+  enum Step { case cache, network, over }
+  private let policy: CachePolicy
+  private(set) var next: Step
+
+  init(_ policy: CachePolicy) {
+    self.policy = policy
+    switch policy {
+    case .cacheFirst, .cacheOnly, .cacheAndNetwork: next = .cache
+    case .networkFirst, .networkOnly, .noCache: next = .network
     }
   }
 
-  private func read() throws -> StoreResult? {
-    try store.read(operation, allowingPartial: allowsPartial)
+  /// The store was read.
+  mutating func read(isComplete: Bool) {
+    switch policy {
+    case .cacheOnly: next = .over
+    case .cacheFirst: next = isComplete ? .over : .network
+    case .cacheAndNetwork, .networkFirst, .networkOnly, .noCache: next = .network
+    }
   }
 
-  private func ask() async throws -> StoreResult {
-    let payload: StorePayload
-    do {
-      payload = try await fetch()
-    } catch let error as CancellationError {
-      throw error
-    } catch {
-      guard policy == .networkFirst, var found = try read() else { throw error }
-      found.fetchError = error
-      return found
-    }
-    if policy.writesStore { try store.publish(payload, of: operation) }
-    return StoreResult(
-      data: payload.data, errors: payload.errors, extensions: payload.extensions, source: .server)
+  /// A watcher lacks something.
+  mutating func askAgain() {
+    next = .network
+  }
+
+  /// The network was asked.
+  mutating func asked() {
+    next = .over
   }
 }

@@ -1,7 +1,7 @@
 public import MartletJSON
 
 /// The value of a field in a record.
-public indirect enum CacheValue: Sendable, Hashable {
+public enum CacheValue: Sendable, Hashable {
   /// A leaf: null, a scalar of any shape, an enum value.
   case leaf(JSONValue)
   /// An object that is a record of its own.
@@ -10,6 +10,38 @@ public indirect enum CacheValue: Sendable, Hashable {
   case object(CacheRecord)
   /// A list of any of these.
   case list([CacheValue])
+}
+
+extension CacheValue {
+  /// About how many bytes the value takes beyond its place.
+  public var footprint: Int {
+    switch self {
+    case .leaf(let value): value.footprint
+    case .reference(let key): Self.box + key.text.footprint
+    case .object(let record): Self.box + record.footprint
+    case .list(let values): values.reduce(Self.box + 32) { $0 + MemoryLayout<CacheValue>.stride + $1.footprint }
+    }
+  }
+
+  private static let box = 40
+}
+
+extension JSONValue {
+  /// About how many bytes the value takes beyond its place.
+  fileprivate var footprint: Int {
+    switch self {
+    case .null, .bool, .int, .uint, .double: 0
+    case .string(let text): text.footprint
+    case .array(let values): values.reduce(32) { $0 + MemoryLayout<JSONValue>.stride + $1.footprint }
+    case .object(let object):
+      object.reduce(64) { $0 + MemoryLayout<JSONObject.Element>.stride + $1.key.footprint + $1.value.footprint }
+    }
+  }
+}
+
+extension String {
+  /// Bytes on the heap: none up to 15.
+  var footprint: Int { utf8.count > 15 ? utf8.count + 32 : 0 }
 }
 
 /// The fields of one object.
@@ -52,6 +84,71 @@ public struct CacheRecord: Sendable {
     }
   }
 
+  /// Sets the fields of `other`; objects without identity merge when nothing says that their types differ.
+  /// - Returns: the fields that have another value now.
+  public mutating func merge(_ other: CacheRecord) -> [CacheField] {
+    var changed: [CacheField] = []
+    var growth = 0
+    merge(other, changed: &changed, growth: &growth)
+    return changed
+  }
+
+  /// As `merge`; `growth` becomes larger by the bytes the record gained.
+  mutating func merge(_ other: CacheRecord, changed: inout [CacheField], growth: inout Int) {
+    if fields.isEmpty {
+      self = other
+      changed.append(contentsOf: other.fields.lazy.map(\.field))
+      growth += other.footprint
+      return
+    }
+    var start = 0
+    for (field, value) in other.fields {
+      let at = position(of: field, from: start)
+      start = at.index
+      guard at.found else {
+        fields.insert((field, value), at: at.index)
+        changed.append(field)
+        growth += Self.fieldFootprint + value.footprint
+        continue
+      }
+      if case .object(let new) = value, case .object(var known) = fields[at.index].value, known.canBe(new) {
+        var inner: [CacheField] = []
+        fields[at.index].value = .leaf(.null)
+        known.merge(new, changed: &inner, growth: &growth)
+        fields[at.index].value = .object(known)
+        if !inner.isEmpty { changed.append(field) }
+      } else if fields[at.index].value != value {
+        growth += value.footprint - fields[at.index].value.footprint
+        fields[at.index].value = value
+        changed.append(field)
+      }
+    }
+  }
+
+  private func canBe(_ other: CacheRecord) -> Bool {
+    guard let mine = typename, let others = other.typename else { return true }
+    return ByteText.isSame(mine, others)
+  }
+
+  /// Adds a field whose hash is not below any other's; one that is there already merges.
+  mutating func append(_ field: CacheField, _ value: CacheValue) {
+    if let last = fields.last, last.field.hash >= field.hash {
+      var one = CacheRecord(reserving: 1)
+      one.fields.append((field, value))
+      _ = merge(one)
+    } else {
+      fields.append((field, value))
+    }
+  }
+
+  /// Bytes of a field beside its value: its place in the array.
+  static let fieldFootprint = MemoryLayout<Element>.stride
+
+  /// About how many bytes the record takes, names of fields not counted since they are shared.
+  public var footprint: Int {
+    fields.reduce(32) { $0 + Self.fieldFootprint + $1.value.footprint }
+  }
+
   /// The object's type, when it is known.
   public var typename: String? {
     if case .leaf(.string(let name))? = self[.typename] { name } else { nil }
@@ -60,10 +157,10 @@ public struct CacheRecord: Sendable {
   /// Records up to which the place is found by a scan.
   private static let scanned = 8
 
-  private func position(of field: CacheField) -> (index: Int, found: Bool) {
+  private func position(of field: CacheField, from start: Int = 0) -> (index: Int, found: Bool) {
     let hash = field.hash
-    var low = 0
-    if fields.count > Self.scanned {
+    var low = start
+    if fields.count - low > Self.scanned {
       var high = fields.count
       while low < high {
         let middle = (low + high) / 2

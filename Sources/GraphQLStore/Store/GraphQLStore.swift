@@ -1,3 +1,4 @@
+internal import MartletJSON
 internal import MartletRuntime
 
 /// Results of a client's operations, taken apart into records, so that each object is kept once and every query that
@@ -13,6 +14,9 @@ internal import MartletRuntime
 public final class GraphQLStore: Sendable {
   /// How the store was set up.
   public let configuration: GraphQLStoreConfiguration
+  private let core: Lock<StoreCore>
+  /// Watchers that are gone and not yet taken out. A lock of its own, since a sequence may end anywhere.
+  let forgotten = Lock<[Int]>([])
 
   /// A store in memory with the defaults.
   public convenience init() {
@@ -24,39 +28,118 @@ public final class GraphQLStore: Sendable {
     cache: sending any NormalizedCache, configuration: GraphQLStoreConfiguration = GraphQLStoreConfiguration()
   ) {
     self.configuration = configuration
+    core = Lock(StoreCore(cache: cache, configuration: configuration))
   }
 
-  // MARK: For the client
+  /// Set on the task while it runs a transaction's closure, so that a call of the store from there is refused.
+  @TaskLocal private static var running: ObjectIdentifier?
 
-  /// The text to send for a document: with `__typename`, and key fields where the schema knows them. Kept per document.
-  package func requestDocument(for document: String) throws(GraphQLStoreError) -> String {
-    document
+  /// Runs `body` alone, and wakes watchers afterwards.
+  func exclusively<Answer: Sendable>(
+    _ body: (StoreCore) throws -> Answer
+  ) throws(GraphQLStoreError) -> Answer {
+    do {
+      return try anyhow(body)
+    } catch let error as GraphQLStoreError {
+      throw error
+    } catch {
+      throw GraphQLStoreError(.backend, "the cache failed", underlying: error)
+    }
   }
 
-  /// The results of an operation under a policy. `fetch` asks the network; what it answers is written to the store.
-  package func results(
-    for operation: StoreOperation, policy: CachePolicy, allowingPartial: Bool = false, fetch: @escaping StoreFetch
-  ) -> StoreResults {
-    StoreResults(store: self, operation: operation, policy: policy, allowsPartial: allowingPartial, fetch: fetch)
+  private func anyhow<Answer: Sendable>(_ body: (StoreCore) throws -> Answer) throws -> Answer {
+    if Self.running == ObjectIdentifier(self) {
+      throw GraphQLStoreError(.insideTransaction, "use the transaction's methods inside a transaction")
+    }
+    var waking: [CheckedContinuation<Void, Never>] = []
+    defer { for waiter in waking { waiter.resume() } }
+    return try core.withLock { core in
+      defer { waking = core.takeWaking() }
+      for number in forgotten.withLock({ numbers in
+        defer { numbers = [] }
+        return numbers
+      }) {
+        core.watchers.remove(number)
+      }
+      return try Self.$running.withValue(ObjectIdentifier(self)) { try body(core) }
+    }
   }
 
-  /// The results of an operation under a policy, and then every change of it in the store. `fetch` is also asked when
-  /// a change leaves the result without data it needs, unless the policy is `cacheOnly`.
-  package func watch(
-    _ operation: StoreOperation, policy: CachePolicy, allowingPartial: Bool = false, fetch: @escaping StoreFetch
-  ) -> StoreWatch {
-    StoreWatch(results: results(for: operation, policy: policy, allowingPartial: allowingPartial, fetch: fetch))
+  /// What the store has done so far.
+  package var counters: StoreCounters {
+    core.withLock { core in
+      var counters = core.counters
+      counters.documentsParsed = core.shelf.parsed
+      counters.watchersAsked = core.watchers.asked
+      counters.watchers = core.watchers.count
+      return counters
+    }
   }
 
-  /// Writes what a server sent: the result of a query or mutation, or one event of a subscription. Watchers hear of it.
-  package func publish(_ payload: StorePayload, of operation: StoreOperation) throws(GraphQLStoreError) {
+  /// How much the cache holds.
+  public var usage: CacheUsage { core.withLock { $0.cache.usage } }
+
+  // MARK: Transactions
+
+  /// Runs `body` with a look at the store that nobody changes meanwhile.
+  /// - Throws: what `body` throws; `insideTransaction` from inside another.
+  public func withinReadTransaction<Answer: Sendable>(
+    _ body: (ReadTransaction) throws -> Answer
+  ) async throws -> Answer {
+    try anyhow { core in
+      let transaction = ReadTransaction(core)
+      defer { transaction.finish() }
+      return try body(transaction)
+    }
   }
 
-  /// What the store has for an operation. Nil when something is missing, unless partial data are allowed and there are
-  /// any.
-  package func read(
-    _ operation: StoreOperation, allowingPartial: Bool = false
-  ) throws(GraphQLStoreError) -> StoreResult? {
-    nil
+  /// Runs `body` and makes its changes all at once; when it throws, none.
+  /// - Throws: what `body` throws; `insideTransaction` from inside another; `backend`.
+  public func withinReadWriteTransaction<Answer: Sendable>(
+    _ body: (ReadWriteTransaction) throws -> Answer
+  ) async throws -> Answer {
+    try anyhow { core in
+      // Over the cache alone: what is only hoped for must not get into it.
+      let transaction = ReadWriteTransaction(core, layers: 0)
+      defer { transaction.finish() }
+      let answer = try body(transaction)
+      if !transaction.overlay.isEmpty { try core.commit(transaction.overlay.changes) }
+      return answer
+    }
+  }
+
+  /// Shows an expected change until it is rolled back or the server's answer takes its place. `body` runs again whenever
+  /// something that it read changes; it must not do anything else.
+  ///
+  /// ```swift
+  /// let update = try store.updateOptimistically { try $0.setFields(["gate": "B12"], of: CacheKey("Flight:OS 87")) }
+  /// ```
+  /// - Throws: what `body` throws; `insideTransaction` from inside a transaction.
+  public func updateOptimistically(
+    _ body: @escaping @Sendable (ReadWriteTransaction) throws -> Void
+  ) throws -> OptimisticUpdate {
+    try anyhow { core in
+      let update = OptimisticUpdate(number: core.nextLayer(), store: self)
+      try core.add(layer: update, body)
+      return update
+    }
+  }
+
+  func rollBack(_ update: OptimisticUpdate) throws(GraphQLStoreError) {
+    try exclusively { $0.tell($0.remove(layer: update.number)) }
+  }
+
+  // MARK: Bounds
+
+  /// Removes records that no field of a root type leads to, nor a watcher, an optimistic update or `kept`.
+  /// - Returns: how many records were removed.
+  @discardableResult
+  public func collectGarbage(keeping kept: [CacheKey] = []) throws(GraphQLStoreError) -> Int {
+    try exclusively { try $0.collectGarbage(keeping: kept) }
+  }
+
+  /// Removes everything, optimistic updates as well. Watchers are told.
+  public func clear() throws(GraphQLStoreError) {
+    try exclusively { try $0.clear() }
   }
 }

@@ -59,4 +59,7 @@ public struct GraphQLStoreLimits: Sendable, Hashable {
 
   /// The defaults.
   public init() {}
+
+  /// Steps of a response path at `depth`: a name, and mostly an index behind it.
+  var pathLength: Int { max(1, min(depth, 1_000_000)) * 2 }
 }

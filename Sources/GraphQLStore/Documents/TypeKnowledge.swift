@@ -1,0 +1,44 @@
+internal import MartletGraphQLLanguage
+
+/// What is known of which objects belong to which types: from a schema, from the configuration, or seen in data.
+///
+/// Without either of the first two, a fragment on a type that is not the object's own is judged by the data: when a
+/// server sends fields that only the fragment asks for, the object belongs to the type, and does not when they lack.
+/// That is remembered for each pair of types. A name that was seen as an object's own type has no other objects.
+struct TypeKnowledge {
+  private let schema: Schema?
+  private let possibleTypes: [String: Set<String>]
+  private var learned: [String: Bool] = [:]
+  private var objects: Set<String> = []
+  /// Pairs remembered at most: more come only from documents and servers that make up types.
+  private static let limit = 10_000
+  /// Grows with everything learned, so that what was guessed earlier can be looked at again.
+  private(set) var version = 0
+
+  init(schema: Schema?, possibleTypes: [String: Set<String>]) {
+    self.schema = schema
+    self.possibleTypes = possibleTypes
+  }
+
+  /// Whether objects of type `object` belong to `condition`; nil when nobody knows yet.
+  func belongs(_ object: String?, to condition: String) -> Bool? {
+    guard let object else { return nil }
+    if ByteText.isSame(object, condition) { return true }
+    if let type = schema?.type(condition), let own = schema?.type(object) { return type.includes(own.id) }
+    if let possible = possibleTypes[condition] { return possible.contains(object) }
+    if objects.contains(condition) { return false }
+    return learned[Self.pair(object, condition)]
+  }
+
+  private static func pair(_ object: String, _ condition: String) -> String { object + " " + condition }
+
+  mutating func saw(object: String) {
+    if objects.count < Self.limit, objects.insert(object).inserted { version += 1 }
+  }
+
+  mutating func saw(_ object: String, in condition: String, _ belongs: Bool) {
+    guard learned.count < Self.limit else { return }
+    learned[Self.pair(object, condition)] = belongs
+    version += 1
+  }
+}

@@ -1,0 +1,19 @@
+internal import MartletJSON
+
+extension StoreCore {
+  /// An operation of a document with its variables.
+  func bind(_ operation: StoreOperation) throws(GraphQLStoreError) -> BoundOperation {
+    let document = try shelf.document(operation.document)
+    let definition = try document.operation(named: operation.operationName)
+    return BoundOperation(definition, document, variables: operation.variables, store: ObjectIdentifier(self))
+  }
+
+  /// A fragment of a document with variables.
+  func bindFragment(
+    _ text: String, _ name: String?, _ variables: JSONObject
+  ) throws(GraphQLStoreError) -> BoundOperation {
+    let document = try shelf.document(text)
+    let fragment = try document.fragment(named: name)
+    return BoundOperation(fragment, document, variables: variables, store: ObjectIdentifier(self))
+  }
+}

@@ -1,0 +1,193 @@
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+
+/// Everything of a store that changes.
+///
+/// `@unchecked Sendable` holds because only the store that made it has it, and hands it out inside its lock only.
+final class StoreCore: @unchecked Sendable {
+  let configuration: GraphQLStoreConfiguration
+  let cache: any NormalizedCache
+  let binder: Binder
+  var shelf: DocumentShelf
+  var watchers = WatcherIndex()
+  var layers: [OptimisticLayer] = []
+  var counters = StoreCounters()
+  private var nextExpiry: Duration = .zero
+  /// More than this has to be kept before eviction is tried again.
+  private var patience = CacheUsage(records: 0, bytes: 0)
+  /// Who must be woken once the lock is open.
+  private var waking: [CheckedContinuation<Void, Never>] = []
+
+  init(cache: sending any NormalizedCache, configuration: GraphQLStoreConfiguration) {
+    self.cache = cache
+    self.configuration = configuration
+    let schema = configuration.schema.flatMap { try? Schema.build($0) }
+    binder = Binder(
+      configuration: configuration,
+      knowledge: TypeKnowledge(schema: schema, possibleTypes: configuration.possibleTypes))
+    shelf = DocumentShelf(configuration: configuration, schema: schema)
+  }
+
+  private var lastLayer = 0
+
+  func nextLayer() -> Int {
+    lastLayer += 1
+    return lastLayer
+  }
+
+  /// The watchers to wake, outside the lock.
+  func takeWaking() -> [CheckedContinuation<Void, Never>] {
+    defer { waking = [] }
+    return waking
+  }
+
+  // MARK: Reading
+
+  /// The store as it is seen, with the first `layers` optimistic updates on it.
+  func view(layers count: Int? = nil, respectsAge: Bool) -> StoreView {
+    let now = configuration.clock()
+    return StoreView(
+      cache: cache, overlays: layers.prefix(count ?? layers.count).map(\.overlay), now: now,
+      expiry: respectsAge ? configuration.limits.age.map { now - $0 } : nil)
+  }
+
+  func read(_ operation: BoundOperation, allowsPartial: Bool, watcher: Int? = nil) throws -> StoreResult? {
+    var reader = Reader(
+      operation, binder, view: view(respectsAge: watcher == nil), allowsPartial: allowsPartial,
+      notesDependencies: watcher != nil)
+    let data = try reader.operation()
+    counters.recordsRead += reader.records
+    if let watcher {
+      counters.watcherReads += 1
+      watchers.update(watcher, reader.dependencies)
+    }
+    guard let data else { return nil }
+    return StoreResult(data: data, source: .cache, missing: reader.missing)
+  }
+
+  // MARK: Writing
+
+  /// Writes data, and lets go of an optimistic update in the same step. Answers the data as their author asked.
+  func publish(_ payload: StorePayload, of operation: BoundOperation, ending layer: Int? = nil) throws {
+    var changes: [CacheChange] = []
+    if let data = payload.data {
+      var normalizer = Normalizer(operation, binder, errors: payload.errors)
+      try normalizer.write(data)
+      changes = normalizer.changes
+    }
+    try commit(changes, ending: layer)
+  }
+
+  /// Applies changes to the cache and tells everyone whom they concern.
+  func commit(_ changes: [CacheChange], ending layer: Int? = nil) throws {
+    let now = configuration.clock()
+    var difference = changes.isEmpty ? CacheDifference() : try cache.apply(changes, at: now)
+    counters.recordsWritten += changes.count
+    counters.recordsChanged += difference.changes.count
+    if let layer { difference.changes += remove(layer: layer) }
+    difference.changes += try evict(now)
+    tell(difference.changes)
+  }
+
+  /// Runs optimistic updates again that read what changed, and raises the watchers.
+  func tell(_ changes: [CacheDifference.Change]) {
+    guard !changes.isEmpty else { return }
+    let all = layers.isEmpty ? changes : changes + rerun(after: changes)
+    waking += watchers.raise(all)
+  }
+
+  // MARK: Bounds
+
+  private func evict(_ now: Duration) throws -> [CacheDifference.Change] {
+    let limits = configuration.limits
+    var expiry: Duration?
+    if let age = limits.age, now >= nextExpiry {
+      expiry = now - age
+      // An eighth of the age late at most: looking at every record costs as much as there are.
+      nextExpiry = now + age / 8
+    }
+    let usage = cache.usage
+    let isOver = usage.records > limits.records || usage.bytes > limits.bytes
+    guard expiry != nil || isOver && (usage.records > patience.records || usage.bytes > patience.bytes) else {
+      return []
+    }
+    let removed = try cache.evict(
+      toRecords: limits.records, bytes: limits.bytes, expiry: expiry, isSpared: watchers.isRead)
+    counters.evicted += removed.count
+    let rest = cache.usage
+    // When watchers hold on to more than the bounds, trying again pays off once there is an eighth more.
+    let isStillOver = rest.records > limits.records || rest.bytes > limits.bytes
+    patience =
+      isStillOver
+      ? CacheUsage(records: rest.records + rest.records / 8, bytes: rest.bytes + rest.bytes / 8)
+      : CacheUsage(records: 0, bytes: 0)
+    return removed.map { CacheDifference.Change($0, fields: nil) }
+  }
+
+  /// Removes what no root field, watcher or optimistic update leads to.
+  func collectGarbage(keeping kept: [CacheKey]) throws -> Int {
+    let keys = try cache.keys()
+    var reached = Set(kept)
+    reached.formUnion(keys.filter(\.isRoot))
+    reached.formUnion(watchers.records)
+    for layer in layers { reached.formUnion(layer.overlay.patches.keys) }
+    var open = Array(reached)
+    for layer in layers {
+      for case .merge(_, let record) in layer.overlay.changes {
+        record.forEach { Self.references($0.value, &open, &reached) }
+      }
+    }
+    while let key = open.popLast() {
+      guard let record = try cache.record(for: key)?.record else { continue }
+      for (_, value) in record { Self.references(value, &open, &reached) }
+    }
+    let garbage = keys.filter { !reached.contains($0) }
+    let difference = try cache.apply(garbage.map { .remove($0) }, at: configuration.clock())
+    tell(difference.changes)
+    return garbage.count
+  }
+
+  private static func references(_ value: CacheValue, _ open: inout [CacheKey], _ reached: inout Set<CacheKey>) {
+    switch value {
+    case .leaf: break
+    case .reference(let key): if reached.insert(key).inserted { open.append(key) }
+    case .object(let record): for (_, inner) in record { references(inner, &open, &reached) }
+    case .list(let values): for inner in values { references(inner, &open, &reached) }
+    }
+  }
+
+  /// Empties cache and optimistic updates. Watchers hear of it.
+  func clear() throws {
+    let keys = try cache.keys()
+    try cache.removeAll()
+    var changes = keys.map { CacheDifference.Change($0, fields: nil) }
+    for layer in layers {
+      layer.handle.end(nil)
+      changes += layer.changes
+    }
+    layers = []
+    waking += watchers.raise(changes)
+  }
+}
+
+/// What a store has done so far; tests count with it.
+package struct StoreCounters: Sendable, Hashable {
+  package var recordsRead = 0
+  package var recordsWritten = 0
+  /// Records of which something changed.
+  package var recordsChanged = 0
+  /// Times a watcher's result was read anew.
+  package var watcherReads = 0
+  /// Times a watcher was asked whether a change concerns it.
+  package var watchersAsked = 0
+  package var documentsParsed = 0
+  /// Times the body of an optimistic update ran.
+  package var optimisticRuns = 0
+  package var evicted = 0
+  package var watchers = 0
+}
+
+extension CacheKey {
+  /// Whether this is a field of a root type.
+  var isRoot: Bool { text.utf8.starts(with: "QUERY_ROOT.".utf8) || text.utf8.starts(with: "SUBSCRIPTION_ROOT.".utf8) }
+}
