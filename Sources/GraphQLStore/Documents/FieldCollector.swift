@@ -33,56 +33,92 @@ struct FieldCollector {
     return collector.bound(context)
   }
 
+  /// A fragment on a type that nobody knows.
+  private struct Uncertain {
+    let condition: String
+    let set: SelectionSet
+    /// Whether its fields may come later, so that their absence says nothing.
+    let isDeferred: Bool
+    /// Names in the response that it asks for itself.
+    let names: Set<String>
+  }
+
   private mutating func collect(_ set: SelectionSet, _ context: BindingContext) {
     // What is certain first: fragments are judged by what only they ask for.
-    var uncertain: [(condition: String, set: SelectionSet)] = []
+    var uncertain: [Uncertain] = []
+    collect(set, &uncertain, context)
+    for (index, fragment) in uncertain.enumerated() {
+      var others: Set<String> = []
+      for (other, sibling) in uncertain.enumerated() where other != index { others.formUnion(sibling.names) }
+      if judge(fragment, others, context) { collect(fragment.set, context) }
+    }
+  }
+
+  private mutating func collect(
+    _ set: SelectionSet, _ uncertain: inout [Uncertain], _ context: BindingContext
+  ) {
     for selection in set.selections where isIncluded(selection.directives, context.operation.variables) {
+      let (condition, inner): (String?, SelectionSet)
       switch selection {
-      case .field(let field): add(field, context)
-      case .inlineFragment(let fragment):
-        enter(fragment.typeCondition?.text, fragment.selectionSet, &uncertain, context)
+      case .field(let field):
+        add(field, context)
+        continue
+      case .inlineFragment(let fragment): (condition, inner) = (fragment.typeCondition?.text, fragment.selectionSet)
       case .fragmentSpread(let spread):
         guard visited.insert(spread.name.text).inserted,
           let fragment = context.operation.document.fragments[spread.name.text]
         else { continue }
-        enter(fragment.typeCondition.text, fragment.selectionSet, &uncertain, context)
+        (condition, inner) = (fragment.typeCondition.text, fragment.selectionSet)
+      }
+      switch condition.map({ isRoot ? true : context.binder.knowledge.belongs(typename, to: $0) }) ?? true {
+      case true?: collect(inner, &uncertain, context)
+      case false?: break
+      case nil:
+        uncertain.append(
+          Uncertain(
+            condition: condition ?? "", set: inner,
+            isDeferred: selection.directives.contains { $0.name.text == "defer" },
+            names: names(in: inner, context)))
       }
     }
-    for fragment in uncertain where judge(fragment.set, fragment.condition, context) {
-      collect(fragment.set, context)
-    }
   }
 
-  private mutating func enter(
-    _ condition: String?, _ set: SelectionSet, _ uncertain: inout [(condition: String, set: SelectionSet)],
-    _ context: BindingContext
-  ) {
-    guard let condition, !isRoot else { return collect(set, context) }
-    switch context.binder.knowledge.belongs(typename, to: condition) {
-    case true?: collect(set, context)
-    case false?: break
-    case nil: uncertain.append((condition, set))
+  private func names(in set: SelectionSet, _ context: BindingContext) -> Set<String> {
+    var names: Set<String> = []
+    for case .field(let field) in set.selections
+    where isIncluded(field.directives, context.operation.variables) {
+      names.insert(field.responseName)
     }
+    return names
   }
 
-  /// Whether a fragment on a type that nobody knows applies. Reading takes it to apply: what is missing then is asked
-  /// for, and the answer tells.
-  private mutating func judge(_ set: SelectionSet, _ condition: String, _ context: BindingContext) -> Bool {
+  /// Whether a fragment on a type that nobody knows applies. A field that it asks for and that is not there says no; one
+  /// that only it asks for and that is there says yes. Otherwise it is taken to apply: when writing, its fields are
+  /// there; when reading, what is missing is asked for, and the answer may tell.
+  private mutating func judge(_ fragment: Uncertain, _ others: Set<String>, _ context: BindingContext) -> Bool {
     guard let data else {
       isGuessed = true
       return true
     }
-    for selection in set.selections {
-      guard case .field(let field) = selection, groups[field.responseName] == nil,
-        isIncluded(field.directives, context.operation.variables)
-      else { continue }
-      let isThere = data[field.responseName] != nil
-      if let typename { context.binder.knowledge.saw(typename, in: condition, isThere) }
-      if typename == nil { isGuessed = true }
-      return isThere
+    let own = fragment.names.filter { groups[$0] == nil }
+    if !fragment.isDeferred, own.contains(where: { data[$0] == nil }) {
+      learn(fragment, false, context)
+      return false
     }
-    isGuessed = true
+    if own.contains(where: { !others.contains($0) && data[$0] != nil }) {
+      learn(fragment, true, context)
+    } else {
+      isGuessed = true
+    }
     return true
+  }
+
+  private mutating func learn(_ fragment: Uncertain, _ belongs: Bool, _ context: BindingContext) {
+    guard let typename else {
+      isGuessed = true
+      return
+    }
+    context.binder.knowledge.saw(typename, in: fragment.condition, belongs)
   }
 
   private mutating func add(_ field: Field, _ context: BindingContext) {

@@ -4,7 +4,8 @@ internal import MartletGraphQLLanguage
 ///
 /// Without either of the first two, a fragment on a type that is not the object's own is judged by the data: when a
 /// server sends fields that only the fragment asks for, the object belongs to the type, and does not when they lack.
-/// That is remembered for each pair of types. A name that was seen as an object's own type has no other objects.
+/// That is remembered for each pair of types. A name that was seen as an object's own type has no other objects. While a
+/// pair is not known, reading asks for the fragment's fields: the answer may show more than the server's would, not less.
 struct TypeKnowledge {
   private let schema: Schema?
   private let possibleTypes: [String: Set<String>]
@@ -18,6 +19,7 @@ struct TypeKnowledge {
   init(schema: Schema?, possibleTypes: [String: Set<String>]) {
     self.schema = schema
     self.possibleTypes = possibleTypes
+    for names in possibleTypes.values { objects.formUnion(names) }
   }
 
   /// Whether objects of type `object` belong to `condition`; nil when nobody knows yet.

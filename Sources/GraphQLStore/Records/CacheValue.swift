@@ -130,15 +130,16 @@ public struct CacheRecord: Sendable {
     return ByteText.isSame(mine, others)
   }
 
-  /// Adds a field whose hash is not below any other's; one that is there already merges.
-  mutating func append(_ field: CacheField, _ value: CacheValue) {
+  /// Adds a field whose hash is not below any other's; false when it is there already.
+  mutating func append(_ field: CacheField, _ value: CacheValue) -> Bool {
     if let last = fields.last, last.field.hash >= field.hash {
-      var one = CacheRecord(reserving: 1)
-      one.fields.append((field, value))
-      _ = merge(one)
+      let at = position(of: field)
+      if at.found { return false }
+      fields.insert((field, value), at: at.index)
     } else {
       fields.append((field, value))
     }
+    return true
   }
 
   /// Bytes of a field beside its value: its place in the array.

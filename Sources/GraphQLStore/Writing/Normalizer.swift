@@ -23,13 +23,13 @@ struct Normalizer {
       throw unexpected("the data are no object")
     }
     let selection = context.operation.selection.fields(on: nil, data: object, context)
-    for (index, field) in selection.fields.enumerated() {
-      guard let json = object.value(named: field.responseKey, near: index),
-        let value = try self.field(json, field), let key = field.rootKey
-      else { continue }
+    let root = try record(object, selection)
+    guard case .kept(let prefix) = context.operation.root else { return }
+    for (field, value) in root {
       var record = CacheRecord(reserving: 1)
-      record.append(field.field, value)
-      changes.append(.merge(key, record))
+      record[field] = value
+      let known = selection.fields.first { $0.field == field }?.rootKey
+      changes.append(.merge(known ?? CacheKey(prefix + "." + field.text), record))
     }
   }
 
@@ -95,9 +95,27 @@ struct Normalizer {
       guard let json = object.value(named: field.responseKey, near: position),
         let value = try self.field(json, field)
       else { continue }
-      record.append(field.field, value)
+      if !record.append(field.field, value), let known = record[field.field] {
+        record[field.field] = completed(known, value)
+      }
     }
     return record
+  }
+
+  /// One value of which two aliases of a response show parts. Elements of its lists are the same ones, and an object
+  /// that shows its key at one alias has it at the other too.
+  private mutating func completed(_ one: CacheValue, _ other: CacheValue) -> CacheValue {
+    switch (one, other) {
+    case (.object(var all), .object(let more)):
+      for (field, value) in more { all[field] = all[field].map { completed($0, value) } ?? value }
+      return .object(all)
+    case (.object(let record), .reference(let key)), (.reference(let key), .object(let record)):
+      changes.append(.merge(key, record))
+      return .reference(key)
+    case (.list(let values), .list(let more)) where values.count == more.count:
+      return .list(zip(values, more).map { completed($0, $1) })
+    case (.leaf, _), (.reference, _), (.object, _), (.list, _): return other
+    }
   }
 
   /// `Type:` and the key field's value, or a list of values in JSON when there are several.
