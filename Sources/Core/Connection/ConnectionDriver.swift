@@ -272,7 +272,7 @@ final class ConnectionDriver {
     operations[id]?.hasRefreshed = true
     operations[id]?.wasSent = false
     leave(.normal, "")
-    moveAll(to: .reconnecting)
+    moveAll(to: .reconnecting, because: "the server refused the credentials")
     dial(.refused(code: ReconnectMachine.refusalByMessage))
   }
 
@@ -328,6 +328,7 @@ final class ConnectionDriver {
     case .failed(let text, status: _), .refused(_, let text, errors: _), .mismatched(let text):
       events.tell(.disconnected(code: nil, reason: text))
     }
+    let why = ending.text
     let decision = reconnect.ended(ending, isNeeded: !operations.isEmpty, at: loop.now, using: &random)
     switch decision {
     case .rest: rest()
@@ -335,11 +336,11 @@ final class ConnectionDriver {
       phase = .idle
       fail(GraphQLClientError(code, text, closeCode: closeCode, errors: errors))
     case .refresh(let code):
-      moveAll(to: .reconnecting)
+      moveAll(to: .reconnecting, because: why)
       dial(.refused(code: code))
     case .retry(let moment):
       phase = .waiting
-      moveAll(to: .reconnecting)
+      moveAll(to: .reconnecting, because: why)
       timer = loop.schedule(at: moment) { [weak self] in
         guard let self, phase == .waiting else { return }
         dial(.connecting(attempt: reconnect.failures + 1))
@@ -370,11 +371,15 @@ final class ConnectionDriver {
   }
 
   /// Subscriptions that had been live say where they are; those that were never sent stay pending.
-  private func moveAll(to state: SubscriptionState) {
+  private func moveAll(to state: SubscriptionState, because reason: String? = nil) {
+    let life = reason.map { SubscriptionLife.interrupted(reason: $0, attempt: max(1, reconnect.failures)) }
     for id in operations.keys.sorted(by: { Int($0.text) ?? 0 < Int($1.text) ?? 0 }) {
       guard let core = operations[id]?.consumer.core else { continue }
-      if case .reconnecting = state, case .pending = core.state { continue }
-      core.move(to: state)
+      if case .reconnecting = state, case .pending = core.state {
+        if let life { core.tell(life) }
+        continue
+      }
+      core.move(to: state, telling: life)
     }
   }
 

@@ -13,6 +13,14 @@ package struct ReconnectMachine: Sendable {
     case refused(ConnectionRetry, String, errors: [JSONValue])
     /// The server speaks another protocol.
     case mismatched(String)
+
+    /// Why, in words.
+    var text: String {
+      switch self {
+      case .closed(let code, let reason): reason.isEmpty ? "closed with code \(code.rawValue)" : reason
+      case .failed(let text, status: _), .refused(_, let text, errors: _), .mismatched(let text): text
+      }
+    }
   }
 
   package enum Decision: Equatable, Sendable {

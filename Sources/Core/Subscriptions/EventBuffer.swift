@@ -6,6 +6,8 @@ package struct SubscriptionEvent: Sendable {
   package var cursor: Cursor?
   /// Set on the elements that stand for missing ones; their payload is empty.
   package var gap: EventGap?
+  /// Set on the elements that tell of the subscription's life, for streams that ask for them; their payload is empty.
+  package var life: SubscriptionLife?
 
   package init(payload: [UInt8], cursor: Cursor? = nil) {
     self.payload = payload
@@ -16,6 +18,11 @@ package struct SubscriptionEvent: Sendable {
     payload = []
     self.gap = gap
     cursor = gap.to
+  }
+
+  package init(life: SubscriptionLife) {
+    payload = []
+    self.life = life
   }
 }
 
@@ -43,7 +50,7 @@ package struct EventBuffer: Sendable {
 
   /// Takes an event; gaps are always taken, they are what the bounds leave behind.
   package mutating func append(_ event: SubscriptionEvent) -> Appended {
-    if event.gap == nil, isFull {
+    if event.gap == nil, event.life == nil, isFull {
       switch policy.overflow {
       case .wait: break
       case .fail: return .overflowed
@@ -91,11 +98,31 @@ package struct EventBuffer: Sendable {
     let dropped = events[victim]
     bytes -= dropped.payload.count
     gap.to = dropped.cursor ?? gap.to
-    gap.dropped = (gap.dropped ?? 0) + (dropped.gap?.dropped ?? 1)
+    gap.dropped = (gap.dropped ?? 0) + (dropped.gap?.dropped ?? (dropped.life == nil ? 1 : 0))
     head = victim
     events[head] = SubscriptionEvent(gap: gap)
     // Room for one more is needed behind the gap.
     return count > 1 || bytes > 0
+  }
+
+  /// Takes news of the subscription's life. What nobody has read yet and newer news makes old is replaced, so that a
+  /// connection that comes and goes fills no memory.
+  package mutating func append(_ life: SubscriptionLife) {
+    if life.isInterruption, count > 0 {
+      if events[events.count - 1].life?.isInterruption == true {
+        events.removeLast()
+      } else if count > 1, events[events.count - 1].life != nil,
+        events[events.count - 2].life?.isInterruption == true
+      {
+        events.removeLast(2)
+      }
+    }
+    push(SubscriptionEvent(life: life))
+  }
+
+  /// Puts news in front of everything that waits.
+  package mutating func prepend(_ lives: [SubscriptionLife]) {
+    events.insert(contentsOf: lives.map { SubscriptionEvent(life: $0) }, at: head)
   }
 
   package mutating func take() -> SubscriptionEvent? {

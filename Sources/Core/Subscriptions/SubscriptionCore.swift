@@ -13,6 +13,10 @@ package final class SubscriptionCore: Sendable {
     var stateWaiters: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
     var nextWaiter = 0
     var isHoldingReader = false
+    /// Whether news of the life is put between the events.
+    var tellsLife = false
+    /// The last such news was that it is connected.
+    var toldConnected = false
     var onCancel: (@Sendable () -> Void)?
     var onRoom: (@Sendable () -> Void)?
   }
@@ -55,12 +59,16 @@ package final class SubscriptionCore: Sendable {
   }
 
   /// The subscription's state changed. Nothing changes any more once it has finished.
-  package func move(to state: SubscriptionState, isConfirmed: Bool = false) {
+  ///
+  /// - Parameter life: what streams that tell their life say of it, when the state alone does not say all.
+  package func move(to state: SubscriptionState, isConfirmed: Bool = false, telling life: SubscriptionLife? = nil) {
     let actions = shared.withLock { shared -> [() -> Void] in
       if shared.state.isFinished { return [] }
       shared.state = state
       shared.isConfirmed = isConfirmed
       var actions: [() -> Void] = []
+      if case .finished(.cancelled) = state { shared.buffer.removeAll() }
+      if let consumer = Self.tell(life ?? SubscriptionLife(state), &shared) { actions.append { consumer.resume() } }
       for waiter in shared.stateWaiters.sorted(by: { $0.key < $1.key }) {
         actions.append {
           waiter.value.yield(state)
@@ -77,7 +85,6 @@ package final class SubscriptionCore: Sendable {
         }
         shared.readyWaiters = [:]
         shared.stateWaiters = [:]
-        if case .cancelled = end { shared.buffer.removeAll() }
         if let consumer = shared.consumer { actions.append { consumer.resume() } }
         shared.consumer = nil
       case .pending, .reconnecting, .paused: break
@@ -85,6 +92,47 @@ package final class SubscriptionCore: Sendable {
       return actions
     }
     for action in actions { action() }
+  }
+
+  /// Puts news of the life between the events; answers the consumer that waited for any.
+  private static func tell(_ life: SubscriptionLife?, _ shared: inout Shared) -> CheckedContinuation<Void, Never>? {
+    guard shared.tellsLife, let life else { return nil }
+    let isConnected = life == .connected
+    if isConnected, shared.toldConnected { return nil }
+    shared.toldConnected = isConnected
+    shared.buffer.append(life)
+    defer { shared.consumer = nil }
+    return shared.consumer
+  }
+
+  /// Tells of an attempt that failed before the subscription was ever live: its state stays as it is.
+  package func tell(_ life: SubscriptionLife) {
+    let consumer = shared.withLock { shared -> CheckedContinuation<Void, Never>? in
+      shared.state.isFinished ? nil : Self.tell(life, &shared)
+    }
+    consumer?.resume()
+  }
+
+  /// From now on the events have news of the subscription's life between them. Before anything is consumed.
+  package func tellLife() {
+    shared.withLock { shared in
+      guard !shared.tellsLife else { return }
+      shared.tellsLife = true
+      var lives = [SubscriptionLife.connecting]
+      var last: SubscriptionLife?
+      switch shared.state {
+      case .pending, .finished(.error): break
+      case .active:
+        lives.append(.connected)
+        shared.toldConnected = true
+      case .reconnecting: lives.append(.interrupted(reason: "the connection was lost", attempt: 1))
+      case .paused: lives.append(.interrupted(reason: SubscriptionLife.pause, attempt: 0))
+      case .finished(.completed): (lives, last) = ([.connecting, .connected], .disconnected)
+      case .finished(.cancelled): last = .disconnected
+      }
+      shared.buffer.prepend(lives)
+      if let last { shared.buffer.append(last) }
+    }
   }
 
   private static func error(_ end: SubscriptionEnd) -> any Error {

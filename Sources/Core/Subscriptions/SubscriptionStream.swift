@@ -19,6 +19,18 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
     self.decode = decode
   }
 
+  /// The same subscription with other elements, news of its life among them. Takes the place of `source`, of which
+  /// nothing has been consumed yet, and keeps it.
+  package convenience init<Source: Sendable>(
+    tellingLifeOf source: SubscriptionStream<Source>,
+    decode: @escaping @Sendable (SubscriptionEvent) throws -> Element
+  ) {
+    source.core.tellLife()
+    self.init(core: source.core) { event in
+      try withExtendedLifetime(source) { try decode(event) }
+    }
+  }
+
   deinit {
     core.leave()
   }
@@ -64,3 +76,6 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
     }
   }
 }
+
+/// The name of `SubscriptionStream` for those who know it by this one; both are the same type.
+public typealias MartletAsyncThrowingSequence<Element: Sendable> = SubscriptionStream<Element>
