@@ -24,6 +24,7 @@ build: setup ## build the command: .build/release/martlet
 	@$(SWIFT) build -c release --product martlet
 
 test: setup ## run every test a fresh machine can run
+	@Interoperation/prepare || [ $$? -eq 77 ]
 	@timeout 1500 $(SWIFT) test --disable-xctest --no-parallel
 
 lint: setup ## formatting (strict) and the house rules

@@ -152,6 +152,7 @@ let suites: [Target] = [
   suite(
     "GraphQLStore",
     martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
+  suite("Interoperation", martlet("Vocabulary", "JSON", "Server") + ["Martlet"]),
   suite("House", []),
 ]
 

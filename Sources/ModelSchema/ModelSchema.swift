@@ -18,7 +18,7 @@ package struct ModelSchema: Sendable {
   ///
   /// - Throws: everything that is wrong with it, with places.
   package init(_ source: String, name: String? = nil) throws(ModelSchemaError) {
-    let document: Document
+    var document: Document
     let prelude: Document
     do {
       document = try Parser.parse(source, name: name, limits: .schema)
@@ -26,6 +26,7 @@ package struct ModelSchema: Sendable {
     } catch {
       throw ModelSchemaError([error.graphQLError])
     }
+    Self.takeExtensionsOfRoots(&document)
     try Self.checkDirectives(document, prelude)
     var complaints = Complaints()
     let expanded = JoinModels.expand(document, &complaints)
@@ -51,6 +52,23 @@ package struct ModelSchema: Sendable {
         (model.name, Dictionary(model.fields.enumerated().map { ($1.name, $0) }) { first, _ in first })
       })
     version = Self.hash(source)
+  }
+
+  /// Models bring root types of their own, which a document may extend without writing them: its first extension then
+  /// stands for the type.
+  private static func takeExtensionsOfRoots(_ document: inout Document) {
+    let hasModels = document.definitions.contains {
+      if case .type(let type) = $0 { type.directives.contains { $0.name.text == "model" } } else { false }
+    }
+    guard hasModels else { return }
+    var written: Set<String> = []
+    for case .type(let type) in document.definitions { written.insert(type.name.text) }
+    for (position, definition) in document.definitions.enumerated() {
+      guard case .typeExtension(let type) = definition, ["Query", "Mutation", "Subscription"].contains(type.name.text),
+        written.insert(type.name.text).inserted
+      else { continue }
+      document.definitions[position] = .type(type)
+    }
   }
 
   /// Model directives are checked as any directive is: place, arguments, types. The written document alone need not be

@@ -181,4 +181,23 @@ import Testing
     #expect(try ModelSchema(Self.source).version == schema.version)
     #expect(try ModelSchema(Self.source + " type C { x: Int }").version != schema.version)
   }
+
+  @Test func `the root types that models bring can be extended without being written`() throws {
+    let models = try ModelSchema(
+      """
+      type Note @model { id: ID! text: String }
+      extend type Query { hello: String }
+      extend type Mutation { wave: Int }
+      extend type Subscription { noted(text: String): Note @aws_subscribe(mutations: ["createNote"]) }
+      extend type Subscription { tick: Int }
+      """)
+    for (type, fields) in [
+      ("Query", ["hello", "getNote"]), ("Mutation", ["wave", "createNote"]),
+      ("Subscription", ["noted", "tick", "onCreateNote"]),
+    ] {
+      let root = try #require(models.schema.type(type))
+      for field in fields { #expect(models.schema.field(field, on: root) != nil, "\(type).\(field)") }
+    }
+    #expect(models.operations[FieldPath("Subscription", "noted")] != nil)
+  }
 }
