@@ -1,4 +1,5 @@
 internal import MartletGraphQLLanguage
+internal import MartletJSON
 
 /// What is known of which objects belong to which types: from a schema, from the configuration, or seen in data.
 ///
@@ -42,5 +43,25 @@ struct TypeKnowledge {
     guard learned.count < Self.limit else { return }
     learned[Self.pair(object, condition)] = belongs
     version += 1
+  }
+
+  /// What was learned, as a record for caches that outlive the process: a pair of types and whether the first belongs to
+  /// the second; a type alone for an object's own.
+  var record: CacheRecord {
+    var record = CacheRecord()
+    for (pair, belongs) in learned { record[CacheField(pair)] = .leaf(.bool(belongs)) }
+    for name in objects { record[CacheField(name)] = .leaf(.bool(true)) }
+    return record
+  }
+
+  mutating func remember(_ record: CacheRecord) {
+    for (field, value) in record {
+      guard case .leaf(.bool(let belongs)) = value else { continue }
+      if field.text.utf8.contains(UInt8(ascii: " ")) {
+        learned[field.text] = belongs
+      } else {
+        objects.insert(field.text)
+      }
+    }
   }
 }

@@ -4,6 +4,7 @@ public struct GraphQLStoreError: Error, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Kind: String {
       case invalidDocument, unknownOperation, unexpectedData, tooDeep, insideTransaction, backend, missingData
+      case invalidFile
     }
     private let kind: Kind
     private init(_ kind: Kind) { self.kind = kind }
@@ -20,6 +21,8 @@ public struct GraphQLStoreError: Error, Sendable, CustomStringConvertible {
     public static let insideTransaction = Code(.insideTransaction)
     /// The cache behind the store failed; `underlying` is its error.
     public static let backend = Code(.backend)
+    /// A file cannot be opened, is no database, or is someone else's.
+    public static let invalidFile = Code(.invalidFile)
     /// A transaction read something that is not complete in the store; the message names the first missing field.
     public static let missingData = Code(.missingData)
 

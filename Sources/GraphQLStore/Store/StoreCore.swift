@@ -26,9 +26,13 @@ final class StoreCore: @unchecked Sendable {
       configuration: configuration,
       knowledge: TypeKnowledge(schema: schema, possibleTypes: configuration.possibleTypes))
     shelf = DocumentShelf(configuration: configuration, schema: schema)
+    if cache.outlivesProcess, let known = try? cache.record(for: .types) { binder.knowledge.remember(known.record) }
+    savedKnowledge = binder.knowledge.version
   }
 
   private var lastLayer = 0
+  /// The version of what is known about types that the cache has.
+  private var savedKnowledge = 0
 
   func nextLayer() -> Int {
     lastLayer += 1
@@ -81,6 +85,11 @@ final class StoreCore: @unchecked Sendable {
   /// Applies changes to the cache and tells everyone whom they concern.
   func commit(_ changes: [CacheChange], ending layer: Int? = nil) throws {
     let now = configuration.clock()
+    var changes = changes
+    if cache.outlivesProcess, binder.knowledge.version != savedKnowledge {
+      changes.append(.merge(.types, binder.knowledge.record))
+      savedKnowledge = binder.knowledge.version
+    }
     var difference = changes.isEmpty ? CacheDifference() : try cache.apply(changes, at: now)
     counters.recordsWritten += changes.count
     counters.recordsChanged += difference.changes.count
@@ -112,7 +121,8 @@ final class StoreCore: @unchecked Sendable {
       return []
     }
     let removed = try cache.evict(
-      toRecords: limits.records, bytes: limits.bytes, expiry: expiry, isSpared: watchers.isRead)
+      toRecords: limits.records, bytes: limits.bytes, expiry: expiry,
+      isSpared: { watchers.isRead($0) || $0 == .types })
     counters.evicted += removed.count
     let rest = cache.usage
     // When watchers hold on to more than the bounds, trying again pays off once there is an eighth more.
@@ -128,7 +138,7 @@ final class StoreCore: @unchecked Sendable {
   func collectGarbage(keeping kept: [CacheKey]) throws -> Int {
     let keys = try cache.keys()
     var reached = Set(kept)
-    reached.formUnion(keys.filter(\.isRoot))
+    reached.formUnion(keys.filter { $0.isRoot || $0 == .types })
     reached.formUnion(watchers.records)
     for layer in layers { reached.formUnion(layer.overlay.patches.keys) }
     var open = Array(reached)
@@ -188,6 +198,9 @@ package struct StoreCounters: Sendable, Hashable {
 }
 
 extension CacheKey {
+  /// The record of what was learned about types.
+  static let types = CacheKey("MARTLET_TYPES")
+
   /// Whether this is a field of a root type.
   var isRoot: Bool { text.utf8.starts(with: "QUERY_ROOT.".utf8) || text.utf8.starts(with: "SUBSCRIPTION_ROOT.".utf8) }
 }
