@@ -35,11 +35,17 @@ extension Model {
   /// The type's keys, for predicates and orders: `let post = Post.keys; post.rating > 10`.
   public static var keys: CodingKeys.Type { CodingKeys.self }
 
+  /// The Swift type's name.
   public static var modelName: String { "\(Self.self)" }
+  /// The English plural the server forms.
   public static var pluralModelName: String { ModelNames.plural(modelName) }
+  /// `id`.
   public static var primaryKey: [CodingKeys] { key(named: "id").map { [$0] } ?? [] }
+  /// None: identifying fields are ids or text.
   public static var keyTypes: [CodingKeys: String] { [:] }
+  /// None: all fields are scalars.
   public static var nested: [CodingKeys: ModelSelection] { [:] }
+  /// `createdAt` and `updatedAt`, where the model has them.
   public static var readOnly: [CodingKeys] { ["createdAt", "updatedAt"].compactMap(key(named:)) }
 
   /// Case by case: a key's own failable initialiser would take other spellings of the same text.

@@ -47,18 +47,48 @@ public protocol QueryOperand {
   var queryValue: JSONValue { get }
 }
 
-extension String: QueryOperand { public var queryValue: JSONValue { .string(self) } }
-extension Bool: QueryOperand { public var queryValue: JSONValue { .bool(self) } }
-extension Int: QueryOperand { public var queryValue: JSONValue { .int(Int64(self)) } }
-extension Int32: QueryOperand { public var queryValue: JSONValue { .int(Int64(self)) } }
-extension Int64: QueryOperand { public var queryValue: JSONValue { .int(self) } }
-extension Double: QueryOperand { public var queryValue: JSONValue { .double(self) } }
-extension JSONValue: QueryOperand { public var queryValue: JSONValue { self } }
+extension String: QueryOperand {
+  /// The value as JSON.
+  public var queryValue: JSONValue { .string(self) }
+}
+
+extension Bool: QueryOperand {
+  /// The value as JSON.
+  public var queryValue: JSONValue { .bool(self) }
+}
+
+extension Int: QueryOperand {
+  /// The value as JSON.
+  public var queryValue: JSONValue { .int(Int64(self)) }
+}
+
+extension Int32: QueryOperand {
+  /// The value as JSON.
+  public var queryValue: JSONValue { .int(Int64(self)) }
+}
+
+extension Int64: QueryOperand {
+  /// The value as JSON.
+  public var queryValue: JSONValue { .int(self) }
+}
+
+extension Double: QueryOperand {
+  /// The value as JSON.
+  public var queryValue: JSONValue { .double(self) }
+}
+
+extension JSONValue: QueryOperand {
+  /// The value as JSON.
+  public var queryValue: JSONValue { self }
+}
+
 extension Optional: QueryOperand where Wrapped: QueryOperand {
+  /// The value as JSON; null for none.
   public var queryValue: JSONValue { self?.queryValue ?? .null }
 }
 
 extension QueryOperand where Self: RawRepresentable, RawValue: QueryOperand {
+  /// The raw value as JSON.
   public var queryValue: JSONValue { rawValue.queryValue }
 }
 

@@ -54,7 +54,7 @@ public final class GraphQLClient: Sendable {
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, resumingFrom cursor: Cursor? = nil
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
-    var request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
+    var request = MartletWireProtocols.GraphQLRequest(query: document, operationName: operationName, variables: variables)
     if let cursor { request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions) }
     return SubscriptionStream(core: connection.subscribe(request, buffer: buffer)) { try GraphQLResponse($0) }
   }
@@ -92,7 +92,7 @@ public final class GraphQLClient: Sendable {
   private func perform<Data: Decodable & Sendable>(
     _ kind: OperationKind, _ document: String, _ variables: JSONObject, _ operationName: String?
   ) async throws -> GraphQLResponse<Data> {
-    let request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
+    let request = MartletWireProtocols.GraphQLRequest(query: document, operationName: operationName, variables: variables)
     let payload = try await connection.perform(request, kind)
     return try GraphQLResponse(SubscriptionEvent(payload: payload))
   }
