@@ -13,8 +13,18 @@ package final class OperationPlan: Sendable {
   let fragments: [String: FragmentDefinition]
   let variables: [VariablePlan]
   let conditions: [String]
+  /// The variables that decide what is deferred or streamed.
+  private let incrementalConditions: [String]
+  /// Whether the operation asks for delivery in parts, if its conditions allow it.
+  package let hasIncrementalDirectives: Bool
   private let only: PlanVariant?
-  private let variants: Lock<[UInt64: PlanVariant]>
+  private let variants: Lock<[VariantKey: PlanVariant]>
+
+  /// The decisions a variant is made for.
+  private struct VariantKey: Hashable {
+    var bits: UInt64
+    var format: IncrementalFormat?
+  }
 
   package var kind: OperationKind { operation.kind }
 
@@ -30,18 +40,33 @@ package final class OperationPlan: Sendable {
     var found = ConditionVariables()
     found.find(in: operation.selectionSet, fragments: fragments)
     conditions = found.names
+    incrementalConditions = found.incremental
+    hasIncrementalDirectives =
+      found.hasIncremental && schema.schema.options.incrementalDelivery && operation.kind != .subscription
     only =
       found.names.isEmpty
       ? PlanVariant(schema, operation, root: root, fragments: fragments, variables: JSONObject()) : nil
     variants = Lock([:])
   }
 
-  /// The variant for the coerced `variables`.
+  /// The variant for the coerced `variables` that delivers the response whole.
   package func variant(for variables: JSONObject) -> PlanVariant {
     if let only { return only }
-    let key = key(for: variables)
+    return variant(for: variables, format: nil, key: key(for: variables))
+  }
+
+  /// The variant that delivers in parts, or nil when there is nothing to deliver later.
+  package func variant(for variables: JSONObject, format: IncrementalFormat) -> PlanVariant? {
+    guard hasIncrementalDirectives else { return nil }
+    let found = variant(for: variables, format: format, key: incrementalKey(for: variables))
+    return found.isIncremental ? found : nil
+  }
+
+  private func variant(for variables: JSONObject, format: IncrementalFormat?, key bits: UInt64?) -> PlanVariant {
+    let key = bits.map { VariantKey(bits: $0, format: format) }
     if let key, let known = variants.withLock({ $0[key] }) { return known }
-    let made = PlanVariant(schema, operation, root: root, fragments: fragments, variables: variables)
+    let made = PlanVariant(
+      schema, operation, root: root, fragments: fragments, variables: variables, format: format)
     guard let key else { return made }
     let limit = schema.limits.variantsPerPlan
     variants.withLock { known in
@@ -61,6 +86,18 @@ package final class OperationPlan: Sendable {
     }
     return key
   }
+
+  private func incrementalKey(for variables: JSONObject) -> UInt64? {
+    guard conditions.count + incrementalConditions.count <= 64, var key = key(for: variables) else { return nil }
+    for name in incrementalConditions {
+      switch variables[name] {
+      case nil, .bool(true): key = key << 1 | 1
+      case .bool(false): key = key << 1
+      default: return nil
+      }
+    }
+    return key
+  }
 }
 
 /// A plan with all conditions decided.
@@ -72,18 +109,21 @@ package final class PlanVariant: Sendable {
   package let isDeferred: Bool
   /// Whether the planning limit left parts out.
   package let isPartial: Bool
+  /// Whether something is deferred or streamed.
+  package let isIncremental: Bool
 
   init(
     _ schema: ExecutableSchema, _ operation: OperationDefinition, root: NamedType,
-    fragments: [String: FragmentDefinition], variables: JSONObject
+    fragments: [String: FragmentDefinition], variables: JSONObject, format: IncrementalFormat? = nil
   ) {
     var planner = Planner(
       schema: schema, fragments: fragments, root: root, isSubscription: operation.kind == .subscription,
-      variables: variables, budget: schema.limits.plannedFields)
+      variables: variables, budget: schema.limits.plannedFields, format: format)
     selection = planner.plan([operation.selectionSet], on: root)
     runsUserCode = planner.runsUserCode
     isDeferred = planner.isDeferred
     isPartial = planner.isPartial
+    isIncremental = planner.isIncremental
   }
 }
 

@@ -10,8 +10,14 @@ struct Planner {
   let fragments: [String: FragmentDefinition]
   let root: NamedType
   let isSubscription: Bool
-  /// The coerced variables. Only those that `@skip` and `@include` read are looked at.
+  /// The coerced variables. Only those that conditions read are looked at.
   let variables: JSONObject
+  /// The shape in which parts will be delivered; nil to plan one whole response, whatever `@defer` and `@stream` say.
+  let format: IncrementalFormat?
+  /// Deferred fragments that may still be planned.
+  var deferrals: Int
+  /// Whether something is deferred or streamed.
+  var isIncremental = false
   /// Fields that may still be planned.
   private(set) var budget: Int
   /// Whether executing runs code of the program that uses the library.
@@ -23,7 +29,7 @@ struct Planner {
 
   init(
     schema: ExecutableSchema, fragments: [String: FragmentDefinition], root: NamedType, isSubscription: Bool,
-    variables: JSONObject, budget: Int
+    variables: JSONObject, budget: Int, format: IncrementalFormat? = nil
   ) {
     self.schema = schema
     self.fragments = fragments
@@ -31,26 +37,45 @@ struct Planner {
     self.isSubscription = isSubscription
     self.variables = variables
     self.budget = budget
+    self.format = format
+    deferrals = format == nil ? 0 : schema.limits.deferredFragments
   }
 
   /// Plans `selectionSets` together, as selected on the object type `type`.
   mutating func plan(_ selectionSets: [SelectionSet], on type: NamedType) -> SelectionPlan {
-    var collector = FieldCollector(schema: schema.schema, fragments: fragments, variables: variables, type: type)
+    plan(selectionSets.map { ($0, nil) }, on: type, within: [])
+  }
+
+  /// Plans selection sets that stand in deferred fragments, for a part that belongs to the fragments `within`.
+  private mutating func plan(
+    _ selectionSets: [(set: SelectionSet, usage: DeferUsage?)], on type: NamedType, within: [DeferUsage]
+  ) -> SelectionPlan {
+    var collector = FieldCollector(
+      schema: schema.schema, fragments: fragments, variables: variables, type: type, deferrals: deferrals)
     do {
-      for selectionSet in selectionSets { try collector.collect(selectionSet) }
+      for selectionSet in selectionSets { try collector.collect(selectionSet.set, into: selectionSet.usage) }
+      deferrals = collector.deferrals
+      guard format == nil else { return try split(collector, within: within) }
     } catch {
+      // A plan for delivery in parts may have faults that one for a whole response does not have.
+      isIncremental = isIncremental || format != nil
       return SelectionPlan(typeName: type.name, fields: [], fault: error)
     }
     var fields: [FieldPlan] = []
     fields.reserveCapacity(collector.names.count)
-    for nodes in collector.groups {
-      if let field = plan(nodes, on: type) { fields.append(field) }
+    for places in collector.groups {
+      if let field = plan(places, on: type, within: []) { fields.append(field) }
     }
     return SelectionPlan(typeName: type.name, fields: fields, fault: nil)
   }
 
-  private mutating func plan(_ nodes: [Field], on type: NamedType) -> FieldPlan? {
-    guard let node = nodes.first, let definition = schema.schema.field(node.name.text, on: type) else { return nil }
+  /// Plans one field, selected at `places`; nil for a field that does not exist.
+  mutating func plan(
+    _ places: [CollectedField], on type: NamedType, within: [DeferUsage], stream directive: Directive? = nil
+  ) -> FieldPlan? {
+    guard let node = places.first?.node, let definition = schema.schema.field(node.name.text, on: type) else {
+      return nil
+    }
     budget -= 1
     let code = schema.code(of: definition, on: type)
     let resolver = code.resolver ?? fallback(for: definition, on: type)
@@ -59,22 +84,38 @@ struct Planner {
     if definition.arguments.contains(where: { self.schema.types.leaf($0.type.named)?.runsUserCode == true }) {
       runsUserCode = true
     }
+    let arguments = schema.types.planArguments(of: node, definition)
+    let content = content(of: definition, places, within)
+    let stream = directive.flatMap { directive -> StreamPlan? in
+      guard definition.type.isList else { return nil }
+      isIncremental = true
+      // What is streamed is no part of the deferred fragments around the list any more.
+      let isPlain = places.allSatisfy { $0.usage == nil }
+      let items =
+        isPlain
+        ? content : self.content(of: definition, places.map { CollectedField(node: $0.node, usage: nil) }, [])
+      return StreamPlan(
+        label: directive.argument("label")?.stringText, initialCount: directive.argument("initialCount"),
+        items: FieldPlan(
+          responseName: node.responseName, parentName: type.name, definition: definition, resolver: resolver,
+          slot: code.slot, arguments: arguments, content: items, nodes: places.map(\.node)))
+    }
     return FieldPlan(
       responseName: node.responseName, parentName: type.name, definition: definition, resolver: resolver,
-      slot: code.slot,
-      arguments: schema.types.planArguments(of: node, definition),
-      content: content(of: definition, nodes), nodes: nodes)
+      slot: code.slot, arguments: arguments, content: content, nodes: places.map(\.node), stream: stream)
   }
 
-  private mutating func content(of definition: SchemaField, _ nodes: [Field]) -> FieldContent {
+  private mutating func content(
+    of definition: SchemaField, _ places: [CollectedField], _ within: [DeferUsage]
+  ) -> FieldContent {
     if definition === schema.schema.typenameField { return .typeName }
     let named = schema.schema[definition.type.named]
     if let leaf = schema.types.leaf(named.id) {
       if leaf.runsUserCode { runsUserCode = true }
       return .leaf(leaf)
     }
-    let selectionSets = nodes.compactMap(\.selectionSet)
-    guard named.isAbstract else { return .object(plan(selectionSets, on: named)) }
+    let selectionSets = places.compactMap { place in place.node.selectionSet.map { ($0, place.usage) } }
+    guard named.isAbstract else { return .object(plan(selectionSets, on: named, within: within)) }
     if schema.resolvers.types[named.name] != nil { runsUserCode = true }
     var selections: [String: SelectionPlan] = [:]
     for id in named.possibleTypes {
@@ -85,7 +126,7 @@ struct Planner {
         break
       }
       let object = schema.schema[id]
-      selections[object.name] = plan(selectionSets, on: object)
+      selections[object.name] = plan(selectionSets, on: object, within: within)
     }
     return .abstract(named, selections)
   }

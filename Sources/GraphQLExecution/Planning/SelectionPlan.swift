@@ -8,11 +8,14 @@ package final class SelectionPlan: Sendable {
   package let fields: [FieldPlan]
   /// A condition whose variable has no value: executing the selection is this error.
   package let fault: PlanFault?
+  /// What is delivered after the rest; nil for nothing.
+  package let deferral: DeferralPlan?
 
-  package init(typeName: String, fields: [FieldPlan], fault: PlanFault?) {
+  package init(typeName: String, fields: [FieldPlan], fault: PlanFault?, deferral: DeferralPlan? = nil) {
     self.typeName = typeName
     self.fields = fields
     self.fault = fault
+    self.deferral = deferral
   }
 }
 
@@ -37,10 +40,12 @@ package final class FieldPlan: Sendable {
   package let content: FieldContent
   /// Every place where the document selects the field.
   package let nodes: [Field]
+  /// How the list is streamed; nil when it is delivered whole.
+  package let stream: StreamPlan?
 
   package init(
     responseName: String, parentName: String, definition: SchemaField, resolver: FieldResolver, slot: Int?,
-    arguments: ArgumentPlan, content: FieldContent, nodes: [Field]
+    arguments: ArgumentPlan, content: FieldContent, nodes: [Field], stream: StreamPlan? = nil
   ) {
     self.responseName = responseName
     encodedName = Self.encodedKey(responseName)
@@ -51,6 +56,7 @@ package final class FieldPlan: Sendable {
     self.arguments = arguments
     self.content = content
     self.nodes = nodes
+    self.stream = stream
     type = definition.type
   }
 

@@ -39,19 +39,35 @@ package struct ResponseError: Sendable, Hashable {
     }
     if !error.path.isEmpty {
       writer.key("path")
-      writer.beginArray()
-      for element in error.path {
-        switch element {
-        case .key(let name): writer.string(name)
-        case .index(let index): writer.int(Int64(index))
-        }
-      }
-      writer.endArray()
+      writer.path(error.path)
     }
     if !extensions.isEmpty {
       writer.key("extensions")
       writer.value(.object(extensions))
     }
     writer.endObject()
+  }
+}
+
+extension JSONWriter {
+  /// A member `errors`; nothing when there are none.
+  mutating func errors(_ errors: [ResponseError]) {
+    guard !errors.isEmpty else { return }
+    key("errors")
+    beginArray()
+    for error in errors { error.write(to: &self) }
+    endArray()
+  }
+
+  /// A response position.
+  mutating func path(_ path: [GraphQLError.PathElement]) {
+    beginArray()
+    for element in path {
+      switch element {
+      case .key(let name): string(name)
+      case .index(let index): int(Int64(index))
+      }
+    }
+    endArray()
   }
 }

@@ -22,12 +22,13 @@ package struct ResponseTree: Sendable {
   /// Writes the response as a JSON object, errors first.
   package func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    if !errors.isEmpty {
-      writer.key("errors")
-      writer.beginArray()
-      for error in errors { error.write(to: &writer) }
-      writer.endArray()
-    }
+    writeMembers(to: &writer)
+    writer.endObject()
+  }
+
+  /// Writes the members of the response's object.
+  package func writeMembers(to writer: inout JSONWriter) {
+    writer.errors(errors)
     if let data {
       writer.key("data")
       data.write(to: &writer)
@@ -36,7 +37,6 @@ package struct ResponseTree: Sendable {
       writer.key("extensions")
       writer.value(.object(extensions))
     }
-    writer.endObject()
   }
 
   /// The response's bytes.

@@ -44,6 +44,9 @@ extension Execution {
       case .waiting, .batched, .callback:
         enqueue(field, source, arguments)
         return .pending
+      case .sequence:
+        enqueue(field, source, arguments, wanted: try wantedItems(field))
+        return .pending
       }
     } catch {
       return fail(error, field)
@@ -128,11 +131,22 @@ extension Execution {
     let list: ResultContainer
     switch value.content {
     case .list(let items):
+      if let stream = streamed(field) { return completeStream(items, nil, element, field, stream) }
+      list = ResultContainer(capacity: items.count)
+      for item in items {
+        guard append(item, to: list, element, field) else { return nil }
+      }
+    case .partial(let items, let source):
+      if let stream = streamed(field) { return completeStream(items, source, element, field, stream) }
+      source.cancel()
       list = ResultContainer(capacity: items.count)
       for item in items {
         guard append(item, to: list, element, field) else { return nil }
       }
     case .json(.array(let items)):
+      if let stream = streamed(field) {
+        return completeStream(items.map { ResolvedValue(.json($0)) }, nil, element, field, stream)
+      }
       list = ResultContainer(capacity: items.count)
       for item in items {
         guard append(ResolvedValue(.json(item)), to: list, element, field) else { return nil }
@@ -145,7 +159,13 @@ extension Execution {
     return .list(list)
   }
 
-  private func append(
+  /// How the list at the current position is streamed: only a field's own list is, not a list that is one of its items.
+  private func streamed(_ field: FieldPlan) -> StreamPlan? {
+    guard delivery != nil, let stream = field.stream, steps.last?.container.selection != nil else { return nil }
+    return stream
+  }
+
+  func append(
     _ item: ResolvedValue, to list: ResultContainer, _ element: WrappedType, _ field: FieldPlan
   ) -> Bool {
     let index = list.values.count
@@ -168,6 +188,12 @@ extension Execution {
       return nil
     }
     let container = ResultContainer(selection)
+    if let delivery, let deferral = selection.deferral {
+      delivery.note(
+        Discovery(
+          content: .deferral(deferral, source: source),
+          place: steps + [Step(container: container, index: 0, isNullable: false)], path: path))
+    }
     var index = 0
     for field in selection.fields {
       guard executeField(field, at: index, in: container, of: source) else { return nil }
@@ -219,7 +245,7 @@ extension ResolvedValue {
       return ResolvedValue(.json(record.slots[slot]))
     case .json(.object(let members)): return members[field.name].map { ResolvedValue(.json($0)) } ?? .null
     case .object(let object): return object.value(of: field.name)
-    case .null, .json, .list: return .null
+    case .null, .json, .list, .partial: return .null
     }
   }
 
@@ -232,7 +258,7 @@ extension ResolvedValue {
     case .json(.object(let members)):
       if case .string(let name)? = members["__typename"] { return name }
       return nil
-    case .null, .json, .list: return nil
+    case .null, .json, .list, .partial: return nil
     }
   }
 }

@@ -21,6 +21,8 @@ package final class Execution {
   var errors: [ResponseError] = []
   private var droppedErrors = 0
   var listItems = 0
+  /// What is delivered later; nil when the response is delivered whole.
+  let delivery: Delivery?
 
   /// Calls that can be made at once.
   var single: [FieldWork] = []
@@ -51,6 +53,7 @@ package final class Execution {
     self.context = context
     schema = plan.schema
     rootValue = root
+    delivery = variant.isIncremental ? Delivery() : nil
   }
 
   /// Whether nothing is waited for any more.
@@ -67,6 +70,12 @@ package final class Execution {
       report(fault.message, fault.locations)
       dataIsNull = true
       return
+    }
+    if let delivery, let deferral = variant.selection.deferral {
+      delivery.note(
+        Discovery(
+          content: .deferral(deferral, source: rootValue),
+          place: [Step(container: container, index: 0, isNullable: false)], path: []))
     }
     advance()
   }
@@ -93,11 +102,22 @@ package final class Execution {
   /// The calls that can be made now. Batches are held back until no single call is under way, since its answer may
   /// add parents to them.
   package func takeWork() -> [FieldWork] {
+    if delivery != nil { startReleased() }
     var result: [FieldWork] = []
-    for work in single where isAttached(work.places[0]) { result.append(work) }
+    for work in single {
+      if work.list != nil {
+        result.append(work)
+      } else if isAttached(work.places[0]) {
+        countCalls(of: work, 1)
+        result.append(work)
+      } else if let part = delivery?.part(of: work.places[0]) {
+        settle(part)
+      }
+    }
     single.removeAll()
-    runningSingles += result.count
-    if runningSingles == 0 {
+    if delivery != nil {
+      takeReadyBatches(&result)
+    } else if runningSingles == 0 {
       for var work in batches {
         work.keep { isAttached($0) }
         if !work.places.isEmpty { result.append(work) }
@@ -118,13 +138,53 @@ package final class Execution {
     return result
   }
 
+  /// A single call begins or ends: it may add parents to the batches of its part of the response.
+  private func countCalls(of work: FieldWork, _ change: Int) {
+    guard !work.isBatch, let first = work.places.first?.first else { return }
+    if first.container === root {
+      runningSingles += change
+    } else {
+      delivery?.part(of: work.places[0])?.calls += change
+    }
+  }
+
+  /// With parts, a batch waits only for the calls of the parts its parents are in: one slow part must not hold up others.
+  private func takeReadyBatches(_ result: inout [FieldWork]) {
+    var held: [FieldWork] = []
+    for work in batches {
+      var (ready, rest) = (work, work)
+      ready.keep { place in
+        guard isAttached(place) else { return false }
+        return (delivery?.part(of: place)?.calls ?? runningSingles) == 0
+      }
+      rest.keep { place in
+        guard isAttached(place) else { return false }
+        return (delivery?.part(of: place)?.calls ?? runningSingles) > 0
+      }
+      for place in work.places where !isAttached(place) {
+        if let part = delivery?.part(of: place) { settle(part) }
+      }
+      if !ready.places.isEmpty { result.append(ready) }
+      if !rest.places.isEmpty { held.append(rest) }
+    }
+    batches = held
+    batchIndex.removeAll()
+    for (index, work) in held.enumerated() { batchIndex[ObjectIdentifier(work.field)] = index }
+  }
+
   /// Hands in the answers to one call: one per parent, in order.
   package func complete(_ id: Int, _ results: ResolverResults) {
     guard let work = running.removeValue(forKey: id) else { return }
-    if !work.isBatch { runningSingles -= 1 }
+    if let list = work.list { return answered(list, results) }
+    countCalls(of: work, -1)
     for (index, place) in work.places.enumerated() {
-      guard isAttached(place), let last = place.last else { continue }
+      let part = delivery?.part(of: place)
+      guard isAttached(place), let last = place.last else {
+        if let part { settle(part) }
+        continue
+      }
       steps = place
+      delivery?.current = part
       let value: ResultValue?
       if results.count != work.places.count {
         value = fail(
@@ -142,6 +202,8 @@ package final class Execution {
         propagateNull(from: place)
       }
       steps.removeAll()
+      delivery?.current = nil
+      if let part { settle(part) }
     }
     advance()
   }
@@ -155,12 +217,13 @@ package final class Execution {
     running.removeAll()
   }
 
-  func enqueue(_ field: FieldPlan, _ source: ResolvedValue, _ arguments: JSONObject) {
+  func enqueue(_ field: FieldPlan, _ source: ResolvedValue, _ arguments: JSONObject, wanted: Int = 0) {
     let isBatch: Bool
     switch field.resolver {
     case .batched, .callback: isBatch = true
-    case .property, .parent, .builtIn, .computed, .waiting: isBatch = false
+    case .property, .parent, .builtIn, .computed, .waiting, .sequence: isBatch = false
     }
+    delivery?.current?.waiting += 1
     if isBatch, let index = batchIndex[ObjectIdentifier(field)] {
       batches[index].places.append(steps)
       batches[index].sources.append(source)
@@ -168,7 +231,7 @@ package final class Execution {
     }
     let work = FieldWork(
       field: field, isBatch: isBatch, arguments: arguments, context: context, sources: [source], places: [steps],
-      path: isBatch ? [] : path)
+      path: isBatch ? [] : path, wanted: wanted)
     if isBatch {
       batchIndex[ObjectIdentifier(field)] = batches.count
       batches.append(work)
@@ -178,8 +241,11 @@ package final class Execution {
   }
 
   /// Whether a position is still part of the response, and not dropped with a null above it.
-  private func isAttached(_ place: [Step]) -> Bool {
-    guard !dataIsNull, let first = place.first, first.container === root else { return false }
+  func isAttached(_ place: [Step]) -> Bool {
+    guard !dataIsNull, let first = place.first else { return false }
+    if first.container !== root {
+      guard let part = delivery?.part(of: place), part.isWanted else { return false }
+    }
     for index in place.indices.dropLast() {
       let step = place[index]
       if !step.container.values[step.index].holds(place[index + 1].container) { return false }
@@ -192,22 +258,34 @@ package final class Execution {
       step.container.values[step.index] = .null
       return
     }
-    dataIsNull = true
+    if let part = delivery?.current { part.isNull = true } else { dataIsNull = true }
   }
 
   // MARK: Errors
 
   /// The response position where execution is.
   var path: [GraphQLError.PathElement] {
-    steps.map { step in
+    let steps: [GraphQLError.PathElement] = steps.map { step in
       if let selection = step.container.selection { return .key(selection.fields[step.index].responseName) }
       return .index(step.index)
+    }
+    guard let part = delivery?.current else { return steps }
+    switch part.content {
+    case .fields: return part.path + steps
+    case .item(_, let index): return part.path + [.index(index)] + steps.dropFirst()
     }
   }
 
   func report(
     _ message: String, _ locations: [SourceLocation], extensions: JSONObject = JSONObject()
   ) {
+    if let delivery, let part = delivery.current {
+      // A part that fails has to say why.
+      guard delivery.errorCount < schema.limits.errors || part.errors.isEmpty else { return }
+      delivery.errorCount += 1
+      part.errors.append(ResponseError(message, locations: locations, path: path, extensions: extensions))
+      return
+    }
     guard errors.count < schema.limits.errors else {
       droppedErrors += 1
       return

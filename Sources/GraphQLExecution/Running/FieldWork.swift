@@ -14,11 +14,19 @@ package struct FieldWork {
   /// Where the answers belong, one position for each parent.
   var places: [[Execution.Step]]
   let path: [GraphQLError.PathElement]
+  /// How many items a sequence is asked for at first.
+  let wanted: Int
+  /// The streamed list whose source is asked for an item; nil for a field's resolver.
+  let list: StreamedList?
+  private let source: SourceEvents?
 
   init(
     field: FieldPlan, isBatch: Bool, arguments: JSONObject, context: RequestContext, sources: [ResolvedValue],
-    places: [[Execution.Step]], path: [GraphQLError.PathElement]
+    places: [[Execution.Step]], path: [GraphQLError.PathElement], wanted: Int
   ) {
+    self.wanted = wanted
+    list = nil
+    source = nil
     self.field = field
     self.isBatch = isBatch
     self.arguments = arguments
@@ -26,6 +34,20 @@ package struct FieldWork {
     self.sources = sources
     self.places = places
     self.path = path
+  }
+
+  /// Asks the source of a list for its next item.
+  init(asking source: SourceEvents, for list: StreamedList, context: RequestContext) {
+    field = list.plan.items
+    isBatch = false
+    arguments = JSONObject()
+    self.context = context
+    sources = []
+    places = []
+    path = list.path
+    wanted = 1
+    self.list = list
+    self.source = source
   }
 
   /// Drops the parents whose positions are no longer part of the response.
@@ -44,7 +66,8 @@ package struct FieldWork {
         source: sources.first ?? .null, arguments: arguments, context: context, typeName: field.parentName,
         fieldName: field.name, path: path),
       batch: BatchRequest(
-        sources: sources, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name))
+        sources: sources, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name),
+      wanted: wanted, events: source)
   }
 }
 
@@ -53,12 +76,17 @@ package struct ResolverCall: Sendable {
   let resolver: FieldResolver
   let request: FieldRequest
   package let batch: BatchRequest
+  let wanted: Int
+  /// The source of a list that is asked for its next item, in place of the resolver.
+  let events: SourceEvents?
 
   /// Makes the call and waits for its answers, one per parent.
   @concurrent
   package func perform() async -> ResolverResults {
     do {
+      if let events { return try await events.next().map { [.success($0)] } ?? [] }
       switch resolver {
+      case .sequence(let open): return [.success(try await open(request).makeEvents().first(wanted))]
       case .waiting(let body): return [.success(try await body(request))]
       case .batched(let body): return try await body(batch).map { .success($0) }
       case .callback(let body):
@@ -69,6 +97,7 @@ package struct ResolverCall: Sendable {
       case .property, .parent: return []
       }
     } catch {
+      if events != nil { return [.failure(error)] }
       return batch.sources.map { _ in .failure(error) }
     }
   }

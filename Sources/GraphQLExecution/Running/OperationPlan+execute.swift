@@ -51,6 +51,12 @@ extension OperationPlan {
   private func run(variables: JSONObject, context: RequestContext, root: ResolvedValue) async -> ResponseTree {
     let execution = Execution(
       self, variant: variant(for: variables), variables: variables, context: context, root: root)
+    await finish(execution)
+    return execution.result
+  }
+
+  /// Runs all that is not delivered later.
+  func finish(_ execution: Execution) async {
     execution.start()
     while !execution.isFinished {
       let works = execution.takeWork()
@@ -66,7 +72,6 @@ extension OperationPlan {
         break
       }
     }
-    return execution.result
   }
 
   /// Makes calls side by side, and those that their answers make possible, until none is left under way.

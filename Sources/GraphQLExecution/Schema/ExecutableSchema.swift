@@ -11,6 +11,8 @@ public final class ExecutableSchema: Sendable {
   public let exposure: ErrorExposure
   /// Whether clients may ask what the schema looks like.
   public let allowsIntrospection: Bool
+  /// Whether requests may use `@defer` and `@stream`. Off by default: the directives are a proposal.
+  public var allowsIncrementalDelivery: Bool { schema.options.incrementalDelivery }
   package let introspection: IntrospectionModel
   let plans: SharedPlanCache
   /// Resolver and slot of each field, by the numbers of the type and the field: planning asks for every field.
@@ -28,13 +30,15 @@ public final class ExecutableSchema: Sendable {
   ///   field that it does not have.
   public convenience init(
     _ source: String, limits: ExecutionLimits = ExecutionLimits(), exposure: ErrorExposure = .masked,
-    allowsIntrospection: Bool = true, configure: (inout Resolvers) -> Void = { _ in }
+    allowsIntrospection: Bool = true, allowsIncrementalDelivery: Bool = false,
+    configure: (inout Resolvers) -> Void = { _ in }
   ) throws(ExecutableSchemaError) {
     var resolvers = Resolvers()
     configure(&resolvers)
     let schema: Schema
     do {
-      schema = try Schema.build(source)
+      schema = try Schema.build(
+        source, options: SchemaOptions(incrementalDelivery: allowsIncrementalDelivery))
     } catch {
       throw ExecutableSchemaError(errors: error.errors)
     }

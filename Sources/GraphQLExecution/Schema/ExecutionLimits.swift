@@ -17,6 +17,15 @@ public struct ExecutionLimits: Sendable {
   public var cachedDocumentBytes = 32_768
   /// Plans kept per operation for different values of the variables its `@skip` and `@include` read.
   public var variantsPerPlan = 16
+  /// Deferred fragments planned for one operation. Fragments that spread each other multiply, so a small document can
+  /// ask for many; those beyond the limit are delivered with what is around them.
+  public var deferredFragments = 64
+  /// Deferred parts and streamed lists that one operation may have open at the same time. Each item of a list can have
+  /// its own; those beyond the limit are reported as failed.
+  public var openParts = 10_000
+  /// Items of a streamed list that are completed or asked for ahead of what has been delivered. More would delay the
+  /// first ones and take memory; fewer would leave batched resolvers little to batch.
+  public var streamedItemsAhead = 32
   /// Resolved list items of one operation; one more fails the operation. Bounds memory against resolvers and stored
   /// lists that multiply.
   public var listItems = 1_000_000

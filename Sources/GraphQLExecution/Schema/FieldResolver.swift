@@ -13,6 +13,8 @@ package enum FieldResolver: Sendable {
   case computed(@Sendable (FieldRequest) throws -> ResolvedValue)
   /// By user code that may wait, once per parent; different parents at the same time.
   case waiting(@concurrent @Sendable (FieldRequest) async throws -> ResolvedValue)
+  /// By user code that opens a sequence of the list's items.
+  case sequence(@concurrent @Sendable (FieldRequest) async throws -> SourceStream)
   /// By user code, once for all parents of a level.
   case batched(@concurrent @Sendable (BatchRequest) async throws -> [ResolvedValue])
 
@@ -20,7 +22,7 @@ package enum FieldResolver: Sendable {
   package var isDeferred: Bool {
     switch self {
     case .property, .parent, .builtIn, .computed: false
-    case .callback, .waiting, .batched: true
+    case .callback, .waiting, .sequence, .batched: true
     }
   }
 
@@ -28,7 +30,7 @@ package enum FieldResolver: Sendable {
   package var runsUserCode: Bool {
     switch self {
     case .property, .parent, .builtIn, .callback: false
-    case .computed, .waiting, .batched: true
+    case .computed, .waiting, .sequence, .batched: true
     }
   }
 }

@@ -65,6 +65,16 @@ public struct Resolvers: Sendable {
     fields[FieldName(type, field)] = .batched { request in try await body(request).map(\.resolved) }
   }
 
+  /// Finds a list's items with a sequence, which may give them one by one over time. A client that asks for `@stream`
+  /// gets each item when it comes; for others the sequence is read to its end first.
+  ///
+  /// The sequence is let go when it has ended or failed, when the client has gone, or when no more items are wanted.
+  public mutating func list<Source: AsyncSequence & Sendable>(
+    _ type: String, _ field: String, _ body: @escaping @concurrent @Sendable (FieldRequest) async throws -> Source
+  ) where Source.Element: Resolvable & Sendable {
+    fields[FieldName(type, field)] = .sequence { request in SourceStream(try await body(request)) }
+  }
+
   /// Opens the stream behind a field of the subscription root. Each element is the field's value in one response,
   /// unless the field also has a resolver, whose parent the element then is.
   ///

@@ -39,6 +39,17 @@ package class SourceEvents: @unchecked Sendable {
 
   /// Lets the source go.
   package func cancel() {}
+
+  /// The first `count` elements as a list, with the rest behind it unless the source ended before.
+  func first(_ count: Int) async throws -> ResolvedValue {
+    var items: [ResolvedValue] = []
+    while items.count < count {
+      try Task.checkCancellation()
+      guard let item = try await next() else { return .list(items) }
+      items.append(item)
+    }
+    return ResolvedValue(.partial(items, self))
+  }
 }
 
 /// Reads an iterator whose type only this class knows.

@@ -9,6 +9,8 @@ public struct ResolvedValue: Sendable {
     case null
     case json(JSONValue)
     case list([ResolvedValue])
+    /// The first items of a list, and where the rest comes from.
+    case partial([ResolvedValue], SourceEvents)
     case record(RecordValue)
     case object(any ResolvedObject)
   }
@@ -53,7 +55,7 @@ public struct ResolvedValue: Sendable {
     case .json(let value):
       if case .null = value { return true }
       return false
-    case .list, .record, .object: return false
+    case .list, .partial, .record, .object: return false
     }
   }
 
@@ -70,7 +72,7 @@ public struct ResolvedValue: Sendable {
         items.append(item)
       }
       return .array(items)
-    case .record, .object: return nil
+    case .partial, .record, .object: return nil
     }
   }
 }
