@@ -67,6 +67,7 @@ let floor2: [Target] = [
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
   module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core")),
+  module("Generator", martlet("JSON", "GraphQLLanguage")),
   module(
     "Store",
     martlet(
@@ -80,6 +81,8 @@ let floor3: [Target] = [
       "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"),
     path: "Sources/Martlet", swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
+  // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
+  module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
   module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation")),
   module(
     "Server",
@@ -96,8 +99,16 @@ let floor4: [Target] = [
     dependencies: martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
       "Sockets",
-      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server") + ["Martlet"],
-    path: "Sources/Command", swiftSettings: strict)
+      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles")
+      + ["Martlet"],
+    path: "Sources/Command", swiftSettings: strict),
+  // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.
+  .executableTarget(
+    name: "martlet-generate", dependencies: martlet("GenerateFiles"), path: "Sources/GenerateTool",
+    swiftSettings: strict),
+  .plugin(
+    name: "MartletGeneratePlugin", capability: .buildTool(), dependencies: ["martlet-generate"],
+    path: "Plugins/MartletGeneratePlugin"),
 ]
 
 // Whole small programs that use the products as a stranger would.
@@ -153,6 +164,9 @@ let suites: [Target] = [
     "GraphQLStore",
     martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
   suite("Interoperation", martlet("Vocabulary", "JSON", "Server") + ["Martlet"]),
+  suite(
+    "Generator", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator", "GenerateFiles", "Core") + ["Martlet"],
+    resources: [.copy("Fixtures")]),
   suite("House", []),
 ]
 
@@ -162,6 +176,7 @@ let products: [Product] = [
   .library(name: "MartletTesting", targets: ["MartletTesting"]),
   .library(name: "MartletSQLiteStore", targets: ["MartletSQLiteStore"]),
   .executable(name: "martlet", targets: ["MartletCommand"]),
+  .plugin(name: "MartletGeneratePlugin", targets: ["MartletGeneratePlugin"]),
 ]
 
 let package = Package(

@@ -53,6 +53,14 @@ enum NamedFile {
     }
   }
 
+  static func makeFolder(_ path: String) throws(CommandFailure) {
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch {
+      throw CommandFailure(.io, "\(path) cannot be made: \(reason(error)).")
+    }
+  }
+
   static func exists(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: path)
   }

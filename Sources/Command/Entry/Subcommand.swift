@@ -14,7 +14,7 @@ extension EchoCommand: Subcommand {}
 enum Subcommands {
   static let all: [any Subcommand.Type] = [
     ServeCommand.self, AccessCommand.self, QueryCommand.self, MutateCommand.self, SubscribeCommand.self,
-    ImportCommand.self, SchemaCommand.self, BackupCommand.self, BenchCommand.self,
+    ImportCommand.self, SchemaCommand.self, GenerateCommand.self, BackupCommand.self, BenchCommand.self,
     EchoCommand.self, CompletionCommand.self, HelpCommand.self,
   ]
 

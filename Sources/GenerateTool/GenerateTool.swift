@@ -1,0 +1,41 @@
+internal import Foundation
+import MartletGenerateFiles
+import MartletGenerator
+
+/// What the build plugin runs: `martlet-generate CONFIGURATION OUTPUT.swift`. People use `martlet generate`.
+@main
+enum GenerateTool {
+  static func main() {
+    let words = Array(CommandLine.arguments.dropFirst())
+    guard words.count == 2 else {
+      report("USAGE: martlet-generate CONFIGURATION OUTPUT.swift")
+      exit(64)
+    }
+    do {
+      try run(configuration: words[0], output: words[1])
+    } catch let failure as GenerationErrors {
+      // The form that builds show as errors of the file.
+      for error in failure.errors {
+        var placed = error
+        placed.message = "error: " + error.message
+        report(error.file == nil ? "\(words[0]): \(placed)" : placed.description)
+      }
+      exit(65)
+    } catch {
+      report("\(words[0]): error: \(error.localizedDescription)")
+      exit(74)
+    }
+  }
+
+  private static func run(configuration path: String, output: String) throws {
+    let url = URL(fileURLWithPath: path)
+    var settings = try GenerateSettings(try String(contentsOf: url, encoding: .utf8), file: path)
+    settings.output = output
+    let folder = GenerateFolder(url.deletingLastPathComponent().path, settings: settings)
+    _ = try folder.write(try folder.generate(try folder.schema()))
+  }
+
+  private static func report(_ line: String) {
+    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
+  }
+}

@@ -1,0 +1,56 @@
+/// How operations become Swift, apart from where files are.
+package struct GeneratorConfiguration: Hashable, Sendable {
+  /// Who may use the generated types.
+  package enum Access: String, Hashable, Sendable, CaseIterable {
+    case `internal`, package, `public`
+  }
+
+  /// The Swift type of a custom scalar.
+  package struct Scalar: Hashable, Sendable {
+    /// A type that is `Codable`, `Hashable` and `Sendable`.
+    package var type: String
+    /// The module to import for it, if any.
+    package var module: String?
+
+    package init(_ type: String, module: String? = nil) {
+      self.type = type
+      self.module = module
+    }
+  }
+
+  /// Default `internal`: smallest, since Swift makes the initialisers.
+  package var access: Access
+  /// Custom scalars by name. Those not named are `String`, but AWSTimestamp, which is a number on the wire: `Int`.
+  package var scalars: [String: Scalar]
+  /// Swift names of enums and input objects whose own name is taken.
+  package var typeNames: [String: String]
+  /// Whether descriptions become documentation comments of operations, fragments, enums and input objects.
+  package var descriptions: Bool
+  /// Whether everything goes into one file.
+  package var isSingleFile: Bool
+
+  package init(
+    access: Access = .internal, scalars: [String: Scalar] = [:], typeNames: [String: String] = [:],
+    descriptions: Bool = true, isSingleFile: Bool = false
+  ) {
+    self.access = access
+    self.scalars = scalars
+    self.typeNames = typeNames
+    self.descriptions = descriptions
+    self.isSingleFile = isSingleFile
+  }
+
+  /// What stands before a declaration.
+  var prefix: String { access == .internal ? "" : access.rawValue + " " }
+
+  /// The Swift type of the scalar called `name`.
+  func scalar(_ name: String) -> Scalar {
+    if let mapped = scalars[name] { return mapped }
+    switch name {
+    case "Int", "AWSTimestamp": return Scalar("Int")
+    case "Float": return Scalar("Double")
+    case "Boolean": return Scalar("Bool")
+    default: return Scalar("String")
+    }
+  }
+}

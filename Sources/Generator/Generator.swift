@@ -1,0 +1,53 @@
+package import MartletGraphQLLanguage
+
+/// Makes Swift of a schema and operations: text in, files out.
+///
+/// The same input gives the same bytes, whatever the order of the files.
+package enum Generator {
+  /// What was generated, and how much.
+  package struct Output: Hashable, Sendable {
+    package var files: [GeneratedFile]
+    /// Fields in the selections of operations and fragments, as written.
+    package var selectedFields: Int
+  }
+
+  /// Validates the operations and writes a struct for each, for their fragments, and the types they use.
+  ///
+  /// - Throws: all mistakes found, with file, line and column.
+  package static func generate(
+    schema: Schema, operations: [SourceFile], configuration: GeneratorConfiguration = GeneratorConfiguration(),
+    limits: GeneratorLimits = GeneratorLimits()
+  ) throws(GenerationErrors) -> Output {
+    let sources = try OperationSources(operations.sorted { $0.name < $1.name }, limits: limits)
+    try validate(sources, schema, limits)
+    var generation = try Generation(
+      schema: schema, sources: sources, configuration: configuration, limits: limits)
+    return try generation.run()
+  }
+
+  private static func validate(
+    _ sources: OperationSources, _ schema: Schema, _ limits: GeneratorLimits
+  ) throws(GenerationErrors) {
+    var errors: [GenerationError] = []
+    for operation in sources.document.operations where operation.name == nil {
+      errors.append(
+        sources.error(
+          .anonymousOperation, "The operation has no name, and its Swift type needs one.",
+          at: operation.location.source))
+    }
+    // A fragment is a type of its own, and so need not be used by an operation.
+    let ignored: Set<String> = [
+      ValidationRule.noUnusedFragments.rawValue, ValidationRule.loneAnonymousOperation.rawValue,
+    ]
+    for error in Validator.validate(sources.document, against: schema, limits: limits.validation)
+    where !ignored.contains(error.rule ?? "") {
+      errors.append(sources.error(.validation, error.message, at: error.locations.first))
+    }
+    guard errors.isEmpty else {
+      throw GenerationErrors(
+        errors.sorted {
+          ($0.file ?? "", $0.location?.offset ?? 0, $0.message) < ($1.file ?? "", $1.location?.offset ?? 0, $1.message)
+        })
+    }
+  }
+}
