@@ -7,8 +7,8 @@ import Testing
 /// generator writes. `MARTLET_WRITE_GOLDEN=1 swift test --filter GoldenTests` writes them again.
 @Suite struct GoldenTests {
   private static let sets = [
-    ("Examples/SeedTour", "../../Tests/Generator/Golden/SeedTour"),
-    ("Tests/Generator/Fixtures/Zoo", "../../Golden/Zoo.swift"),
+    ("Examples/SeedTour", "../../Tests/Generator/Golden/SeedTour.swift"),
+    ("Tests/Generator/Fixtures/Zoo", "../../Golden/Zoo"),
     ("Tests/Generator/Fixtures/Library", "../../Golden/Library.swift"),
   ]
 
