@@ -83,6 +83,7 @@ let floor3: [Target] = [
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
   module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
+  module("Publishers", martlet("Core", "Runtime")),
   module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation")),
   module(
     "Server",
@@ -167,12 +168,17 @@ let suites: [Target] = [
   suite(
     "Generator", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator", "GenerateFiles", "Core") + ["Martlet"],
     resources: [.copy("Fixtures")]),
+  suite(
+    "Publishers",
+    martlet("Vocabulary", "JSON", "Core", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution", "Publishers")
+      + ["Martlet"]),
   suite("House", []),
 ]
 
 let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
   .library(name: "MartletServer", targets: ["MartletServer"]),
+  .library(name: "MartletPublishers", targets: ["MartletPublishers"]),
   .library(name: "MartletTesting", targets: ["MartletTesting"]),
   .library(name: "MartletSQLiteStore", targets: ["MartletSQLiteStore"]),
   .executable(name: "martlet", targets: ["MartletCommand"]),
