@@ -170,7 +170,7 @@ struct Generation {
         sources.document.operations.first { $0.name?.text == operation.graphQLName }?.description?.text)
     }
     let kind = SwiftName.capitalised(operation.definition.kind.rawValue)
-    text.block("\(prefix)struct \(operation.name): GraphQL\(kind), Codable") { text in
+    text.block("\(configuration.typePrefix)struct \(operation.name): GraphQL\(kind), Codable") { text in
       text.line("\(prefix)static let operationName = \"\(operation.graphQLName)\"")
       text.string("\(prefix)static let operationDocument = ", document(of: operation.definition))
       if operation.inputs.isEmpty {

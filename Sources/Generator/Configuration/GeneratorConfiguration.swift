@@ -40,6 +40,9 @@ package struct GeneratorConfiguration: Hashable, Sendable {
     self.isSingleFile = isSingleFile
   }
 
+  /// What stands before a type at the top level, which is no actor's even where a module gives all its types to one.
+  var typePrefix: String { prefix + "nonisolated " }
+
   /// What stands before a declaration.
   var prefix: String { access == .internal ? "" : access.rawValue + " " }
 

@@ -67,13 +67,15 @@ struct InputWriter {
     if type.isOneOf {
       oneOf(name, inputs, to: &text)
     } else {
-      text.block("\(prefix)struct \(name): Codable, Hashable, Sendable") { text in properties(inputs, to: &text) }
+      text.block("\(configuration.typePrefix)struct \(name): Codable, Hashable, Sendable") { text in
+        properties(inputs, to: &text)
+      }
     }
   }
 
   /// An input object that takes exactly one of its fields is an enum: no other value can be made.
   private func oneOf(_ name: String, _ inputs: [InputShape], to text: inout SwiftText) {
-    text.block("\(prefix)indirect enum \(name): Codable, Hashable, Sendable") { text in
+    text.block("\(configuration.typePrefix)indirect enum \(name): Codable, Hashable, Sendable") { text in
       for input in inputs {
         if configuration.descriptions { text.comment(input.description) }
         if let reason = input.deprecation { text.comment("Deprecated: \(reason)") }
@@ -124,7 +126,8 @@ struct InputWriter {
       return (value: value, name: SwiftName.escaped(property))
     }
     if configuration.descriptions { text.comment(type.description) }
-    text.block("\(prefix)enum \(name): RawRepresentable, CaseIterable, Codable, Hashable, Sendable") { text in
+    text.block("\(configuration.typePrefix)enum \(name): RawRepresentable, CaseIterable, Codable, Hashable, Sendable") {
+      text in
       for (value, name) in cases {
         if configuration.descriptions { text.comment(value.description) }
         // Only a comment: with the attribute the initialiser below would warn.
@@ -155,7 +158,7 @@ struct InputWriter {
     let offered = cases.filter { !["none", "null", "some"].contains($0.name) }
     guard isNullable, !offered.isEmpty else { return }
     text.space()
-    text.block("extension GraphQLNullable where Wrapped == \(name)") { text in
+    text.block("nonisolated extension GraphQLNullable where Wrapped == \(name)") { text in
       for (_, name) in offered { text.line("\(prefix)static var \(name): Self { .some(.\(name)) }") }
     }
   }

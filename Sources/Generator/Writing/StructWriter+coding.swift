@@ -6,7 +6,7 @@ extension StructWriter {
   func writeCoding(_ shape: Shape, to text: inout SwiftText) {
     if !shape.cases.isEmpty {
       text.space()
-      text.block("extension \(shape.path): Codable") { text in
+      text.block("nonisolated extension \(shape.path): Codable") { text in
         codingKeys(shape, to: &text)
         text.space()
         decoding(shape, to: &text)

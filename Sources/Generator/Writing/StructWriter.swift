@@ -18,7 +18,8 @@ struct StructWriter {
       return
     }
     let conformances = shape.cases.isEmpty ? "Codable, Hashable, Sendable" : "Hashable, Sendable"
-    text.block("\(prefix)struct \(shape.name): \(conformances)") { text in
+    let isTop = shape.name == shape.path
+    text.block("\(isTop ? configuration.typePrefix : prefix)struct \(shape.name): \(conformances)") { text in
       for member in shape.members { property(member, of: shape, to: &text) }
       for typeCase in shape.cases {
         text.line("\(prefix)var \(typeCase.property): \(typeCase.shape.name)?")

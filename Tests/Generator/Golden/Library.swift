@@ -3,7 +3,7 @@
 
 public import Martlet
 
-public struct AllWorksQuery: GraphQLQuery, Codable {
+public nonisolated struct AllWorksQuery: GraphQLQuery, Codable {
   public static let operationName = "AllWorks"
   public static let operationDocument = """
     query AllWorks { works { ...WorkTitle } } fragment WorkTitle on Work { title }
@@ -21,7 +21,7 @@ public struct AllWorksQuery: GraphQLQuery, Codable {
   }
 }
 
-public struct BookQuery: GraphQLQuery, Codable {
+public nonisolated struct BookQuery: GraphQLQuery, Codable {
   public static let operationName = "Book"
   public static let operationDocument = """
     query Book($isbn: ID!) { book(isbn: $isbn) { title pages price shelf } }
@@ -57,7 +57,7 @@ public struct BookQuery: GraphQLQuery, Codable {
   }
 }
 
-public struct WorksQuery: GraphQLQuery, Codable {
+public nonisolated struct WorksQuery: GraphQLQuery, Codable {
   public static let operationName = "Works"
   public static let operationDocument = """
     query Works($kind: WorkKind, $filter: WorkFilter) { works(kind: $kind, filter: $filter) { __typename \
@@ -119,7 +119,7 @@ public struct WorksQuery: GraphQLQuery, Codable {
   }
 }
 
-extension WorksQuery.Data.Works: Codable {
+nonisolated extension WorksQuery.Data.Works: Codable {
   enum CodingKeys: String, CodingKey {
     case __typename, title
   }
@@ -141,7 +141,7 @@ extension WorksQuery.Data.Works: Codable {
   }
 }
 
-public struct WorkTitle: Codable, Hashable, Sendable {
+public nonisolated struct WorkTitle: Codable, Hashable, Sendable {
   public var title: String
 
   public init(title: String) {
@@ -149,7 +149,7 @@ public struct WorkTitle: Codable, Hashable, Sendable {
   }
 }
 
-public enum WorkKind: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
+public nonisolated enum WorkKind: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
   case book
   case map
   /// A value that the schema did not have when this was generated.
@@ -175,12 +175,12 @@ public enum WorkKind: RawRepresentable, CaseIterable, Codable, Hashable, Sendabl
   }
 }
 
-extension GraphQLNullable where Wrapped == WorkKind {
+nonisolated extension GraphQLNullable where Wrapped == WorkKind {
   public static var book: Self { .some(.book) }
   public static var map: Self { .some(.map) }
 }
 
-public struct WorkFilter: Codable, Hashable, Sendable {
+public nonisolated struct WorkFilter: Codable, Hashable, Sendable {
   public var title: GraphQLNullable<String>
   public var kinds: GraphQLNullable<[WorkKind]>
   public var isOpen: Bool?

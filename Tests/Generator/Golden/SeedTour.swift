@@ -3,7 +3,7 @@
 
 import Martlet
 
-struct CreatePostMutation: GraphQLMutation, Codable {
+nonisolated struct CreatePostMutation: GraphQLMutation, Codable {
   static let operationName = "CreatePost"
   static let operationDocument = """
     mutation CreatePost($input: CreatePostInput!) { createPost(input: $input) { id title rating } }
@@ -22,7 +22,7 @@ struct CreatePostMutation: GraphQLMutation, Codable {
   }
 }
 
-struct CreateReviewMutation: GraphQLMutation, Codable {
+nonisolated struct CreateReviewMutation: GraphQLMutation, Codable {
   static let operationName = "CreateReview"
   static let operationDocument = """
     mutation CreateReview($input: CreateReviewInput!) { createReview(input: $input) { ...ReviewParts } } \
@@ -37,7 +37,7 @@ struct CreateReviewMutation: GraphQLMutation, Codable {
   }
 }
 
-struct CreateTodoMutation: GraphQLMutation, Codable {
+nonisolated struct CreateTodoMutation: GraphQLMutation, Codable {
   static let operationName = "CreateTodo"
   static let operationDocument = """
     mutation CreateTodo($input: CreateTodoInput!) { createTodo(input: $input) { id name description } }
@@ -56,7 +56,7 @@ struct CreateTodoMutation: GraphQLMutation, Codable {
   }
 }
 
-struct ListPostsQuery: GraphQLQuery, Codable {
+nonisolated struct ListPostsQuery: GraphQLQuery, Codable {
   static let operationName = "ListPosts"
   static let operationDocument = """
     query ListPosts($filter: ModelPostFilterInput) { listPosts(filter: $filter) { items { id title \
@@ -81,7 +81,7 @@ struct ListPostsQuery: GraphQLQuery, Codable {
   }
 }
 
-struct ListReviewsQuery: GraphQLQuery, Codable {
+nonisolated struct ListReviewsQuery: GraphQLQuery, Codable {
   static let operationName = "ListReviews"
   static let operationDocument = """
     query ListReviews($limit: Int, $nextToken: String) { listReviews(limit: $limit, nextToken: \
@@ -103,7 +103,7 @@ struct ListReviewsQuery: GraphQLQuery, Codable {
   }
 }
 
-struct OnCreateTodoSubscription: GraphQLSubscription, Codable {
+nonisolated struct OnCreateTodoSubscription: GraphQLSubscription, Codable {
   static let operationName = "OnCreateTodo"
   static let operationDocument = """
     subscription OnCreateTodo($filter: ModelSubscriptionTodoFilterInput) { onCreateTodo(filter: $filter) \
@@ -124,7 +124,7 @@ struct OnCreateTodoSubscription: GraphQLSubscription, Codable {
 }
 
 /// Reviews as they are written, of one episode or of all.
-struct ReviewAddedSubscription: GraphQLSubscription, Codable {
+nonisolated struct ReviewAddedSubscription: GraphQLSubscription, Codable {
   static let operationName = "ReviewAdded"
   static let operationDocument = """
     subscription ReviewAdded($episode: Episode) { reviewAdded(episode: $episode) { id episode stars \
@@ -146,7 +146,7 @@ struct ReviewAddedSubscription: GraphQLSubscription, Codable {
 }
 
 /// What a list of reviews shows of each.
-struct ReviewParts: Codable, Hashable, Sendable {
+nonisolated struct ReviewParts: Codable, Hashable, Sendable {
   var id: String
   var episode: Episode
   var stars: Int
@@ -154,7 +154,7 @@ struct ReviewParts: Codable, Hashable, Sendable {
 }
 
 /// The episodes of the first trilogy.
-enum Episode: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
+nonisolated enum Episode: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
   /// The first one to be shown.
   case newhope
   case empire
@@ -184,13 +184,13 @@ enum Episode: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
   }
 }
 
-extension GraphQLNullable where Wrapped == Episode {
+nonisolated extension GraphQLNullable where Wrapped == Episode {
   static var newhope: Self { .some(.newhope) }
   static var empire: Self { .some(.empire) }
   static var jedi: Self { .some(.jedi) }
 }
 
-enum ModelAttributeTypes: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
+nonisolated enum ModelAttributeTypes: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
   case binary
   case binarySet
   case bool
@@ -241,7 +241,7 @@ enum ModelAttributeTypes: RawRepresentable, CaseIterable, Codable, Hashable, Sen
   }
 }
 
-extension GraphQLNullable where Wrapped == ModelAttributeTypes {
+nonisolated extension GraphQLNullable where Wrapped == ModelAttributeTypes {
   static var binary: Self { .some(.binary) }
   static var binarySet: Self { .some(.binarySet) }
   static var bool: Self { .some(.bool) }
@@ -254,7 +254,7 @@ extension GraphQLNullable where Wrapped == ModelAttributeTypes {
   static var _null: Self { .some(._null) }
 }
 
-struct CreatePostInput: Codable, Hashable, Sendable {
+nonisolated struct CreatePostInput: Codable, Hashable, Sendable {
   var id: GraphQLNullable<String> = .none
   var title: String
   var rating: GraphQLNullable<Double> = .none
@@ -262,7 +262,7 @@ struct CreatePostInput: Codable, Hashable, Sendable {
   var updatedAt: GraphQLNullable<String> = .none
 }
 
-struct CreateReviewInput: Codable, Hashable, Sendable {
+nonisolated struct CreateReviewInput: Codable, Hashable, Sendable {
   var id: GraphQLNullable<String> = .none
   var episode: Episode
   var stars: Int
@@ -271,7 +271,7 @@ struct CreateReviewInput: Codable, Hashable, Sendable {
   var updatedAt: GraphQLNullable<String> = .none
 }
 
-struct CreateTodoInput: Codable, Hashable, Sendable {
+nonisolated struct CreateTodoInput: Codable, Hashable, Sendable {
   var id: GraphQLNullable<String> = .none
   var name: String
   var description: GraphQLNullable<String> = .none
@@ -280,7 +280,7 @@ struct CreateTodoInput: Codable, Hashable, Sendable {
   var updatedAt: GraphQLNullable<String> = .none
 }
 
-struct ModelFloatInput: Codable, Hashable, Sendable {
+nonisolated struct ModelFloatInput: Codable, Hashable, Sendable {
   var ne: GraphQLNullable<Double> = .none
   var eq: GraphQLNullable<Double> = .none
   var le: GraphQLNullable<Double> = .none
@@ -292,7 +292,7 @@ struct ModelFloatInput: Codable, Hashable, Sendable {
   var attributeType: GraphQLNullable<ModelAttributeTypes> = .none
 }
 
-struct ModelIDInput: Codable, Hashable, Sendable {
+nonisolated struct ModelIDInput: Codable, Hashable, Sendable {
   var ne: GraphQLNullable<String> = .none
   var eq: GraphQLNullable<String> = .none
   var le: GraphQLNullable<String> = .none
@@ -308,7 +308,7 @@ struct ModelIDInput: Codable, Hashable, Sendable {
   var size: GraphQLNullable<ModelSizeInput> = .none
 }
 
-struct ModelPostFilterInput: Codable, Hashable, Sendable {
+nonisolated struct ModelPostFilterInput: Codable, Hashable, Sendable {
   var id: GraphQLNullable<ModelIDInput> = .none
   var title: GraphQLNullable<ModelStringInput> = .none
   var rating: GraphQLNullable<ModelFloatInput> = .none
@@ -319,7 +319,7 @@ struct ModelPostFilterInput: Codable, Hashable, Sendable {
   var not: GraphQLNullable<ModelPostFilterInput> = .none
 }
 
-struct ModelSizeInput: Codable, Hashable, Sendable {
+nonisolated struct ModelSizeInput: Codable, Hashable, Sendable {
   var ne: GraphQLNullable<Int> = .none
   var eq: GraphQLNullable<Int> = .none
   var le: GraphQLNullable<Int> = .none
@@ -329,7 +329,7 @@ struct ModelSizeInput: Codable, Hashable, Sendable {
   var between: GraphQLNullable<[Int?]> = .none
 }
 
-struct ModelStringInput: Codable, Hashable, Sendable {
+nonisolated struct ModelStringInput: Codable, Hashable, Sendable {
   var ne: GraphQLNullable<String> = .none
   var eq: GraphQLNullable<String> = .none
   var le: GraphQLNullable<String> = .none
@@ -345,12 +345,12 @@ struct ModelStringInput: Codable, Hashable, Sendable {
   var size: GraphQLNullable<ModelSizeInput> = .none
 }
 
-struct ModelSubscriptionBooleanInput: Codable, Hashable, Sendable {
+nonisolated struct ModelSubscriptionBooleanInput: Codable, Hashable, Sendable {
   var ne: GraphQLNullable<Bool> = .none
   var eq: GraphQLNullable<Bool> = .none
 }
 
-struct ModelSubscriptionIDInput: Codable, Hashable, Sendable {
+nonisolated struct ModelSubscriptionIDInput: Codable, Hashable, Sendable {
   var ne: GraphQLNullable<String> = .none
   var eq: GraphQLNullable<String> = .none
   var le: GraphQLNullable<String> = .none
@@ -365,7 +365,7 @@ struct ModelSubscriptionIDInput: Codable, Hashable, Sendable {
   var notIn: GraphQLNullable<[String?]> = .none
 }
 
-struct ModelSubscriptionStringInput: Codable, Hashable, Sendable {
+nonisolated struct ModelSubscriptionStringInput: Codable, Hashable, Sendable {
   var ne: GraphQLNullable<String> = .none
   var eq: GraphQLNullable<String> = .none
   var le: GraphQLNullable<String> = .none
@@ -380,7 +380,7 @@ struct ModelSubscriptionStringInput: Codable, Hashable, Sendable {
   var notIn: GraphQLNullable<[String?]> = .none
 }
 
-struct ModelSubscriptionTodoFilterInput: Codable, Hashable, Sendable {
+nonisolated struct ModelSubscriptionTodoFilterInput: Codable, Hashable, Sendable {
   var id: GraphQLNullable<ModelSubscriptionIDInput> = .none
   var name: GraphQLNullable<ModelSubscriptionStringInput> = .none
   var description: GraphQLNullable<ModelSubscriptionStringInput> = .none

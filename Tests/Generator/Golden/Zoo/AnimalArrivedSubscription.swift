@@ -3,7 +3,7 @@
 
 import Martlet
 
-struct AnimalArrivedSubscription: GraphQLSubscription, Codable {
+nonisolated struct AnimalArrivedSubscription: GraphQLSubscription, Codable {
   static let operationName = "AnimalArrivedSubscription"
   static let operationDocument = """
     subscription AnimalArrivedSubscription($mood: Mood) { arrived(mood: $mood) { ...AnimalParts } } \

@@ -5,7 +5,7 @@ import Foundation
 import Martlet
 
 /// One animal, with what is special about it.
-struct AnimalDetailsQuery: GraphQLQuery, Codable {
+nonisolated struct AnimalDetailsQuery: GraphQLQuery, Codable {
   static let operationName = "AnimalDetails"
   static let operationDocument = """
     query AnimalDetails($id: ID!, $withKeeper: Boolean!) { animal(id: $id) { ...AnimalParts keeper \
@@ -87,7 +87,7 @@ struct AnimalDetailsQuery: GraphQLQuery, Codable {
   }
 }
 
-extension AnimalDetailsQuery.Data.Animal: Codable {
+nonisolated extension AnimalDetailsQuery.Data.Animal: Codable {
   enum CodingKeys: String, CodingKey {
     case __typename, id, name, keeper, friends
   }
@@ -115,7 +115,7 @@ extension AnimalDetailsQuery.Data.Animal: Codable {
   }
 }
 
-extension AnimalDetailsQuery.Data.Animal.Friends: Codable {
+nonisolated extension AnimalDetailsQuery.Data.Animal.Friends: Codable {
   enum CodingKeys: String, CodingKey {
     case __typename, label
   }

@@ -3,7 +3,7 @@
 
 import Martlet
 
-struct FeelingsQuery: GraphQLQuery, Codable {
+nonisolated struct FeelingsQuery: GraphQLQuery, Codable {
   static let operationName = "Feelings"
   static let operationDocument = "query Feelings { mood }"
 

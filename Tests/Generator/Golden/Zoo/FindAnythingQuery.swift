@@ -3,7 +3,7 @@
 
 import Martlet
 
-struct FindAnythingQuery: GraphQLQuery, Codable {
+nonisolated struct FindAnythingQuery: GraphQLQuery, Codable {
   static let operationName = "FindAnything"
   static let operationDocument = """
     query FindAnything($text: String, $init: Int! = 20, $variables: AnimalFilter) { find(text: $text) { \
@@ -76,7 +76,7 @@ struct FindAnythingQuery: GraphQLQuery, Codable {
   }
 }
 
-extension FindAnythingQuery.Data.Find: Codable {
+nonisolated extension FindAnythingQuery.Data.Find: Codable {
   enum CodingKeys: String, CodingKey {
     case __typename
   }
@@ -101,7 +101,7 @@ extension FindAnythingQuery.Data.Find: Codable {
   }
 }
 
-extension FindAnythingQuery.Data.Find.AsPond.Inhabitants: Codable {
+nonisolated extension FindAnythingQuery.Data.Find.AsPond.Inhabitants: Codable {
   enum CodingKeys: String, CodingKey {
     case __typename, id
   }

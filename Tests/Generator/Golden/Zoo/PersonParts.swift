@@ -5,7 +5,7 @@ import Foundation
 import Martlet
 
 /// What is shown of a person.
-struct PersonParts: Codable, Hashable, Sendable {
+nonisolated struct PersonParts: Codable, Hashable, Sendable {
   var id: String
   var name: String
   var born: Date?

@@ -4,7 +4,7 @@
 import Foundation
 import Martlet
 
-struct PersonQuery: GraphQLQuery, Codable {
+nonisolated struct PersonQuery: GraphQLQuery, Codable {
   static let operationName = "Person"
   static let operationDocument = """
     query Person($key: PersonKey!, $full: Boolean = false) { person(key: $key) { ...PersonParts \

@@ -4,7 +4,7 @@
 import Foundation
 import Martlet
 
-struct RenameMutation: GraphQLMutation, Codable {
+nonisolated struct RenameMutation: GraphQLMutation, Codable {
   static let operationName = "Rename"
   static let operationDocument = """
     mutation Rename($id: ID!, $name: String, $born: Moment) { rename(id: $id, name: $name, born: $born) \

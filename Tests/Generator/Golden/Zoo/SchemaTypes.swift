@@ -4,7 +4,7 @@
 import Martlet
 
 /// How somebody is.
-enum Mood: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
+nonisolated enum Mood: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
   /// All is well.
   case cheerful
   case veryTired
@@ -41,7 +41,7 @@ enum Mood: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
   }
 }
 
-extension GraphQLNullable where Wrapped == Mood {
+nonisolated extension GraphQLNullable where Wrapped == Mood {
   static var cheerful: Self { .some(.cheerful) }
   static var veryTired: Self { .some(.veryTired) }
   static var `default`: Self { .some(.`default`) }
@@ -49,7 +49,7 @@ extension GraphQLNullable where Wrapped == Mood {
   static var grumpy: Self { .some(.grumpy) }
 }
 
-struct AnimalFilter: Codable, Hashable, Sendable {
+nonisolated struct AnimalFilter: Codable, Hashable, Sendable {
   var name: GraphQLNullable<String> = .none
   var mood: GraphQLNullable<Mood> = .none
   var limit: Int? = nil
@@ -60,7 +60,7 @@ struct AnimalFilter: Codable, Hashable, Sendable {
 }
 
 /// Names one person.
-indirect enum PersonKey: Codable, Hashable, Sendable {
+nonisolated indirect enum PersonKey: Codable, Hashable, Sendable {
   case id(String)
   /// The full name.
   case name(String)
