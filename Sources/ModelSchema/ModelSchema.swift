@@ -14,10 +14,12 @@ package struct ModelSchema: Sendable {
   /// the written text, so that it is the same in every run. A comment counts as a change: resumes then plan anew.
   package let version: UInt64
 
-  /// Reads a document.
+  /// Reads a document. `options` are those of the executable schema.
   ///
   /// - Throws: everything that is wrong with it, with places.
-  package init(_ source: String, name: String? = nil) throws(ModelSchemaError) {
+  package init(
+    _ source: String, name: String? = nil, options: SchemaOptions = SchemaOptions()
+  ) throws(ModelSchemaError) {
     var document: Document
     let prelude: Document
     do {
@@ -43,7 +45,7 @@ package struct ModelSchema: Sendable {
     operations = generator.operations
     let served = try DocumentAssembly(models: reader.models, written: expanded).assemble(generator)
     do {
-      schema = try Schema.build(from: served)
+      schema = try Schema.build(from: served, options: options)
     } catch {
       throw ModelSchemaError(error.errors)
     }

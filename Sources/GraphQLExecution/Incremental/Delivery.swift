@@ -85,7 +85,7 @@ final class Delivery {
     node.id = nextID
     node.state = .pending
     open[nextID] = node
-    news.pending.append(PendingPart(id: nextID, path: node.path, label: node.label))
+    news.pending.append(PendingPart(id: nextID, path: node.path, label: node.label, isList: node is StreamedList))
     nextID += 1
   }
 

@@ -3,7 +3,7 @@ package import MartletJSON
 
 extension IncrementalUpdate {
   /// Whether the older format has something to say: it knows neither announcements nor completions.
-  func isSilent(in format: IncrementalFormat) -> Bool {
+  package func isSilent(in format: IncrementalFormat) -> Bool {
     switch format {
     case .current: isEmpty && hasNext
     case .older: patches.isEmpty && completed.allSatisfy { $0.errors == nil } && hasNext

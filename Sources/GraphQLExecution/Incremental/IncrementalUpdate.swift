@@ -6,6 +6,7 @@ package struct PendingPart: Sendable {
   package var id: Int
   package var path: [GraphQLError.PathElement]
   package var label: String?
+  package var isList: Bool
 }
 
 /// One delivery: fields for an object, or items for a list.
@@ -35,6 +36,16 @@ package struct CompletedPart: Sendable {
   package var isList: Bool
   /// Why it was not delivered, or not to its end; nil when it was.
   package var errors: [ResponseError]?
+
+  package init(
+    id: Int, path: [GraphQLError.PathElement], label: String?, isList: Bool, errors: [ResponseError]? = nil
+  ) {
+    self.id = id
+    self.path = path
+    self.label = label
+    self.isList = isList
+    self.errors = errors
+  }
 }
 
 /// What one payload of a response in parts says besides its data.
@@ -44,6 +55,15 @@ package struct IncrementalUpdate: Sendable {
   package var completed: [CompletedPart] = []
   /// False in the last payload.
   package var hasNext = true
+
+  package init(
+    pending: [PendingPart] = [], patches: [IncrementalPatch] = [], completed: [CompletedPart] = [], hasNext: Bool = true
+  ) {
+    self.pending = pending
+    self.patches = patches
+    self.completed = completed
+    self.hasNext = hasNext
+  }
 
   package var isEmpty: Bool { pending.isEmpty && patches.isEmpty && completed.isEmpty }
 }

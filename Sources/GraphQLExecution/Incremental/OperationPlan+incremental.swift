@@ -18,9 +18,16 @@ extension OperationPlan {
     } catch {
       return await deliver(.whole(.requestError(error.errors)))
     }
-    guard let variant = variant(for: variables, format: format) else {
-      return await deliver(.whole(await execute(coerced: variables, context: context, root: .null, place: place)))
-    }
+    let variant = variant(for: variables, format: format) ?? variant(for: variables)
+    await execute(variant, coerced: variables, context: context, format: format, place: place, deliver: deliver)
+  }
+
+  /// The same with variables that are coerced already, and the variant for them.
+  @concurrent
+  package func execute(
+    _ variant: PlanVariant, coerced variables: JSONObject, context: RequestContext, format: IncrementalFormat,
+    place: UserCodePlace, deliver: @escaping @Sendable (IncrementalPayload) async -> Void
+  ) async {
     await place.run {
       let execution = Execution(self, variant: variant, variables: variables, context: context)
       await self.finish(execution)

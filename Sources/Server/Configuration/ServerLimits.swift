@@ -37,6 +37,9 @@ public struct ServerLimits: Sendable {
   public var idleTimeout: Duration = .seconds(75)
   /// How long one operation may run before it is answered with an error.
   public var operationTimeout: Duration = .seconds(30)
+  /// How long the later parts of a response (`@defer`, `@stream`) may take after its first. Then those still missing are
+  /// reported as failed, so that a resolver that never answers holds no connection for ever.
+  public var deliveryTimeout: Duration = .seconds(60)
   /// Mutations waiting for the writer, over all connections; beyond it they are refused with `OVERLOADED`.
   public var queuedWrites = 8_192
   /// Read requests waiting for a reader; beyond it they are refused with `OVERLOADED`.

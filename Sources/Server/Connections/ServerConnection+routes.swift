@@ -95,6 +95,9 @@ extension ServerConnection {
         ResponseTree(data: nil, errors: [ResponseError(error.message, extensions: error.extensions)]),
         as: accepted.responseType)
     }
+    if let parts = accepted.parts, prepared.plan.hasIncrementalDirectives || !accepted.acceptsOnePiece {
+      return executeInParts(prepared.plan, accepted, parts, scope)
+    }
     let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { [weak self] result in
       var result = result
       // The HTTP form of what `connection_ack` says on a socket: this server remembers write numbers.
@@ -104,7 +107,7 @@ extension ServerConnection {
     if let operation { hold(operation) }
   }
 
-  private func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType) {
+  func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType) {
     let status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
     respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
   }

@@ -22,7 +22,7 @@ package final class ServerConnection {
     var machine: HTTPServerMachine
     var head: HTTPRequestHead?
     var body: [UInt8] = []
-    var operation: RunningOperation?
+    var operation: (any AnsweringOperation)?
     /// Set while received bytes are handled, so that answers do not parse the next request beneath it.
     var isHandling = false
   }
@@ -96,6 +96,30 @@ package final class ServerConnection {
     goOn()
   }
 
+  // MARK: Streamed responses
+
+  /// Begins a response whose body comes in pieces.
+  func beginStreaming(_ status: Int, _ headers: HTTPHeaders) {
+    guard http?.machine.responding == .waiting else { return }
+    if hub.isDraining { http?.machine.closeAfterResponse() }
+    channel.write { http?.machine.beginStreaming(HTTPResponseHead(status: status, headers: headers), to: &$0.bytes) }
+  }
+
+  /// Sends a piece of the body; false while the client is behind, until the operation's `readerCaughtUp`.
+  func stream(_ piece: [UInt8]) -> Bool {
+    channel.write { http?.machine.stream(piece, to: &$0.bytes) }
+    return channel.pendingBytes <= hub.node.limits.highWaterBytes
+  }
+
+  /// Ends the body and turns to the next request.
+  func endStreaming() {
+    guard let http, case .streaming = http.machine.responding else { return }
+    channel.write { self.http?.machine.endStreaming(to: &$0.bytes) }
+    self.http?.operation = nil
+    if self.http?.machine.shouldClose == true { return channel.closeAfterFlush() }
+    goOn()
+  }
+
   /// Looks for a pipelined request, and for whether to read on.
   private func goOn() {
     guard http != nil else { return }
@@ -113,7 +137,7 @@ package final class ServerConnection {
   }
 
   /// Keeps what answers the request, so that it ends with the connection.
-  func hold(_ operation: RunningOperation) {
+  func hold(_ operation: any AnsweringOperation) {
     http?.operation = operation
   }
 
@@ -178,6 +202,7 @@ extension ServerConnection: ByteChannelHandler {
 
   package func drained() {
     socket?.drained()
+    http?.operation?.readerCaughtUp()
   }
 
   package func peerFinished() -> Bool {

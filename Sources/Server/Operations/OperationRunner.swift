@@ -144,7 +144,7 @@ package final class RunningOperation {
   }
 
   /// Nobody waits for the answer any more. A write that is under way happens all the same.
-  func cancel() {
+  package func cancel() {
     completion = nil
     task?.cancel()
     timer?.cancel()

@@ -30,7 +30,9 @@ package enum ServerAssembly {
   ) throws(ServerError) -> ServerNode {
     let models: ModelSchema
     do {
-      models = try ModelSchema(configuration.schema, name: configuration.schemaName)
+      models = try ModelSchema(
+        configuration.schema, name: configuration.schemaName,
+        options: SchemaOptions(incrementalDelivery: configuration.incrementalDelivery))
     } catch {
       throw ServerError(.schema, error.description)
     }

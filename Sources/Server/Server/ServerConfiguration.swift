@@ -65,6 +65,9 @@ public struct ServerConfiguration: Sendable {
   public var allowsDropping = false
   /// Where log entries go.
   public var log = Log.silent
+  /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others get
+  /// everything at once.
+  public var incrementalDelivery = true
   /// The code behind types that are not models.
   public var resolvers: @Sendable (inout Resolvers) -> Void = { _ in }
   /// Subscription fields fed by topics: field name to topic. `GraphQLServer.publish` appends to a topic; the field's

@@ -31,13 +31,26 @@ package enum GraphQLOverHTTP {
     package var responseType: ResponseType
     /// A GET must not run a mutation: refuse it with `RequestFailure(.mutationOverGET)`.
     package var isGET: Bool
+    /// How the client wants a response in parts; nil when it takes or prefers one piece.
+    package var parts: IncrementalAccept?
+    /// Whether a response may be in one piece.
+    package var acceptsOnePiece = true
   }
 
   /// Reads a request whose body has arrived whole.
   package static func accept(
     _ head: HTTPRequestHead, body: [UInt8], limits: JSONLimits = JSONLimits()
   ) throws(RequestFailure) -> Accepted {
-    let responseType = try responseType(accepting: head.headers)
+    let parts = IncrementalAccept(head.headers)
+    var acceptsOnePiece = true
+    let responseType: ResponseType
+    do {
+      responseType = try self.responseType(accepting: head.headers)
+    } catch {
+      guard parts != nil else { throw error }
+      acceptsOnePiece = false
+      responseType = error.responseType
+    }
     let isGET = head.method == "GET"
     guard isGET || head.method == "POST" else { throw RequestFailure(.method, responseType: responseType) }
     guard isGET || isJSON(head.headers) else { throw RequestFailure(.contentType, responseType: responseType) }
@@ -49,7 +62,8 @@ package enum GraphQLOverHTTP {
     } catch {
       throw RequestFailure(.request(error), responseType: responseType)
     }
-    return Accepted(request: request, responseType: responseType, isGET: isGET)
+    return Accepted(
+      request: request, responseType: responseType, isGET: isGET, parts: parts, acceptsOnePiece: acceptsOnePiece)
   }
 
   /// The response type a client prefers: the heaviest, then the first named. A client that names neither, or accepts

@@ -116,3 +116,20 @@ import Testing
     await server.stop()
   }
 }
+
+/// The snippets of guides that are small enough to be run as they are.
+@Suite struct SnippetTests {
+  @Test func `the guide's list comes from its sequence`() async throws {
+    let schema = try ExecutableSchema(
+      StreamedReadings.schema, allowsIncrementalDelivery: true, configure: StreamedReadings.attach)
+    var parts: [String] = []
+    for await part in schema.executeIncrementally("{ readings @stream { station celsius } }") {
+      parts.append(String(decoding: part.bytes, as: UTF8.self))
+    }
+    #expect(
+      parts.prefix(2) == [
+        #"{"data":{"readings":[]},"pending":[{"id":"0","path":["readings"]}],"hasNext":true}"#,
+        #"{"incremental":[{"id":"0","items":[{"station":"roof","celsius":21.5}]}],"hasNext":true}"#,
+      ])
+  }
+}

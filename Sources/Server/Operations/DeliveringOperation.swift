@@ -1,0 +1,224 @@
+package import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+package import MartletRuntime
+package import MartletVocabulary
+
+/// What answers a request on a connection.
+package protocol AnsweringOperation: AnyObject {
+  /// Nobody waits for the answer any more.
+  func cancel()
+  /// The client has taken everything that was sent.
+  func readerCaughtUp()
+}
+
+extension RunningOperation: AnsweringOperation {
+  package func readerCaughtUp() {}
+}
+
+/// One operation whose response is delivered in parts, under way. Confined to its loop.
+///
+/// As long as the reader lags, no payload is made and no further work begun; in a task, the next payload waits.
+package final class DeliveringOperation: AnsweringOperation {
+  private let execution: Execution?
+  private let format: IncrementalFormat
+  private let loop: any Loop
+  private let deliveryTimeout: Duration
+  /// Sends a payload; false when the reader lags.
+  private var deliver: ((IncrementalPayload) -> Bool)?
+  private var task: SpawnedTask?
+  private var timer: LoopTimer?
+  private var hasBegun = false
+  private var isReaderReady = true
+  private var isPumping = false
+  private var hasNews = false
+  /// What has been announced and not completed, for the day that the time is over.
+  private var open: [Int: PendingPart] = [:]
+  /// Lets the task go on that waits for the reader.
+  private var waiting: (@Sendable () -> Void)?
+
+  package var isOver: Bool { deliver == nil }
+
+  package init(
+    _ execution: Execution?, _ format: IncrementalFormat, on loop: any Loop, deliveryTimeout: Duration,
+    deliver: @escaping (IncrementalPayload) -> Bool
+  ) {
+    self.execution = execution
+    self.format = format
+    self.loop = loop
+    self.deliveryTimeout = deliveryTimeout
+    self.deliver = deliver
+  }
+
+  package func start(deadline: Instant) {
+    execution?.start()
+    pump()
+    if !isOver, !hasBegun { arm(deadline) }
+  }
+
+  func begin(_ task: SpawnedTask, deadline: Instant) {
+    self.task = task
+    arm(deadline)
+  }
+
+  private func arm(_ deadline: Instant) {
+    timer?.cancel()
+    timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
+  }
+
+  // MARK: On the loop
+
+  /// Makes all calls that can be made and sends all payloads that are ready, while the reader keeps up.
+  private func pump() {
+    guard let execution, !isOver, !isPumping else {
+      hasNews = true
+      return
+    }
+    isPumping = true
+    repeat {
+      hasNews = false
+      if hasBegun, !isReaderReady { break }
+      call(execution.takeWork())
+      if !hasBegun {
+        guard execution.isFinished else { continue }
+        send(execution.takeInitial())
+        hasNews = true
+      } else if let update = execution.takeUpdate() {
+        send(.update(update))
+        hasNews = true
+      }
+    } while hasNews && !isOver
+    isPumping = false
+  }
+
+  private func call(_ works: [FieldWork]) {
+    for work in works {
+      let bound = LoopBound(self, on: loop)
+      let id = work.id
+      let isCalled = work.call.performWithoutTask { results in
+        if bound.loop.isCurrent {
+          bound.value.answered(id, results)
+        } else {
+          bound.loop.execute { bound.value.answered(id, results) }
+        }
+      }
+      precondition(isCalled, "an operation that runs on a loop makes no call that needs a task")
+    }
+  }
+
+  private func answered(_ id: Int, _ results: ResolverResults) {
+    guard !isOver else { return }
+    execution?.complete(id, results)
+    pump()
+  }
+
+  // MARK: From a task
+
+  /// Sends a payload; `done` is called when the next one may come.
+  func take(_ payload: IncrementalPayload, done: @escaping @Sendable () -> Void) {
+    send(payload)
+    guard !isOver, !isReaderReady else { return done() }
+    waiting = done
+  }
+
+  /// The task has nothing more to say. One that was cancelled has not said its last payload.
+  func taskEnded() {
+    if !isOver { expire() }
+  }
+
+  // MARK: Payloads
+
+  private func send(_ payload: IncrementalPayload) {
+    guard let deliver else { return }
+    switch payload {
+    case .whole: break
+    case .initial(_, let update), .update(let update):
+      for part in update.pending { open[part.id] = part }
+      for part in update.completed { open[part.id] = nil }
+      if case .update = payload, update.isSilent(in: format) { return }
+    }
+    if !hasBegun, payload.hasNext { arm(loop.now + deliveryTimeout) }
+    hasBegun = true
+    if !payload.hasNext { end() }
+    isReaderReady = deliver(payload)
+  }
+
+  private func end() {
+    deliver = nil
+    timer?.cancel()
+    timer = nil
+    let waiting = waiting
+    self.waiting = nil
+    waiting?()
+  }
+
+  private func expire() {
+    let error = ResponseError("The operation took longer than it may.", extensions: ["code": "DEADLINE"])
+    let task = task
+    if hasBegun {
+      let completed = open.sorted { $0.key < $1.key }.map { id, part in
+        CompletedPart(id: id, path: part.path, label: part.label, isList: part.isList, errors: [error])
+      }
+      send(.update(IncrementalUpdate(completed: completed, hasNext: false)))
+    } else {
+      send(.whole(ResponseTree(data: .null, errors: [error])))
+    }
+    task?.cancel()
+  }
+
+  package func readerCaughtUp() {
+    isReaderReady = true
+    let waiting = waiting
+    self.waiting = nil
+    waiting?()
+    pump()
+  }
+
+  /// Nobody waits for the answer any more. A write that is under way happens all the same.
+  package func cancel() {
+    task?.cancel()
+    end()
+  }
+}
+
+extension OperationRunner {
+  /// Runs an operation whose response is delivered in parts, with variables as the client sent them. `deliver` runs on
+  /// the loop, perhaps before this returns, once for each payload; it answers false while the reader lags.
+  func run(
+    _ plan: OperationPlan, variables: JSONObject, scope: RequestScope, format: IncrementalFormat,
+    deliver: @escaping (IncrementalPayload) -> Bool
+  ) -> DeliveringOperation? {
+    let coerced: JSONObject
+    do {
+      coerced = try plan.coerce(variables: variables)
+    } catch {
+      _ = deliver(.whole(.requestError(error.errors)))
+      return nil
+    }
+    let deadline = loop.now + node.limits.operationTimeout
+    let variant = plan.variant(for: coerced, format: format) ?? plan.variant(for: coerced)
+    // Resolvers of later parts may work past the deadline of the first.
+    let context = RequestContext(value: scope, deadline: deadline + node.limits.deliveryTimeout)
+    guard variant.runsUserCode else {
+      let execution = Execution(plan, variant: variant, variables: coerced, context: context)
+      let running = DeliveringOperation(
+        execution, format, on: loop, deliveryTimeout: node.limits.deliveryTimeout, deliver: deliver)
+      running.start(deadline: deadline)
+      return running.isOver ? nil : running
+    }
+    let running = DeliveringOperation(
+      nil, format, on: loop, deliveryTimeout: node.limits.deliveryTimeout, deliver: deliver)
+    let bound = LoopBound(running, on: loop)
+    let place = node.place
+    let task = node.spawner.spawn {
+      await plan.execute(variant, coerced: coerced, context: context, format: format, place: place) { payload in
+        await withCheckedContinuation { (next: CheckedContinuation<Void, Never>) in
+          bound.loop.execute { bound.value.take(payload) { next.resume() } }
+        }
+      }
+      bound.loop.execute { bound.value.taskEnded() }
+    }
+    running.begin(task, deadline: deadline)
+    return running
+  }
+}
