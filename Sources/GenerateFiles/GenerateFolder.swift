@@ -37,17 +37,15 @@ package struct GenerateFolder: Sendable {
 
   /// The whole schema of texts.
   package static func schema(_ files: [SourceFile]) throws(GenerationErrors) -> Schema {
-    let document = try SchemaSources.document(files)
-    let name = files.count == 1 ? files.first?.name : nil
-    let hasModels = document.definitions.contains {
+    let sources = try SchemaSources(files)
+    let hasModels = sources.document.definitions.contains {
       if case .type(let type) = $0 { type.directive("model") != nil } else { false }
     }
-    guard hasModels else { return try SchemaSources.schema(document, file: name) }
+    guard hasModels, let text = sources.text else { return try sources.schema() }
     do {
-      return try ModelSchema(files.map(\.text).joined(separator: "\n"), name: name).schema
+      return try ModelSchema(text).schema
     } catch {
-      throw GenerationErrors(
-        error.errors.map { GenerationError(.validation, $0.message, file: name, location: $0.locations.first) })
+      throw sources.placed(error.errors)
     }
   }
 

@@ -11,7 +11,7 @@ struct Generation {
   }
 
   private let schema: Schema
-  private let sources: OperationSources
+  private let sources: JoinedSources
   private let configuration: GeneratorConfiguration
   private let limits: GeneratorLimits
   private var names: TypeNames
@@ -23,7 +23,7 @@ struct Generation {
   private var errors: [GenerationError] = []
 
   init(
-    schema: Schema, sources: OperationSources, configuration: GeneratorConfiguration, limits: GeneratorLimits
+    schema: Schema, sources: JoinedSources, configuration: GeneratorConfiguration, limits: GeneratorLimits
   ) throws(GenerationErrors) {
     self.schema = schema
     self.sources = sources

@@ -18,7 +18,7 @@ package enum Generator {
     schema: Schema, operations: [SourceFile], configuration: GeneratorConfiguration = GeneratorConfiguration(),
     limits: GeneratorLimits = GeneratorLimits()
   ) throws(GenerationErrors) -> Output {
-    let sources = try OperationSources(operations.sorted { $0.name < $1.name }, limits: limits)
+    let sources = try JoinedSources(operations.sorted { $0.name < $1.name }, limits: limits.parser)
     try validate(sources, schema, limits)
     var generation = try Generation(
       schema: schema, sources: sources, configuration: configuration, limits: limits)
@@ -26,7 +26,7 @@ package enum Generator {
   }
 
   private static func validate(
-    _ sources: OperationSources, _ schema: Schema, _ limits: GeneratorLimits
+    _ sources: JoinedSources, _ schema: Schema, _ limits: GeneratorLimits
   ) throws(GenerationErrors) {
     var errors: [GenerationError] = []
     for operation in sources.document.operations where operation.name == nil {

@@ -78,6 +78,16 @@ import Testing
     #expect(throws: EncodingError.self) { try CreatePostMutation(input: input).variables }
   }
 
+  @Test func `names that are words of Swift keep their names on the wire`() throws {
+    #expect(
+      try Self.variables(WordsQuery(in: 1, `inout`: 2, class: .default)) == #"{"in":1,"inout":2,"class":"default"}"#)
+    let json = #"{"Default":{"in":"1","inout":"A","let":{"Self":"2"},"_":"Unknown"}}"#
+    let data = try Self.decode(WordsQuery.Data.self, json)
+    #expect(data.Default?.wordParts == WordParts(in: "1", `inout`: "A", let: .init(Self_: "2")))
+    #expect(data.Default?.__ == .unknown_)
+    #expect(try Self.roundTrip(data).description == json)
+  }
+
   // MARK: Enums
 
   @Test func `a value the schema did not have is kept`() throws {

@@ -105,6 +105,16 @@ import Testing
     #expect(error?.errors.first?.description.hasPrefix("s.graphql:2:9: ") == true)
   }
 
+  @Test func `a schema of several files has its mistakes in the right one`() throws {
+    let error = #expect(throws: GenerationErrors.self) {
+      try GenerateFolder.schema([
+        SourceFile(name: "a.graphql", text: "type Query { b: B }\n"),
+        SourceFile(name: "b.graphql", text: "\ntype B {\n  c: C\n}"),
+      ])
+    }
+    #expect(error?.description == "b.graphql:3:6: Unknown type 'C'. Did you mean 'B'?")
+  }
+
   // MARK: Operations from a schema
 
   @Test func `every root field becomes an operation with all its arguments`() throws {

@@ -3,7 +3,7 @@ enum SwiftName {
   /// The name of a type: `reviewAdded`, `review_added` -> `ReviewAdded`.
   static func type(_ name: String) -> String {
     let (underscores, parts) = split(name)
-    return underscores + parts.map(capitalised).joined()
+    return parts.isEmpty ? underscores + "Field" : underscores + parts.map(capitalised).joined()
   }
 
   /// The name of an enum case: `JEDI` -> `jedi`, `NEW_HOPE` -> `newHope`, `NewHope` -> `newHope`.
@@ -25,6 +25,11 @@ enum SwiftName {
     keywords.contains(name) ? "`\(name)`" : name
   }
 
+  /// The name as an argument's label, where most keywords need no quotes and get a warning for them.
+  static func label(_ name: String) -> String {
+    name == "inout" ? "`\(name)`" : name
+  }
+
   static func capitalised(_ text: some StringProtocol) -> String {
     text.prefix(1).uppercased() + text.dropFirst()
   }
@@ -41,10 +46,10 @@ enum SwiftName {
 
   /// Members every generated struct or any Swift value has.
   private static let unusableProperties: Set<String> = [
-    "self", "Self", "Type", "Protocol", "init", "hashValue", "CodingKeys",
+    "self", "Self", "Type", "Protocol", "init", "hashValue", "CodingKeys", "_",
   ]
   private static let unusableCases: Set<String> = [
-    "self", "init", "unknown", "allCases", "rawValue", "hashValue", "CodingKeys", "Type", "Protocol",
+    "self", "init", "unknown", "allCases", "rawValue", "hashValue", "CodingKeys", "Type", "Protocol", "_",
   ]
 
   /// Properties of an operation that variables cannot be.

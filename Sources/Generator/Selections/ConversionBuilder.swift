@@ -52,7 +52,7 @@ struct ConversionBuilder {
         guard let mapped = map(own.type, isOptional, value, resolved(to), resolved(from)) else { return nil }
         expression = mapped
       }
-      arguments.append("\(SwiftName.escaped(member.property)): \(expression)")
+      arguments.append("\(SwiftName.label(member.property)): \(expression)")
     }
     for typeCase in target.cases {
       guard let value = self.typeCase(typeCase, from: source, at: base, guards: &guards, isTop: isTop) else {

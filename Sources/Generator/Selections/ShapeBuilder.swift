@@ -7,7 +7,7 @@ struct ShapeBuilder {
   let schema: Schema
   let fragments: [String: FragmentDefinition]
   let names: TypeNames
-  let sources: OperationSources
+  let sources: JoinedSources
   let limits: GeneratorLimits
   /// The shapes of the fragments by fragment name.
   private(set) var fragmentShapes: [String: Shape] = [:]
@@ -15,7 +15,7 @@ struct ShapeBuilder {
   private var count = 0
 
   init(
-    schema: Schema, fragments: [String: FragmentDefinition], names: TypeNames, sources: OperationSources,
+    schema: Schema, fragments: [String: FragmentDefinition], names: TypeNames, sources: JoinedSources,
     limits: GeneratorLimits
   ) {
     self.schema = schema
@@ -111,7 +111,9 @@ struct ShapeBuilder {
         Source(set: $0, parent: type, conditions: occurrence.conditions.subtracting(common))
       }
     }
-    let name = names.nested(SwiftName.type(responseName))
+    // A property and a type of one name could not be told apart.
+    let plain = names.nested(SwiftName.type(responseName))
+    let name = plain == property ? plain + "Field" : plain
     claimType(name, of: responseName, at: first.field.location, &scopeNames)
     let scope = Set(type.possibleTypes)
     if let alias = aliasedFragment(written, for: type) {

@@ -1,61 +1,73 @@
 package import MartletGraphQLLanguage
 import MartletJSON
 
-/// A schema from texts: type system definitions, or the answer to an introspection query.
-package enum SchemaSources {
-  /// The definitions of all files, in their order.
+/// The files of a schema: type system definitions, or the answer to an introspection query.
+package struct SchemaSources: Sendable {
+  package let document: Document
+  /// The definitions as text; nil when they come from introspection.
+  package let text: String?
+  /// The way back to files; nil when the definitions come from introspection.
+  private let joined: JoinedSources?
+  private let name: String?
+
+  /// Reads all files. A text whose first byte is a brace is an introspection answer in JSON, which stands alone.
   ///
-  /// A text whose first byte is a brace is an introspection answer in JSON.
   /// - Throws: what is wrong with the texts, with file and place.
-  package static func document(
-    _ files: [SourceFile], limits: GeneratorLimits = GeneratorLimits()
-  ) throws(GenerationErrors) -> Document {
-    var errors: [GenerationError] = []
-    var definitions: [Definition] = []
-    for file in files {
-      do {
-        definitions += try Self.definitions(file, limits)
-      } catch {
-        var error = error
-        error.file = file.name
-        errors.append(error)
-      }
+  package init(_ files: [SourceFile], limits: GeneratorLimits = GeneratorLimits()) throws(GenerationErrors) {
+    name = files.count == 1 ? files.first?.name : nil
+    guard let answer = files.first(where: { Self.isIntrospection($0.text) }) else {
+      let sources = try JoinedSources(files, limits: .schema)
+      joined = sources
+      document = sources.document
+      text = sources.text
+      return
     }
-    guard errors.isEmpty else { throw GenerationErrors(errors) }
-    return Document(definitions: definitions)
+    guard files.count == 1 else {
+      throw GenerationErrors([
+        GenerationError(
+          .configuration, "An introspection answer is a whole schema and goes with no other file.", file: answer.name)
+      ])
+    }
+    joined = nil
+    text = nil
+    do {
+      document = try IntrospectionReader.document(from: try Self.json(answer.text), limits: limits)
+    } catch {
+      var error = error
+      error.file = answer.name
+      throw GenerationErrors([error])
+    }
   }
 
-  /// The resolved schema of definitions. `file` is named by errors.
-  package static func schema(_ document: Document, file: String?) throws(GenerationErrors) -> Schema {
+  /// The resolved schema.
+  package func schema() throws(GenerationErrors) -> Schema {
     do {
       return try Schema.build(from: document)
     } catch {
-      throw GenerationErrors(
-        error.errors.map { GenerationError(.validation, $0.message, file: file, location: $0.locations.first) })
+      throw placed(error.errors)
     }
+  }
+
+  /// Errors of the document with the file each belongs to.
+  package func placed(_ errors: [GraphQLError]) -> GenerationErrors {
+    GenerationErrors(
+      errors.map { error in
+        var placed = joined?.error(.validation, error.message, at: error.locations.first)
+        if placed?.file == nil { placed?.file = name }
+        return placed ?? GenerationError(.validation, error.message, file: name)
+      })
   }
 
   /// Whether a text is JSON rather than GraphQL.
-  package static func isIntrospection(_ text: String) -> Bool {
+  private static func isIntrospection(_ text: String) -> Bool {
     text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) } == UInt8(ascii: "{")
   }
 
-  private static func definitions(
-    _ file: SourceFile, _ limits: GeneratorLimits
-  ) throws(GenerationError) -> [Definition] {
-    if isIntrospection(file.text) {
-      let value: JSONValue
-      do {
-        value = try JSONValue(parsing: file.text)
-      } catch {
-        throw GenerationError(.syntax, "The schema begins with a brace but is not JSON: \(error.description).")
-      }
-      return try IntrospectionReader.document(from: value, limits: limits).definitions
-    }
+  private static func json(_ text: String) throws(GenerationError) -> JSONValue {
     do {
-      return try Parser.parse(file.text, name: file.name, limits: .schema).definitions
+      return try JSONValue(parsing: text)
     } catch {
-      throw GenerationError(.syntax, error.graphQLError.message, location: error.location)
+      throw GenerationError(.syntax, "The schema begins with a brace but is not JSON: \(error.description).")
     }
   }
 }

@@ -5,11 +5,11 @@ struct InputWriter {
   let schema: Schema
   let names: TypeNames
   let configuration: GeneratorConfiguration
-  let sources: OperationSources
+  let sources: JoinedSources
   private(set) var errors: [GenerationError] = []
   private var prefix: String { configuration.prefix }
 
-  init(schema: Schema, names: TypeNames, configuration: GeneratorConfiguration, sources: OperationSources) {
+  init(schema: Schema, names: TypeNames, configuration: GeneratorConfiguration, sources: JoinedSources) {
     self.schema = schema
     self.names = names
     self.configuration = configuration

@@ -1,9 +1,9 @@
-import MartletGraphQLLanguage
+package import MartletGraphQLLanguage
 
-/// Several operation files read as one document, so that they share fragments and are validated together, and the way
-/// back from a place in that document to a place in a file.
-struct OperationSources {
-  private struct Start {
+/// Several files read as one document, so that they share definitions and are checked together, and the way back from a
+/// place in that document to a place in a file.
+package struct JoinedSources: Sendable {
+  private struct Start: Sendable {
     var name: String
     var offset: Int
     /// Lines before the file's first.
@@ -11,15 +11,17 @@ struct OperationSources {
   }
 
   private var starts: [Start] = []
-  let document: Document
+  package let document: Document
+  /// The text of the document.
+  package let text: String
 
   /// - Throws: the syntax errors of all files.
-  init(_ files: [SourceFile], limits: GeneratorLimits) throws(GenerationErrors) {
+  package init(_ files: [SourceFile], limits: ParserLimits) throws(GenerationErrors) {
     var errors: [GenerationError] = []
     var bytes: [UInt8] = []
     for file in files {
       do {
-        if !Self.isBlank(file.text) { _ = try Parser.parse(file.text, name: file.name, limits: limits.parser) }
+        if !Self.isBlank(file.text) { _ = try Parser.parse(file.text, name: file.name, limits: limits) }
       } catch {
         errors.append(
           GenerationError(.syntax, error.graphQLError.message, file: file.name, location: error.location))
@@ -29,12 +31,13 @@ struct OperationSources {
       bytes.append(UInt8(ascii: "\n"))
     }
     guard errors.isEmpty else { throw GenerationErrors(errors) }
+    text = String(decoding: bytes, as: UTF8.self)
     guard !Self.isBlank(bytes) else {
       document = Document(definitions: [])
       return
     }
     do {
-      document = try Parser.parse(bytes, limits: limits.parser)
+      document = try Parser.parse(bytes, limits: limits)
     } catch {
       // Each file was read; together they exceed a limit.
       throw GenerationErrors([GenerationError(.limit, error.message)])
@@ -42,7 +45,7 @@ struct OperationSources {
   }
 
   /// The file and place of a place in the joined document.
-  func place(_ location: SourceLocation) -> (file: String, location: SourceLocation)? {
+  package func place(_ location: SourceLocation) -> (file: String, location: SourceLocation)? {
     guard let start = starts.last(where: { $0.offset <= location.offset }) else { return nil }
     return (
       start.name,
@@ -52,7 +55,7 @@ struct OperationSources {
   }
 
   /// An error at a node of the document.
-  func error(_ kind: GenerationError.Kind, _ message: String, at location: SourceLocation?) -> GenerationError {
+  package func error(_ kind: GenerationError.Kind, _ message: String, at location: SourceLocation?) -> GenerationError {
     let place = location.flatMap(self.place)
     return GenerationError(kind, message, file: place?.file, location: place?.location)
   }
