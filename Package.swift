@@ -170,7 +170,8 @@ let suites: [Target] = [
     resources: [.copy("Fixtures")]),
   suite(
     "Publishers",
-    martlet("Vocabulary", "JSON", "Core", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution", "Publishers")
+    martlet(
+      "Vocabulary", "JSON", "Core", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution", "Publishers")
       + ["Martlet"]),
   suite("House", []),
 ]
