@@ -26,9 +26,17 @@ package final class AccessControl: Sendable {
   private let mode: Lock<Mode>
   private let digest: @Sendable ([UInt8]) -> [UInt8]
   package let origins: OriginCheck
+  /// Members of a `connection_init` payload, or of AppSync's authorization, that may hold a key; lower case.
+  private let members: [String]
+
+  /// The members looked at by default.
+  package static let defaultMembers = ["x-api-key", "Authorization", "authToken"]
 
   /// `digest` computes SHA-256.
-  package init(_ mode: Mode, origins: OriginCheck, digest: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+  package init(
+    _ mode: Mode, origins: OriginCheck, members: [String] = AccessControl.defaultMembers, digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+  ) {
+    self.members = members.map { $0.lowercased() }
     self.mode = Lock(mode)
     self.origins = origins
     self.digest = digest
@@ -55,18 +63,13 @@ package final class AccessControl: Sendable {
     }
   }
 
-  /// Whether a socket may proceed, from the payload of its `connection_init`: `x-api-key` or `Authorization`.
+  /// Whether a socket may proceed, from the payload of its `connection_init` or from AppSync's authorization: each of
+  /// the configured members may hold a key, with or without `Bearer`.
   package func admits(payload: JSONObject?) -> Bool {
-    var apiKey: String?
-    var authorization: String?
-    for (name, value) in payload ?? JSONObject() {
-      switch name.lowercased() {
-      case "x-api-key": apiKey = value.string
-      case "authorization": authorization = value.string
-      default: break
-      }
+    for (name, value) in payload ?? JSONObject() where members.contains(name.lowercased()) {
+      if let text = value.string, admits(apiKey: nil, authorization: text) { return true }
     }
-    return admits(apiKey: apiKey, authorization: authorization)
+    return admits(apiKey: nil, authorization: nil)
   }
 
   private static func bearer(_ header: String) -> String? {

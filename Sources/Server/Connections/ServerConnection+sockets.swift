@@ -31,6 +31,6 @@ extension ServerConnection {
       return respond(400, body: Array("\(error)\n".utf8), closing: true)
     }
     let isAuthorized = isAdmitted || choice?.authorization.map { hub.node.access.admits(payload: $0) } == true
-    upgrade(request, choice?.dialect, isAuthorized: isAuthorized)
+    upgrade(request, choice, isAuthorized: isAuthorized)
   }
 }

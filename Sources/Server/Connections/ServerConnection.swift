@@ -145,11 +145,11 @@ package final class ServerConnection {
 
   /// Answers an upgrade and gives the stream to a session.
   ///
-  /// - Parameter dialect: nil when the client offered none that is spoken here.
-  func upgrade(_ request: WebSocketUpgradeRequest, _ dialect: SubscriptionDialect?, isAuthorized: Bool) {
+  /// - Parameter choice: nil when the client offered none that is spoken here.
+  func upgrade(_ request: WebSocketUpgradeRequest, _ choice: DialectChoice?, isAuthorized: Bool) {
     let deflate = WebSocketDeflateSettings().accept(request.extensions)
     let response = request.response(
-      subprotocol: dialect?.subprotocol, deflate: deflate?.response)
+      subprotocol: choice?.dialect.subprotocol, deflate: deflate?.response)
     channel.write { http?.machine.upgrade(response, to: &$0.bytes) }
     let rest = http?.machine.takeUpgradedBytes() ?? []
     http = nil
@@ -160,12 +160,12 @@ package final class ServerConnection {
     limits.pingInterval = hub.node.limits.pingInterval
     limits.pongTimeout = hub.node.limits.pongTimeout
     let compression = deflate.map { ZlibCompression($0.agreed, isServer: true, pool: hub.zlib) }
-    let session = GraphQLSession(hub, dialect ?? .transportWS, isAuthorized: isAuthorized)
+    let session = GraphQLSession(hub, choice ?? DialectChoice(.transportWS), isAuthorized: isAuthorized)
     let socket = WebSocketChannel(
       channel, role: .server, limits: limits, compression: compression, handler: session)
     self.socket = socket
     session.begin(socket)
-    guard dialect != nil else {
+    guard choice != nil else {
       // The reference server completes the upgrade and says why; clients cope with nothing else.
       let close = ConnectionClose.subprotocolNotAcceptable
       return session.end(close.code, close.reason)

@@ -19,10 +19,13 @@ package final class ServerNode: Sendable {
   package let topics: [String: String]
   /// Where user code runs in its task; a simulation keeps it on its own executor.
   package let place: UserCodePlace
+  /// Asked before a socket is acknowledged.
+  package let onConnect: ConnectionQuestion?
 
   package init(
     models: ModelSchema, schema: ExecutableSchema, store: Store, limits: ServerLimits, log: Log,
-    spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool
+    spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool,
+    onConnect: ConnectionQuestion? = nil
   ) {
     self.models = models
     self.schema = schema
@@ -33,6 +36,7 @@ package final class ServerNode: Sendable {
     self.access = access
     self.topics = topics
     self.place = place
+    self.onConnect = onConnect
   }
 
   /// Whether a client that has seen everything up to `cursor` can go on there.

@@ -65,7 +65,8 @@ package enum ServerAssembly {
     }
     return ServerNode(
       models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
-      spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode)
+      spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode,
+      onConnect: configuration.onConnect)
   }
 
   private static func accessControl(
@@ -87,7 +88,8 @@ package enum ServerAssembly {
         throw ServerError(
           .access, "In development the server binds 127.0.0.1 or ::1, not \(configuration.address): it is open.")
       }
-      return AccessControl(.development, origins: OriginCheck(.loopbackOnly), digest: Digest.sha256)
+      return AccessControl(
+        .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers, digest: Digest.sha256)
     case .keys(let file):
       let guarded = models.models.filter { !$0.authRules.isEmpty }.map(\.name)
       guard guarded.isEmpty else {
@@ -96,7 +98,9 @@ package enum ServerAssembly {
           "The schema has @auth rules (\(guarded.joined(separator: ", "))) that this version reads but does not "
             + "enforce. Serve it with --dev, or remove the rules.")
       }
-      return AccessControl(.keys(file.keys), origins: OriginCheck(.origins(file.origins)), digest: Digest.sha256)
+      return AccessControl(
+        .keys(file.keys), origins: OriginCheck(.origins(file.origins)), members: configuration.credentialMembers,
+        digest: Digest.sha256)
     }
   }
 }

@@ -47,6 +47,11 @@ public struct ServerConfiguration: Sendable {
   public var data = Data.memory
   /// Who may use the server. Nil refuses to start and says how to configure it: a server is closed by default.
   public var access: Access?
+  /// Members of a `connection_init` payload, and of AppSync's authorization, that may hold a key. Names are compared
+  /// without regard to case.
+  public var credentialMembers = ["x-api-key", "Authorization", "authToken"]
+  /// Asked before a WebSocket is acknowledged, when its key was good. Nil lets it in.
+  public var onConnect: ConnectionQuestion?
   /// A numeric address.
   public var address = "127.0.0.1"
   /// Zero takes a free port; `GraphQLServer.port` tells which.

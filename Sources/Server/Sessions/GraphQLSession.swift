@@ -19,19 +19,24 @@ final class GraphQLSession {
   var operations: [Int: SessionOperation] = [:]
   /// Whether the upgrade request carried good credentials.
   private let isAuthorized: Bool
+  /// AppSync's authorization, until the client has been let in.
+  private var authorization: JSONObject?
   private var hasViolated = false
   private var timer: LoopTimer?
+  /// The question to the program whether the client may connect.
+  var question: PendingQuestion?
   private var timerDeadline: Instant?
   private(set) var catchUp: SessionCatchUp?
   private var isPumpScheduled = false
   /// Source streams that wait for the socket to drain before they bring their next event.
   var blockedStreams: [() -> Void] = []
 
-  init(_ hub: LoopHub, _ dialect: SubscriptionDialect, isAuthorized: Bool) {
+  init(_ hub: LoopHub, _ choice: DialectChoice, isAuthorized: Bool) {
     self.hub = hub
     serial = hub.nextSerial()
     self.isAuthorized = isAuthorized
-    machine = SessionMachines.machine(dialect, hub.node.limits, at: hub.loop.now)
+    authorization = choice.authorization
+    machine = SessionMachines.machine(choice.dialect, hub.node.limits, at: hub.loop.now)
   }
 
   /// Begins on an upgraded socket.
@@ -74,12 +79,17 @@ final class GraphQLSession {
   }
 
   private func authenticate(_ payload: JSONObject?) {
-    if isAuthorized || hub.node.access.admits(payload: payload) {
-      step { [self] in $0.accept(payload: nil, at: hub.loop.now, actions: &$1) }
-    } else {
+    guard isAuthorized || hub.node.access.admits(payload: payload) else {
       hub.node.log.write(.warning, "A client was refused: its credentials are not known.")
-      step { $0.refuse("Forbidden", actions: &$1) }
+      return step { $0.refuse("Forbidden", actions: &$1) }
     }
+    guard let question = hub.node.onConnect else { return accept(nil) }
+    ask(question, authorization ?? payload ?? JSONObject())
+  }
+
+  func accept(_ payload: JSONObject?) {
+    authorization = nil
+    step { [self] in $0.accept(payload: payload, at: hub.loop.now, actions: &$1) }
   }
 
   /// Everything up to here has been written to every member of the session that is ready.
@@ -247,6 +257,7 @@ extension GraphQLSession: WebSocketHandler {
   func closed(_ closure: WebSocketClosure) {
     timer?.cancel()
     timer = nil
+    question = nil
     if closure.failure != nil { hub.counters.add(.protocolErrors) }
     catchUp?.stop()
     catchUp = nil
