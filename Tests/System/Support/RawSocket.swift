@@ -29,6 +29,9 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
   private let state = Mutex(State())
   /// Keeps long messages as text: reading them as JSON is slow without optimisation.
   private let parses = Mutex(true)
+  private let chosen = Mutex<String?>(nil)
+  /// The subprotocol the server chose.
+  var subprotocol: String? { chosen.withLock { $0 } }
   /// On the loop.
   private var channel: WebSocketChannel?
 
@@ -36,14 +39,14 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
 
   static func open(
     port: Int, subprotocols: [String] = [GraphQLTransportWS.subprotocol], headers: [(String, String)] = [],
-    deflate: Bool = false
+    deflate: Bool = false, target: String = "/graphql"
   ) async throws -> RawSocket {
     let loop = try TestLoop.shared()
     let socket = RawSocket(loop)
     let result = await withCheckedContinuation { (done: CheckedContinuation<WebSocketConnector.Failure?, Never>) in
       loop.execute {
         var request = WebSocketConnector.Request(
-          endpoint: Endpoint(host: "127.0.0.1", port: port, isSecure: false), target: "/graphql")
+          endpoint: Endpoint(host: "127.0.0.1", port: port, isSecure: false), target: target)
         request.subprotocols = subprotocols
         request.limits.messageBytes = 16 << 20
         if deflate { request.deflate = WebSocketDeflateSettings() }
@@ -54,6 +57,7 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
           switch result {
           case .success(let opened):
             socket.channel = opened.channel
+            socket.chosen.withLock { $0 = opened.subprotocol }
             done.resume(returning: nil)
           case .failure(let failure): done.resume(returning: failure)
           }
