@@ -78,7 +78,7 @@ let floor3: [Target] = [
   .target(
     name: "Martlet",
     dependencies: martlet(
-      "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient"),
+      "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient", "GraphQLStore"),
     path: "Sources/Martlet", swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.

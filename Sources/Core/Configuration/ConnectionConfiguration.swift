@@ -19,6 +19,8 @@ public struct ConnectionConfiguration: Sendable {
   public var dialect = WebSocketDialect.graphqlTransportWS
   /// How queries and mutations travel.
   public var requestTransport = RequestTransport.http
+  /// How subscriptions that go by HTTP are asked for; what the server answers is read either way.
+  public var subscriptionMediaType = SubscriptionMediaType.multipart
   /// Time for a query or mutation, credentials, connections and repeats included. A mutation that may have been
   /// executed by then fails with `outcomeUnknown`, anything else with `timeout`.
   public var requestTimeout = Duration.seconds(60)

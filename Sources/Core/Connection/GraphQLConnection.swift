@@ -16,7 +16,10 @@ package final class GraphQLConnection: Sendable {
       http?.cancel(key)
     }
 
-    func start(_ request: GraphQLRequest, _ kind: OperationKind, _ core: SubscriptionCore) {
+    func start(
+      _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
+      _ core: SubscriptionCore
+    ) {
       var request = request
       var repetition = OperationRepetition.never
       switch kind {
@@ -26,7 +29,7 @@ package final class GraphQLConnection: Sendable {
         repetition = .ifWritesAreAgreed
       }
       if let http {
-        http.start(request, kind, core)
+        http.start(request, kind, extras, core)
       } else {
         socket.start(request, .single(core, kind), repetition: repetition)
       }
@@ -73,24 +76,34 @@ package final class GraphQLConnection: Sendable {
   /// Starts a subscription; it is dialled for, sent, resumed and ended from here on.
   package func subscribe(_ request: GraphQLRequest, buffer: BufferPolicy? = nil) -> SubscriptionCore {
     let core = SubscriptionCore(buffer ?? configuration.buffer)
+    subscribe(request, into: core)
+    return core
+  }
+
+  /// Starts a subscription that feeds an existing core.
+  package func subscribe(_ request: GraphQLRequest, into core: SubscriptionCore) {
     let bound = self.bound
     let key = ObjectIdentifier(core)
     core.connect(
       onCancel: { bound.loop.execute { bound.value.cancel(key) } },
       onRoom: { bound.loop.execute { bound.value.socket.hasRoom(key) } })
     onLoop { $0.socket.start(request, .subscription(core), repetition: .always) }
-    return core
   }
+
+  /// The bound of buffers that nobody else bounds.
+  package var buffer: BufferPolicy { configuration.buffer }
 
   /// Sends a query or a mutation; answers the payload of its one result.
   /// - Throws: `GraphQLClientError`; for a mutation whose answer was lost and that may not be repeated,
   ///   `outcomeUnknown`.
-  package func perform(_ request: GraphQLRequest, _ kind: OperationKind) async throws -> [UInt8] {
+  package func perform(
+    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras = HTTPExtras()
+  ) async throws -> [UInt8] {
     let core = SubscriptionCore(BufferPolicy(.wait, events: 2))
     let bound = self.bound
     let key = ObjectIdentifier(core)
     core.connect(onCancel: { bound.loop.execute { bound.value.cancel(key) } }, onRoom: {})
-    onLoop { $0.start(request, kind, core) }
+    onLoop { $0.start(request, kind, extras, core) }
     guard let event = try await core.next() else {
       if Task.isCancelled { throw CancellationError() }
       throw GraphQLClientError(.invalidResponse, "the operation completed without a result")

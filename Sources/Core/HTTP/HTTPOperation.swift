@@ -11,6 +11,19 @@ final class ServerKnowledge {
   init(remembersWrites: Bool) { self.remembersWrites = remembersWrites }
 }
 
+/// What goes beside the operation in its HTTP request.
+package struct HTTPExtras: Sendable {
+  /// Header fields of this request alone.
+  package var headers: [(name: String, value: String)] = []
+  /// A body that takes the place of the JSON one, such as a form with files, and its media type.
+  package var form: (contentType: String, body: [UInt8])?
+
+  package init(headers: [(name: String, value: String)] = [], form: (contentType: String, body: [UInt8])? = nil) {
+    self.headers = headers
+    self.form = form
+  }
+}
+
 /// One query or mutation by HTTP: asks for credentials, sends, and decides what a lost or odd answer means.
 /// Confined to its loop.
 final class HTTPOperation {
@@ -26,6 +39,7 @@ final class HTTPOperation {
   private let core: SubscriptionCore
   private let request: GraphQLRequest
   private let kind: OperationKind
+  private let extras: HTTPExtras
   private let home: Surroundings
   private let ended: () -> Void
   private var backoff: ReconnectMachine
@@ -42,11 +56,12 @@ final class HTTPOperation {
 
   /// - Parameter ended: called once, when nothing more happens here.
   init(
-    _ request: GraphQLRequest, _ kind: OperationKind, _ core: SubscriptionCore, in home: Surroundings,
-    seed: UInt64, ended: @escaping () -> Void
+    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
+    _ core: SubscriptionCore, in home: Surroundings, seed: UInt64, ended: @escaping () -> Void
   ) {
     self.request = request
     self.kind = kind
+    self.extras = extras
     self.core = core
     self.home = home
     self.ended = ended
@@ -80,15 +95,18 @@ final class HTTPOperation {
   private func send(_ credentials: Credentials) {
     var headers = HTTPHeaders([("Host", home.endpoint.hostField)])
     headers.append("Accept", "application/graphql-response+json, application/json;q=0.9")
-    headers.append("Content-Type", "application/json")
+    headers.append("Content-Type", extras.form?.contentType ?? "application/json")
+    // A form is no "simple" request to servers that guard against forged ones.
+    if extras.form != nil { headers.append("GraphQL-Require-Preflight", "1") }
     do throws(GraphQLClientError) {
       try headers.append(checking: home.configuration.headers)
+      try headers.append(checking: extras.headers)
       try headers.append(checking: credentials.headers)
     } catch {
       return fail(error)
     }
     let head = HTTPRequestHead(method: "POST", target: home.endpoint.target, headers: headers)
-    var call = HTTPCall(head: head, body: request.serialized())
+    var call = HTTPCall(head: head, body: extras.form?.body ?? request.serialized())
     call.needsFreshConnection = needsFreshConnection
     ticket = home.pool.start(call) { [weak self] result in
       guard let self else { return }

@@ -12,7 +12,10 @@ final class HTTPOperations {
     self.home = home
   }
 
-  func start(_ request: GraphQLRequest, _ kind: OperationKind, _ core: SubscriptionCore) {
+  func start(
+    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
+    _ core: SubscriptionCore
+  ) {
     // Cancelled before it came here: nothing is sent.
     if core.state.isFinished { return }
     guard !isShutDown else {
@@ -20,7 +23,7 @@ final class HTTPOperations {
     }
     let key = ObjectIdentifier(core)
     let operation = HTTPOperation(
-      request, kind, core, in: home, seed: home.environment.chance.next()
+      request, kind, extras, core, in: home, seed: home.environment.chance.next()
     ) { [weak self] in self?.forget(key) }
     running[key] = operation
     order.append(key)

@@ -1,8 +1,8 @@
 public import Foundation
 @_exported public import MartletCore
+@_exported public import MartletGraphQLStore
 public import MartletJSON
 public import MartletVocabulary
-internal import MartletWireProtocols
 
 /// A client of one GraphQL server.
 ///
@@ -19,7 +19,18 @@ internal import MartletWireProtocols
 /// subscriptions share one WebSocket, which is opened by the first and survives drops. Dropping the client closes
 /// everything.
 public final class GraphQLClient: Sendable {
-  let connection: GraphQLConnection
+  /// How operations reach the server.
+  public let networkTransport: any NetworkTransport
+  /// The client's normalized store; typed operations read and write it as their cache policy says.
+  public let store: GraphQLStore
+
+  /// A client over a transport, such as a `SplitNetworkTransport` or one of your own.
+  ///
+  ///     let client = GraphQLClient(networkTransport: splitTransport, store: store)
+  public init(networkTransport: any NetworkTransport, store: GraphQLStore = GraphQLStore()) {
+    self.networkTransport = networkTransport
+    self.store = store
+  }
 
   /// A client for a server at a `ws:`, `wss:`, `http:` or `https:` URL, where both HTTP and WebSocket are served.
   /// Nothing is opened yet.
@@ -29,17 +40,11 @@ public final class GraphQLClient: Sendable {
   ///     let client = try GraphQLClient(url: url, configuration: configuration)
   ///
   /// - Throws: `invalidRequest` for other URLs, and for an authority file that cannot be read.
-  public init(
+  public convenience init(
     url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
-    var home: ClientEnvironment
-    if let environment {
-      home = environment
-    } else {
-      home = try ClientEnvironment.shared()
-      if let file = configuration.authorityFile { home = try home.trusting(authorityFile: file) }
-    }
-    connection = GraphQLConnection(try GraphQLEndpoint(url.absoluteString), configuration, environment: home)
+    let connection = try GraphQLConnection(url, configuration, environment)
+    self.init(networkTransport: WebSocketTransport(connection))
   }
 
   /// Starts a subscription and answers its stream at once. See `SubscriptionStream` for its life.
@@ -54,9 +59,24 @@ public final class GraphQLClient: Sendable {
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, resumingFrom cursor: Cursor? = nil
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
-    var request = MartletWireProtocols.GraphQLRequest(query: document, operationName: operationName, variables: variables)
-    if let cursor { request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions) }
-    return SubscriptionStream(core: connection.subscribe(request, buffer: buffer)) { try GraphQLResponse($0) }
+    var request = OperationRequest(
+      .subscription, document: document, operationName: operationName, variables: variables)
+    request.cursor = cursor
+    request.buffer = buffer
+    return start(request) { try GraphQLResponse($0) }
+  }
+
+  /// Starts a subscription by the transport; one that cannot be started is a stream that has failed.
+  func start<Element: Sendable>(
+    _ request: OperationRequest, _ decode: @escaping @Sendable (SubscriptionEvent) throws -> Element
+  ) -> SubscriptionStream<Element> {
+    let core = SubscriptionCore(request.buffer ?? BufferPolicy())
+    do {
+      try networkTransport.subscribe(request, feeding: SubscriptionFeed(core))
+    } catch {
+      core.move(to: .finished(.error(error)))
+    }
+    return SubscriptionStream(core: core, decode: decode)
   }
 
   /// Runs a query.
@@ -92,9 +112,11 @@ public final class GraphQLClient: Sendable {
   private func perform<Data: Decodable & Sendable>(
     _ kind: OperationKind, _ document: String, _ variables: JSONObject, _ operationName: String?
   ) async throws -> GraphQLResponse<Data> {
-    let request = MartletWireProtocols.GraphQLRequest(query: document, operationName: operationName, variables: variables)
-    let payload = try await connection.perform(request, kind)
-    return try GraphQLResponse(SubscriptionEvent(payload: payload))
+    var request = OperationRequest(
+      kind == .query ? .query : .mutation, document: document, operationName: operationName, variables: variables)
+    request.appliesOnce = kind == .numberedMutation
+    let payload = try await networkTransport.send(request)
+    return try GraphQLResponse(SubscriptionEvent(payload: payload.bytes))
   }
 
   /// The life of the client's WebSocket from now on: connected, reconnected, disconnected, ping, pong. Ends when the
@@ -103,15 +125,19 @@ public final class GraphQLClient: Sendable {
   ///     for await event in client.connectionEvents {
   ///       if case .disconnected(let code, let reason) = event { log("lost", code, reason) }
   ///     }
-  public var connectionEvents: AsyncStream<ConnectionEvent> { connection.connectionEvents }
+  public var connectionEvents: AsyncStream<ConnectionEvent> {
+    connected?.connectionEvents ?? AsyncStream { $0.finish() }
+  }
+
+  private var connected: (any ConnectedNetworkTransport)? { networkTransport as? any ConnectedNetworkTransport }
 
   /// Closes the WebSocket and keeps the subscriptions, until `resume()`. Queries and mutations that are on their way by
   /// the socket fail; those by HTTP go on.
-  public func pause() { connection.pause() }
+  public func pause() { connected?.pause() }
 
   /// Opens the connection again after `pause()`.
-  public func resume() { connection.resume() }
+  public func resume() { connected?.resume() }
 
   /// Ends everything; later operations fail with `shutDown`.
-  public func shutDown() { connection.shutDown() }
+  public func shutDown() { networkTransport.shutDown() }
 }

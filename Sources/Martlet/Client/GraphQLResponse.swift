@@ -33,15 +33,19 @@ extension GraphQLResponse where Data: Decodable {
     }
     errors = object["errors"]?.array ?? []
     extensions = object["extensions"]?.object ?? JSONObject()
-    guard let value = object["data"], !value.isNull else { return }
-    if let same = value as? Data {
-      data = same
-      return
-    }
+    data = try Self.decoded(object["data"])
+  }
+
+  package static func decoded(_ value: JSONValue?) throws(GraphQLClientError) -> Data? {
+    guard let value, !value.isNull else { return nil }
+    if let same = value as? Data { return same }
     do {
-      data = try JSONDecoding(types: .foundation).decode(Data.self, from: value)
+      return try JSONDecoding(types: .foundation).decode(Data.self, from: value)
     } catch {
       throw GraphQLClientError(.decodingFailed, "the data does not have the shape of \(Data.self)", underlying: error)
     }
   }
 }
+
+/// The name of `GraphQLResponse` for those who know it by this one.
+public typealias GraphQLResult<Data: Sendable> = GraphQLResponse<Data>

@@ -1,0 +1,101 @@
+/// One step of the chain every operation passes, whatever transport carries it: it may change the request, answer it by
+/// itself, ask again, or look at the answer.
+///
+///     struct Language: Interceptor {
+///       func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
+///         var request = request
+///         request.headers.append((name: "Accept-Language", value: "de"))
+///         return try await next(request)
+///       }
+///     }
+public protocol Interceptor: Sendable {
+  /// The rest of the chain, the network at its end. May be called more than once.
+  typealias Next = @Sendable (OperationRequest) async throws -> OperationPayload
+
+  /// A query or a mutation passes. The default passes it on.
+  func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload
+
+  /// A subscription is about to start. The default leaves it as it is.
+  func subscribe(_ request: OperationRequest) throws -> OperationRequest
+}
+
+extension Interceptor {
+  /// Passes the operation on.
+  public func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
+    try await next(request)
+  }
+
+  /// Leaves the subscription as it is.
+  public func subscribe(_ request: OperationRequest) throws -> OperationRequest { request }
+}
+
+/// Says which interceptors an operation passes, the outermost first.
+public protocol InterceptorProvider: Sendable {
+  /// The chain of one operation.
+  func interceptors(for request: OperationRequest) -> [any Interceptor]
+}
+
+/// Any transport behind a chain of interceptors.
+///
+///     let transport = InterceptedTransport(WebSocketTransport(websocket: socket), provider: provider)
+public struct InterceptedTransport: NetworkTransport {
+  let transport: any NetworkTransport
+  let provider: any InterceptorProvider
+
+  /// Puts a provider's interceptors in front of a transport.
+  public init(_ transport: any NetworkTransport, provider: any InterceptorProvider) {
+    self.transport = transport
+    self.provider = provider
+  }
+
+  /// Runs an operation through the chain.
+  public func send(_ request: OperationRequest) async throws -> OperationPayload {
+    try await run(request) { [transport] in try await transport.send($0) }
+  }
+
+  /// Starts a subscription as the chain leaves it.
+  public func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
+    var request = request
+    for interceptor in provider.interceptors(for: request) { request = try interceptor.subscribe(request) }
+    try transport.subscribe(request, feeding: feed)
+  }
+
+  /// Shuts the transport down.
+  public func shutDown() { transport.shutDown() }
+
+  func run(
+    _ request: OperationRequest, last: @escaping Interceptor.Next
+  ) async throws -> OperationPayload {
+    var next = last
+    for interceptor in provider.interceptors(for: request).reversed() {
+      let inner = next
+      next = { try await interceptor.send($0, next: inner) }
+    }
+    return try await next(request)
+  }
+}
+
+extension InterceptedTransport: UploadingNetworkTransport {
+  /// Runs an operation with files through the chain.
+  /// - Throws: `invalidRequest` when the transport cannot send files.
+  public func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
+    guard let uploads = transport as? any UploadingNetworkTransport else {
+      throw GraphQLClientError(.invalidRequest, "the transport cannot send files")
+    }
+    return try await run(request) { try await uploads.upload($0, files: files) }
+  }
+}
+
+extension InterceptedTransport: ConnectedNetworkTransport {
+  private var connected: (any ConnectedNetworkTransport)? { transport as? any ConnectedNetworkTransport }
+
+  /// The life of the transport's connection; ends at once when it has none.
+  public var connectionEvents: AsyncStream<ConnectionEvent> {
+    connected?.connectionEvents ?? AsyncStream { $0.finish() }
+  }
+
+  /// Pauses the transport's connection.
+  public func pause() { connected?.pause() }
+  /// Resumes the transport's connection.
+  public func resume() { connected?.resume() }
+}

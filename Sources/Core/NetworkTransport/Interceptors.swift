@@ -1,0 +1,90 @@
+/// Adds header fields to every request.
+public struct HeaderInterceptor: Interceptor {
+  private let fields: @Sendable (OperationRequest) -> [(name: String, value: String)]
+
+  /// Fields that may depend on the request.
+  public init(_ fields: @escaping @Sendable (OperationRequest) -> [(name: String, value: String)]) {
+    self.fields = fields
+  }
+
+  /// Adds the fields.
+  public func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
+    try await next(with(request))
+  }
+
+  /// Adds the fields.
+  public func subscribe(_ request: OperationRequest) throws -> OperationRequest { with(request) }
+
+  private func with(_ request: OperationRequest) -> OperationRequest {
+    var request = request
+    request.headers += fields(request)
+    return request
+  }
+}
+
+/// Asks a query again when its connection was lost or nobody answered. A mutation is never sent twice.
+public struct RetryInterceptor: Interceptor {
+  /// How often a query is sent at most, the first time included.
+  public var attempts: Int
+
+  /// Three attempts, unless said otherwise.
+  public init(attempts: Int = 3) {
+    self.attempts = attempts
+  }
+
+  /// Sends a query until it is answered or the attempts are used up.
+  public func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
+    guard request.kind == .query else { return try await next(request) }
+    var attempt = 1
+    while true {
+      do {
+        return try await next(request)
+      } catch let error as GraphQLClientError where attempt < attempts && Self.mayPass(error.code) {
+        attempt += 1
+      }
+    }
+  }
+
+  private static func mayPass(_ code: GraphQLClientError.Code) -> Bool {
+    [.connectFailed, .connectionLost, .timeout].contains(code)
+  }
+}
+
+/// Tells of every operation: what was sent, and what came of it.
+public struct ObservingInterceptor: Interceptor {
+  /// What an operation did.
+  public enum Event: Sendable {
+    /// It is about to be sent.
+    case sent(OperationRequest)
+    /// Its answer has come.
+    case answered(OperationRequest, OperationPayload)
+    /// It failed.
+    case failed(OperationRequest, any Error)
+  }
+
+  private let tell: @Sendable (Event) -> Void
+
+  /// Logs or counts what it is told. Credentials are not part of a request here, header fields of interceptors are.
+  public init(_ tell: @escaping @Sendable (Event) -> Void) {
+    self.tell = tell
+  }
+
+  /// Tells of the operation and of its end.
+  public func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
+    tell(.sent(request))
+    do {
+      let payload = try await next(request)
+      tell(.answered(request, payload))
+      return payload
+    } catch {
+      tell(.failed(request, error))
+      throw error
+    }
+  }
+
+  /// Tells of a subscription that starts.
+  public func subscribe(_ request: OperationRequest) throws -> OperationRequest {
+    tell(.sent(request))
+    return request
+  }
+}

@@ -1,0 +1,69 @@
+/// How operations reach a server. The library's are `WebSocketTransport`, `RequestChainNetworkTransport` and
+/// `SplitNetworkTransport`; a transport of one's own needs two functions:
+///
+///     struct Recorded: NetworkTransport {
+///       func send(_ request: OperationRequest) async throws -> OperationPayload {
+///         OperationPayload(["data": ["hello": "world"]])
+///       }
+///       func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
+///         feed.activate()
+///         feed.yield(OperationPayload(["data": ["tick": 1]]))
+///         feed.finish()
+///       }
+///     }
+public protocol NetworkTransport: Sendable {
+  /// Runs a query or a mutation. Suspends until its answer is there.
+  /// - Throws: what kept it from being answered. Errors in the response are part of the payload.
+  func send(_ request: OperationRequest) async throws -> OperationPayload
+
+  /// Starts a subscription and returns; what comes of it is told to `feed`, from any thread.
+  /// - Throws: when it cannot even be tried.
+  func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws
+
+  /// Ends everything; later operations fail.
+  func shutDown()
+}
+
+extension NetworkTransport {
+  /// Nothing is held that would have to end.
+  public func shutDown() {}
+}
+
+/// A transport whose connection can be paused and tells of its life.
+public protocol ConnectedNetworkTransport: NetworkTransport {
+  /// The connection's life from now on.
+  var connectionEvents: AsyncStream<ConnectionEvent> { get }
+  /// Closes the connection and keeps the subscriptions, until `resume()`.
+  func pause()
+  /// Opens the connection again.
+  func resume()
+}
+
+/// A transport that can send files along with an operation, by the GraphQL multipart request specification.
+public protocol UploadingNetworkTransport: NetworkTransport {
+  /// Runs an operation with files. Each file stands in the variables under its `fieldName` as null.
+  /// - Throws: as `send`.
+  func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload
+}
+
+/// A file that goes along with an operation.
+public struct GraphQLFile: Sendable {
+  /// Where it stands in the variables, such as `file` or `input.files.0`.
+  public var fieldName: String
+  /// Its name, as the server sees it.
+  public var originalName: String
+  /// Its media type.
+  public var mimeType: String
+  /// Its content.
+  public var content: [UInt8]
+
+  /// A file with its content.
+  public init(
+    fieldName: String, originalName: String, mimeType: String = "application/octet-stream", content: [UInt8]
+  ) {
+    self.fieldName = fieldName
+    self.originalName = originalName
+    self.mimeType = mimeType
+    self.content = content
+  }
+}

@@ -1,0 +1,88 @@
+public import MartletJSON
+public import MartletVocabulary
+package import MartletWireProtocols
+
+/// One operation on its way to a server.
+public struct OperationRequest: Sendable {
+  /// Query, mutation or subscription.
+  public var kind: GraphQLOperationKind
+  /// The whole document, fragments included.
+  public var document: String
+  /// Which operation of the document; nil when it has only one.
+  public var operationName: String?
+  /// Values of variables by name; absent ones are left out.
+  public var variables: JSONObject
+  /// What goes beside them under `extensions`.
+  public var extensions: JSONObject
+  /// Header fields of this request; they travel by HTTP only. A socket has none: see `connectingPayload` there.
+  public var headers: [(name: String, value: String)] = []
+  /// The place a subscription begins behind, on servers that give cursors.
+  public var cursor: Cursor?
+  /// The mutation carries a number, so that a repeat applies once.
+  public var appliesOnce = false
+  /// The bound of a subscription's buffer; nil is the transport's.
+  public var buffer: BufferPolicy?
+
+  /// A request with the given parts.
+  public init(
+    _ kind: GraphQLOperationKind, document: String, operationName: String? = nil, variables: JSONObject = JSONObject(),
+    extensions: JSONObject = JSONObject()
+  ) {
+    self.kind = kind
+    self.document = document
+    self.operationName = operationName
+    self.variables = variables
+    self.extensions = extensions
+  }
+
+  /// The request of an operation's type.
+  /// - Throws: `invalidRequest` for variables that cannot be written.
+  public init<Operation: GraphQLOperation>(_ operation: Operation) throws(GraphQLClientError) {
+    let variables: JSONObject
+    do {
+      variables = try operation.variables
+    } catch {
+      throw GraphQLClientError(.invalidRequest, "the variables cannot be written as JSON", underlying: error)
+    }
+    self.init(
+      Operation.operationKind, document: Operation.operationDocument, operationName: Operation.operationName,
+      variables: variables)
+  }
+
+  /// As it goes over the wire.
+  package var wire: GraphQLRequest {
+    var request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
+    request.extensions = extensions
+    if let cursor { request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions) }
+    return request
+  }
+
+  package var operationKind: OperationKind {
+    switch kind {
+    case .query, .subscription: .query
+    case .mutation: appliesOnce ? .numberedMutation : .mutation
+    }
+  }
+}
+
+/// What a server answered: `{"data": …, "errors": …, "extensions": …}`.
+public struct OperationPayload: Sendable {
+  /// The response as JSON text.
+  public var bytes: [UInt8]
+
+  /// A response as it came.
+  public init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// A response from a value.
+  public init(_ value: JSONValue) {
+    bytes = value.serialized()
+  }
+
+  /// The response as a value.
+  /// - Throws: `JSONError` when it is no JSON.
+  public var value: JSONValue {
+    get throws(JSONError) { try JSONValue(parsing: bytes) }
+  }
+}

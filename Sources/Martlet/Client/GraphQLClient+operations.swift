@@ -1,0 +1,152 @@
+public import MartletCore
+public import MartletGraphQLStore
+internal import MartletJSON
+
+// Operations of generated or hand-written types.
+
+extension GraphQLClient {
+  /// Runs a query under a cache policy and answers its last result: the store's, or the server's.
+  ///
+  ///     let hero = try await client.fetch(query: HeroQuery(episode: .jedi))
+  ///
+  /// - Throws: what kept it from being answered; `GraphQLStoreError` for a document the store cannot work with.
+  public func fetch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default
+  ) async throws -> GraphQLResponse<Query.Data> {
+    var last: GraphQLResponse<Query.Data>?
+    for try await result in try results(of: query, cachePolicy) { last = try GraphQLResponse(result) }
+    return last ?? GraphQLResponse(data: nil, errors: [], extensions: JSONObject(), cursor: nil, gap: nil)
+  }
+
+  /// Runs a mutation, at most once, and writes what it answers to the store.
+  ///
+  /// - Parameter appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies
+  ///   once all the same.
+  /// - Throws: `GraphQLClientError`; `outcomeUnknown` when the answer was lost and it may not be repeated.
+  @discardableResult
+  public func perform<Mutation: GraphQLMutation>(
+    mutation: Mutation, appliesOnce: Bool = false
+  ) async throws -> GraphQLResponse<Mutation.Data> {
+    var request = try OperationRequest(mutation)
+    request.appliesOnce = appliesOnce
+    return try await written(request)
+  }
+
+  /// Runs an operation with files. Each file stands in the variables under its `fieldName`.
+  /// - Throws: as `perform`, and `invalidRequest` when the transport cannot send files.
+  @discardableResult
+  public func upload<Operation: GraphQLOperation>(
+    operation: Operation, files: [GraphQLFile]
+  ) async throws -> GraphQLResponse<Operation.Data> {
+    guard let uploads = networkTransport as? any UploadingNetworkTransport else {
+      throw GraphQLClientError(.invalidRequest, "the client's transport cannot send files")
+    }
+    let payload = try await uploads.upload(try OperationRequest(operation), files: files)
+    return try GraphQLResponse(SubscriptionEvent(payload: payload.bytes))
+  }
+
+  /// Starts a subscription and answers its stream at once; see `SubscriptionStream`.
+  ///
+  ///     let reviews = try client.subscribe(subscription: ReviewAddedSubscription())
+  ///     for try await result in reviews { … }
+  ///
+  /// - Parameter writesStore: whether events are written to the store, where watchers see them.
+  /// - Throws: `invalidRequest` for variables that cannot be written.
+  public func subscribe<Subscription: GraphQLSubscription>(
+    subscription: Subscription, resumingFrom cursor: Cursor? = nil, writesStore: Bool = false
+  ) throws -> SubscriptionStream<GraphQLResponse<Subscription.Data>> {
+    var request = try OperationRequest(subscription)
+    request.cursor = cursor
+    guard writesStore else { return start(request) { try GraphQLResponse($0) } }
+    let prepared = try store.prepare(request.stored)
+    request.document = try store.requestDocument(for: request.document)
+    return start(request) { event in
+      if event.gap == nil { try prepared.publish(StorePayload(try OperationPayload(bytes: event.payload).value)) }
+      return try GraphQLResponse(event)
+    }
+  }
+
+  /// Runs a query under a policy, and then follows the store: a result for every change of what the query reads, whoever
+  /// wrote it. Changes that leave the result as it was are none; several between two results are one. It ends with its
+  /// consumer.
+  ///
+  ///     for try await hero in try client.watch(query: HeroQuery()) { … }
+  ///
+  /// - Throws: `invalidRequest` for variables that cannot be written.
+  public func watch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default
+  ) throws -> QueryWatcher<Query> {
+    let request = try OperationRequest(query)
+    return QueryWatcher(store.watch(request.stored, policy: cachePolicy, fetch: fetching(request)))
+  }
+
+  // MARK: By way of the store
+
+  func results<Query: GraphQLQuery>(of query: Query, _ policy: CachePolicy) throws -> StoreResults {
+    let request = try OperationRequest(query)
+    return store.results(for: request.stored, policy: policy, fetch: fetching(request))
+  }
+
+  private func fetching(_ request: OperationRequest) -> StoreFetch {
+    let (store, transport) = (store, networkTransport)
+    return {
+      var request = request
+      request.document = try store.requestDocument(for: request.document)
+      return StorePayload(try await transport.send(request).value)
+    }
+  }
+
+  private func written<Data: Decodable & Sendable>(_ request: OperationRequest) async throws -> GraphQLResponse<Data> {
+    let prepared = try store.prepare(request.stored)
+    let payload = try await fetching(request)()
+    try prepared.publish(payload)
+    return try GraphQLResponse(try prepared.projected(payload))
+  }
+}
+
+extension OperationRequest {
+  var stored: StoreOperation {
+    StoreOperation(document: document, operationName: operationName, variables: variables)
+  }
+}
+
+extension StorePayload {
+  init(_ response: JSONValue) {
+    self.init(
+      data: response["data"], errors: response["errors"]?.array ?? [],
+      extensions: response["extensions"]?.object ?? JSONObject())
+  }
+}
+
+extension GraphQLResponse where Data: Decodable {
+  init(_ result: StoreResult) throws(GraphQLClientError) {
+    self.init(data: nil, errors: result.errors, extensions: result.extensions, cursor: nil, gap: nil)
+    data = try Self.decoded(result.data)
+  }
+}
+
+/// A query's results as they change; see `GraphQLClient.watch`.
+public struct QueryWatcher<Query: GraphQLQuery>: AsyncSequence, Sendable {
+  /// One result.
+  public typealias Element = GraphQLResponse<Query.Data>
+  private let results: StoreWatch
+
+  init(_ results: StoreWatch) {
+    self.results = results
+  }
+
+  /// A watcher of its own, which the store forgets with the iterator or its task.
+  public func makeAsyncIterator() -> Iterator { Iterator(results: results.makeAsyncIterator()) }
+
+  /// Takes results, one after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    var results: StoreWatch.Iterator
+
+    /// The next result that differs from the last one; nil once the task is cancelled.
+    /// - Throws: when the first request fails and nothing was shown yet; `decodingFailed`.
+    public mutating func next() async throws -> GraphQLResponse<Query.Data>? {
+      guard let result = try await results.next() else { return nil }
+      return try GraphQLResponse(result)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+internal import Foundation
+internal import MartletCore
+internal import MartletJSON
+internal import MartletRuntime
+internal import MartletWireProtocols
+
+/// The end of a request chain: one HTTP request per operation.
+final class HTTPTransport: UploadingNetworkTransport {
+  private struct Home: Sendable {
+    var connection: GraphQLConnection
+    var endpoint: GraphQLEndpoint
+    var environment: ClientEnvironment
+    var configuration: ConnectionConfiguration
+  }
+  private let result: Result<Home, GraphQLClientError>
+
+  init(_ url: URL, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment?) {
+    var configuration = configuration
+    configuration.requestTransport = .http
+    do throws(GraphQLClientError) {
+      let home = try ClientEnvironment.home(environment, configuration)
+      let endpoint = try GraphQLEndpoint(url.absoluteString)
+      let connection = GraphQLConnection(endpoint, configuration, environment: home)
+      result = .success(
+        Home(connection: connection, endpoint: endpoint, environment: home, configuration: configuration))
+    } catch {
+      result = .failure(error)
+    }
+  }
+
+  func send(_ request: OperationRequest) async throws -> OperationPayload {
+    let payload = try await result.get().connection.perform(
+      request.wire, request.operationKind, HTTPExtras(headers: request.headers))
+    return OperationPayload(bytes: payload)
+  }
+
+  func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
+    let home = try result.get()
+    guard let http = home.environment.http else {
+      throw GraphQLClientError(.invalidRequest, "the client's environment has no HTTP for subscriptions")
+    }
+    let exchange = LoopBound(
+      HTTPSubscription(request, feed, home.endpoint, home.configuration, home.environment, http),
+      on: home.environment.loop)
+    feed.onCancel(
+      { exchange.loop.execute { exchange.value.cancel() } },
+      onRoom: { exchange.loop.execute { exchange.value.goOn() } })
+    exchange.loop.execute { exchange.value.start() }
+  }
+
+  func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
+    let home = try result.get()
+    let form = UploadForm(request, files, boundary: "martlet-\(UUID().uuidString)")
+    let payload = try await home.connection.perform(
+      request.wire, request.operationKind,
+      HTTPExtras(headers: request.headers, form: (contentType: form.contentType, body: form.body)))
+    return OperationPayload(bytes: payload)
+  }
+
+  func shutDown() { (try? result.get())?.connection.shutDown() }
+}
+
+extension ClientEnvironment {
+  /// The environment a client lives in: its own or the process's, with the authorities it trusts.
+  static func home(
+    _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
+  ) throws(GraphQLClientError) -> ClientEnvironment {
+    if let given { return given }
+    let shared = try ClientEnvironment.shared()
+    guard let file = configuration.authorityFile else { return shared }
+    return try shared.trusting(authorityFile: file)
+  }
+}
+
+/// An operation with files as a form: `operations`, `map`, then the files (GraphQL multipart request specification).
+struct UploadForm {
+  let body: [UInt8]
+  let contentType: String
+
+  init(_ request: OperationRequest, _ files: [GraphQLFile], boundary: String) {
+    contentType = "multipart/form-data; boundary=\(boundary)"
+    var body: [UInt8] = []
+    func part(_ disposition: String, _ type: String?, _ content: [UInt8]) {
+      body += Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n".utf8)
+      if let type { body += Array("Content-Type: \(type)\r\n".utf8) }
+      body += Array("\r\n".utf8) + content + Array("\r\n".utf8)
+    }
+    var map = JSONObject()
+    for (index, file) in files.enumerated() { map["\(index)"] = .array([.string("variables.\(file.fieldName)")]) }
+    part(#"name="operations""#, nil, request.wire.serialized())
+    part(#"name="map""#, nil, JSONValue.object(map).serialized())
+    for (index, file) in files.enumerated() {
+      let name = file.originalName.map { $0 == "\"" || $0 == "\r" || $0 == "\n" ? "_" : String($0) }.joined()
+      part(#"name="\#(index)"; filename="\#(name)""#, file.mimeType, file.content)
+    }
+    body += Array("--\(boundary)--\r\n".utf8)
+    self.body = body
+  }
+}

@@ -1,0 +1,28 @@
+public import Foundation
+public import MartletCore
+public import MartletGraphQLStore
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+extension WebSocketTransport {
+  /// A transport configured like a session: its additional header fields go with the handshake, its request time-out
+  /// bounds it. The sockets are this library's own, so that a session's cookies, caches and delegates have no part.
+  ///
+  /// - Parameter store: the store of the client; subscriptions write to it when they are told to.
+  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for a session with a proxy,
+  ///   which is not supported.
+  public convenience init(urlSession: URLSession, store: GraphQLStore, endpointURL: URL) throws(GraphQLClientError) {
+    let session = urlSession.configuration
+    if let proxies = session.connectionProxyDictionary, !proxies.isEmpty {
+      throw GraphQLClientError(.invalidRequest, "the session has a proxy, which a WebSocketTransport cannot use")
+    }
+    var configuration = WebSocketTransport.configuration
+    configuration.openTimeout = .seconds(max(1, session.timeoutIntervalForRequest))
+    for (name, value) in session.httpAdditionalHeaders ?? [:] {
+      configuration.headers.append((name: "\(name)", value: "\(value)"))
+    }
+    try self.init(url: endpointURL, configuration: configuration)
+  }
+}
