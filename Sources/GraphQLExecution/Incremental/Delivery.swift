@@ -18,8 +18,8 @@ final class Delivery {
   var scopes: [ObjectIdentifier: Scope] = [:]
   /// Parts to be started before anything else is done.
   var released: [DetachedPart] = []
-  /// Announced lists, in order of announcement.
-  var lists: [StreamedList] = []
+  /// Announced lists that something has happened to, which may let them advance or deliver.
+  var touched: [StreamedList] = []
   /// Everything announced and not over.
   var open: [Int: DeliveryNode] = [:]
   /// Fragments and lists that are not over.
@@ -58,7 +58,7 @@ final class Delivery {
     for node in nodes where node.state == .waiting {
       if let list = node as? StreamedList {
         announce(list)
-        lists.append(list)
+        touch(list)
       } else if let fragment = node as? DeferredFragment {
         promote(fragment)
       }
@@ -138,6 +138,12 @@ final class Delivery {
 
   // MARK: Lists
 
+  func touch(_ list: StreamedList) {
+    guard !list.isTouched else { return }
+    list.isTouched = true
+    touched.append(list)
+  }
+
   /// Delivers the items that are finished, in order.
   func flush(_ list: StreamedList) {
     var items: [ResultValue] = []
@@ -159,6 +165,8 @@ final class Delivery {
     }
     list.ahead.removeFirst(count)
     if !items.isEmpty, let id = list.id {
+      // There is room for further items.
+      touch(list)
       news.patches.append(
         IncrementalPatch(
           id: id, content: .items(items, at: first), path: list.path, subPath: [], label: list.label, errors: errors))
@@ -167,7 +175,10 @@ final class Delivery {
     let isDrained = list.ahead.isEmpty && list.items.isEmpty && list.source == nil
     guard failure != nil || isDrained else { return }
     complete(list, failure ?? list.failure)
-    for part in list.ahead { parts[ObjectIdentifier(part.container)] = nil }
+    for part in list.ahead {
+      parts[ObjectIdentifier(part.container)] = nil
+      drop(part.children)
+    }
     list.close()
   }
 }

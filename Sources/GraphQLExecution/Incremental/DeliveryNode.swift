@@ -59,6 +59,8 @@ final class StreamedList: DeliveryNode {
   /// Where further items come from; nil when there are none.
   var source: SourceEvents?
   var isAsking = false
+  /// Whether the list is among those to be looked at.
+  var isTouched = false
   /// Why no further items come.
   var failure: [ResponseError]?
   /// The index of the next item to be completed.

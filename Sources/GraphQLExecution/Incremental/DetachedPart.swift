@@ -1,4 +1,5 @@
 import MartletGraphQLLanguage
+import MartletJSON
 
 /// A part of the result tree that is executed and delivered apart from the rest: some fields of an object, or one item
 /// of a list. Nulls travel no further than its edge, and its errors are its own.
@@ -28,10 +29,20 @@ final class DetachedPart {
   var waiting = 0
   /// Calls under way whose answers may add parents to batches.
   var calls = 0
+  /// Parents of batches that wait for those calls.
+  var held: [HeldParent] = []
   var errors: [ResponseError] = []
   var found: [Discovery] = []
   /// For an item: what is announced when it has been delivered.
   var children: [DeliveryNode] = []
+
+  /// A parent whose batch is not called yet.
+  struct HeldParent {
+    var field: FieldPlan
+    var source: ResolvedValue
+    var arguments: JSONObject
+    var place: [Execution.Step]
+  }
 
   struct Origin {
     var place: [Execution.Step]

@@ -3,14 +3,8 @@ import MartletJSON
 
 // Delivery in parts. The initial part is executed first and on its own; a deferred part starts when the client has been
 // told of it. After the initial payload a caller goes on as before, with `takeWork` and `complete`, and asks
-// `takeUpdate` after each of them, until `isDelivered`.
+// `takeUpdate` after each of them, until the last payload.
 extension Execution {
-  /// Whether everything announced has been delivered, and taken.
-  package var isDelivered: Bool {
-    guard let delivery else { return true }
-    return delivery.open.isEmpty && delivery.news.isEmpty
-  }
-
   /// The first payload, once `isFinished`. To be called once.
   package func takeInitial() -> IncrementalPayload {
     guard let delivery else { return .whole(result) }
@@ -24,8 +18,15 @@ extension Execution {
   /// The next payload, or nil while there is nothing to say.
   package func takeUpdate() -> IncrementalUpdate? {
     guard let delivery else { return nil }
-    for list in delivery.lists where list.state == .pending { delivery.flush(list) }
-    delivery.lists.removeAll { $0.state == .over }
+    let touched = delivery.touched
+    delivery.touched = []
+    for list in touched {
+      list.isTouched = false
+      guard list.state == .pending else { continue }
+      delivery.flush(list)
+      // Announced after the last look at what can be started.
+      if list.state == .pending, list.ahead.isEmpty, !list.isAsking { delivery.touch(list) }
+    }
     return takeNews()
   }
 
@@ -35,22 +36,6 @@ extension Execution {
     update.hasNext = !delivery.open.isEmpty
     delivery.news = IncrementalUpdate()
     return update
-  }
-
-  /// Ends a delivery: whatever is announced and not delivered failed. Nil when nothing was.
-  package func abandonDelivery(_ message: String) -> IncrementalUpdate? {
-    guard let delivery else { return nil }
-    for (_, node) in delivery.open.sorted(by: { $0.key < $1.key }) {
-      delivery.complete(node, [ResponseError(message, path: node.path)])
-      if let list = node as? StreamedList { list.close() }
-    }
-    delivery.lists = []
-    delivery.released = []
-    delivery.parts = [:]
-    single.removeAll()
-    batches.removeAll()
-    running.removeAll()
-    return takeNews()
   }
 
   // MARK: Parts
@@ -63,7 +48,7 @@ extension Execution {
       delivery.released = []
       for part in released where !part.isStarted && part.isWanted { start(part) }
     }
-    for list in delivery.lists where list.state == .pending { advance(list) }
+    for list in delivery.touched where list.state == .pending { advance(list) }
   }
 
   func start(_ part: DetachedPart) {
@@ -115,7 +100,9 @@ extension Execution {
     let roots = part.isNull ? [] : absorb(found, of: part)
     delivery.parts[ObjectIdentifier(part.container)] = nil
     switch part.content {
-    case .item: part.children = roots
+    case .item(let list, _):
+      part.children = roots
+      delivery.touch(list)
     case .fields(_, let fragments):
       for fragment in fragments { fragment.unfinished.removeAll { $0 === part } }
       guard !part.isNull else {

@@ -81,6 +81,7 @@ extension Execution {
   func answered(_ list: StreamedList, _ results: ResolverResults) {
     list.isAsking = false
     guard list.state == .pending else { return }
+    delivery?.touch(list)
     switch results.first {
     case .success(let item): list.items.append(item)
     case .failure(let error):

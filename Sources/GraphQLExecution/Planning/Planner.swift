@@ -43,17 +43,27 @@ struct Planner {
 
   /// Plans `selectionSets` together, as selected on the object type `type`.
   mutating func plan(_ selectionSets: [SelectionSet], on type: NamedType) -> SelectionPlan {
-    plan(selectionSets.map { ($0, nil) }, on: type, within: [])
+    plan(on: type, within: []) { collector throws(PlanFault) in
+      for selectionSet in selectionSets { try collector.collect(selectionSet) }
+    }
   }
 
-  /// Plans selection sets that stand in deferred fragments, for a part that belongs to the fragments `within`.
+  /// Plans what is selected below a field, for a part that belongs to the deferred fragments `within`.
+  mutating func plan(below places: [CollectedField], on type: NamedType, within: [DeferUsage]) -> SelectionPlan {
+    plan(on: type, within: within) { collector throws(PlanFault) in
+      for place in places {
+        if let selectionSet = place.node.selectionSet { try collector.collect(selectionSet, into: place.usage) }
+      }
+    }
+  }
+
   private mutating func plan(
-    _ selectionSets: [(set: SelectionSet, usage: DeferUsage?)], on type: NamedType, within: [DeferUsage]
+    on type: NamedType, within: [DeferUsage], collect: (inout FieldCollector) throws(PlanFault) -> Void
   ) -> SelectionPlan {
     var collector = FieldCollector(
       schema: schema.schema, fragments: fragments, variables: variables, type: type, deferrals: deferrals)
     do {
-      for selectionSet in selectionSets { try collector.collect(selectionSet.set, into: selectionSet.usage) }
+      try collect(&collector)
       deferrals = collector.deferrals
       guard format == nil else { return try split(collector, within: within) }
     } catch {
@@ -98,11 +108,11 @@ struct Planner {
         label: directive.argument("label")?.stringText, initialCount: directive.argument("initialCount"),
         items: FieldPlan(
           responseName: node.responseName, parentName: type.name, definition: definition, resolver: resolver,
-          slot: code.slot, arguments: arguments, content: items, nodes: places.map(\.node)))
+          slot: code.slot, arguments: arguments, content: items, places: places))
     }
     return FieldPlan(
       responseName: node.responseName, parentName: type.name, definition: definition, resolver: resolver,
-      slot: code.slot, arguments: arguments, content: content, nodes: places.map(\.node), stream: stream)
+      slot: code.slot, arguments: arguments, content: content, places: places, stream: stream)
   }
 
   private mutating func content(
@@ -114,8 +124,7 @@ struct Planner {
       if leaf.runsUserCode { runsUserCode = true }
       return .leaf(leaf)
     }
-    let selectionSets = places.compactMap { place in place.node.selectionSet.map { ($0, place.usage) } }
-    guard named.isAbstract else { return .object(plan(selectionSets, on: named, within: within)) }
+    guard named.isAbstract else { return .object(plan(below: places, on: named, within: within)) }
     if schema.resolvers.types[named.name] != nil { runsUserCode = true }
     var selections: [String: SelectionPlan] = [:]
     for id in named.possibleTypes {
@@ -126,7 +135,7 @@ struct Planner {
         break
       }
       let object = schema.schema[id]
-      selections[object.name] = plan(selectionSets, on: object, within: within)
+      selections[object.name] = plan(below: places, on: object, within: within)
     }
     return .abstract(named, selections)
   }

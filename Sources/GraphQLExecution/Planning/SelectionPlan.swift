@@ -38,14 +38,14 @@ package final class FieldPlan: Sendable {
   package let slot: Int?
   package let arguments: ArgumentPlan
   package let content: FieldContent
-  /// Every place where the document selects the field.
-  package let nodes: [Field]
+  /// Every place where the document selects the field; never empty.
+  let places: [CollectedField]
   /// How the list is streamed; nil when it is delivered whole.
   package let stream: StreamPlan?
 
-  package init(
+  init(
     responseName: String, parentName: String, definition: SchemaField, resolver: FieldResolver, slot: Int?,
-    arguments: ArgumentPlan, content: FieldContent, nodes: [Field], stream: StreamPlan? = nil
+    arguments: ArgumentPlan, content: FieldContent, places: [CollectedField], stream: StreamPlan? = nil
   ) {
     self.responseName = responseName
     encodedName = Self.encodedKey(responseName)
@@ -55,12 +55,15 @@ package final class FieldPlan: Sendable {
     self.slot = slot
     self.arguments = arguments
     self.content = content
-    self.nodes = nodes
+    self.places = places
     self.stream = stream
     type = definition.type
   }
 
   package var name: String { definition.name }
+
+  /// The first place where the document selects the field.
+  var location: Location { places.first?.node.location ?? .none }
 
   /// A response name as `JSONWriter.encodedKey` takes it. Names have no character that JSON escapes.
   static func encodedKey(_ name: String) -> [UInt8] {
@@ -74,7 +77,7 @@ package final class FieldPlan: Sendable {
   }
 
   package var locations: [SourceLocation] {
-    nodes.compactMap(\.location.source)
+    places.compactMap(\.node.location.source)
   }
 }
 

@@ -27,7 +27,7 @@ extension Execution {
     case .variable(let sources):
       do {
         arguments = try schema.types.arguments(
-          sources, variables: variables, location: field.nodes.first?.location ?? .none)
+          sources, variables: variables, location: field.location)
       } catch {
         return fail(error, field)
       }
@@ -232,7 +232,7 @@ extension Execution {
     var planner = Planner(
       schema: schema, fragments: plan.fragments, root: plan.root, isSubscription: plan.kind == .subscription,
       variables: variables, budget: schema.limits.plannedFields)
-    return executeSelection(planner.plan(field.nodes.compactMap(\.selectionSet), on: named), of: value)
+    return executeSelection(planner.plan(field.places.compactMap(\.node.selectionSet), on: named), of: value)
   }
 }
 

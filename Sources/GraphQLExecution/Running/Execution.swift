@@ -28,9 +28,9 @@ package final class Execution {
   var single: [FieldWork] = []
   /// Fields that wait for a call over all their parents, in order of first need.
   var batches: [FieldWork] = []
-  private var batchIndex: [ObjectIdentifier: Int] = [:]
+  var batchIndex: [ObjectIdentifier: Int] = [:]
   var running: [Int: FieldWork] = [:]
-  private var runningSingles = 0
+  var runningSingles = 0
   private var nextWork = 0
   private var nextRootField = 0
 
@@ -138,40 +138,6 @@ package final class Execution {
     return result
   }
 
-  /// A single call begins or ends: it may add parents to the batches of its part of the response.
-  private func countCalls(of work: FieldWork, _ change: Int) {
-    guard !work.isBatch, let first = work.places.first?.first else { return }
-    if first.container === root {
-      runningSingles += change
-    } else {
-      delivery?.part(of: work.places[0])?.calls += change
-    }
-  }
-
-  /// With parts, a batch waits only for the calls of the parts its parents are in: one slow part must not hold up others.
-  private func takeReadyBatches(_ result: inout [FieldWork]) {
-    var held: [FieldWork] = []
-    for work in batches {
-      var (ready, rest) = (work, work)
-      ready.keep { place in
-        guard isAttached(place) else { return false }
-        return (delivery?.part(of: place)?.calls ?? runningSingles) == 0
-      }
-      rest.keep { place in
-        guard isAttached(place) else { return false }
-        return (delivery?.part(of: place)?.calls ?? runningSingles) > 0
-      }
-      for place in work.places where !isAttached(place) {
-        if let part = delivery?.part(of: place) { settle(part) }
-      }
-      if !ready.places.isEmpty { result.append(ready) }
-      if !rest.places.isEmpty { held.append(rest) }
-    }
-    batches = held
-    batchIndex.removeAll()
-    for (index, work) in held.enumerated() { batchIndex[ObjectIdentifier(work.field)] = index }
-  }
-
   /// Hands in the answers to one call: one per parent, in order.
   package func complete(_ id: Int, _ results: ResolverResults) {
     guard let work = running.removeValue(forKey: id) else { return }
@@ -224,20 +190,27 @@ package final class Execution {
     case .property, .parent, .builtIn, .computed, .waiting, .sequence: isBatch = false
     }
     delivery?.current?.waiting += 1
-    if isBatch, let index = batchIndex[ObjectIdentifier(field)] {
-      batches[index].places.append(steps)
+    guard isBatch else {
+      single.append(
+        FieldWork(
+          field: field, isBatch: false, arguments: arguments, context: context, sources: [source], places: [steps],
+          path: path, wanted: wanted))
+      return
+    }
+    addToBatch(field, source, arguments, at: steps)
+  }
+
+  func addToBatch(_ field: FieldPlan, _ source: ResolvedValue, _ arguments: JSONObject, at place: [Step]) {
+    if let index = batchIndex[ObjectIdentifier(field)] {
+      batches[index].places.append(place)
       batches[index].sources.append(source)
       return
     }
-    let work = FieldWork(
-      field: field, isBatch: isBatch, arguments: arguments, context: context, sources: [source], places: [steps],
-      path: isBatch ? [] : path, wanted: wanted)
-    if isBatch {
-      batchIndex[ObjectIdentifier(field)] = batches.count
-      batches.append(work)
-    } else {
-      single.append(work)
-    }
+    batchIndex[ObjectIdentifier(field)] = batches.count
+    batches.append(
+      FieldWork(
+        field: field, isBatch: true, arguments: arguments, context: context, sources: [source], places: [place],
+        path: [], wanted: 0))
   }
 
   /// Whether a position is still part of the response, and not dropped with a null above it.

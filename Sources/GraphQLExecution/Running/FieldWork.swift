@@ -52,7 +52,11 @@ package struct FieldWork {
 
   /// Drops the parents whose positions are no longer part of the response.
   mutating func keep(_ isWanted: ([Execution.Step]) -> Bool) {
-    let kept = places.indices.filter { isWanted(places[$0]) }
+    keep(places.indices.filter { isWanted(places[$0]) })
+  }
+
+  /// Drops all parents but those at `kept`.
+  mutating func keep(_ kept: [Int]) {
     guard kept.count < places.count else { return }
     places = kept.map { places[$0] }
     sources = kept.map { sources[$0] }

@@ -32,7 +32,7 @@ extension OperationPlan {
         return (
           field,
           try schema.types.arguments(
-            sources, variables: variables, location: field.nodes.first?.location ?? .none)
+            sources, variables: variables, location: field.location)
         )
       } catch {
         throw refuse(error, field)

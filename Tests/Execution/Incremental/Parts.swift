@@ -118,6 +118,7 @@ struct Assembly {
   var faults: [String] = []
   private var open: [String: [JSONValue]] = [:]
   private var known: Set<String> = []
+  var announced: Int { known.count }
 
   init(_ parts: [JSONValue]) {
     for (index, part) in parts.enumerated() {
