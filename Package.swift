@@ -100,7 +100,8 @@ let floor4: [Target] = [
     dependencies: martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
       "Sockets",
-      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles")
+      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
+      "GraphQLStore", "SQLiteStore")
       + ["Martlet"],
     path: "Sources/Command", swiftSettings: strict),
   // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.

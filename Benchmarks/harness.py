@@ -34,7 +34,8 @@ def tools():
     """Builds the C programs when their sources are newer."""
     os.makedirs(TOOLS, exist_ok=True)
     folder = os.path.join(ROOT, "Benchmarks", "Tools")
-    for name, libraries in (("wsload", ["-lssl", "-lcrypto"]), ("httpload", []), ("floor", []), ("rowloop", ["-lsqlite3"])):
+    for name, libraries in (("wsload", ["-lssl", "-lcrypto"]), ("httpload", []), ("floor", []), ("rowloop", ["-lsqlite3"]),
+                            ("cacheloop", ["-lsqlite3"])):
         source, target = os.path.join(folder, name + ".c"), os.path.join(TOOLS, name)
         if not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source):
             subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-o", target, source] + libraries, check=True)

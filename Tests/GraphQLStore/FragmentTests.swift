@@ -87,4 +87,11 @@ import Testing
     try bench.write(document, ["cat": ["__typename": "Cat", "id": "1", "lives": 9]])
     #expect(try bench.read(document) == ["cat": ["id": "1", "lives": 9]])
   }
+
+  @Test func `a schema that is not valid is told at every use`() throws {
+    let bench = Bench { $0.schema = "type Query { a: Missing }" }
+    let error = #expect(throws: GraphQLStoreError.self) { try bench.read("{ a }") }
+    #expect(error?.code == .invalidSchema)
+    #expect(error?.description.contains("Missing") == true)
+  }
 }

@@ -2,8 +2,8 @@
 /// The scripts in `Benchmarks` run it beside its peers.
 enum BenchCommand: Subcommand {
   static let specification = CommandSpecification(
-    name: "bench", summary: "Measure one part of Martlet by itself: graphql, json, store or floor.",
-    operands: [.init(name: "WORKLOAD", help: "graphql, json, store or floor")],
+    name: "bench", summary: "Measure one part of Martlet by itself: graphql, json, store, cache or floor.",
+    operands: [.init(name: "WORKLOAD", help: "graphql, json, store, cache or floor")],
     options: [
       .init(
         name: "files", value: "DIR", help: "graphql: folder with schema, query and data (default Benchmarks/GraphQL)"),
@@ -11,6 +11,8 @@ enum BenchCommand: Subcommand {
       .init(name: "data", value: "DIR", help: "store: a new folder for the data"),
       .init(name: "group", value: "N", help: "store: writes in each group commit (default 64)"),
       .init(name: "in-flight", value: "N", help: "store: instead of fixed groups, this many writes waiting at a time"),
+      .init(name: "records", value: "N", help: "cache: records in the client's store, thousands (default 1000)"),
+      .init(name: "file", value: "FILE", help: "cache: a new SQLite file for them; otherwise they are in memory"),
       .init(name: "writes", value: "N", help: "store: writes in all (default 20000)"),
       .init(name: "port", value: "N", help: "floor: the port to serve subscribers on"),
       .init(name: "frame", value: "FILE", help: "floor: the text of one event, with marks for what changes"),
@@ -27,13 +29,16 @@ enum BenchCommand: Subcommand {
       try GraphQLWorkload.run(folder: arguments.value("files") ?? "Benchmarks/GraphQL", operations: operations)
     case "json": try JSONWorkload.run(operations: operations)
     case "store": try await runStore(arguments)
+    case "cache":
+      try await CacheWorkload.run(
+        records: try arguments.integer("records", in: 1_000...10_000_000) ?? 1_000, file: arguments.value("file"))
     case "floor":
       guard let port = try arguments.integer("port", in: 0...65_535), let frame = arguments.value("frame") else {
         throw UsageError("bench floor needs --port N and --frame FILE.")
       }
       try FloorSender.run(port: port, frame: try NamedFile.text(frame))
-    case let other?: throw UsageError("There is no workload '\(other)': graphql, json, store or floor.")
-    case nil: throw UsageError("Name a workload: graphql, json, store or floor.")
+    case let other?: throw UsageError("There is no workload '\(other)': graphql, json, store, cache or floor.")
+    case nil: throw UsageError("Name a workload: graphql, json, store, cache or floor.")
     }
     return .success
   }
@@ -47,32 +52,5 @@ enum BenchCommand: Subcommand {
       let group = try arguments.integer("group", in: 1...256) ?? 64
       try StoreWorkload.runGroups(folder: folder, group: group, writes: writes)
     }
-  }
-}
-
-/// A figure on its way to standard output.
-struct BenchFigure {
-  private var members: [String] = []
-
-  /// A figure of a workload.
-  init(_ workload: String) {
-    add("workload", text: workload)
-  }
-
-  mutating func add(_ name: String, text: String) {
-    members.append("\"\(name)\":\"\(text)\"")
-  }
-
-  mutating func add(_ name: String, _ value: Int) {
-    members.append("\"\(name)\":\(value)")
-  }
-
-  mutating func add(_ name: String, _ value: Double) {
-    members.append("\"\(name)\":\((value * 1000).rounded() / 1000)")
-  }
-
-  /// Prints the figure at once, also into a pipe.
-  func print() {
-    Console.out("{\(members.joined(separator: ","))}")
   }
 }

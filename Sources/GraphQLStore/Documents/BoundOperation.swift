@@ -84,7 +84,8 @@ final class BoundSelection {
 
 /// What is selected on objects of one type, merged and in order.
 final class TypedSelection {
-  struct BoundField {
+  /// A selected field; an object, so that looking at it copies one reference.
+  final class BoundField {
     let responseKey: String
     let field: CacheField
     /// What is selected on the value; nil for a leaf.
@@ -93,6 +94,14 @@ final class TypedSelection {
     let isHidden: Bool
     /// Where the value is kept, when this is the root of an operation.
     let rootKey: CacheKey?
+
+    init(responseKey: String, field: CacheField, selection: BoundSelection?, isHidden: Bool, rootKey: CacheKey?) {
+      self.responseKey = responseKey
+      self.field = field
+      self.selection = selection
+      self.isHidden = isHidden
+      self.rootKey = rootKey
+    }
   }
 
   let typename: String?

@@ -2,28 +2,34 @@
 struct Dependencies {
   /// A record's selections; none means that any change of the record counts.
   struct Reads {
-    var selections: [TypedSelection]
-    var isWhole: Bool
+    /// Nearly always the only one, hence not in an array.
+    var first: TypedSelection?
+    var others: [TypedSelection] = []
+    var isWhole = false
   }
   private(set) var records: [CacheKey: Reads] = [:]
 
   mutating func add(_ key: CacheKey, _ selection: TypedSelection?) {
-    guard var known = records[key] else {
-      records[key] = Reads(selections: selection.map { [$0] } ?? [], isWhole: selection == nil)
+    guard let place = records.index(forKey: key) else {
+      records[key] = Reads(first: selection, isWhole: selection == nil)
       return
     }
-    if let selection {
-      if known.selections.contains(where: { $0 === selection }) { return }
-      known.selections.append(selection)
-    } else {
-      known.isWhole = true
+    guard let selection else {
+      records.values[place].isWhole = true
+      return
     }
-    records[key] = known
+    let known = records.values[place]
+    if known.first === selection || known.others.contains(where: { $0 === selection }) { return }
+    if known.first == nil {
+      records.values[place].first = selection
+    } else {
+      records.values[place].others.append(selection)
+    }
   }
 
   func isTouched(by change: CacheDifference.Change) -> Bool {
     guard let reads = records[change.key] else { return false }
     guard let fields = change.fields, !reads.isWhole else { return true }
-    return reads.selections.contains { $0.reads(fields) }
+    return reads.first?.reads(fields) == true || reads.others.contains { $0.reads(fields) }
   }
 }

@@ -2,7 +2,7 @@
 extension GraphQLStore {
   /// The text to send for a document: with `__typename`, and key fields where the schema knows them. Kept per document.
   package func requestDocument(for document: String) throws(GraphQLStoreError) -> String {
-    try exclusively { try $0.shelf.document(document).requestText }
+    try exclusively { try $0.document(document).requestText }
   }
 
   /// The results of an operation under a policy. `fetch` asks the network; what it answers is written to the store.

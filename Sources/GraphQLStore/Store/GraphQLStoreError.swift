@@ -4,7 +4,7 @@ public struct GraphQLStoreError: Error, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Kind: String {
       case invalidDocument, unknownOperation, unexpectedData, tooDeep, insideTransaction, backend, missingData
-      case invalidFile
+      case invalidFile, invalidSchema
     }
     private let kind: Kind
     private init(_ kind: Kind) { self.kind = kind }
@@ -23,6 +23,8 @@ public struct GraphQLStoreError: Error, Sendable, CustomStringConvertible {
     public static let backend = Code(.backend)
     /// A file cannot be opened, is no database, or is someone else's.
     public static let invalidFile = Code(.invalidFile)
+    /// The configured schema is no valid type system; every call that needs it says so.
+    public static let invalidSchema = Code(.invalidSchema)
     /// A transaction read something that is not complete in the store; the message names the first missing field.
     public static let missingData = Code(.missingData)
 

@@ -1,9 +1,15 @@
 internal import MartletJSON
 
 extension StoreCore {
+  /// A document, parsed at its first use.
+  func document(_ text: String) throws(GraphQLStoreError) -> StoredDocument {
+    if let schemaError { throw schemaError }
+    return try shelf.document(text)
+  }
+
   /// An operation of a document with its variables.
   func bind(_ operation: StoreOperation) throws(GraphQLStoreError) -> BoundOperation {
-    let document = try shelf.document(operation.document)
+    let document = try document(operation.document)
     let definition = try document.operation(named: operation.operationName)
     return BoundOperation(definition, document, variables: operation.variables, store: ObjectIdentifier(self))
   }
@@ -12,7 +18,7 @@ extension StoreCore {
   func bindFragment(
     _ text: String, _ name: String?, _ variables: JSONObject
   ) throws(GraphQLStoreError) -> BoundOperation {
-    let document = try shelf.document(text)
+    let document = try document(text)
     let fragment = try document.fragment(named: name)
     return BoundOperation(fragment, document, variables: variables, store: ObjectIdentifier(self))
   }

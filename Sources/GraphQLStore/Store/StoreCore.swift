@@ -21,7 +21,12 @@ final class StoreCore: @unchecked Sendable {
   init(cache: sending any NormalizedCache, configuration: GraphQLStoreConfiguration) {
     self.cache = cache
     self.configuration = configuration
-    let schema = configuration.schema.flatMap { try? Schema.build($0) }
+    var schema: Schema?
+    do {
+      schema = try configuration.schema.map { try Schema.build($0) }
+    } catch {
+      schemaError = GraphQLStoreError(.invalidSchema, "the configured schema is not valid", underlying: error)
+    }
     binder = Binder(
       configuration: configuration,
       knowledge: TypeKnowledge(schema: schema, possibleTypes: configuration.possibleTypes))
@@ -30,6 +35,8 @@ final class StoreCore: @unchecked Sendable {
     savedKnowledge = binder.knowledge.version
   }
 
+  /// Why the configured schema cannot be used.
+  private(set) var schemaError: GraphQLStoreError?
   private var lastLayer = 0
   /// The version of what is known about types that the cache has.
   private var savedKnowledge = 0

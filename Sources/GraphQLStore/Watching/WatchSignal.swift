@@ -24,6 +24,7 @@ final class WatchSignal: Sendable {
 
   /// Returns once there is a change, or the task is cancelled.
   func wait() async {
+    if shared.withLock({ $0.isRaised }) { return }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isCancelled = Task.isCancelled
