@@ -83,6 +83,11 @@ import Testing
       try bench.store.updateOptimistically { _ in _ = try bench.store.collectGarbage() }
     }
     #expect(nested?.code == .insideTransaction)
+    let usage = bench.store.usage
+    #expect(try await bench.store.withinReadTransaction { _ in bench.store.usage } == usage)
+    // A task that starts inside is not inside.
+    let task = try await bench.store.withinReadTransaction { _ in Task { try bench.read(Self.document) } }
+    #expect(try await task.value != nil)
     #expect(try bench.read(Self.document) != nil)
   }
 

@@ -15,8 +15,16 @@ public final class GraphQLStore: Sendable {
   /// How the store was set up.
   public let configuration: GraphQLStoreConfiguration
   private let core: Lock<StoreCore>
-  /// Watchers that are gone and not yet taken out. A lock of its own, since a sequence may end anywhere.
-  let forgotten = Lock<[Int]>([])
+
+  /// What can be asked and told while somebody is inside.
+  private struct Gate {
+    /// The thread that is inside; a call of the store from there is refused, since it would wait for itself.
+    var inside: ThreadMark?
+    /// Watchers that are gone and not yet taken out; a sequence may end anywhere.
+    var forgotten: [Int] = []
+    var usage = CacheUsage(records: 0, bytes: 0)
+  }
+  private let gate: Lock<Gate>
 
   /// A store in memory with the defaults.
   public convenience init() {
@@ -28,11 +36,9 @@ public final class GraphQLStore: Sendable {
     cache: sending any NormalizedCache, configuration: GraphQLStoreConfiguration = GraphQLStoreConfiguration()
   ) {
     self.configuration = configuration
+    gate = Lock(Gate(usage: cache.usage))
     core = Lock(StoreCore(cache: cache, configuration: configuration))
   }
-
-  /// Set on the task while it runs a transaction's closure, so that a call of the store from there is refused.
-  @TaskLocal private static var running: ObjectIdentifier?
 
   /// Runs `body` alone, and wakes watchers afterwards.
   func exclusively<Answer: Sendable>(
@@ -48,36 +54,52 @@ public final class GraphQLStore: Sendable {
   }
 
   private func anyhow<Answer: Sendable>(_ body: (StoreCore) throws -> Answer) throws -> Answer {
-    if Self.running == ObjectIdentifier(self) {
+    let thread = ThreadMark.current
+    if gate.withLock({ $0.inside == thread }) {
       throw GraphQLStoreError(.insideTransaction, "use the transaction's methods inside a transaction")
     }
     var waking: [CheckedContinuation<Void, Never>] = []
     defer { for waiter in waking { waiter.resume() } }
     return try core.withLock { core in
-      defer { waking = core.takeWaking() }
-      for number in forgotten.withLock({ numbers in
-        defer { numbers = [] }
-        return numbers
-      }) {
-        core.watchers.remove(number)
+      let forgotten = gate.withLock { gate in
+        gate.inside = thread
+        defer { gate.forgotten = [] }
+        return gate.forgotten
       }
-      return try Self.$running.withValue(ObjectIdentifier(self)) { try body(core) }
+      for number in forgotten { core.watchers.remove(number) }
+      defer {
+        waking = core.takeWaking()
+        let usage = core.cache.usage
+        gate.withLock { gate in
+          gate.inside = nil
+          gate.usage = usage
+        }
+      }
+      return try body(core)
     }
   }
 
-  /// What the store has done so far.
+  /// The watcher is gone. Also from inside a transaction, where a sequence may end.
+  func forget(watcher number: Int) {
+    gate.withLock { $0.forgotten.append(number) }
+    // Refused inside a transaction; the next call of the store takes it along.
+    try? exclusively { _ in }
+  }
+
+  /// What the store has done so far; nothing from inside a transaction.
   package var counters: StoreCounters {
-    core.withLock { core in
+    let now = try? exclusively { core in
       var counters = core.counters
       counters.documentsParsed = core.shelf.parsed
       counters.watchersAsked = core.watchers.asked
       counters.watchers = core.watchers.count
       return counters
     }
+    return now ?? StoreCounters()
   }
 
-  /// How much the cache holds.
-  public var usage: CacheUsage { core.withLock { $0.cache.usage } }
+  /// How much the cache holds, as of the last call.
+  public var usage: CacheUsage { gate.withLock { $0.usage } }
 
   // MARK: Transactions
 

@@ -1,5 +1,4 @@
 internal import MartletJSON
-internal import MartletRuntime
 
 /// One consumer's watch. Confined to its consumer's task, but for the signal.
 final class Watcher {
@@ -123,12 +122,5 @@ final class Watcher {
 extension GraphQLStore {
   func add(watcher signal: WatchSignal) throws(GraphQLStoreError) -> Int {
     try exclusively { $0.watchers.add(signal) }
-  }
-
-  /// Also from inside a transaction, where a sequence may end: that is not refused.
-  func forget(watcher number: Int) {
-    forgotten.withLock { $0.append(number) }
-    // Refused inside a transaction; the next call of the store takes it along.
-    try? exclusively { _ in }
   }
 }

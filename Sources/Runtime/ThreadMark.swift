@@ -1,0 +1,22 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Which thread this is, to compare with later: a lock's holder can tell that it holds the lock already.
+package struct ThreadMark: Hashable, Sendable {
+  private let bits: UInt
+
+  /// The running thread.
+  package static var current: ThreadMark {
+    #if canImport(Darwin)
+      // The pointer is an identity here; nobody follows it.
+      unsafe ThreadMark(bits: UInt(bitPattern: pthread_self()))
+    #else
+      ThreadMark(bits: UInt(pthread_self()))
+    #endif
+  }
+}
