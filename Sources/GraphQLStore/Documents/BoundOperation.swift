@@ -4,7 +4,7 @@ internal import MartletJSON
 /// An operation or fragment with its variables: what to look for in data and records, found out as it is needed.
 ///
 /// `@unchecked Sendable` holds because what changes in it, the selections found out so far, is touched only by the store
-/// that made it, inside that store's lock; `store` lets the store refuse operations of another one.
+/// that made it, inside that store's lock: a `PreparedOperation` carries its store along, and nothing else leaves it.
 final class BoundOperation: @unchecked Sendable {
   /// Where the fields of an operation's root are kept.
   enum Root: Sendable {
@@ -20,10 +20,9 @@ final class BoundOperation: @unchecked Sendable {
   let selection: BoundSelection
   let document: StoredDocument
   let variables: JSONObject
-  let store: ObjectIdentifier
   var hasAddedFields: Bool { !document.added.isEmpty }
 
-  init(_ definition: OperationDefinition, _ document: StoredDocument, variables: JSONObject, store: ObjectIdentifier) {
+  init(_ definition: OperationDefinition, _ document: StoredDocument, variables: JSONObject) {
     switch definition.kind {
     case .query: root = .kept("QUERY_ROOT")
     case .subscription: root = .kept("SUBSCRIPTION_ROOT")
@@ -35,15 +34,13 @@ final class BoundOperation: @unchecked Sendable {
     }
     self.variables = values
     self.document = document
-    self.store = store
     selection = BoundSelection([definition.selectionSet], isRoot: true)
   }
 
-  init(_ fragment: FragmentDefinition, _ document: StoredDocument, variables: JSONObject, store: ObjectIdentifier) {
+  init(_ fragment: FragmentDefinition, _ document: StoredDocument, variables: JSONObject) {
     root = .object
     self.variables = variables
     self.document = document
-    self.store = store
     selection = BoundSelection([fragment.selectionSet], isRoot: false)
   }
 }

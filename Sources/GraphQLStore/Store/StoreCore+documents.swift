@@ -11,7 +11,7 @@ extension StoreCore {
   func bind(_ operation: StoreOperation) throws(GraphQLStoreError) -> BoundOperation {
     let document = try document(operation.document)
     let definition = try document.operation(named: operation.operationName)
-    return BoundOperation(definition, document, variables: operation.variables, store: ObjectIdentifier(self))
+    return BoundOperation(definition, document, variables: operation.variables)
   }
 
   /// A fragment of a document with variables.
@@ -20,6 +20,6 @@ extension StoreCore {
   ) throws(GraphQLStoreError) -> BoundOperation {
     let document = try document(text)
     let fragment = try document.fragment(named: name)
-    return BoundOperation(fragment, document, variables: variables, store: ObjectIdentifier(self))
+    return BoundOperation(fragment, document, variables: variables)
   }
 }
