@@ -33,6 +33,8 @@ package struct EventBuffer: Sendable {
   package let policy: BufferPolicy
   private var events: [SubscriptionEvent] = []
   private var head = 0
+  /// Whether gaps with only news between them become one; for streams that tell their life.
+  package var joinsGaps = false
   package private(set) var bytes = 0
   /// The most events that ever waited.
   package private(set) var highWater = 0
@@ -50,6 +52,7 @@ package struct EventBuffer: Sendable {
 
   /// Takes an event; gaps are always taken, they are what the bounds leave behind.
   package mutating func append(_ event: SubscriptionEvent) -> Appended {
+    if joinsGaps, extendGap(with: event) { return .kept }
     if event.gap == nil, event.life == nil, isFull {
       switch policy.overflow {
       case .wait: break
@@ -105,19 +108,34 @@ package struct EventBuffer: Sendable {
     return count > 1 || bytes > 0
   }
 
-  /// Takes news of the subscription's life. What nobody has read yet and newer news makes old is replaced, so that a
-  /// connection that comes and goes fills no memory.
+  /// Takes news of the subscription's life. Between the same two events a later interruption replaces the ones before
+  /// it that nobody has read, so that a connection that comes and goes fills no memory.
   package mutating func append(_ life: SubscriptionLife) {
-    if life.isInterruption, count > 0 {
-      if events[events.count - 1].life?.isInterruption == true {
-        events.removeLast()
-      } else if count > 1, events[events.count - 1].life != nil,
-        events[events.count - 2].life?.isInterruption == true
-      {
-        events.removeLast(2)
+    if life.isInterruption {
+      let run = quietRun
+      if let first = events[run].firstIndex(where: { $0.life?.isInterruption == true }) {
+        events = events[..<first] + events[first...].filter { $0.life == nil }
       }
     }
     push(SubscriptionEvent(life: life))
+  }
+
+  /// The last waiting elements that are no events: gaps and news.
+  private var quietRun: Range<Int> {
+    var start = events.count
+    while start > head, events[start - 1].life != nil || events[start - 1].gap != nil { start -= 1 }
+    return start..<events.count
+  }
+
+  /// Makes a gap that already waits there, of the same cause and with no event behind it, reach further. False when
+  /// there is none.
+  private mutating func extendGap(with event: SubscriptionEvent) -> Bool {
+    guard let gap = event.gap, gap.dropped == nil else { return false }
+    let last = events[quietRun].lastIndex { $0.gap?.reason == gap.reason && $0.gap?.dropped == nil }
+    guard let last else { return false }
+    events[last].gap?.to = gap.to
+    events[last].cursor = gap.to ?? events[last].cursor
+    return true
   }
 
   /// Puts news in front of everything that waits.

@@ -118,6 +118,7 @@ package final class SubscriptionCore: Sendable {
     shared.withLock { shared in
       guard !shared.tellsLife else { return }
       shared.tellsLife = true
+      shared.buffer.joinsGaps = true
       var lives = [SubscriptionLife.connecting]
       var last: SubscriptionLife?
       switch shared.state {

@@ -59,14 +59,24 @@ final class SequenceRelay<Source: AsyncSequence & Sendable>: @unchecked Sendable
   }
 
   private func pump() async {
+    var hasLeft = false
     do {
       for try await element in source {
+        if hasLeft { break }
         for outlet in guarded({ outlets }) {
           if isCancelled() { break }
           outlet.send(element)
         }
-        if isCancelled() || guarded({ end != nil }) { break }
-        await room()
+        if isCancelled() { break }
+        if guarded({ end != nil }) {
+          // The cancel came between two elements. A sequence may have no other way to hear of it than to be asked for
+          // the next one by a cancelled task: it is asked once more.
+          hasLeft = true
+          // Unsafe only if the task were kept; it is this one.
+          unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+        } else {
+          await room()
+        }
       }
       finish(.finished)
     } catch {
