@@ -217,8 +217,9 @@ final class ConnectionDriver {
         started(id)
       case .ready(let id, _), .confirmed(let id): live(id)
       case .next(let id, let payload, let cursor):
-        // Some servers of AppSync's protocol forget to confirm.
-        if machine.dialect == .appSync, operations[id]?.wasLiveHere == false { live(id) }
+        // Some servers of AppSync's protocol forget to confirm, and earlier ones of this package did for streams of the
+        // program's own.
+        if machine.confirmsSubscriptions, operations[id]?.wasLiveHere == false { live(id) }
         reconnect.proved()
         operations[id]?.hasRefreshed = false
         deliver(id, SubscriptionEvent(payload: payload, cursor: cursor))

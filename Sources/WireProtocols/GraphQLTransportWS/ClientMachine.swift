@@ -230,6 +230,8 @@ extension GraphQLTransportWS {
         }
       case .ready(let id, let cursor):
         guard isKnown(id) else { return }
+        // Without a place it cannot resume, and the positions in pings are not its own.
+        guard let cursor else { return actions.append(.confirmed(id)) }
         operations[id]?.isReady = true
         operations[id]?.position.reached(cursor)
         actions.append(.ready(id, cursor))

@@ -154,8 +154,12 @@ extension GraphQLTransportWS {
       actions.append(.send(NextMessage.prefix(id) + payload + suffix))
     }
 
-    /// The plain protocol does not say that a subscription is live.
-    package func live(_ number: Int, actions: inout [ServerAction]) {}
+    /// The subscription is live, and has no place in the log to say it with: its events come from a stream of the
+    /// program's own. Only towards clients that asked; the plain protocol does not say so.
+    package func live(_ number: Int, actions: inout [ServerAction]) {
+      guard continuity.cursors, let id = ids[number] else { return }
+      actions.append(.send(ServerMessage.readyText(id, nil)))
+    }
 
     package func eventPrefix(_ id: OperationID) -> [UInt8] { NextMessage.prefix(id) }
 

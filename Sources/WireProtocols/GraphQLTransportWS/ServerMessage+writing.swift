@@ -15,8 +15,9 @@ extension GraphQLTransportWS.ServerMessage {
     return MessageWriting.plain("ping", payload: JSONObject([("martlet", member)]))
   }
 
-  static func readyText(_ id: OperationID, _ cursor: Cursor) -> [UInt8] {
+  static func readyText(_ id: OperationID, _ cursor: Cursor?) -> [UInt8] {
     MessageWriting.message(id, "ready") { writer in
+      guard let cursor else { return }
       writer.key("cursor")
       writer.string(cursor.description)
     }

@@ -12,7 +12,8 @@ extension GraphQLTransportWS {
     /// `payload` is a list of errors; a single object of other servers is made one.
     case error(OperationID, payload: [JSONValue])
     case complete(OperationID)
-    case ready(OperationID, Cursor)
+    /// Live; without a cursor when its events have none.
+    case ready(OperationID, Cursor?)
     case gap(OperationID, SubscriptionGap)
     /// A message about one operation that breaks the rules; only that operation fails.
     case malformed(OperationID, String)
@@ -42,7 +43,7 @@ extension GraphQLTransportWS {
       case "error": error(id, root["payload"])
       case "complete": .complete(id)
       case "ready":
-        cursor(root["cursor"]).map { .ready(id, $0) } ?? .malformed(id, "ready without a cursor")
+        readiness(id, root["cursor"])
       default:
         cursor(root["to"]).map { to in
           .gap(id, SubscriptionGap(reason: root["reason"]?.string ?? "", from: cursor(root["from"]), to: to))
@@ -65,6 +66,11 @@ extension GraphQLTransportWS {
     private static func error(_ id: OperationID, _ payload: JSONTape.Element?) -> ServerMessage {
       guard let payload else { return .error(id, payload: []) }
       return .error(id, payload: payload.value.array ?? (payload.isNull ? [] : [payload.value]))
+    }
+
+    private static func readiness(_ id: OperationID, _ place: JSONTape.Element?) -> ServerMessage {
+      guard let place else { return .ready(id, nil) }
+      return cursor(place).map { .ready(id, $0) } ?? .malformed(id, "ready with a cursor that is none")
     }
 
     private static func cursor(_ element: JSONTape.Element?) -> Cursor? {

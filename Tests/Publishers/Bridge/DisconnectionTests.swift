@@ -24,7 +24,12 @@ import Testing
     let publisher = Martlet.Publisher.create(sequence)
     let held = Held()
     let first = Cutter { if bySequence { sequence.cancel() } else { held.cancel() } }
-    held.hold(publisher.sink { first.watcher.take($0) } receiveValue: { first.take($0) })
+    held.hold(
+      publisher.sink {
+        first.watcher.take($0)
+      } receiveValue: {
+        first.take($0)
+      })
     let second = Watcher<TickEvent>()
     let filtered = publisher.filter { $0.tick != nil }.watch(second)
     await first.watcher.wait { events, _ in events.contains(where: \.isConnected) }

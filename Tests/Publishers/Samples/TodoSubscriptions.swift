@@ -52,8 +52,7 @@ final class TodoList {
         } else {
           log.add("ended")
         }
-      }
-      receiveValue: { event in
+      } receiveValue: { event in
         switch event {
         case .connection(let state):
           log.add("state \(state)")

@@ -40,7 +40,8 @@ final class TickServer: Sendable {
 
   func subscribe() -> SubscriptionStream<GraphQLSubscriptionEvent<Int>> {
     Martlet.withClient(client) {
-      Martlet.API.subscribe(request: GraphQLRequest("subscription { tick }", decodePath: "tick", responseType: Int.self))
+      Martlet.API.subscribe(
+        request: GraphQLRequest("subscription { tick }", decodePath: "tick", responseType: Int.self))
     }
   }
 

@@ -62,6 +62,10 @@ final class Watcher<Value: Sendable>: Sendable {
 extension Publisher where Output: Sendable, Failure == any Error {
   /// Attaches a watcher.
   func watch(_ watcher: Watcher<Output>) -> AnyCancellable {
-    sink { watcher.take($0) } receiveValue: { watcher.take($0) }
+    sink {
+      watcher.take($0)
+    } receiveValue: {
+      watcher.take($0)
+    }
   }
 }
