@@ -241,6 +241,16 @@ import Testing
     #expect(client.machine.repeats == 1)
   }
 
+  @Test func `ready without a place confirms, and leaves nothing to resume from`() throws {
+    var client = ClientEnd.open(acknowledgement: Self.granted)
+    try client.start("a")
+    _ = client.take()
+    client.receive(#"{"id":"a","type":"ready"}"#)
+    #expect(client.take() == [.confirmed(try identifier("a"))])
+    client.receive(#"{"type":"ping","payload":{"martlet":{"cursor":"9f-50"}}}"#)
+    #expect(client.machine.position(of: try identifier("a"))?.cursor == nil)
+  }
+
   @Test func `a keep-alive moves ready subscriptions only`() throws {
     var client = ClientEnd.open(acknowledgement: Self.granted)
     try client.start("ready")
