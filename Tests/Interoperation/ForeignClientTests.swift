@@ -10,7 +10,7 @@ import Testing
 
 /// The Python package gql against our server, in every dialect it speaks.
 @Suite(.enabled(if: Peers.areInstalled, Peers.missing), .timeLimit(.minutes(3))) struct ForeignClientTests {
-  static let dialects = ["transport-ws", "legacy", "appsync"]
+  static let dialects = ["transport-ws", "legacy", "appsync", "multipart"]
 
   private static let schema = """
     type Note @model { id: ID! text: String }

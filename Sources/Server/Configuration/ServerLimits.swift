@@ -22,6 +22,9 @@ public struct ServerLimits: Sendable {
   /// Between `ka` messages to clients of the older `graphql-ws`, which take 30 seconds of silence for death; nil sends
   /// none.
   public var keepAliveInterval: Duration? = .seconds(10)
+  /// Between signs of life on subscriptions over HTTP. They keep proxies from taking silence for death, and find out
+  /// that a client has gone without a word.
+  public var streamHeartbeatInterval: Duration = .seconds(10)
   /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention.
   public var positionInterval: Duration? = .seconds(20)
   /// Payloads below this size are sent uncompressed to sockets with permessage-deflate: compressing them costs more

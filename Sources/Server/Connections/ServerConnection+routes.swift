@@ -10,6 +10,7 @@ extension ServerConnection {
     switch head.path {
     case "/graphql": routeGraphQL(head, body)
     case "/graphql/realtime": routeRealtime(head)
+    case "/graphql/stream": routeEventStream(head, body)
     case "/healthz": respondText(200, "ok\n", to: head)
     case "/readyz": respondText(hub.isDraining ? 503 : 200, hub.isDraining ? "draining\n" : "ready\n", to: head)
     case "/metrics": respondMetrics(head)
@@ -64,6 +65,16 @@ extension ServerConnection {
     execute(accepted)
   }
 
+  /// `/graphql/stream`, where an operation is answered by server-sent events whatever it is.
+  private func routeEventStream(_ head: HTTPRequestHead, _ body: [UInt8]) {
+    guard admit(head, needsKey: true) != nil else { return }
+    do {
+      execute(try GraphQLOverHTTP.acceptEventStream(head, body: body))
+    } catch {
+      refuse(error)
+    }
+  }
+
   private func refuse(_ failure: GraphQLOverHTTP.RequestFailure) {
     hub.counters.add(.operationsRefused)
     let response = failure.response
@@ -71,23 +82,32 @@ extension ServerConnection {
   }
 
   private func execute(_ accepted: GraphQLOverHTTP.Accepted) {
-    hub.counters.add(.operations)
     let request = accepted.request
+    let preferred = accepted.prefersStream ? accepted.stream : nil
     let prepared: PreparedOperation
     let scope: RequestScope
     do {
       prepared = try hub.prepare(request.query, operationName: request.operationName)
     } catch {
+      // Who listens to a stream hears of the errors there: a browser cannot read any other answer.
+      if let preferred { return openStream(preferred, request) }
+      hub.counters.add(.operations)
       hub.counters.add(.operationsRefused)
       return respond(.requestError(error.errors), as: accepted.responseType)
     }
     switch prepared.plan.kind {
     case .subscription:
+      if let stream = accepted.stream { return openStream(stream, request) }
       return refuse(GraphQLOverHTTP.RequestFailure(.subscriptionNotServed, responseType: accepted.responseType))
     case .mutation where accepted.isGET:
       return refuse(GraphQLOverHTTP.RequestFailure(.mutationOverGET, responseType: accepted.responseType))
-    case .query, .mutation: break
+    case .query, .mutation:
+      // Multipart is for subscriptions; a client may ask for it with everything.
+      if let preferred, preferred == .eventStream || (accepted.parts == nil && !accepted.acceptsOnePiece) {
+        return openStream(preferred, request)
+      }
     }
+    hub.counters.add(.operations)
     do {
       scope = try hub.scope(for: prepared.plan, request.extensions)
     } catch {

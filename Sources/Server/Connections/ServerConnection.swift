@@ -23,6 +23,8 @@ package final class ServerConnection {
     var head: HTTPRequestHead?
     var body: [UInt8] = []
     var operation: (any AnsweringOperation)?
+    /// Whose results are being streamed.
+    var session: GraphQLSession?
     /// Set while received bytes are handled, so that answers do not parse the next request beneath it.
     var isHandling = false
   }
@@ -48,7 +50,7 @@ package final class ServerConnection {
 
   /// A request that does not arrive, or a connection nobody uses.
   private func expire() {
-    guard let http, http.operation == nil else { return }
+    guard let http, http.operation == nil, http.session == nil else { return }
     if http.machine.isIdle || http.machine.responding != .waiting {
       channel.closeAfterFlush()
     } else {
@@ -141,6 +143,36 @@ package final class ServerConnection {
     http?.operation = operation
   }
 
+  // MARK: Streamed results
+
+  /// Answers with the results of an operation as they come.
+  func openStream(_ media: HTTPStreamMedia, _ request: GraphQLRequest) {
+    guard http?.machine.responding == .waiting else { return }
+    guard !hub.isDraining else { return respond(503, closing: true) }
+    let session = GraphQLSession(hub, streaming: media)
+    http?.session = session
+    session.begin(HTTPStream(self, media), request)
+  }
+
+  /// Sends a piece of the streamed answer, behind its head.
+  func append(to media: HTTPStreamMedia, prefix: [UInt8] = [], _ payload: [UInt8], suffix: [UInt8] = []) {
+    guard http?.session != nil else { return }
+    channel.write {
+      if http?.machine.responding == .waiting { http?.machine.beginStreaming(media.head, to: &$0.bytes) }
+      http?.machine.stream(prefix: prefix, payload: payload, suffix: suffix, to: &$0.bytes)
+    }
+  }
+
+  /// Ends the streamed answer and turns to the next request.
+  func endStreamOfResults() {
+    guard let session = http?.session else { return }
+    http?.session = nil
+    channel.write { http?.machine.endStreaming(to: &$0.bytes) }
+    session.ended()
+    if http?.machine.shouldClose == true { return channel.closeAfterFlush() }
+    goOn()
+  }
+
   // MARK: WebSocket
 
   /// Answers an upgrade and gives the stream to a session.
@@ -203,10 +235,17 @@ extension ServerConnection: ByteChannelHandler {
   package func drained() {
     socket?.drained()
     http?.operation?.readerCaughtUp()
+    http?.session?.drained()
   }
 
   package func peerFinished() -> Bool {
     guard http != nil else { return false }
+    if let session = http?.session {
+      // Who closes its side while it listens has gone; its source ends at once.
+      http?.session = nil
+      session.ended()
+      return false
+    }
     var events: [HTTPServerEvent] = []
     http?.machine.inputEnded(events: &events)
     handle(events)
@@ -218,7 +257,9 @@ extension ServerConnection: ByteChannelHandler {
     timer?.cancel()
     timer = nil
     http?.operation?.cancel()
+    let session = http?.session
     http = nil
+    session?.ended()
     socket?.closed(reason)
     socket = nil
     hub.connections[ObjectIdentifier(self)] = nil

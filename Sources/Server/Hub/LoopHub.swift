@@ -98,7 +98,8 @@ package final class LoopHub {
   /// What the loop holds now.
   var gauges: MetricsCollector.Gauges {
     MetricsCollector.Gauges(
-      connections: connections.count, sessions: sessions.count, subscriptions: index.memberCount,
+      connections: connections.count, sessions: sessions.values.count { $0.socket != nil },
+      streams: sessions.values.count { $0.stream != nil }, subscriptions: index.memberCount,
       groups: index.groupCount, scannedFilters: index.scannedPredicateCount,
       pendingBytes: connections.values.reduce(0) { $0 + $1.channel.pendingBytes })
   }

@@ -8,6 +8,7 @@ package final class MetricsCollector: Sendable {
   package struct Gauges: Sendable {
     package var connections = 0
     package var sessions = 0
+    package var streams = 0
     package var subscriptions = 0
     package var groups = 0
     package var scannedFilters = 0
@@ -77,6 +78,7 @@ package final class MetricsCollector: Sendable {
         sum.counters.add(counters)
         sum.gauges.connections += gauges.connections
         sum.gauges.sessions += gauges.sessions
+        sum.gauges.streams += gauges.streams
         sum.gauges.subscriptions += gauges.subscriptions
         sum.gauges.groups += gauges.groups
         sum.gauges.scannedFilters += gauges.scannedFilters
@@ -99,6 +101,7 @@ package final class MetricsCollector: Sendable {
     for counter in Counter.allCases { add(counter.name, "counter", counter.help, Int64(counters[counter])) }
     add("connections", "gauge", "Open connections.", Int64(gauges.connections))
     add("websocket_sessions", "gauge", "Open WebSocket sessions.", Int64(gauges.sessions))
+    add("http_streams", "gauge", "Streamed HTTP responses under way.", Int64(gauges.streams))
     add("subscriptions", "gauge", "Live subscriptions fed by the log.", Int64(gauges.subscriptions))
     add("subscription_groups", "gauge", "Groups of equal subscriptions.", Int64(gauges.groups))
     add("scanned_filters", "gauge", "Filters without an equality, tried on every event.", Int64(gauges.scannedFilters))

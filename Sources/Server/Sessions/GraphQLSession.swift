@@ -6,7 +6,8 @@ internal import MartletSockets
 internal import MartletVocabulary
 internal import MartletWireProtocols
 
-/// One client on a WebSocket, in any dialect. The machine decides what the protocol allows; this carries it out.
+/// One client on a WebSocket, in any dialect, or on a streamed HTTP response. The machine decides what the protocol
+/// allows; this carries it out.
 ///
 /// Confined to its loop.
 final class GraphQLSession {
@@ -15,6 +16,8 @@ final class GraphQLSession {
   let serial: Int
   /// The socket; nil once it has closed.
   private(set) var socket: WebSocketChannel?
+  /// The streamed response, instead of a socket; nil once it has ended.
+  private(set) var stream: HTTPStream?
   var machine: any SubscriptionServerMachine
   var operations: [Int: SessionOperation] = [:]
   /// Whether the upgrade request carried good credentials.
@@ -39,6 +42,23 @@ final class GraphQLSession {
     machine = SessionMachines.machine(choice.dialect, hub.node.limits, at: hub.loop.now)
   }
 
+  /// One operation, whose results are a streamed response.
+  init(_ hub: LoopHub, streaming media: HTTPStreamMedia) {
+    self.hub = hub
+    serial = hub.nextSerial()
+    isAuthorized = true
+    machine = HTTPStreamMachine(
+      media, heartbeatInterval: hub.node.limits.streamHeartbeatInterval, at: hub.loop.now)
+  }
+
+  /// Begins the operation of a streamed response.
+  func begin(_ stream: HTTPStream, _ request: GraphQLRequest) {
+    self.stream = stream
+    hub.sessions[ObjectIdentifier(self)] = self
+    armTimer()
+    start(HTTPStreamMachine.number, HTTPStream.operation, request)
+  }
+
   /// Begins on an upgraded socket.
   func begin(_ socket: WebSocketChannel) {
     self.socket = socket
@@ -61,12 +81,14 @@ final class GraphQLSession {
     case .authenticate(let payload): authenticate(payload)
     case .start(let number, let id, let request): start(number, id, request)
     case .stop(let number): stop(number)
-    case .send(let text): socket?.send(text: text)
+    case .send(let text):
+      if let stream { stream.send(text) } else { socket?.send(text: text) }
     case .tellPosition: step { [self] in $0.sendPosition(position, at: hub.loop.now, actions: &$1) }
     case .violated(let what): noteViolation(what)
     case .close(let close):
       if close.code.rawValue != 1000, close.code.rawValue != 1001 { hub.counters.add(.protocolErrors) }
       socket?.close(close.code, reason: close.reason)
+      stream?.end()
     }
   }
 
@@ -119,7 +141,7 @@ final class GraphQLSession {
   // MARK: Time
 
   private func armTimer() {
-    guard let deadline = machine.nextDeadline, socket != nil else { return }
+    guard let deadline = machine.nextDeadline, socket != nil || stream != nil else { return }
     if let timerDeadline, timerDeadline <= deadline { return }
     timer?.cancel()
     timerDeadline = deadline
@@ -134,7 +156,10 @@ final class GraphQLSession {
 
   /// Appends an event's frame to the socket's outgoing bytes. Nothing is allocated.
   func write(_ event: EncodedEvent, to member: Member) {
-    guard let socket else { return }
+    guard let socket else {
+      stream?.send(event)
+      return
+    }
     let suffix = member.hasCursors ? event.suffix : EventSuffix.plain
     if let compression = socket.compression {
       return writeCompressed(event, member.prefix, suffix, on: socket, compression)
@@ -165,11 +190,14 @@ final class GraphQLSession {
   }
 
   /// Whether a member that catches up may write more now.
-  var hasRoom: Bool { (socket?.pendingBytes ?? 0) < hub.node.limits.catchUpBytes }
+  var hasRoom: Bool { pendingBytes < hub.node.limits.catchUpBytes }
+
+  /// Bytes the transport has not taken yet.
+  private var pendingBytes: Int { socket?.pendingBytes ?? stream?.pendingBytes ?? 0 }
 
   /// Stops serving members directly once the socket has fallen behind; they read on from their offsets later.
   func checkBacklog() {
-    guard let socket, socket.pendingBytes > hub.node.limits.highWaterBytes else { return }
+    guard pendingBytes > hub.node.limits.highWaterBytes else { return }
     hub.counters.add(.lagging)
     let catchUp = catchUp ?? SessionCatchUp(self)
     self.catchUp = catchUp
@@ -255,14 +283,20 @@ extension GraphQLSession: WebSocketHandler {
   }
 
   func closed(_ closure: WebSocketClosure) {
+    if closure.failure != nil { hub.counters.add(.protocolErrors) }
+    ended()
+  }
+
+  /// The socket or the response is over, by whatever cause.
+  func ended() {
     timer?.cancel()
     timer = nil
     question = nil
-    if closure.failure != nil { hub.counters.add(.protocolErrors) }
     catchUp?.stop()
     catchUp = nil
     step { $0.connectionEnded(actions: &$1) }
     socket = nil
+    stream = nil
     let blocked = blockedStreams
     blockedStreams = []
     for resume in blocked { resume() }

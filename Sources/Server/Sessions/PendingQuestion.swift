@@ -22,8 +22,10 @@ final class PendingQuestion {
 extension GraphQLSession {
   /// Asks the program whether the client may connect; the answer acknowledges or refuses.
   func ask(_ question: @escaping ConnectionQuestion, _ payload: JSONObject) {
+    // A streamed response comes from a request that was let in.
+    guard let spoken = machine.dialect else { return accept(nil) }
     let dialect: ConnectionRequest.Dialect =
-      switch machine.dialect {
+      switch spoken {
       case .transportWS: .graphqlTransportWS
       case .legacy: .graphqlWS
       case .appSync: .appSync

@@ -33,7 +33,7 @@ extension AppSyncRealtime {
       endsAt = limits.lifetime.map { now + $0 }
     }
 
-    package var dialect: SubscriptionDialect { .appSync }
+    package var dialect: SubscriptionDialect? { .appSync }
     package var continuity: Continuity { .none }
     package var isOpen: Bool { phase == .open }
     package var operationCount: Int { table.count }

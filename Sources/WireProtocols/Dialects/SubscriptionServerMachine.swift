@@ -10,13 +10,13 @@ package enum SubscriptionServerAction: Equatable, Sendable {
   /// Clean up operation `number`: its client lost interest or is gone. Exactly once for each started operation
   /// that this side has not ended.
   case stop(number: Int)
-  /// Send this text message.
+  /// Send this text message, or this piece of a streamed response.
   case send([UInt8])
   /// Call `sendPosition` with the place up to which this connection's events have been sent.
   case tellPosition
   /// The client broke a rule that its dialect answers by a message: count it, and log the first.
   case violated(String)
-  /// Close the WebSocket.
+  /// Close the WebSocket, or end the response.
   case close(ConnectionClose)
 }
 
@@ -26,7 +26,8 @@ package enum SubscriptionServerAction: Equatable, Sendable {
 /// cannot reach a new one under the same id. For a fan-out: keep `eventPrefix`, and write prefix, payload and suffix
 /// (`EventSuffix`) into one frame; an operation that ended has been told by `.stop` or by this side.
 package protocol SubscriptionServerMachine: Sendable {
-  var dialect: SubscriptionDialect { get }
+  /// Nil for a streamed HTTP response.
+  var dialect: SubscriptionDialect? { get }
   /// What both ends agreed to add to the plain protocol; nothing before the acknowledgement.
   var continuity: Continuity { get }
   /// Whether operations may be answered.

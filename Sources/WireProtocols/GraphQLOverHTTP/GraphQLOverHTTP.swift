@@ -35,22 +35,50 @@ package enum GraphQLOverHTTP {
     package var parts: IncrementalAccept?
     /// Whether a response may be in one piece.
     package var acceptsOnePiece = true
+    /// How results may be streamed; nil when the client takes no stream.
+    package var stream: HTTPStreamMedia?
+    /// Whether the stream is wished for before one piece, or instead of it.
+    package var prefersStream = false
   }
 
   /// Reads a request whose body has arrived whole.
   package static func accept(
     _ head: HTTPRequestHead, body: [UInt8], limits: JSONLimits = JSONLimits()
   ) throws(RequestFailure) -> Accepted {
+    let wishes = AcceptedMediaType.parse(head.headers)
+    let single = singleChoice(wishes)
+    let stream = HTTPStreamMedia.choice(wishes)
     let parts = IncrementalAccept(head.headers)
-    var acceptsOnePiece = true
-    let responseType: ResponseType
-    do {
-      responseType = try self.responseType(accepting: head.headers)
-    } catch {
-      guard parts != nil else { throw error }
-      acceptsOnePiece = false
-      responseType = error.responseType
+    guard single != nil || stream != nil || parts != nil else {
+      throw RequestFailure(.notAcceptable, responseType: .json)
     }
+    var accepted = try accept(head, body: body, responseType: single?.type ?? .json, limits)
+    accepted.parts = parts
+    accepted.stream = stream?.media
+    accepted.acceptsOnePiece = single != nil
+    if let stream {
+      accepted.prefersStream = single.map { (stream.weight, -stream.place) > ($0.weight, -$0.place) } ?? true
+    }
+    return accepted
+  }
+
+  /// Reads a request to the path where everything is answered by an event stream.
+  package static func acceptEventStream(
+    _ head: HTTPRequestHead, body: [UInt8], limits: JSONLimits = JSONLimits()
+  ) throws(RequestFailure) -> Accepted {
+    let wishes = AcceptedMediaType.parse(head.headers)
+    let isWished = wishes.contains { $0.weight > 0 && $0.specificity(for: "text", "event-stream") != nil }
+    guard wishes.isEmpty || isWished else { throw RequestFailure(.eventStreamNotAcceptable, responseType: .json) }
+    var accepted = try accept(head, body: body, responseType: .json, limits)
+    accepted.stream = .eventStream
+    accepted.prefersStream = true
+    accepted.acceptsOnePiece = false
+    return accepted
+  }
+
+  private static func accept(
+    _ head: HTTPRequestHead, body: [UInt8], responseType: ResponseType, _ limits: JSONLimits
+  ) throws(RequestFailure) -> Accepted {
     let isGET = head.method == "GET"
     guard isGET || head.method == "POST" else { throw RequestFailure(.method, responseType: responseType) }
     guard isGET || isJSON(head.headers) else { throw RequestFailure(.contentType, responseType: responseType) }
@@ -62,15 +90,22 @@ package enum GraphQLOverHTTP {
     } catch {
       throw RequestFailure(.request(error), responseType: responseType)
     }
-    return Accepted(
-      request: request, responseType: responseType, isGET: isGET, parts: parts, acceptsOnePiece: acceptsOnePiece)
+    return Accepted(request: request, responseType: responseType, isGET: isGET)
   }
 
   /// The response type a client prefers: the heaviest, then the first named. A client that names neither, or accepts
   /// anything, gets `application/json`, as it did before there was another.
   package static func responseType(accepting headers: HTTPHeaders) throws(RequestFailure) -> ResponseType {
-    let accepted = AcceptedMediaType.parse(headers)
-    if accepted.isEmpty { return .json }
+    guard let choice = singleChoice(AcceptedMediaType.parse(headers)) else {
+      throw RequestFailure(.notAcceptable, responseType: .json)
+    }
+    return choice.type
+  }
+
+  private static func singleChoice(
+    _ accepted: [AcceptedMediaType]
+  ) -> (type: ResponseType, weight: Int, place: Int)? {
+    if accepted.isEmpty { return (.json, 0, 0) }
     var best: (type: ResponseType, weight: Int, specificity: Int, place: Int)?
     for type in ResponseType.allCases {
       // The most specific element that covers a type decides its weight.
@@ -86,8 +121,7 @@ package enum GraphQLOverHTTP {
         best.map { (chosen.weight, -chosen.place) > ($0.weight, -$0.place) } ?? true
       if isBetter { best = (type, chosen.weight, chosen.specificity, chosen.place) }
     }
-    guard let best else { throw RequestFailure(.notAcceptable, responseType: .json) }
-    return best.type
+    return best.map { ($0.type, $0.weight, $0.place) }
   }
 
   /// POST carries `application/json` in UTF-8. Nothing else, as forms and plain text need no preflight (CSRF).

@@ -30,6 +30,8 @@ extension GraphQLOverHTTP {
       case mutationOverGET
       case contentType
       case notAcceptable
+      /// On the path of event streams, another type is asked for.
+      case eventStreamNotAcceptable
       /// A subscription where only single responses are accepted.
       case subscriptionNotServed
       case request(GraphQLRequestError)
@@ -48,7 +50,7 @@ extension GraphQLOverHTTP {
       switch reason {
       case .method, .mutationOverGET: 405
       case .contentType: 415
-      case .notAcceptable: 406
+      case .notAcceptable, .eventStreamNotAcceptable: 406
       case .subscriptionNotServed, .request: 400
       }
     }
@@ -58,7 +60,7 @@ extension GraphQLOverHTTP {
       switch reason {
       case .method: "GET, POST"
       case .mutationOverGET: "POST"
-      case .contentType, .notAcceptable, .subscriptionNotServed, .request: nil
+      case .contentType, .notAcceptable, .eventStreamNotAcceptable, .subscriptionNotServed, .request: nil
       }
     }
 
@@ -68,7 +70,10 @@ extension GraphQLOverHTTP {
       case .mutationOverGET: "mutations need POST"
       case .contentType: "the request needs Content-Type: application/json in UTF-8"
       case .notAcceptable: "the response is application/graphql-response+json or application/json"
-      case .subscriptionNotServed: "subscriptions are served over WebSocket (graphql-transport-ws)"
+      case .eventStreamNotAcceptable: "the response is text/event-stream"
+      case .subscriptionNotServed:
+        "subscriptions are served over WebSocket (graphql-transport-ws), and over HTTP with Accept: "
+          + "multipart/mixed;subscriptionSpec=1.0 or text/event-stream"
       case .request(let error): error.description
       }
     }

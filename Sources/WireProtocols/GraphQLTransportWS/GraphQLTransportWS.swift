@@ -31,6 +31,11 @@ package struct OperationID: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
+  /// A name for an operation that its client gave none.
+  package init(number: Int) {
+    text = String(number)
+  }
+
   package var description: String { text }
 
   package static func == (left: OperationID, right: OperationID) -> Bool {

@@ -31,7 +31,7 @@ extension GraphQLTransportWS {
     private var lastNumber = 0
     private var positionDue: Instant?
 
-    package var dialect: SubscriptionDialect { .transportWS }
+    package var dialect: SubscriptionDialect? { .transportWS }
 
     /// - Parameter offers: what this server is able to add for clients that ask.
     package init(limits: ServerLimits = ServerLimits(), offers: Continuity = .all, at now: Instant) {

@@ -226,6 +226,18 @@ package struct HTTPServerMachine {
     if chunked { HTTPWriter.chunk(piece, to: &output) } else { output.append(contentsOf: piece) }
   }
 
+  /// Sends a piece that stands in three parts, which a fan-out need not join.
+  package mutating func stream(prefix: [UInt8], payload: [UInt8], suffix: [UInt8], to output: inout [UInt8]) {
+    guard case .streaming(let chunked) = responding else { return }
+    let count = prefix.count + payload.count + suffix.count
+    if count == 0 { return }
+    if chunked { HTTPWriter.chunkStart(count, to: &output) }
+    output.append(contentsOf: prefix)
+    output.append(contentsOf: payload)
+    output.append(contentsOf: suffix)
+    if chunked { HTTPWriter.endHead(to: &output) }
+  }
+
   /// Ends a streamed body. Call `advance` afterwards.
   package mutating func endStreaming(trailers: HTTPHeaders = HTTPHeaders(), to output: inout [UInt8]) {
     guard case .streaming(let chunked) = responding else { return }

@@ -41,10 +41,15 @@ package enum HTTPWriter {
   /// Appends one chunk; it must not be empty, as an empty chunk ends the body.
   static func chunk(_ piece: [UInt8], to output: inout [UInt8]) {
     precondition(!piece.isEmpty, "an empty chunk would end the body")
-    output.append(contentsOf: String(piece.count, radix: 16).utf8)
-    output.append(contentsOf: [0x0D, 0x0A])
+    chunkStart(piece.count, to: &output)
     output.append(contentsOf: piece)
-    output.append(contentsOf: [0x0D, 0x0A])
+    endHead(to: &output)
+  }
+
+  /// The line before a chunk's content, behind which stands a line end.
+  static func chunkStart(_ count: Int, to output: inout [UInt8]) {
+    output.append(contentsOf: String(count, radix: 16).utf8)
+    endHead(to: &output)
   }
 
   static func lastChunk(_ trailers: HTTPHeaders, to output: inout [UInt8]) {

@@ -42,7 +42,7 @@ extension SubscriptionsTransportWS {
       phase = .waitingForInit(deadline: now + limits.initialisationTimeout)
     }
 
-    package var dialect: SubscriptionDialect { .legacy }
+    package var dialect: SubscriptionDialect? { .legacy }
     package var continuity: Continuity { .none }
     package var isOpen: Bool { phase == .open }
     package var operationCount: Int { table.count + held.count }

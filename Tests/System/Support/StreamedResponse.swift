@@ -1,0 +1,138 @@
+import MartletJSON
+import MartletRuntime
+import MartletSockets
+import MartletWireProtocols
+
+/// One HTTP request whose answer is read while it comes.
+final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
+  enum Heard: Sendable, Equatable {
+    case head(status: Int, contentType: String?)
+    /// A result; the name of its form's failure where it is one.
+    case result(JSONValue)
+    case failed(JSONValue)
+    case heartbeat
+    case completed
+    /// The response has ended as HTTP says.
+    case ended
+    case closed
+  }
+
+  private let loop: EpollLoop
+  private var machine = HTTPClientMachine()
+  private var multipart: MultipartSubscription.Reader?
+  private var events: EventStreamSubscription.Reader?
+  private var channel: (any ByteChannel)?
+  private let stream: AsyncStream<Heard>
+  private let tell: AsyncStream<Heard>.Continuation
+
+  private init(_ loop: EpollLoop) {
+    self.loop = loop
+    (stream, tell) = AsyncStream.makeStream()
+  }
+
+  /// Subscribes by POST.
+  static func open(
+    _ query: String, accept: String, target: String = "/graphql", port: Int
+  ) async throws -> StreamedResponse {
+    let body = JSONValue.object(["query": .string(query)]).serialized()
+    return try await send(
+      HTTPRequestHead(
+        method: "POST", target: target,
+        headers: HTTPHeaders([
+          ("Host", "127.0.0.1:\(port)"), ("Content-Type", "application/json"), ("Accept", accept),
+        ])), body: body, port: port)
+  }
+
+  static func send(_ head: HTTPRequestHead, body: [UInt8]?, port: Int) async throws -> StreamedResponse {
+    let loop = try TestLoop.shared()
+    let response = StreamedResponse(loop)
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      loop.execute {
+        _ = SocketConnector().connect(
+          to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: response
+        ) { result in
+          switch result {
+          case .success(let channel):
+            response.channel = channel
+            channel.write { response.machine.send(head, body: body, to: &$0.bytes) }
+            done.resume()
+          case .failure(let error): done.resume(throwing: error)
+          }
+        }
+      }
+    }
+    return response
+  }
+
+  /// Everything heard up to and with the first that `isLast` holds of.
+  func heard(until isLast: (Heard) -> Bool) async -> [Heard] {
+    var all: [Heard] = []
+    for await heard in stream {
+      all.append(heard)
+      if isLast(heard) || heard == .closed { break }
+    }
+    return all
+  }
+
+  /// Everything up to the end of the response.
+  func all() async -> [Heard] { await heard { $0 == .ended } }
+
+  func abort() { loop.execute { self.channel?.abort() } }
+
+  // MARK: On the loop
+
+  func received(_ bytes: borrowing RawSpan) {
+    var found: [HTTPClientEvent] = []
+    machine.receive(bytes, events: &found)
+    for event in found { handle(event) }
+  }
+
+  private func handle(_ event: HTTPClientEvent) {
+    switch event {
+    case .response(let head):
+      let type = head.headers["Content-Type"]
+      tell.yield(.head(status: head.status, contentType: type))
+      multipart = try? MultipartSubscription.Reader(contentType: type ?? "")
+      if type == "text/event-stream" { events = EventStreamSubscription.Reader() }
+    case .body(let piece): read(piece)
+    case .responseEnded: tell.yield(.ended)
+    case .informational, .upgraded, .failed: break
+    }
+  }
+
+  private func read(_ piece: [UInt8]) {
+    if multipart != nil {
+      var messages: [MultipartSubscription.Message] = []
+      try? multipart?.receive(piece, messages: &messages)
+      for message in messages {
+        switch message {
+        case .heartbeat: tell.yield(.heartbeat)
+        case .payload(let bytes): tell.yield(.result(Self.json(bytes)))
+        case .failed(let bytes): tell.yield(.failed(Self.json(bytes)))
+        case .completed: tell.yield(.completed)
+        }
+      }
+    } else if events != nil {
+      if piece.starts(with: [UInt8(ascii: ":")]) { tell.yield(.heartbeat) }
+      var messages: [EventStreamSubscription.Message] = []
+      try? events?.receive(piece, messages: &messages)
+      for message in messages {
+        switch message {
+        case .next(let bytes): tell.yield(.result(Self.json(bytes)))
+        case .complete: tell.yield(.completed)
+        }
+      }
+    } else {
+      tell.yield(.result(Self.json(piece)))
+    }
+  }
+
+  private static func json(_ bytes: [UInt8]) -> JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
+
+  func drained() {}
+
+  func closed(_ reason: ChannelCloseReason) {
+    tell.yield(.closed)
+    tell.finish()
+  }
+}
