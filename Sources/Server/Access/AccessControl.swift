@@ -34,7 +34,8 @@ package final class AccessControl: Sendable {
 
   /// `digest` computes SHA-256.
   package init(
-    _ mode: Mode, origins: OriginCheck, members: [String] = AccessControl.defaultMembers, digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+    _ mode: Mode, origins: OriginCheck, members: [String] = AccessControl.defaultMembers,
+    digest: @escaping @Sendable ([UInt8]) -> [UInt8]
   ) {
     self.members = members.map { $0.lowercased() }
     self.mode = Lock(mode)

@@ -89,7 +89,8 @@ package enum ServerAssembly {
           .access, "In development the server binds 127.0.0.1 or ::1, not \(configuration.address): it is open.")
       }
       return AccessControl(
-        .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers, digest: Digest.sha256)
+        .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers,
+        digest: Digest.sha256)
     case .keys(let file):
       let guarded = models.models.filter { !$0.authRules.isEmpty }.map(\.name)
       guard guarded.isEmpty else {
