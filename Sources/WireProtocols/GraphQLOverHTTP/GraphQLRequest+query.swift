@@ -19,14 +19,12 @@ extension GraphQLRequest {
       guard let value = values[Array(name.utf8)], !value.isEmpty else { return nil }
       return value
     }
-    guard let document = value("query") else {
-      throw GraphQLRequestError(.missingQuery, "query", "a GraphQL document")
-    }
+    let extensions = try Self.object(value("extensions"), "extensions", limits)
     self.init(
-      query: String(decoding: document, as: UTF8.self),
+      query: try Self.document(value("query").map { String(decoding: $0, as: UTF8.self) }, extensions),
       operationName: value("operationName").map { String(decoding: $0, as: UTF8.self) },
       variables: try Self.object(value("variables"), "variables", limits),
-      extensions: try Self.object(value("extensions"), "extensions", limits))
+      extensions: extensions)
   }
 
   private static func object(

@@ -20,13 +20,18 @@ package struct GraphQLRequest: Equatable, Sendable {
   /// Reads the members of an object; null counts as absent, unknown members are ignored.
   package init(_ element: JSONTape.Element) throws(GraphQLRequestError) {
     guard element.kind == .object else { throw GraphQLRequestError(.wrongType, "request", "an object") }
-    guard let query = try Self.text(element["query"], "query") else {
-      throw GraphQLRequestError(.missingQuery, "query", "a GraphQL document")
-    }
-    self.query = query
+    let query = try Self.text(element["query"], "query")
     operationName = try Self.text(element["operationName"], "operationName")
     variables = try Self.object(element["variables"], "variables")
     extensions = try Self.object(element["extensions"], "extensions")
+    self.query = try Self.document(query, extensions)
+  }
+
+  /// Only a persisted operation may come without its document; it is empty then.
+  static func document(_ query: String?, _ extensions: JSONObject) throws(GraphQLRequestError) -> String {
+    if let query { return query }
+    if let member = extensions["persistedQuery"], !member.isNull { return "" }
+    throw GraphQLRequestError(.missingQuery, "query", "a GraphQL document")
   }
 
   private static func text(_ element: JSONTape.Element?, _ name: String) throws(GraphQLRequestError) -> String? {
@@ -80,6 +85,10 @@ package struct GraphQLRequestError: Error, Equatable, Sendable, CustomStringConv
     case wrongType
     /// A parameter that occurs twice, or whose percent-encoding is broken.
     case malformedParameter
+    /// A list without operations.
+    case emptyBatch
+    /// A list of more operations than one request may carry.
+    case batchTooLarge
   }
 
   package var rule: Rule
@@ -98,6 +107,7 @@ package struct GraphQLRequestError: Error, Equatable, Sendable, CustomStringConv
     case .notJSON: "the body is not JSON: \(expected)"
     case .missingQuery: "\"\(place)\" is missing; it must hold \(expected)"
     case .wrongType: "\"\(place)\" must be \(expected)"
+    case .emptyBatch, .batchTooLarge: "the list of operations must hold \(expected)"
     case .malformedParameter: "parameter \"\(place)\" must be \(expected)"
     }
   }
