@@ -6,8 +6,16 @@ public struct ServerLimits: Sendable {
   public var operationsPerConnection = 100
   /// Bytes of one incoming WebSocket message. Operations are text written by people; 1 MiB is generous.
   public var messageBytes = 1_048_576
-  /// Bytes of one HTTP request body.
+  /// Bytes of one HTTP request body without files.
   public var bodyBytes = 1_048_576
+  /// Bytes of one HTTP request body with files, all of them together. It is held in memory until the operation ends.
+  public var uploadBytes = 10_485_760
+  /// Files of one HTTP request.
+  public var uploadedFiles = 20
+  /// Operations in one HTTP request. A screen asks for a handful; more would let one request hold the server.
+  public var operationsPerRequest = 10
+  /// Documents kept for clients that name them by their hash; zero keeps none and says so.
+  public var persistedOperations = 2_000
   /// Pending outgoing bytes at which a connection counts as lagging: nothing more is encoded for it until it drains.
   /// It bounds the memory of a slow reader together with `catchUpBytes`.
   public var highWaterBytes = 262_144

@@ -56,6 +56,7 @@ extension ServerConnection {
   private func routeGraphQL(_ head: HTTPRequestHead, _ body: [UInt8]) {
     if WebSocketUpgradeRequest.isAsked(by: head) { return routeUpgrade(head) }
     guard admit(head, needsKey: true) != nil else { return }
+    if routeBatch(head, body) { return }
     let accepted: GraphQLOverHTTP.Accepted
     do {
       accepted = try GraphQLOverHTTP.accept(head, body: body)
@@ -75,10 +76,11 @@ extension ServerConnection {
     }
   }
 
-  private func refuse(_ failure: GraphQLOverHTTP.RequestFailure) {
+  func refuse(_ failure: GraphQLOverHTTP.RequestFailure) {
     hub.counters.add(.operationsRefused)
     let response = failure.response
-    respond(response.head.status, response.head.headers, body: response.body)
+    let status = hub.node.statusCodes == .draft ? failure.draftStatus : response.head.status
+    respond(status, response.head.headers, body: response.body)
   }
 
   private func execute(_ accepted: GraphQLOverHTTP.Accepted) {
@@ -86,14 +88,23 @@ extension ServerConnection {
     let preferred = accepted.prefersStream ? accepted.stream : nil
     let prepared: PreparedOperation
     let scope: RequestScope
+    let document: String
     do {
-      prepared = try hub.prepare(request.query, operationName: request.operationName)
+      document = try hub.document(of: request)
+    } catch {
+      if let preferred { return openStream(preferred, request) }
+      hub.counters.add(.operations)
+      hub.counters.add(.operationsRefused)
+      return respond(ResponseTree(data: nil, errors: [hub.refusal(error)]), as: accepted.responseType)
+    }
+    do {
+      prepared = try hub.prepare(document, operationName: request.operationName)
     } catch {
       // Who listens to a stream hears of the errors there: a browser cannot read any other answer.
       if let preferred { return openStream(preferred, request) }
       hub.counters.add(.operations)
       hub.counters.add(.operationsRefused)
-      return respond(.requestError(error.errors), as: accepted.responseType)
+      return respond(.requestError(error.errors), as: accepted.responseType, document: document)
     }
     switch prepared.plan.kind {
     case .subscription:
@@ -127,8 +138,16 @@ extension ServerConnection {
     if let operation { hold(operation) }
   }
 
-  func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType) {
-    let status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
+  /// - Parameter document: the document that could not be prepared, if that is why there is no data.
+  func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType, document: String? = nil) {
+    let status: Int
+    switch hub.node.statusCodes {
+    case .audited: status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
+    case .draft:
+      let isParsed = document.map { (try? Parser.parse(Array($0.utf8))) != nil } ?? true
+      status = GraphQLOverHTTP.draftStatus(
+        hasData: result.data != nil, hasErrors: !result.errors.isEmpty, isParsed: isParsed)
+    }
     respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
   }
 

@@ -34,7 +34,8 @@ package final class ServerConnection {
     serial = hub.nextSerial()
     self.channel = channel
     var limits = HTTPLimits()
-    limits.bodyBytes = hub.node.limits.bodyBytes
+    // What carries no files is held to `bodyBytes` when its head has come.
+    limits.bodyBytes = max(hub.node.limits.bodyBytes, hub.node.limits.uploadBytes)
     http = HTTPExchange(machine: HTTPServerMachine(limits: limits))
     hub.connections[ObjectIdentifier(self)] = self
     hub.counters.add(.connectionsOpened)
@@ -66,8 +67,15 @@ package final class ServerConnection {
       case .request(let head, let expectsContinue):
         http?.head = head
         http?.body = []
+        if isTooLarge(head, HTTPSyntax.decimal(head.headers.values("Content-Length").first ?? []) ?? 0) {
+          refuseBody()
+          continue
+        }
         if expectsContinue { channel.write { http?.machine.sendContinue(to: &$0.bytes) } }
-      case .body(let piece): http?.body.append(contentsOf: piece)
+      case .body(let piece):
+        guard let head = http?.head else { continue }
+        http?.body.append(contentsOf: piece)
+        if isTooLarge(head, http?.body.count ?? 0) { refuseBody() }
       case .requestEnded:
         hub.counters.add(.requests)
         timer?.cancel()
@@ -81,6 +89,18 @@ package final class ServerConnection {
         }
       }
     }
+  }
+
+  private func isTooLarge(_ head: HTTPRequestHead, _ count: Int) -> Bool {
+    count > hub.node.limits.bodyBytes && !MultipartRequest.isAsked(by: head)
+  }
+
+  /// Answers a body that is too large for what it carries; nothing of it runs.
+  private func refuseBody() {
+    hub.counters.add(.protocolErrors)
+    http?.head = nil
+    http?.body = []
+    respond(413, body: Array("\(HTTPFailure(.bodyTooLarge))\n".utf8), closing: true)
   }
 
   /// Sends a whole response and turns to the next request.

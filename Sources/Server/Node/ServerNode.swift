@@ -4,6 +4,7 @@ package import MartletModelSchema
 package import MartletRuntime
 package import MartletStore
 package import MartletVocabulary
+internal import MartletWireProtocols
 
 /// What all loops of one server share: immutable, or safe from any thread.
 package final class ServerNode: Sendable {
@@ -21,11 +22,15 @@ package final class ServerNode: Sendable {
   package let place: UserCodePlace
   /// Asked before a socket is acknowledged.
   package let onConnect: ConnectionQuestion?
+  /// Which statuses say how a GraphQL request went.
+  package let statusCodes: GraphQLStatusCodes
+  /// Documents that clients name by their hash; shared, as a client's next connection may be on another loop.
+  let persisted: Lock<PersistedOperationStore>
 
   package init(
     models: ModelSchema, schema: ExecutableSchema, store: Store, limits: ServerLimits, log: Log,
     spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool,
-    onConnect: ConnectionQuestion? = nil
+    onConnect: ConnectionQuestion? = nil, statusCodes: GraphQLStatusCodes = .audited
   ) {
     self.models = models
     self.schema = schema
@@ -37,6 +42,10 @@ package final class ServerNode: Sendable {
     self.topics = topics
     self.place = place
     self.onConnect = onConnect
+    self.statusCodes = statusCodes
+    var persisted = PersistedOperationLimits()
+    persisted.documents = limits.persistedOperations
+    self.persisted = Lock(PersistedOperationStore(limits: persisted))
   }
 
   /// Whether a client that has seen everything up to `cursor` can go on there.

@@ -66,7 +66,7 @@ package enum ServerAssembly {
     return ServerNode(
       models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
       spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode,
-      onConnect: configuration.onConnect)
+      onConnect: configuration.onConnect, statusCodes: configuration.statusCodes)
   }
 
   private static func accessControl(

@@ -68,6 +68,8 @@ public struct ServerConfiguration: Sendable {
   public var retentionBytes: Int64 = 1 << 30
   /// Lets a migration delete models and fields the schema no longer has, with their data.
   public var allowsDropping = false
+  /// Which HTTP statuses say how a GraphQL request went.
+  public var statusCodes = GraphQLStatusCodes.audited
   /// Where log entries go.
   public var log = Log.silent
   /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others get

@@ -20,8 +20,14 @@ extension GraphQLSession {
     hub.counters.add(.operations)
     if let refusal = authorizationRefusal(request) { return refuse(number, [refusal]) }
     let prepared: PreparedOperation
+    let document: String
     do {
-      prepared = try hub.prepare(request.query, operationName: request.operationName)
+      document = try hub.document(of: request)
+    } catch {
+      return refuse(number, [hub.refusal(error)])
+    }
+    do {
+      prepared = try hub.prepare(document, operationName: request.operationName)
     } catch {
       return refuse(number, error.errors.map { ResponseError($0) })
     }

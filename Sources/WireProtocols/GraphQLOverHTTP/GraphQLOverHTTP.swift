@@ -125,7 +125,7 @@ package enum GraphQLOverHTTP {
   }
 
   /// POST carries `application/json` in UTF-8. Nothing else, as forms and plain text need no preflight (CSRF).
-  private static func isJSON(_ headers: HTTPHeaders) -> Bool {
+  package static func isJSON(_ headers: HTTPHeaders) -> Bool {
     let values = headers.values("Content-Type")
     guard values.count == 1, let type = MediaType(values[0]), type.matches("application", "json") else { return false }
     return type["charset"].map { HTTPSyntax.equals(Array($0.utf8)[...], "utf-8") } ?? true

@@ -66,7 +66,11 @@ package struct RequestBatch: Equatable, Sendable {
   }
 
   private static func replacing(_ value: JSONValue, _ steps: ArraySlice<[UInt8]>, by new: JSONValue) -> JSONValue? {
-    guard let step = steps.first else { return value.isNull ? new : nil }
+    guard let step = steps.first else {
+      // Spelled out: a bare nil beside a JSON value would be the JSON null.
+      if value.isNull { return new }
+      return Optional<JSONValue>.none
+    }
     switch value {
     case .object(var object):
       let key = String(decoding: step, as: UTF8.self)

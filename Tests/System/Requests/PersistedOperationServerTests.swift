@@ -1,0 +1,76 @@
+import MartletJSON
+import MartletServer
+import MartletSockets
+import Testing
+
+@testable import MartletWireProtocols
+
+/// Documents named by their hash, over real sockets.
+@Suite(.timeLimit(.minutes(1))) struct PersistedOperationServerTests {
+  private static let schema = "type Note @model { id: ID! text: String }"
+  private static let document = "query Known { __typename }"
+
+  private static func reference(_ document: String) -> JSONValue {
+    PersistedOperation(hash: Digest.sha256(Array(document.utf8))).extensionMember
+  }
+
+  private func post(_ members: JSONObject, port: Int) async throws -> HTTPRequest.Answer {
+    try await HTTPRequest.send(
+      "POST", "/graphql", port: port,
+      headers: [("Content-Type", "application/json"), ("Accept", "application/graphql-response+json")],
+      body: String(decoding: JSONValue.object(members).serialized(), as: UTF8.self))
+  }
+
+  @Test func `an unknown hash is asked for once, then known on every loop, by POST, GET and WebSocket`() async throws {
+    try await Served.with(Self.schema, { $0.loops = 2 }) { server in
+      let port = server.port
+      let named: JSONObject = ["extensions": ["persistedQuery": Self.reference(Self.document)]]
+      let unknown = try await post(named, port: port)
+      #expect(unknown.status == 400)
+      #expect(unknown.json["errors"]?[0]?["message"] == "PersistedQueryNotFound")
+      #expect(unknown.json["errors"]?[0]?["extensions"]?["code"] == "PERSISTED_QUERY_NOT_FOUND")
+      #expect(unknown.json["data"] == nil)
+      var both = named
+      both["query"] = .string(Self.document)
+      #expect(try await post(both, port: port).json["data"]?["__typename"] == "Query")
+      for _ in 0..<4 { #expect(try await post(named, port: port).json["data"]?["__typename"] == "Query") }
+      let hash = PersistedOperation(hash: Digest.sha256(Array(Self.document.utf8))).hexadecimal
+      let query = "extensions=%7B%22persistedQuery%22:%7B%22version%22:1,%22sha256Hash%22:%22\(hash)%22%7D%7D"
+      let got = try await HTTPRequest.send("GET", "/graphql?\(query)", port: port)
+      #expect(got.status == 200 && got.json["data"]?["__typename"] == "Query")
+      let socket = try await RawSocket.session(port: port)
+      let subscribe: JSONValue = ["id": "1", "type": "subscribe", "payload": .object(named)]
+      socket.send(String(decoding: subscribe.serialized(), as: UTF8.self))
+      #expect(try await socket.message("next")["payload"]?["data"]?["__typename"] == "Query")
+      socket.abort()
+    }
+  }
+
+  @Test func `a hash that is not the document's is refused, logged once and not kept`() async throws {
+    let log = LogRecorder()
+    try await Served.with(Self.schema, { $0.log = log.log }) { server in
+      let other = Self.reference("{ other }")
+      let wrong = try await post(
+        ["query": .string(Self.document), "extensions": ["persistedQuery": other]], port: server.port)
+      #expect(wrong.status == 400)
+      #expect(wrong.json["errors"]?[0]?["extensions"]?["code"] == "PERSISTED_QUERY_HASH_MISMATCH")
+      #expect(log.count(of: "A persisted operation was refused.") == 1)
+      let named = try await post(["extensions": ["persistedQuery": other]], port: server.port)
+      #expect(named.json["errors"]?[0]?["message"] == "PersistedQueryNotFound")
+      #expect(log.count(of: "A persisted operation was refused.") == 1)
+      let malformed = try await post(
+        ["extensions": ["persistedQuery": ["version": 1, "sha256Hash": "xyz"]]], port: server.port)
+      #expect(malformed.status == 400 && malformed.json["errors"]?[0]?["extensions"]?["code"] == "BAD_USER_INPUT")
+      let metrics = try await HTTPRequest.send("GET", "/metrics", port: server.port)
+      #expect(metrics.text.contains("protocol_errors_total 2\n"))
+    }
+  }
+
+  @Test func `a server that keeps none says so`() async throws {
+    try await Served.with(Self.schema, { $0.limits.persistedOperations = 0 }) { server in
+      let answer = try await post(
+        ["extensions": ["persistedQuery": Self.reference(Self.document)]], port: server.port)
+      #expect(answer.json["errors"]?[0]?["message"] == "PersistedQueryNotSupported")
+    }
+  }
+}
