@@ -30,7 +30,7 @@ final class ConnectionDriver {
   private enum Phase { case idle, asking, opening, open, waiting, paused, shutDown }
 
   private let endpoint: GraphQLEndpoint
-  private let configuration: ConnectionConfiguration
+  private var configuration: ConnectionConfiguration
   private let environment: ClientEnvironment
   private var loop: any Loop { environment.loop }
   private var machine: any SubscriptionClientMachine
@@ -415,6 +415,16 @@ final class ConnectionDriver {
     guard phase == .paused else { return }
     phase = .idle
     if !operations.isEmpty { dial(.connecting(attempt: 1)) }
+  }
+
+  /// Changes what the next sockets open with. `reconnecting` replaces an open socket now: subscriptions resume on the
+  /// next, and what is on its way there is not sent again.
+  func update(reconnecting: Bool, _ change: (inout ConnectionConfiguration) -> Void) {
+    change(&configuration)
+    guard reconnecting, phase == .open else { return }
+    leave(.normal, "")
+    moveAll(to: .reconnecting, because: "the client changed what it connects with")
+    dial(.connecting(attempt: 1))
   }
 
   func shutDown() {

@@ -115,6 +115,10 @@ package final class GraphQLConnection: Sendable {
   package func pause() { onLoop { $0.socket.pause() } }
   /// Dials again after `pause()`.
   package func resume() { onLoop { $0.socket.resume() } }
+  /// Changes what the next sockets open with; `reconnecting` replaces an open one now.
+  package func update(reconnecting: Bool, _ change: @escaping @Sendable (inout ConnectionConfiguration) -> Void) {
+    onLoop { $0.socket.update(reconnecting: reconnecting, change) }
+  }
   /// Ends everything.
   package func shutDown() {
     onLoop {

@@ -79,6 +79,19 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
     (try? result.get())?.connectionEvents ?? AsyncStream { $0.finish() }
   }
 
+  /// Sends another payload from the next `connection_init` on, in place of the configuration's. With
+  /// `reconnectIfConnected` an open socket is replaced now: subscriptions resume on the next one, a query or mutation on
+  /// its way fails and is not sent again.
+  public func updateConnectingPayload(_ payload: JSONObject, reconnectIfConnected: Bool = false) {
+    (try? result.get())?.update(reconnecting: reconnectIfConnected) { $0.connectingPayload = payload }
+  }
+
+  /// Sends other header fields from the next handshake on, in place of the configuration's; otherwise as
+  /// `updateConnectingPayload`.
+  public func updateHeaders(_ headers: [(name: String, value: String)], reconnectIfConnected: Bool = false) {
+    (try? result.get())?.update(reconnecting: reconnectIfConnected) { $0.headers = headers }
+  }
+
   /// Closes the socket and keeps the subscriptions, until `resume()`.
   public func pause() { (try? result.get())?.pause() }
   /// Opens the socket again.
