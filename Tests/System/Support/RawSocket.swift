@@ -113,14 +113,21 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
   func close() { loop.execute { self.channel?.close(.normal, reason: "") } }
 
   /// The next message, or the end; keep-alive messages of the protocol are answered by nobody and told.
+  ///
+  /// A test whose time is up hears an abnormal end, so that it fails and the run goes on.
   func next() async -> Heard {
-    await withCheckedContinuation { continuation in
-      let ready: Heard? = state.withLock { state in
-        if !state.heard.isEmpty { return state.heard.removeFirst() }
-        state.waiting = continuation
-        return nil
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let ready: Heard? = state.withLock { state in
+          if !state.heard.isEmpty { return state.heard.removeFirst() }
+          if Task.isCancelled { return .closed(1006) }
+          state.waiting = continuation
+          return nil
+        }
+        if let ready { continuation.resume(returning: ready) }
       }
-      if let ready { continuation.resume(returning: ready) }
+    } onCancel: {
+      tell(.closed(1006))
     }
   }
 
