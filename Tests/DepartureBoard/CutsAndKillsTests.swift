@@ -42,7 +42,7 @@ import Testing
     }
     defer { proxy.stop() }
 
-    let url = "http://127.0.0.1:\(proxy.port)/graphql"
+    let url = "ws://127.0.0.1:\(proxy.port)/graphql"
     let board = try ExampleProcess(
       [
         "board", "--url", url, "--airport", Self.airport, "--history", path("history.jsonl"), "--events",

@@ -9,7 +9,7 @@ import Testing
   private func running(_ body: (WeatherStation, GraphQLClient) async throws -> Void) async throws {
     let station = try WeatherStation(port: 0)
     try station.server.start()
-    let url = try #require(URL(string: "http://127.0.0.1:\(station.server.port)/graphql"))
+    let url = try #require(URL(string: "ws://127.0.0.1:\(station.server.port)/graphql"))
     let client = try GraphQLClient(url: url)
     do {
       try await body(station, client)

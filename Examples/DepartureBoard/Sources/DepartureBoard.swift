@@ -12,7 +12,7 @@ enum DepartureBoard {
       board   watch the departures of one airport
 
       --port N         the server's port (default 8080; 0 takes a free one)
-      --url URL        replay and board: the server (default http://127.0.0.1:8080/graphql)
+      --url URL        replay and board: the server (default ws://127.0.0.1:8080/graphql)
       --airport CODE   the airport to watch: EWR, JFK or LGA (default JFK)
       --only CODE      replay only the flights of this airport
       --days N         replay only the first N days (default 7)

@@ -10,7 +10,7 @@ struct Options {
 
   var action = Action.help
   var port = 8_080
-  var url = "http://127.0.0.1:8080/graphql"
+  var url = "ws://127.0.0.1:8080/graphql"
   var airport = "JFK"
   var only: String?
   var days = 7

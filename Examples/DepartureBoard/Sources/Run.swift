@@ -33,7 +33,7 @@ enum Run {
     let files = DataFiles(folder: options.files)
     let steps = try files.steps(days: options.days, only: options.only)
     var server = try await server(options)
-    var url = "http://127.0.0.1:\(server.port)/graphql"
+    var url = "ws://127.0.0.1:\(server.port)/graphql"
     if options.data == Options.ownData,
       try await Replay(client: try client(url), steps: steps).progress() == steps.count
     {
@@ -41,7 +41,7 @@ enum Run {
       await server.stop()
       try FileManager.default.removeItem(atPath: options.data)
       server = try await Self.server(options)
-      url = "http://127.0.0.1:\(server.port)/graphql"
+      url = "ws://127.0.0.1:\(server.port)/graphql"
     }
     let client = try client(url)
     try await watch(options, client: client) { screen in

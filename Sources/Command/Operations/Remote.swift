@@ -10,6 +10,8 @@ struct Remote: Sendable {
     guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is no URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = attempts
+    // The URL may say http: all the same, a subscription of the command survives the network and resumes.
+    configuration.subscriptionTransport = .socket
     var payload = JSONObject()
     for header in headers { payload[header.name] = .string(header.value) }
     let credentials = Credentials(headers: headers, payload: payload)

@@ -7,7 +7,7 @@ public import MartletJSON
 ///     configuration.pingInterval = .seconds(30)
 ///     let client = try GraphQLClient(url: url, configuration: configuration)
 public struct ConnectionConfiguration: Sendable {
-  /// How queries and mutations travel. Subscriptions always use the socket.
+  /// How queries and mutations travel.
   public enum RequestTransport: Sendable, Hashable {
     /// One HTTP request each, over connections that are kept.
     case http
@@ -15,10 +15,23 @@ public struct ConnectionConfiguration: Sendable {
     case socket
   }
 
+  /// How subscriptions travel.
+  public enum SubscriptionTransport: Sendable, Hashable {
+    /// As the client's URL says: `ws:` and `wss:` by WebSocket, `http:` and `https:` by HTTP. Settings that only a
+    /// WebSocket has mean one with any URL: another dialect than `graphqlTransportWS`, and `requestTransport = .socket`.
+    case byURL
+    /// One HTTP response each, in parts. It ends with its connection.
+    case http
+    /// One WebSocket for all of them, which survives drops.
+    case socket
+  }
+
   /// The protocol spoken over the WebSocket.
   public var dialect = WebSocketDialect.graphqlTransportWS
   /// How queries and mutations travel.
   public var requestTransport = RequestTransport.http
+  /// How subscriptions of `GraphQLClient(url:)` travel.
+  public var subscriptionTransport = SubscriptionTransport.byURL
   /// How subscriptions that go by HTTP are asked for; what the server answers is read either way.
   public var subscriptionMediaType = SubscriptionMediaType.multipart
   /// Time for a query or mutation, credentials, connections and repeats included. A mutation that may have been

@@ -57,6 +57,7 @@ extension Martlet {
   ///
   ///     try Martlet.configure(url: url)
   ///
+  /// Subscriptions go by WebSocket, also with an `https:` URL, unless the configuration says otherwise.
   /// - Throws: `ConfigurationError` for a URL that is none of a server, and at the second call.
   public static func configure(
     url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration()

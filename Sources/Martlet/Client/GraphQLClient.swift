@@ -6,7 +6,7 @@ public import MartletVocabulary
 
 /// A client of one GraphQL server.
 ///
-///     let client = try GraphQLClient(url: url)
+///     let client = try GraphQLClient(url: URL(string: "wss://example.test/graphql")!)
 ///     let flight = try await client.query("query Get($id: ID!) { getFlight(id: $id) { gate } }", variables: ["id": "OS 87"])
 ///     print(flight.data?["getFlight"]?["gate"]?.string ?? "unknown")
 ///
@@ -15,9 +15,10 @@ public import MartletVocabulary
 ///       if let gap = result.gap { … } else if let data = result.data { … }
 ///     }
 ///
-/// Queries and mutations go by HTTP over connections that are kept, or by the socket if the configuration says so. All
-/// subscriptions share one WebSocket, which is opened by the first and survives drops. Dropping the client closes
-/// everything.
+/// Queries and mutations go by HTTP over connections that are kept, or by the socket if the configuration says so. With
+/// a `ws:` or `wss:` URL all subscriptions share one WebSocket, which is opened by the first and survives drops. With an
+/// `http:` or `https:` URL each subscription is one HTTP response in parts, which ends with its connection: it needs
+/// nothing but HTTP. Dropping the client closes everything.
 public final class GraphQLClient: Sendable {
   /// How operations reach the server.
   public let networkTransport: any NetworkTransport
@@ -32,8 +33,10 @@ public final class GraphQLClient: Sendable {
     self.store = store
   }
 
-  /// A client for a server at a `ws:`, `wss:`, `http:` or `https:` URL, where both HTTP and WebSocket are served.
-  /// Nothing is opened yet.
+  /// A client for a server at a `ws:`, `wss:`, `http:` or `https:` URL. Nothing is opened yet.
+  ///
+  /// The URL's scheme says how subscriptions travel, unless `configuration.subscriptionTransport` does; queries and
+  /// mutations go by HTTP to the same host and path either way.
   ///
   ///     var configuration = ConnectionConfiguration()
   ///     configuration.credentials = { _ in .bearer(token) }
@@ -43,8 +46,16 @@ public final class GraphQLClient: Sendable {
   public convenience init(
     url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
-    let connection = try GraphQLConnection(url, configuration, environment)
-    self.init(networkTransport: WebSocketTransport(connection))
+    if configuration.subscribesByHTTP(url, environment) {
+      let http = HTTPTransport(url, configuration, environment)
+      try http.check()
+      // No interceptors: nothing is done that nobody asked for.
+      self.init(
+        networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])))
+    } else {
+      let connection = try GraphQLConnection(url, configuration, environment)
+      self.init(networkTransport: WebSocketTransport(connection))
+    }
   }
 
   /// Starts a subscription and answers its stream at once. See `SubscriptionStream` for its life.

@@ -40,6 +40,9 @@ extension ClientEnvironment {
     var other = self
     other.bytes = bytes
     other.sockets = WebSockets(bytes, chance: chance)
+    var http = CurlClient.Options()
+    http.authorityFile = authorityFile
+    other.http = CurlClient(options: http)
     return other
   }
 }

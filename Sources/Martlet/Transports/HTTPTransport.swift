@@ -28,6 +28,9 @@ final class HTTPTransport: UploadingNetworkTransport {
     }
   }
 
+  /// Says why it cannot work, before anything is asked of it.
+  func check() throws(GraphQLClientError) { _ = try result.get() }
+
   func send(_ request: OperationRequest) async throws -> OperationPayload {
     let payload = try await result.get().connection.perform(
       request.wire, request.operationKind, HTTPExtras(headers: request.headers))
@@ -58,6 +61,22 @@ final class HTTPTransport: UploadingNetworkTransport {
   }
 
   func shutDown() { (try? result.get())?.connection.shutDown() }
+}
+
+extension ConnectionConfiguration {
+  /// Whether a client of this URL subscribes by HTTP.
+  func subscribesByHTTP(_ url: URL, _ environment: ClientEnvironment?) -> Bool {
+    switch subscriptionTransport {
+    case .http: return true
+    case .socket: return false
+    case .byURL:
+      // An environment may have nothing but sockets.
+      if let environment, environment.http == nil { return false }
+      guard requestTransport == .http, dialect == .graphqlTransportWS else { return false }
+      let scheme = url.scheme?.lowercased()
+      return scheme == "http" || scheme == "https"
+    }
+  }
 }
 
 extension ClientEnvironment {

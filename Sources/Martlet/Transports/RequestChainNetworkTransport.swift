@@ -19,6 +19,10 @@ public final class RequestChainNetworkTransport: UploadingNetworkTransport {
       HTTPTransport(endpointURL, configuration, environment), provider: interceptorProvider)
   }
 
+  init(_ http: HTTPTransport, provider: any InterceptorProvider) {
+    chain = InterceptedTransport(http, provider: provider)
+  }
+
   /// Runs a query or a mutation.
   /// - Throws: `GraphQLClientError`; `outcomeUnknown` for a mutation whose answer was lost.
   public func send(_ request: OperationRequest) async throws -> OperationPayload {

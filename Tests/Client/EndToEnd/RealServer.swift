@@ -29,7 +29,7 @@ final class RealServer: Sendable {
   }
 
   var url: URL {
-    get throws { try #require(URL(string: "http://127.0.0.1:\(server.port)/graphql")) }
+    get throws { try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql")) }
   }
 
   /// A client whose pauses are short, so that tests are.

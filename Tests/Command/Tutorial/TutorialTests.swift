@@ -102,7 +102,7 @@ import Testing
     configuration.access = .development
     let server = try GraphQLServer(configuration)
     try server.start()
-    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/graphql"))
+    let url = try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql"))
     let client = try GraphQLClient(url: url)
     let (told, tell) = AsyncStream.makeStream(of: String.self)
     async let watching: Void = WatchTodos.watch(url, until: 1) { tell.yield($0) }

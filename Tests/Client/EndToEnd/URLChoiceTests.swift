@@ -1,0 +1,80 @@
+import Foundation
+import Martlet
+import MartletServer
+import Testing
+
+/// What a client's URL says about how its subscriptions travel.
+@Suite struct URLChoiceTests {
+  private static let changes = "subscription { onCreateDeparture { id minutes } }"
+
+  private struct Added: Decodable, Sendable {
+    var onCreateDeparture: Departure
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a client made of an http URL subscribes by multipart HTTP without further settings`() async throws {
+    let server = try RealServer()
+    defer { server.remove() }
+    let client = try GraphQLClient(url: try #require(URL(string: "http://127.0.0.1:\(server.server.port)/graphql")))
+    #expect(client.networkTransport is RequestChainNetworkTransport)
+    let stream = client.subscribe(Self.changes, as: Added.self)
+    #expect(stream.state.description == "pending")
+    try await stream.ready()
+    try await client.depart("VIE", 7)
+    try await client.depart("VIE", 8)
+    var iterator = stream.makeAsyncIterator()
+    #expect(try await iterator.next()?.data?.onCreateDeparture.minutes == 7)
+    #expect(try await iterator.next()?.data?.onCreateDeparture.minutes == 8)
+    // There is no socket whose life could be told.
+    for await event in client.connectionEvents { Issue.record("an event of a socket: \(event)") }
+    stream.cancel()
+    #expect(stream.state.description == "finished(cancelled)")
+    await server.server.stop()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `an http URL subscribes by WebSocket when the configuration says so`() async throws {
+    let server = try RealServer()
+    defer { server.remove() }
+    var configuration = ConnectionConfiguration()
+    configuration.subscriptionTransport = .socket
+    let client = try GraphQLClient(
+      url: try #require(URL(string: "http://127.0.0.1:\(server.server.port)/graphql")), configuration: configuration)
+    let stream = client.subscribe(Self.changes, as: Added.self)
+    try await stream.ready()
+    #expect(stream.isConfirmed)
+    try await client.depart("VIE", 7)
+    var iterator = stream.makeAsyncIterator()
+    #expect(try await iterator.next()?.cursor != nil)
+    await server.server.stop()
+  }
+
+  @Test func `the scheme decides unless a setting does`() throws {
+    typealias Case = (url: String, change: (inout ConnectionConfiguration) -> Void, byHTTP: Bool)
+    let cases: [Case] = [
+      ("http://a.test/graphql", { _ in }, true),
+      ("HTTPS://a.test/graphql", { _ in }, true),
+      ("ws://a.test/graphql", { _ in }, false),
+      ("wss://a.test/graphql", { _ in }, false),
+      ("http://a.test/graphql", { $0.subscriptionTransport = .socket }, false),
+      ("ws://a.test/graphql", { $0.subscriptionTransport = .http }, true),
+      // Settings that only a WebSocket has.
+      ("https://a.test/graphql", { $0.dialect = .appSync() }, false),
+      ("https://a.test/graphql", { $0.dialect = .graphqlWS }, false),
+      ("https://a.test/graphql", { $0.requestTransport = .socket }, false),
+    ]
+    for (url, change, byHTTP) in cases {
+      var configuration = ConnectionConfiguration()
+      change(&configuration)
+      let client = try GraphQLClient(url: try #require(URL(string: url)), configuration: configuration)
+      #expect((client.networkTransport is RequestChainNetworkTransport) == byHTTP, "\(url)")
+      #expect((client.networkTransport is WebSocketTransport) != byHTTP, "\(url)")
+    }
+  }
+
+  @Test func `an http URL without a host is refused when the client is made`() throws {
+    let url = try #require(URL(string: "http:///graphql"))
+    let error = #expect(throws: GraphQLClientError.self) { try GraphQLClient(url: url) }
+    #expect(error?.code == .invalidRequest)
+  }
+}
