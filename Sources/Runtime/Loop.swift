@@ -10,6 +10,9 @@ package protocol Loop: AnyObject, Sendable {
   var now: Instant { get }
   /// Whether the caller runs on this loop.
   var isCurrent: Bool { get }
+  /// How long what becomes ready now waits until the loop serves it, as far as the loop knows: zero unless it is behind.
+  /// On the loop only.
+  var lag: Duration { get }
   /// Runs `work` on the loop in order of arrival, from any thread. Many calls before the loop wakes cost one wake.
   /// Never in the turn that posts it: what the turn wrote has been handed to the system when `work` runs.
   func execute(_ work: @escaping @Sendable () -> Void)
@@ -18,6 +21,11 @@ package protocol Loop: AnyObject, Sendable {
   func schedule(at deadline: Instant, _ work: @escaping () -> Void) -> LoopTimer
   /// Runs `work` once at the end of the current turn, in order of registration. On the loop only.
   func atEndOfTurn(_ work: any TurnEnd)
+}
+
+extension Loop {
+  /// Zero: a loop that does not wait in line for a system's readiness.
+  package var lag: Duration { .zero }
 }
 
 /// Something that acts once at the end of a loop's turn.

@@ -42,6 +42,10 @@ package final class FieldPlan: Sendable {
   let places: [CollectedField]
   /// How the list is streamed; nil when it is delivered whole.
   package let stream: StreamPlan?
+  /// Whether null may not stand in the field's place.
+  let isNonNull: Bool
+  /// What a value is coerced by when the field is a single leaf; nil for lists and for types with fields.
+  let leaf: LeafShape?
 
   init(
     responseName: String, parentName: String, definition: SchemaField, resolver: FieldResolver, slot: Int?,
@@ -58,6 +62,8 @@ package final class FieldPlan: Sendable {
     self.places = places
     self.stream = stream
     type = definition.type
+    isNonNull = definition.type.isNonNull
+    if case .leaf(let shape) = content, definition.type.element == nil { leaf = shape } else { leaf = nil }
   }
 
   package var name: String { definition.name }

@@ -30,6 +30,12 @@ package final class ResultContainer: @unchecked Sendable {
     values = Array(repeating: .pending, count: selection.fields.count)
   }
 
+  /// An object whose values are put in when all are known.
+  init(unfilled selection: SelectionPlan) {
+    self.selection = selection
+    values = []
+  }
+
   /// An empty list.
   package init(capacity: Int) {
     selection = nil

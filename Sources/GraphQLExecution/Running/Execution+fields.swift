@@ -12,7 +12,7 @@ extension Execution {
       container.values[index] = .string(field.parentName)
       return true
     }
-    steps.append(Step(container: container, index: index, isNullable: !field.type.isNonNull))
+    steps.append(Step(container: container, index: index, isNullable: !field.isNonNull))
     defer { steps.removeLast() }
     guard let value = resolve(field, of: source) else { return false }
     container.values[index] = value
@@ -22,7 +22,9 @@ extension Execution {
   private func resolve(_ field: FieldPlan, of source: ResolvedValue) -> ResultValue? {
     let arguments: JSONObject
     switch field.arguments {
-    case .none: arguments = JSONObject()
+    case .none:
+      if case .property = field.resolver { return readProperty(field, of: source) }
+      arguments = JSONObject()
     case .constant(let constant): arguments = constant
     case .variable(let sources):
       do {
@@ -35,7 +37,7 @@ extension Execution {
     }
     do {
       switch field.resolver {
-      case .property: return completePosition(source.property(field), field.type, field)
+      case .property: return readProperty(field, of: source)
       case .parent: return completePosition(source, field.type, field)
       case .builtIn(let body):
         return completePosition(try body(request(field, source, arguments, path: [])), field.type, field)
@@ -48,6 +50,34 @@ extension Execution {
         enqueue(field, source, arguments, wanted: try wantedItems(field))
         return .pending
       }
+    } catch {
+      return fail(error, field)
+    }
+  }
+
+  /// A field that its parent has already: most fields of most answers, so leaves take no way round.
+  private func readProperty(_ field: FieldPlan, of source: ResolvedValue) -> ResultValue? {
+    guard let leaf = field.leaf else {
+      return completePosition(source.property(field, near: position), field.type, field)
+    }
+    switch source.content {
+    case .record(let record):
+      guard let slot = field.slot, record.slots.indices.contains(slot) else { break }
+      return completeLeaf(record.slots[slot], leaf, field)
+    case .json(.object(let members)):
+      return completeLeaf(members.value(named: field.name, near: position) ?? .null, leaf, field)
+    case .null, .json, .list, .partial, .object: break
+    }
+    return completePosition(source.property(field, near: position), field.type, field)
+  }
+
+  /// The place of the field that is executed among its neighbours.
+  private var position: Int { steps.last?.index ?? 0 }
+
+  private func completeLeaf(_ value: JSONValue, _ leaf: LeafShape, _ field: FieldPlan) -> ResultValue? {
+    if case .null = value { return field.isNonNull ? reportNull(field) : .null }
+    do {
+      return try leaf.serialize(value)
     } catch {
       return fail(error, field)
     }
@@ -90,12 +120,12 @@ extension Execution {
   /// Reports an error of a resolver; null where the field may be null.
   func fail(_ error: any Error, _ field: FieldPlan) -> ResultValue? {
     reportError(error, field)
-    return field.type.isNonNull ? nil : .null
+    return field.isNonNull ? nil : .null
   }
 
   func fail(_ message: String, _ field: FieldPlan) -> ResultValue? {
     report(message, field.locations)
-    return field.type.isNonNull ? nil : .null
+    return field.isNonNull ? nil : .null
   }
 
   private func reportError(_ error: any Error, _ field: FieldPlan) {
@@ -187,18 +217,30 @@ extension Execution {
       report(fault.message, fault.locations)
       return nil
     }
-    let container = ResultContainer(selection)
+    let container = ResultContainer(unfilled: selection)
     if let delivery, let deferral = selection.deferral {
       delivery.note(
         Discovery(
           content: .deferral(deferral, source: source),
           place: steps + [Step(container: container, index: 0, isNullable: false)], path: path))
     }
-    var index = 0
+    // One open position that moves along, and one array that is put in at the end: cheaper than both for every field.
+    let depth = steps.count
+    steps.append(Step(container: container, index: 0, isNullable: false))
+    defer { steps.removeLast() }
+    var values: [ResultValue] = []
+    values.reserveCapacity(selection.fields.count)
     for field in selection.fields {
-      guard executeField(field, at: index, in: container, of: source) else { return nil }
-      index += 1
+      if case .typeName = field.content {
+        values.append(.string(field.parentName))
+        continue
+      }
+      steps[depth].index = values.count
+      steps[depth].isNullable = !field.isNonNull
+      guard let value = resolve(field, of: source) else { return nil }
+      values.append(value)
     }
+    container.values = values
     return .object(container)
   }
 
@@ -237,13 +279,15 @@ extension Execution {
 }
 
 extension ResolvedValue {
-  /// What a field without a resolver reads from its parent.
-  func property(_ field: FieldPlan) -> ResolvedValue {
+  /// What a field without a resolver reads from its parent. `position` is the field's own in its selection: JSON that was
+  /// made for the query has its members in that order.
+  func property(_ field: FieldPlan, near position: Int) -> ResolvedValue {
     switch content {
     case .record(let record):
       guard let slot = field.slot, record.slots.indices.contains(slot) else { return .null }
       return ResolvedValue(.json(record.slots[slot]))
-    case .json(.object(let members)): return members[field.name].map { ResolvedValue(.json($0)) } ?? .null
+    case .json(.object(let members)):
+      return members.value(named: field.name, near: position).map { ResolvedValue(.json($0)) } ?? .null
     case .object(let object): return object.value(of: field.name)
     case .null, .json, .list, .partial: return .null
     }

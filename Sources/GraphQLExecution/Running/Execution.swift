@@ -221,7 +221,10 @@ package final class Execution {
     }
     for index in place.indices.dropLast() {
       let step = place[index]
-      if !step.container.values[step.index].holds(place[index + 1].container) { return false }
+      // An object that a null has ended before it was whole has no values.
+      guard step.container.values.indices.contains(step.index),
+        step.container.values[step.index].holds(place[index + 1].container)
+      else { return false }
     }
     return true
   }

@@ -1,6 +1,7 @@
 /// The members of a JSON object in their order. Names compare by their UTF-8 bytes.
 ///
-/// Look-up is a scan up to eight members and a hash table beyond, so that small objects cost no table.
+/// Look-up is a scan up to sixteen members and a hash table beyond: so few names are told apart by their lengths and
+/// first bytes sooner than one name is hashed, and small objects cost no table.
 public struct JSONObject: Sendable {
   /// A member's name and value.
   public typealias Element = (key: String, value: JSONValue)
@@ -9,7 +10,7 @@ public struct JSONObject: Sendable {
   /// Position by name, kept only above `scanned` members.
   private var positions: [ByteKey: Int] = [:]
 
-  private static let scanned = 8
+  private static let scanned = 16
 
   struct ByteKey: Hashable, Sendable {
     let text: String
@@ -62,7 +63,9 @@ public struct JSONObject: Sendable {
 
   private func position(of key: String) -> Int? {
     if members.count > Self.scanned { return positions[ByteKey(text: key)] }
-    return members.firstIndex { $0.key.hasSameBytes(as: key) }
+    // By position, since a closure would be handed a copy of each member.
+    for index in members.indices where members[index].key.hasSameBytes(as: key) { return index }
+    return nil
   }
 
   private mutating func append(_ key: String, _ value: JSONValue) {

@@ -60,11 +60,18 @@ extension JSONValue: Hashable {
 extension String {
   /// Whether both texts have the same UTF-8 bytes; `==` also equates composed and decomposed forms.
   package func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    guard utf8.count == other.utf8.count else { return false }
+    // The storage is only read inside the closures; going through `UTF8View` costs several times as much for each byte.
+    let answer = unsafe utf8.withContiguousStorageIfAvailable { left in
+      unsafe other.utf8.withContiguousStorageIfAvailable { right in unsafe left.elementsEqual(right) }
+    }
+    return (answer ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
   package func hashBytes(into hasher: inout Hasher) {
-    for byte in utf8 { hasher.combine(byte) }
+    // A text that is not contiguous is made so first: equal bytes have to be fed in equal pieces.
+    var text = self
+    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     hasher.combine(0xFF as UInt8)
   }
 }

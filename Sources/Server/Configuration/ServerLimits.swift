@@ -55,6 +55,9 @@ public struct ServerLimits: Sendable {
   public var queuedWrites = 8_192
   /// Read requests waiting for a reader; beyond it they are refused with `OVERLOADED`.
   public var queuedReads = 8_192
+  /// How far an event loop may be behind: a request over HTTP that has waited longer to be read is answered with 503 and
+  /// `OVERLOADED` before anything else is done with it. Long enough for a request on every connection at once.
+  public var loopLag: Duration = .seconds(1)
   /// Compiled plans kept, by document and operation name. The least recently used leaves.
   public var cachedPlans = 1_024
   /// Bytes of recent batches kept in memory for catch-up before the log on disk is read.

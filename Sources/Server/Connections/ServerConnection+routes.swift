@@ -7,6 +7,7 @@ internal import MartletWireProtocols
 extension ServerConnection {
   /// `/graphql` by HTTP and WebSocket, and three pages for those who run the server.
   func route(_ head: HTTPRequestHead, _ body: [UInt8]) {
+    if head.path.hasPrefix("/graphql"), isShed(head) { return }
     switch head.path {
     case "/graphql": routeGraphQL(head, body)
     case "/graphql/realtime": routeRealtime(head)
@@ -16,6 +17,15 @@ extension ServerConnection {
     case "/metrics": respondMetrics(head)
     default: respondText(404, "Not found. GraphQL is served at /graphql.\n", to: head)
     }
+  }
+
+  /// Whether a request was refused because the loop is too far behind. Upgrades are not: those who come back after a
+  /// restart keep their places, and what they ask for is bounded by other limits.
+  private func isShed(_ head: HTTPRequestHead) -> Bool {
+    guard hub.loop.lag > hub.node.limits.loopLag, !WebSocketUpgradeRequest.isAsked(by: head) else { return false }
+    hub.counters.add(.requestsShed)
+    respondError(503, "The server has more to do than it can. Try again.", "OVERLOADED")
+    return true
   }
 
   func respondText(_ status: Int, _ text: String, to head: HTTPRequestHead) {
@@ -47,6 +57,7 @@ extension ServerConnection {
   func respondError(_ status: Int, _ message: String, _ code: String) {
     var headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
     if status == 401 { headers.append("WWW-Authenticate", "Bearer") }
+    if status == 503 { headers.append("Retry-After", "1") }
     let error: JSONValue = ["errors": [["message": .string(message), "extensions": ["code": .string(code)]]]]
     respond(status, headers, body: error.serialized())
   }

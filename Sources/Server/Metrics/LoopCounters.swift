@@ -3,7 +3,7 @@ package enum Counter: Int, CaseIterable, Sendable {
   case connectionsOpened, connectionsClosed, connectionsRefused, requests, requestsRefused, operations
   case operationsRefused, subscriptions
   case subscriptionsEnded, batches, changes, predicateEvaluations, payloadEncodings, deliveries, gaps
-  case lagging, catchUpReads, protocolErrors, writesRefused, planHits, planMisses
+  case lagging, catchUpReads, protocolErrors, writesRefused, requestsShed, planHits, planMisses
 
   /// One sentence for people who read the exposition.
   var help: String {
@@ -27,6 +27,7 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .catchUpReads: "Reads of the log for catch-up."
     case .protocolErrors: "Connections closed because the peer broke a protocol."
     case .writesRefused: "Mutations refused because the writer's queue was full."
+    case .requestsShed: "HTTP requests refused unread because the event loop was behind."
     case .planHits: "Operations whose plan was cached."
     case .planMisses: "Operations parsed, validated and planned."
     }
@@ -54,6 +55,7 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .catchUpReads: "feed_catch_up_reads_total"
     case .protocolErrors: "protocol_errors_total"
     case .writesRefused: "writes_refused_total"
+    case .requestsShed: "http_requests_shed_total"
     case .planHits: "plan_cache_hits_total"
     case .planMisses: "plan_cache_misses_total"
     }

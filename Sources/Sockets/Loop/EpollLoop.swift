@@ -28,6 +28,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   // The loop's thread only, from here on.
   private var poller: Poller
   private var turnStart = MonotonicClock.now()
+  private var line = ReadyLine()
   private var timers = TimerHeap()
   private var slots = WatchSlots()
   var local = WorkFIFO()
@@ -70,6 +71,11 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   // MARK: Loop
 
   package var now: Instant { isCurrent ? turnStart : MonotonicClock.now() }
+
+  package var lag: Duration {
+    precondition(isCurrent, "a loop's lag is read on the loop")
+    return line.lag(at: turnStart)
+  }
 
   package var isCurrent: Bool {
     threadID.load(ordering: .relaxed) == LoopThread.currentID
@@ -145,6 +151,12 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     let count = poller.wait(milliseconds: timeout)
     turnStart = MonotonicClock.now()
     ownCounters.turns += 1
+    if count == poller.capacity {
+      let hasMark = poller.hasMark(among: count)
+      if line.turn(isFull: count > 1 || !hasMark, hasMark: hasMark, at: turnStart) { poller.setMark() }
+    } else {
+      line = ReadyLine()
+    }
     takePosted()
     // What is posted from here on waits for the next turn, behind this turn's sends: so slices of long work let
     // sockets have their turn, and who waits for room looks when there may be some.

@@ -38,7 +38,8 @@ import Testing
       // Below the range the system takes free ports from, so that no other test listens there.
       let port = 20_000 + Int(ProcessInfo.processInfo.processIdentifier) % 10_000
       let outside = try Outside(certificates: certificates, folder: certificates.folder, port: port)
-      defer { outside.process.terminate() }
+      // Not SIGTERM: a child inherits that signal ignored from a process that handles it itself.
+      defer { kill(outside.process.processIdentifier, SIGKILL) }
       try await untilListening(outside, loop)
       var options = CurlClient.Options()
       options.authorityFile = certificates.authorityFile

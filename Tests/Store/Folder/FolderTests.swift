@@ -66,7 +66,10 @@ import Testing
   }
 
   @Test func `after closing everything is refused by type`() throws {
-    let store = try open(Temporary().path)
+    let folder = Temporary()
+    // The folder goes with its last use, which would be before the store is closed.
+    defer { withExtendedLifetime(folder) {} }
+    let store = try open(folder.path)
     store.close()
     let code = Lock<[StoreError.Code?]>([])
     store.commit(WriteRequest(.event(topic: "t", payload: nil))) { result in

@@ -44,6 +44,35 @@ import Testing
     await server.stop()
   }
 
+  @Test func `a loop that is too far behind refuses requests unread, and keeps its sockets`() async throws {
+    // Behind by more than less than nothing: always.
+    let server = try CountedServer(schema: Self.schema) { $0.limits.loopLag = .seconds(-1) }
+    let socket = try await RawSocket.session(port: server.port)
+    socket.subscribe("1", "subscription { onCreateNote { id } }")
+    _ = try await socket.message("ready")
+    for target in ["/graphql", "/graphql/stream"] {
+      let answer = try await HTTPRequest.send(
+        "POST", target, port: server.port, headers: [("Content-Type", "application/json")],
+        body: #"{"query":"mutation { createNote(input: {id: \"n\"}) { id } }"}"#)
+      #expect(answer.status == 503)
+      #expect(answer.head.contains("Retry-After: 1"))
+      #expect(answer.json["errors"]?[0]?["extensions"]?["code"] == "OVERLOADED")
+    }
+    #expect(try await HTTPRequest.send("GET", "/healthz", port: server.port).status == 200)
+    socket.send([
+      #"{"id":"2","type":"subscribe","payload":{"query":"mutation { createNote(input: {id: \"m\"}) { id } }"}}"#
+    ])
+    var ids: Set<JSONValue?> = []
+    for _ in 0..<2 { ids.insert(try await socket.message("next")["id"]) }
+    #expect(ids == ["1", "2"])
+    let counts = await server.counts()
+    #expect(counts[.requestsShed] == 2)
+    #expect(counts[.requestsRefused] == 2)
+    #expect(server.node.store.position.head == 1)
+    socket.abort()
+    await server.stop()
+  }
+
   @Test func `a large group is served in slices, and others in between`() async throws {
     let server = try CountedServer(schema: Self.schema) {
       $0.limits.operationsPerConnection = 1_000
