@@ -70,8 +70,16 @@ public struct ConnectionConfiguration: Sendable {
   public var connectingPayload = JSONObject()
   /// More header fields of the WebSocket handshake and of HTTP requests.
   public var headers: [(name: String, value: String)] = []
-  /// Closes a connection that has had no operation for so long; nil keeps it.
+  /// Closes a connection that has had no operation for so long; nil keeps it. One that was opened because others were
+  /// full is closed after ten seconds even so.
   public var idleTimeout: Duration?
+  /// Subscriptions, and with `requestTransport` `.socket` other operations too, on one WebSocket. One more opens another
+  /// socket; so does a server that refuses one because the connection has as many as it allows. A hundred is AppSync's
+  /// limit, and the default of this package's server.
+  public var subscriptionsPerConnection = 100
+  /// WebSockets at a time. When all are full, the next operation fails with `overloaded`: a bound for programs that
+  /// forget to cancel.
+  public var socketConnections = 32
   /// Asks servers for cursors, so that subscriptions resume without a gap.
   public var resumes = true
   /// Bound of each subscription's buffer, unless it names its own.
@@ -83,6 +91,9 @@ public struct ConnectionConfiguration: Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// How long an empty connection that was opened because others were full is kept for the next subscription.
+  static let spareTimeout = Duration.seconds(10)
 
   var poolLimits: HTTPPool.Limits {
     var limits = HTTPPool.Limits()

@@ -3,30 +3,9 @@ import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
 
-/// Carries out what the machines decide: dials, sends, waits. Confined to its loop.
+/// One connection, over one socket after another. Carries out what the machines decide: dials, sends, waits. Confined to
+/// its loop.
 final class ConnectionDriver {
-  enum Consumer {
-    case subscription(SubscriptionCore)
-    case single(SubscriptionCore, OperationKind)
-
-    var core: SubscriptionCore {
-      switch self {
-      case .subscription(let core), .single(let core, _): core
-      }
-    }
-  }
-  private struct Operation {
-    var consumer: Consumer
-    /// The server has sent or confirmed it: what is missed from here on is a hole.
-    var wasLive = false
-    /// The same for the present socket.
-    var wasLiveHere = false
-    /// It was written to a socket.
-    var wasSent = false
-    /// New credentials were asked for after it was refused, and it has not been live since.
-    var hasRefreshed = false
-    var deadline: LoopTimer?
-  }
   private enum Phase { case idle, asking, opening, open, waiting, paused, shutDown }
 
   private let endpoint: GraphQLEndpoint
@@ -39,7 +18,7 @@ final class ConnectionDriver {
   private var phase = Phase.idle
   /// Names the present attempt or socket; news of older ones is ignored.
   private var generation = 0
-  private var operations: [OperationID: Operation] = [:]
+  private var operations: [OperationID: SocketOperation] = [:]
   private var ids: [ObjectIdentifier: OperationID] = [:]
   private var lastID = 0
   private var socket: (any MessageSocket)?
@@ -51,11 +30,15 @@ final class ConnectionDriver {
   private let knowledge: ServerKnowledge
   private let events: ConnectionEvents
   private var hasConnected = false
+  /// One that was opened because others were full; it goes when it is empty.
+  private let isSpare: Bool
+  weak var group: ConnectionGroup?
 
   init(
     _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment,
-    _ knowledge: ServerKnowledge, _ events: ConnectionEvents
+    _ knowledge: ServerKnowledge, _ events: ConnectionEvents, isSpare: Bool = false
   ) {
+    self.isSpare = isSpare
     self.knowledge = knowledge
     self.events = events
     self.endpoint = endpoint
@@ -68,23 +51,24 @@ final class ConnectionDriver {
 
   // MARK: Operations
 
-  func start(_ request: GraphQLRequest, _ consumer: Consumer, repetition: OperationRepetition) {
-    let core = consumer.core
-    // Cancelled before it came here: nothing is sent.
-    if core.state.isFinished { return }
-    guard phase != .shutDown else {
-      return core.move(to: .finished(.error(GraphQLClientError(.shutDown, "the client was shut down"))))
-    }
-    if case .single = consumer, machine.dialect == .appSync {
+  var operationCount: Int { operations.count }
+
+  func start(_ operation: SocketOperation) {
+    let core = operation.core
+    if case .single = operation.consumer, machine.dialect == .appSync {
       let error = GraphQLClientError(.invalidRequest, "AppSync's socket carries subscriptions only; use HTTP")
       return core.move(to: .finished(.error(error)))
     }
     lastID += 1
     guard let id = OperationID(String(lastID)) else { return }
-    operations[id] = Operation(consumer: consumer, deadline: deadline(of: id, consumer))
+    operations[id] = operation
+    armDeadline(of: id)
     ids[ObjectIdentifier(core)] = id
     idleTimer?.cancel()
-    act { machine.start(id, request, repetition: repetition, position: .init(), actions: &$0) }
+    act {
+      machine.start(
+        id, operation.request, repetition: operation.repetition, position: operation.position, actions: &$0)
+    }
     if phase == .idle { dial(.connecting(attempt: 1)) }
     if phase == .paused { core.move(to: .paused) }
   }
@@ -96,10 +80,12 @@ final class ConnectionDriver {
     if operations.isEmpty, phase == .waiting { rest() }
   }
 
-  private func deadline(of id: OperationID, _ consumer: Consumer) -> LoopTimer? {
-    guard case .single(_, let kind) = consumer else { return nil }
+  private func armDeadline(of id: OperationID) {
+    guard case .single(_, let kind) = operations[id]?.consumer else { return }
     let time = configuration.requestTimeout
-    return loop.schedule(at: loop.now + time) { [weak self] in
+    let deadline = operations[id]?.deadline ?? loop.now + time
+    operations[id]?.deadline = deadline
+    operations[id]?.timer = loop.schedule(at: deadline) { [weak self] in
       guard let self, let operation = operations[id] else { return }
       act { machine.cancel(id, actions: &$0) }
       let isUnknown = operation.wasSent && kind != .query
@@ -110,8 +96,8 @@ final class ConnectionDriver {
 
   private func forget(_ id: OperationID) {
     guard let operation = operations.removeValue(forKey: id) else { return }
-    operation.deadline?.cancel()
-    let key = ObjectIdentifier(operation.consumer.core)
+    operation.timer?.cancel()
+    let key = ObjectIdentifier(operation.core)
     ids[key] = nil
     hasRoom(key)
     armIdleTimer()
@@ -227,6 +213,7 @@ final class ConnectionDriver {
         deliver(
           id, SubscriptionEvent(gap: EventGap(.init(rawValue: gap.reason), from: gap.from, to: gap.to)))
       case .failed(let id, let errors):
+        if errors.contains(where: { Refusals.isTooManyOperations($0) }), moveElsewhere(id) { break }
         finish(id, .error(GraphQLClientError(.operationFailed, Self.message(errors), errors: errors)))
       case .unauthorized(let id, let errors): unauthorized(id, errors)
       case .refused(let retry, let errors):
@@ -250,6 +237,16 @@ final class ConnectionDriver {
     if machine.continuity.writes { knowledge.remembersWrites = true }
     events.tell(hasConnected ? .reconnected(payload: payload) : .connected(payload: payload))
     hasConnected = true
+    armIdleTimer()
+  }
+
+  /// The server has as many operations on this connection as it allows. False when it has no other: then it allows none.
+  private func moveElsewhere(_ id: OperationID) -> Bool {
+    guard let group, operations.count > 1, var operation = operations[id] else { return false }
+    forget(id)
+    operation.wasRefused()
+    group.move(operation, from: self)
+    return true
   }
 
   /// The server says that the subscription is live, or shows it.
@@ -258,7 +255,7 @@ final class ConnectionDriver {
     operations[id]?.wasLive = true
     operations[id]?.wasLiveHere = true
     operations[id]?.hasRefreshed = false
-    operations[id]?.consumer.core.move(to: .active, isConfirmed: true)
+    operations[id]?.core.move(to: .active, isConfirmed: true)
   }
 
   /// One operation's credentials were refused: new ones are asked for once, on a new connection, as this dialect's
@@ -285,18 +282,20 @@ final class ConnectionDriver {
     guard let operation = operations[id] else { return }
     let canResume = machine.continuity.cursors && machine.position(of: id)?.cursor != nil
     operations[id]?.wasLiveHere = false
+    operations[id]?.wasLiveEarlier = operation.wasLive
+    operations[id]?.position = machine.position(of: id) ?? operation.position
     if operation.wasLive, !canResume, case .subscription = operation.consumer {
       let gap = EventGap(.serverCannotResume, from: machine.position(of: id)?.cursor)
       deliver(id, SubscriptionEvent(gap: gap))
     }
     if !machine.confirmsSubscriptions {
       operations[id]?.wasLive = true
-      operation.consumer.core.move(to: .active)
+      operation.core.move(to: .active)
     }
   }
 
   private func deliver(_ id: OperationID, _ event: SubscriptionEvent) {
-    guard let core = operations[id]?.consumer.core else { return }
+    guard let core = operations[id]?.core else { return }
     if core.deliver(event) {
       holders.insert(ObjectIdentifier(core))
       socket?.isReading = false
@@ -305,7 +304,7 @@ final class ConnectionDriver {
   }
 
   private func finish(_ id: OperationID, _ end: SubscriptionEnd) {
-    let core = operations[id]?.consumer.core
+    let core = operations[id]?.core
     forget(id)
     core?.move(to: .finished(end))
   }
@@ -334,8 +333,8 @@ final class ConnectionDriver {
     switch decision {
     case .rest: rest()
     case .giveUp(let code, let text, let closeCode, let errors):
-      phase = .idle
       fail(GraphQLClientError(code, text, closeCode: closeCode, errors: errors))
+      rest()
     case .refresh(let code):
       moveAll(to: .reconnecting, because: why)
       dial(.refused(code: code))
@@ -369,13 +368,14 @@ final class ConnectionDriver {
   private func rest() {
     timer?.cancel()
     phase = .idle
+    if isSpare, operations.isEmpty { group?.released(self) }
   }
 
   /// Subscriptions that had been live say where they are; those that were never sent stay pending.
   private func moveAll(to state: SubscriptionState, because reason: String? = nil) {
     let life = reason.map { SubscriptionLife.interrupted(reason: $0, attempt: max(1, reconnect.failures)) }
-    for id in operations.keys.sorted(by: { Int($0.text) ?? 0 < Int($1.text) ?? 0 }) {
-      guard let core = operations[id]?.consumer.core else { continue }
+    for id in inOrder {
+      guard let core = operations[id]?.core else { continue }
       if case .reconnecting = state, case .pending = core.state {
         if let life { core.tell(life) }
         continue
@@ -384,8 +384,12 @@ final class ConnectionDriver {
     }
   }
 
+  private var inOrder: [OperationID] {
+    operations.keys.sorted { Int($0.text) ?? 0 < Int($1.text) ?? 0 }
+  }
+
   private func fail(_ error: GraphQLClientError) {
-    for id in operations.keys.sorted(by: { Int($0.text) ?? 0 < Int($1.text) ?? 0 }) {
+    for id in inOrder {
       var ignored: [SubscriptionClientAction] = []
       machine.cancel(id, actions: &ignored)
       finish(id, .error(error))
@@ -413,8 +417,9 @@ final class ConnectionDriver {
 
   func resume() {
     guard phase == .paused else { return }
+    if operations.isEmpty { return rest() }
     phase = .idle
-    if !operations.isEmpty { dial(.connecting(attempt: 1)) }
+    dial(.connecting(attempt: 1))
   }
 
   /// Changes what the next sockets open with. `reconnecting` replaces an open socket now: subscriptions resume on the
@@ -431,8 +436,14 @@ final class ConnectionDriver {
     guard phase != .shutDown else { return }
     leave(.normal, "")
     phase = .shutDown
-    fail(GraphQLClientError(.shutDown, "the client was shut down"))
-    events.finish()
+    for id in inOrder {
+      switch operations[id]?.consumer {
+      // Its owner has left, and it goes on elsewhere from its last place.
+      case .subscription: finish(id, .cancelled)
+      case .single: finish(id, .error(GraphQLClientError(.shutDown, "the client was shut down")))
+      case nil: break
+      }
+    }
   }
 
   // MARK: Time
@@ -448,7 +459,8 @@ final class ConnectionDriver {
   }
 
   private func armIdleTimer() {
-    guard let timeout = configuration.idleTimeout, operations.isEmpty, phase == .open else { return }
+    let timeout = configuration.idleTimeout ?? (isSpare ? ConnectionConfiguration.spareTimeout : nil)
+    guard let timeout, operations.isEmpty, phase == .open else { return }
     idleTimer?.cancel()
     idleTimer = loop.schedule(at: loop.now + timeout) { [weak self] in
       guard let self, phase == .open, operations.isEmpty else { return }

@@ -1,11 +1,11 @@
 public import MartletJSON
 internal import MartletRuntime
 
-/// A step in the life of a client's WebSocket.
+/// A step in the life of a client's WebSocket; with more subscriptions than one carries, of each of them.
 public enum ConnectionEvent: Sendable, Hashable {
-  /// The first connection stands: the server has acknowledged, with this payload if it sent one.
+  /// A connection stands for the first time: the server has acknowledged, with this payload if it sent one.
   case connected(payload: JSONObject?)
-  /// A later connection stands.
+  /// A connection that was lost stands again.
   case reconnected(payload: JSONObject?)
   /// A connection is over. The code is the WebSocket's, 1006 for one that was cut; nil for an attempt that led to none.
   case disconnected(code: Int?, reason: String)

@@ -1,12 +1,12 @@
 internal import MartletRuntime
 package import MartletWireProtocols
 
-/// One client's way to one endpoint, shared by all its operations; usable from any thread. What is asked of it is
+/// One client's way to one endpoint, over as many sockets as its subscriptions need, shared by all its operations; usable from any thread. What is asked of it is
 /// done in order, on its loop.
 package final class GraphQLConnection: Sendable {
   /// What lives on the loop.
   private struct Drivers {
-    var socket: ConnectionDriver
+    var socket: ConnectionGroup
     /// Nil where everything goes by the socket.
     var http: HTTPOperations?
     var writes: WriteNumbering
@@ -31,7 +31,7 @@ package final class GraphQLConnection: Sendable {
       if let http {
         http.start(request, kind, extras, core)
       } else {
-        socket.start(request, .single(core, kind), repetition: repetition)
+        socket.start(SocketOperation(request, .single(core, kind), repetition: repetition))
       }
     }
   }
@@ -45,7 +45,7 @@ package final class GraphQLConnection: Sendable {
   ) {
     self.configuration = configuration
     let knowledge = ServerKnowledge(remembersWrites: configuration.assumesWriteNumbers)
-    let socket = ConnectionDriver(endpoint, configuration, environment, knowledge, events)
+    let socket = ConnectionGroup(endpoint, configuration, environment, knowledge, events)
     var http: HTTPOperations?
     if configuration.requestTransport == .http, let bytes = environment.bytes {
       let pool = HTTPPool(
@@ -87,7 +87,7 @@ package final class GraphQLConnection: Sendable {
     core.connect(
       onCancel: { bound.loop.execute { bound.value.cancel(key) } },
       onRoom: { bound.loop.execute { bound.value.socket.hasRoom(key) } })
-    onLoop { $0.socket.start(request, .subscription(core), repetition: .always) }
+    onLoop { $0.socket.start(SocketOperation(request, .subscription(core), repetition: .always)) }
   }
 
   /// The bound of buffers that nobody else bounds.
@@ -111,15 +111,15 @@ package final class GraphQLConnection: Sendable {
     return event.payload
   }
 
-  /// Closes the socket and keeps the subscriptions, until `resume()`.
+  /// Closes the sockets and keeps the subscriptions, until `resume()`.
   package func pause() { onLoop { $0.socket.pause() } }
   /// Dials again after `pause()`.
   package func resume() { onLoop { $0.socket.resume() } }
-  /// Changes what the next sockets open with; `reconnecting` replaces an open one now.
+  /// Changes what the next sockets open with; `reconnecting` replaces open ones now.
   package func update(reconnecting: Bool, _ change: @escaping @Sendable (inout ConnectionConfiguration) -> Void) {
     onLoop { $0.socket.update(reconnecting: reconnecting, change) }
   }
-  /// Ends everything.
+  /// Ends everything: subscriptions as cancelled, queries and mutations with `shutDown`.
   package func shutDown() {
     onLoop {
       $0.socket.shutDown()

@@ -7,7 +7,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     private enum Kind: String {
       case invalidRequest, connectFailed, connectionClosed, connectionLost, outcomeUnknown, unauthorized
       case protocolViolation, operationFailed, httpStatus, invalidResponse, decodingFailed, slowConsumer, shutDown
-      case timeout, responseTooLarge, overloaded, protocolMismatch
+      case timeout, responseTooLarge, overloaded, protocolMismatch, streamInUse
     }
     private let kind: Kind
     private init(_ kind: Kind) { self.kind = kind }
@@ -45,8 +45,11 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     public static let timeout = Code(.timeout)
     /// The answer is longer than the configuration allows; a mutation has been executed all the same.
     public static let responseTooLarge = Code(.responseTooLarge)
-    /// Too many requests of this client wait already.
+    /// Too many requests of this client wait already, or all its sockets are full.
     public static let overloaded = Code(.overloaded)
+
+    /// A second iterator asked for the events of a subscription, which are the first one's.
+    public static let streamInUse = Code(.streamInUse)
 
     /// The code's name.
     public var description: String { kind.rawValue }
@@ -99,6 +102,8 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
       "Send the query again."
     } else if code == .protocolMismatch {
       "Set the configuration's dialect to the protocol the server speaks."
+    } else if code == .streamInUse {
+      "Iterate once, and hand the events on; or make a publisher of the stream."
     } else if code == .slowConsumer {
       "Consume faster, or choose a buffer policy that waits or drops with a gap."
     } else {

@@ -9,6 +9,8 @@ package final class SubscriptionCore: Sendable {
     var isConfirmed = false
     var buffer: EventBuffer
     var consumer: CheckedContinuation<Void, Never>?
+    /// Whose the events are, as long as it lives.
+    weak var owner: SubscriptionConsumer?
     var readyWaiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     var stateWaiters: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
     var nextWaiter = 0
@@ -157,6 +159,14 @@ package final class SubscriptionCore: Sendable {
     onCancel?()
   }
 
+  /// Whether the events are this consumer's: they are the first one's who asks, until it is gone.
+  package func belongs(to consumer: SubscriptionConsumer) -> Bool {
+    shared.withLock { shared in
+      if shared.owner == nil { shared.owner = consumer }
+      return shared.owner === consumer
+    }
+  }
+
   private enum Step {
     case event(SubscriptionEvent, room: (@Sendable () -> Void)?)
     case end(SubscriptionEnd)
@@ -185,25 +195,31 @@ package final class SubscriptionCore: Sendable {
         return event
       case .end(.completed), .end(.cancelled): return nil
       case .end(.error(let error)): throw error
-      case .wait: await waitForNews()
+      case .wait: try await waitForNews()
       }
     }
   }
 
-  private func waitForNews() async {
-    await withTaskCancellationHandler {
+  private func waitForNews() async throws {
+    let isSecond = await withTaskCancellationHandler {
+      var isSecond = false
       await withCheckedContinuation { continuation in
         let goesOn = shared.withLock { shared -> Bool in
           if shared.buffer.count > 0 || shared.state.isFinished { return true }
-          precondition(shared.consumer == nil, "a subscription has one consumer at a time")
+          if shared.consumer != nil {
+            isSecond = true
+            return true
+          }
           shared.consumer = continuation
           return false
         }
         if goesOn { continuation.resume() }
       }
+      return isSecond
     } onCancel: {
       leave()
     }
+    if isSecond { throw SubscriptionConsumer.second }
   }
 
   /// Returns when the subscription is active.

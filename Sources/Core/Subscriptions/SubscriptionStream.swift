@@ -7,7 +7,8 @@
 ///     try await stream.ready()
 ///     for try await result in stream { … }
 ///
-/// It has one consumer: two loops at a time over one stream are a programmer error. A connection that is lost does not
+/// It has one consumer: the first iterator that asks for an event has them all as long as it lives, and another one is
+/// refused with `streamInUse`. Who wants every event in two places uses a publisher. A connection that is lost does not
 /// end it: the state says `reconnecting`, events go on where they stopped, and a hole that could not be filled is one
 /// element that says so.
 public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendable {
@@ -56,15 +57,18 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
   }
 
   /// An iterator, for the stream's one consumer.
-  public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(stream: self, consumer: SubscriptionConsumer()) }
 
   /// Takes the events, one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     let stream: SubscriptionStream<Element>
+    let consumer: SubscriptionConsumer
 
     /// The next event; nil when the subscription has completed or was cancelled.
-    /// - Throws: what it failed with; the state then names the same error.
+    /// - Throws: what it failed with; the state then names the same error. `streamInUse` when the events are another
+    ///   iterator's, which changes nothing for that one.
     public mutating func next() async throws -> Element? {
+      guard stream.core.belongs(to: consumer) else { throw SubscriptionConsumer.second }
       if Task.isCancelled { stream.core.leave() }
       guard let event = try await stream.core.next() else { return nil }
       do {
@@ -75,6 +79,13 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
       }
     }
   }
+}
+
+/// One iterator over a subscription, by which a second one is told apart from it.
+package final class SubscriptionConsumer: Sendable {
+  package init() {}
+
+  static let second = GraphQLClientError(.streamInUse, "the subscription's events are another iterator's")
 }
 
 /// The name of `SubscriptionStream` for those who know it by this one; both are the same type.

@@ -1,7 +1,27 @@
-import MartletJSON
+package import MartletJSON
 
-/// How peers say in a message that credentials were refused. The two older dialects have no close code for it.
-enum Refusals {
+/// How peers say in a message what they refuse: credentials, for which the two older dialects have no close code, and
+/// operations beyond a connection's limit, for which no dialect has one.
+package enum Refusals {
+  /// The error for one operation more than a connection may have, of this package's server.
+  static func tooManyOperations(_ limit: Int) -> JSONObject {
+    [
+      "message": .string("This connection has \(limit) operations already"),
+      "extensions": ["code": .string(tooManyOperationsCode)],
+    ]
+  }
+
+  private static let tooManyOperationsCode = "TOO_MANY_OPERATIONS"
+
+  /// Whether an error says that the connection has as many operations as it may have; another connection can take it.
+  package static func isTooManyOperations(_ error: JSONValue) -> Bool {
+    let words = [error["errorType"]?.string, error["extensions"]?["code"]?.string, error["message"]?.string]
+    return words.contains { word in
+      guard let word else { return false }
+      return word.utf8.elementsEqual(tooManyOperationsCode.utf8) || word.hasPrefix("MaxSubscriptionsReached")
+    }
+  }
+
   /// Whether an error of a `connection_error` or `error` message is about credentials.
   static func isUnauthorized(_ error: JSONValue) -> Bool {
     if let code = number(error["errorCode"]) ?? number(error["extensions"]?["status"]) {

@@ -89,8 +89,8 @@ extension GraphQLTransportWS {
       guard id.text.utf8.count <= limits.idBytes else { throw .badRequest("The id is too long") }
       guard numbers[id] == nil else { throw .duplicate(id) }
       guard ids.count < limits.operations else {
-        let message = "This connection has \(limits.operations) operations already"
-        actions.append(.send(ServerMessage.errorText(id, messages: [message])))
+        let errors = JSONValue.array([.object(Refusals.tooManyOperations(limits.operations))])
+        actions.append(.send(ServerMessage.errorText(id, errors: errors.serialized())))
         return
       }
       // Reserved before anything else is done for it: a second subscribe may be right behind.

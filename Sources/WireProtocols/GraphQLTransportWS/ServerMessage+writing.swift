@@ -40,9 +40,4 @@ extension GraphQLTransportWS.ServerMessage {
       writer.raw(errors)
     }
   }
-
-  static func errorText(_ id: OperationID, messages: [String]) -> [UInt8] {
-    let errors = messages.map { JSONValue.object(JSONObject([("message", .string($0))])) }
-    return errorText(id, errors: JSONValue.array(errors).serialized())
-  }
 }

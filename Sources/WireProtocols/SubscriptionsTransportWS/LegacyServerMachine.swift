@@ -132,8 +132,8 @@ extension SubscriptionsTransportWS {
       }
       held.removeAll { $0.startedID == id }
       guard operationCount < limits.operations else {
-        let message = "This connection has \(limits.operations) operations already"
-        return actions.append(.send(ServerText.error(id, message)))
+        let payload = JSONValue.object(Refusals.tooManyOperations(limits.operations))
+        return actions.append(.send(ServerText.error(id, payload: payload)))
       }
       if isOpen {
         actions.append(.start(number: table.reserve(id), id, request))

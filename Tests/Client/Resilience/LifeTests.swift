@@ -241,7 +241,7 @@ import Testing
     #expect(core?.state.short == "active")
     connection = nil
     executor.run(for: .seconds(1))
-    #expect(core?.state.short == "failed(shutDown)")
+    #expect(core?.state.short == "finished(cancelled)")
     #expect(server.socket?.clientClose?.code == 1000)
   }
 }

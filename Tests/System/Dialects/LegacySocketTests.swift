@@ -168,7 +168,10 @@ import Testing
       }
       #expect(
         try await socket.message() == [
-          "id": "c", "type": "error", "payload": ["message": "This connection has 2 operations already"],
+          "id": "c", "type": "error",
+          "payload": [
+            "message": "This connection has 2 operations already", "extensions": ["code": "TOO_MANY_OPERATIONS"],
+          ],
         ])
       for (id, query) in [("d", "{"), ("e", "{ nothing }")] {
         socket.send(#"{"id":"a","type":"stop"}"#, #"{"id":"\#(id)","type":"start","payload":{"query":"\#(query)"}}"#)

@@ -193,7 +193,9 @@ import Testing
     #expect(
       server.take() == [
         .start(number: 1, "a"),
-        .send(#"{"id":"b","type":"error","payload":[{"message":"This connection has 1 operations already"}]}"#),
+        .send(
+          #"{"id":"b","type":"error","payload":[{"message":"This connection has 1 operations already","#
+            + #""extensions":{"code":"TOO_MANY_OPERATIONS"}}]}"#),
       ])
     server.machine.complete(1, actions: &server.actions)
     server.subscribe("b")

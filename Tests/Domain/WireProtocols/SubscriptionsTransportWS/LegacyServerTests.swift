@@ -59,7 +59,8 @@ import Testing
     #expect(
       server.take() == [
         .send(
-          #"{"id":"2","type":"error","payload":{"message":"This connection has 1 operations already"}}"#)
+          #"{"id":"2","type":"error","payload":{"message":"This connection has 1 operations already","#
+            + #""extensions":{"code":"TOO_MANY_OPERATIONS"}}}"#)
       ])
     // The same id again replaces what is held.
     server.receive(start)
