@@ -42,7 +42,7 @@ let floor0: [Target] = [
   module("Vocabulary"),
   module("JSON"),
   module("GraphQLLanguage"),
-  module("ModelSchema", martlet("JSON", "GraphQLLanguage")),
+  module("ModelSchema", martlet("Vocabulary", "JSON", "GraphQLLanguage")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
   module("WireProtocols", martlet("Vocabulary", "JSON")),
 ]

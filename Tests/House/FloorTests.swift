@@ -8,7 +8,7 @@ import Testing
     "Vocabulary": [],
     "JSON": [],
     "GraphQLLanguage": [],
-    "ModelSchema": ["JSON", "GraphQLLanguage"],
+    "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage"],
     "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
     "WireProtocols": ["Vocabulary", "JSON"],
     "Runtime": ["Vocabulary"],

@@ -1,3 +1,5 @@
+internal import MartletVocabulary
+
 /// A type of the server's model schema, as requests need to know it: its name, its fields, what identifies it.
 ///
 ///     struct Todo: Model {
@@ -52,30 +54,4 @@ extension Model {
   private static func key(named name: String) -> CodingKeys? {
     CodingKeys.allCases.first { $0.stringValue == name }
   }
-}
-
-/// How the server forms names from a model's.
-package enum ModelNames {
-  /// The plural of a type's name, as the server of this package and AppSync form it.
-  package static func plural(_ name: String) -> String {
-    let lower = name.lowercased()
-    for (ending, replacement) in irregular where lower.hasSuffix(ending) {
-      let kept = name.dropLast(ending.count)
-      let isCapitalized = name.dropFirst(kept.count).first?.isUppercase == true
-      return kept + (isCapitalized ? capitalized(replacement) : replacement)
-    }
-    if lower.hasSuffix("y"), let before = lower.dropLast().last, !"aeiou".contains(before) {
-      return name.dropLast() + "ies"
-    }
-    if ["s", "x", "z", "ch", "sh"].contains(where: { lower.hasSuffix($0) }) { return name + "es" }
-    return name + "s"
-  }
-
-  private static let irregular: [(String, String)] = [
-    ("person", "people"), ("child", "children"), ("woman", "women"), ("man", "men"), ("mouse", "mice"),
-    ("foot", "feet"), ("tooth", "teeth"), ("goose", "geese"), ("news", "news"), ("series", "series"),
-    ("species", "species"), ("datum", "data"), ("analysis", "analyses"),
-  ]
-
-  package static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 }

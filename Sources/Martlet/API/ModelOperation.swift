@@ -1,5 +1,6 @@
 internal import MartletCore
 internal import MartletJSON
+internal import MartletVocabulary
 
 /// The documents and inputs of one model's requests. Names follow AppSync's generator, as this package's server does.
 struct ModelOperation<M: Model> {

@@ -1,4 +1,5 @@
 import MartletGraphQLLanguage
+internal import MartletVocabulary
 
 /// Puts the served document together: written types as they are shown, generated types, and merged root types.
 struct DocumentAssembly {
@@ -73,7 +74,7 @@ struct DocumentAssembly {
   /// `departures(filter:sortDirection:limit:nextToken:): ModelFlightConnection`.
   private func connectionField(_ field: FieldDefinition, _ relation: ModelRelation) -> FieldDefinition {
     let target = models[relation.target]
-    let type = Names.capitalized(target.name)
+    let type = ModelNames.capitalized(target.name)
     var field = field
     field.arguments = [
       InputValueDefinition(name: Name("filter"), type: .named("Model\(type)FilterInput")),

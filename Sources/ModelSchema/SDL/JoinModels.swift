@@ -1,4 +1,5 @@
 import MartletGraphQLLanguage
+internal import MartletVocabulary
 
 /// Replaces each `@manyToMany` pair by a model of its own that both sides have many of.
 struct JoinModels {
@@ -32,17 +33,17 @@ struct JoinModels {
           at: pair[0].directive.location)
         continue
       }
-      let typeName = Names.capitalized(name)
-      let first = Names.uncapitalized(pair[0].model.name.text)
-      let second = Names.uncapitalized(pair[1].model.name.text)
+      let typeName = ModelNames.capitalized(name)
+      let first = ModelNames.uncapitalized(pair[0].model.name.text)
+      let second = ModelNames.uncapitalized(pair[1].model.name.text)
       guard first != second, let join = joinModel(typeName, pair.map(\.model), first, second) else {
         complaints.add("The relation \"\(name)\" joins a model with itself.", at: pair[0].directive.location)
         continue
       }
       result.definitions.append(.type(join))
       for side in pair {
-        let own = Names.uncapitalized(side.model.name.text)
-        rewrite(&result, side, target: typeName, index: "by\(Names.capitalized(own))")
+        let own = ModelNames.uncapitalized(side.model.name.text)
+        rewrite(&result, side, target: typeName, index: "by\(ModelNames.capitalized(own))")
       }
     }
     return result
@@ -54,8 +55,8 @@ struct JoinModels {
     let source = """
       type \(name) @model {
         id: ID!
-        \(first)Id: ID! @index(name: "by\(Names.capitalized(first))", sortKeyFields: ["\(second)Id"], queryField: null)
-        \(second)Id: ID! @index(name: "by\(Names.capitalized(second))", sortKeyFields: ["\(first)Id"], queryField: null)
+        \(first)Id: ID! @index(name: "by\(ModelNames.capitalized(first))", sortKeyFields: ["\(second)Id"], queryField: null)
+        \(second)Id: ID! @index(name: "by\(ModelNames.capitalized(second))", sortKeyFields: ["\(first)Id"], queryField: null)
         \(first): \(models[0].name.text)! @belongsTo(fields: ["\(first)Id"])
         \(second): \(models[1].name.text)! @belongsTo(fields: ["\(second)Id"])
       }

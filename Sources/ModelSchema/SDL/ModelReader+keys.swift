@@ -1,4 +1,5 @@
 import MartletGraphQLLanguage
+internal import MartletVocabulary
 
 extension ModelReader {
   /// The primary key: `@primaryKey`'s field and its sort key, else `id`, which is added where it is not written.
@@ -76,8 +77,8 @@ extension ModelReader {
 
   /// AppSync's default: `flightsByOriginAndScheduled`.
   private func indexName(_ model: ModelDefinition, _ field: String, _ sort: [String]) -> String {
-    Names.uncapitalized(model.pluralName) + "By"
-      + ([field] + sort).map { Names.capitalized($0) }.joined(separator: "And")
+    ModelNames.uncapitalized(model.pluralName) + "By"
+      + ([field] + sort).map { ModelNames.capitalized($0) }.joined(separator: "And")
   }
 
   /// `createdAt` and `updatedAt`, renamed or switched off by `timestamps`.
@@ -123,9 +124,9 @@ extension ModelReader {
       guard case .enumeration(let level)? = map["level"]?.kind else { return false }
       return level != "off"
     }
-    let type = Names.capitalized(model.name)
+    let type = ModelNames.capitalized(model.name)
     model.operations.get = name("queries", "get", "get\(type)")
-    model.operations.list = name("queries", "list", "list\(Names.capitalized(model.pluralName))")
+    model.operations.list = name("queries", "list", "list\(ModelNames.capitalized(model.pluralName))")
     model.operations.create = name("mutations", "create", "create\(type)")
     model.operations.update = name("mutations", "update", "update\(type)")
     model.operations.delete = name("mutations", "delete", "delete\(type)")

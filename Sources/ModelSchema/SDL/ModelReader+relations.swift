@@ -1,4 +1,5 @@
 import MartletGraphQLLanguage
+internal import MartletVocabulary
 
 extension ModelReader {
   /// Resolves relation fields, once all models are read. Fields that a relation needs and nobody wrote are added.
@@ -106,13 +107,13 @@ extension ModelReader {
       }
       return (source, Array(index.fields.prefix(source.count)))
     }
-    let prefix = Names.uncapitalized(owner.name) + Names.capitalized(field.name.text)
+    let prefix = ModelNames.uncapitalized(owner.name) + ModelNames.capitalized(field.name.text)
     let added = source.enumerated().map { order, position in
-      let suffix = source.count == 1 ? "Id" : Names.capitalized(owner.fields[position].name)
+      let suffix = source.count == 1 ? "Id" : ModelNames.capitalized(owner.fields[position].name)
       return addImplicit(prefix + suffix, like: owner.fields[position], to: target.number, order: order)
     }
     update(target.number) {
-      $0.indexes.append(ModelIndex(name: "by\(Names.capitalized(prefix))", fields: added, queryField: nil))
+      $0.indexes.append(ModelIndex(name: "by\(ModelNames.capitalized(prefix))", fields: added, queryField: nil))
     }
     return (source, added)
   }
@@ -153,9 +154,9 @@ extension ModelReader {
       guard let own = positions(names, in: owner, at: directive.location) else { return nil }
       return (own, Array(target.primaryKey.prefix(own.count)))
     }
-    let prefix = Names.uncapitalized(owner.name) + Names.capitalized(field.name.text)
+    let prefix = ModelNames.uncapitalized(owner.name) + ModelNames.capitalized(field.name.text)
     let added = target.primaryKey.enumerated().map { order, position in
-      let suffix = target.primaryKey.count == 1 ? "Id" : Names.capitalized(target.fields[position].name)
+      let suffix = target.primaryKey.count == 1 ? "Id" : ModelNames.capitalized(target.fields[position].name)
       return addImplicit(prefix + suffix, like: target.fields[position], to: owner.number, order: order)
     }
     return (added, target.primaryKey)

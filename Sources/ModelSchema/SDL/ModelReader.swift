@@ -1,5 +1,6 @@
 import MartletGraphQLLanguage
 import MartletJSON
+internal import MartletVocabulary
 
 /// Reads the `@model` types of a document into model definitions: fields, keys and indexes. Relations come after all
 /// models are known.
@@ -49,7 +50,7 @@ struct ModelReader {
     let table =
       type.directive("mapsTo")?.argument("name")?.string ?? type.directive("refersTo")?.argument("name")?.string
     var model = ModelDefinition(
-      number: models.count, name: name, pluralName: Names.plural(name), tableName: table ?? name, fields: [],
+      number: models.count, name: name, pluralName: ModelNames.plural(name), tableName: table ?? name, fields: [],
       primaryKey: [], location: type.location)
     if let rules = type.directive("auth") { model.authRules += authRules(rules, field: nil) }
     for field in type.fields {

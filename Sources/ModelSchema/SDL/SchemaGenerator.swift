@@ -1,4 +1,5 @@
 import MartletGraphQLLanguage
+internal import MartletVocabulary
 
 /// Writes the types, inputs and root fields that models bring, as type system text.
 struct SchemaGenerator {
@@ -36,7 +37,7 @@ struct SchemaGenerator {
   // MARK: Root fields
 
   private mutating func generateQueries(_ model: ModelDefinition) {
-    let type = Names.capitalized(model.name)
+    let type = ModelNames.capitalized(model.name)
     let connection = "Model\(type)Connection"
     types.append("type \(connection) { items: [\(model.name)]! nextToken: String }")
     let key = model.primaryKey.map { model.fields[$0] }
@@ -62,7 +63,7 @@ struct SchemaGenerator {
       guard let name = index.queryField else { continue }
       let hash = model.fields[index.fields[0]]
       var arguments = "\(hash.name): \(Self.named(hash))! "
-      let prefix = type + Names.capitalized(index.name)
+      let prefix = type + ModelNames.capitalized(index.name)
       if let sort = sortArgument(model, Array(index.fields.dropFirst()), prefix: prefix) { arguments += sort + " " }
       query.append("\(name)(\(arguments)sortDirection: ModelSortDirection \(Self.paging(type))): \(connection)")
       operations[FieldPath("Query", name)] = .listByIndex(model: model.number, index: position)
@@ -93,11 +94,11 @@ struct SchemaGenerator {
   }
 
   static func sortArgumentName(_ model: ModelDefinition, _ fields: [Int]) -> String {
-    Names.uncapitalized(fields.map { Names.capitalized(model.fields[$0].name) }.joined())
+    ModelNames.uncapitalized(fields.map { ModelNames.capitalized(model.fields[$0].name) }.joined())
   }
 
   private mutating func generateMutations(_ model: ModelDefinition) {
-    let type = Names.capitalized(model.name)
+    let type = ModelNames.capitalized(model.name)
     let names: [(String?, String, BuiltInOperation)] = [
       (model.operations.create, "Create", .create(model: model.number)),
       (model.operations.update, "Update", .update(model: model.number)),
@@ -111,7 +112,7 @@ struct SchemaGenerator {
   }
 
   private mutating func generateSubscriptions(_ model: ModelDefinition) {
-    let type = Names.capitalized(model.name)
+    let type = ModelNames.capitalized(model.name)
     let names: [(String?, BuiltInOperation.SubscriptionSource.Event)] = [
       (model.operations.onCreate, .create), (model.operations.onUpdate, .update), (model.operations.onDelete, .delete),
     ]
@@ -130,7 +131,7 @@ struct SchemaGenerator {
   // MARK: Inputs
 
   private mutating func generateInputs(_ model: ModelDefinition) {
-    let type = Names.capitalized(model.name)
+    let type = ModelNames.capitalized(model.name)
     let writable = model.fields.enumerated().map { position, field in
       let isManaged =
         position == model.createdAt || position == model.updatedAt
@@ -243,7 +244,7 @@ struct SchemaGenerator {
   private mutating func generateTransaction() {
     var members: [String] = []
     for model in models {
-      let type = Names.capitalized(model.name)
+      let type = ModelNames.capitalized(model.name)
       let verbs = [
         (model.operations.create, "Create"), (model.operations.update, "Update"), (model.operations.delete, "Delete"),
       ]

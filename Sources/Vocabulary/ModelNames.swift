@@ -1,8 +1,8 @@
-/// How generated names are made from a type's.
-enum Names {
+/// How names are formed from a model's: by the server that generates operations, and by the client that asks for them.
+package enum ModelNames {
   /// The English plural as AppSync's generator forms it for the words schemas use: `Flight` gives `Flights`, `City`
   /// gives `Cities`, `Bus` gives `Buses`. Words that do not follow these rules are named with `@model(queries:)`.
-  static func plural(_ name: String) -> String {
+  package static func plural(_ name: String) -> String {
     let lower = name.lowercased()
     for (ending, replacement) in irregular where lower.hasSuffix(ending) {
       let kept = name.dropLast(ending.count)
@@ -22,11 +22,13 @@ enum Names {
     ("species", "species"), ("datum", "data"), ("analysis", "analyses"),
   ]
 
-  static func capitalized(_ name: String) -> String {
+  /// The name with its first letter in upper case.
+  package static func capitalized(_ name: String) -> String {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 
-  static func uncapitalized(_ name: String) -> String {
+  /// The name with its first letter in lower case.
+  package static func uncapitalized(_ name: String) -> String {
     name.prefix(1).lowercased() + name.dropFirst()
   }
 }
