@@ -121,6 +121,11 @@ let examples: [Target] = [
   .executableTarget(
     name: "HandWritten", dependencies: ["MartletServer"], path: "Examples/HandWritten/Sources",
     swiftSettings: strict),
+  // Starts the command as a process, so that the command must be built with it.
+  .executableTarget(
+    name: "SeedTour", dependencies: ["Martlet", "MartletPublishers", "MartletServer", "MartletCommand"],
+    path: "Examples/SeedTour", exclude: ["Operations", "README.md", "martlet-generate.json", "run", "schema.graphql"],
+    sources: ["Sources"], swiftSettings: strict, plugins: ["MartletGeneratePlugin"]),
 ]
 
 /// Stands in for the allocator and counts; linked into test bundles only.
@@ -164,6 +169,7 @@ let suites: [Target] = [
     martlet("Vocabulary", "JSON", "Server", "SQLiteStore", "Publishers") + ["Martlet", "MartletCommand"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
+  suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),
   suite(
     "GraphQLStore",
     martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
