@@ -32,9 +32,11 @@ func system(_ name: String, pkgConfig: String, package: String) -> Target {
     name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-func suite(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func suite(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", resources: resources,
+    name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, resources: resources,
     swiftSettings: common)
 }
 
@@ -182,6 +184,8 @@ let suites: [Target] = [
     martlet(
       "Vocabulary", "JSON", "Core", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution", "Publishers")
       + ["Martlet"]),
+  // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
+  suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
   suite("House", []),
 ]
 
