@@ -40,13 +40,12 @@ extension ServerConnection {
     return true
   }
 
-  /// Answers a body that is no batch, and says so once.
+  /// Answers a body that is no batch.
   private func refuseBatch(
     _ status: Int, _ message: String, _ code: String, _ type: GraphQLOverHTTP.ResponseType
   ) {
     hub.counters.add(.operationsRefused)
-    hub.counters.add(.protocolErrors)
-    hub.node.log.write(.warning, "A request with files was refused.", [(.status, "\(status)")])
+    noteViolation(status, message)
     let error = ResponseError(message, extensions: ["code": .string(code)])
     respond(
       status, HTTPHeaders([("Content-Type", type.contentType)]),
@@ -94,6 +93,7 @@ extension ServerConnection {
     } catch let error as RequestErrors {
       return refuse(error.errors.map { ResponseError($0) })
     } catch let error as PersistedOperationError {
+      if error.isFault { noteViolation(400, error.description) }
       return refuse([hub.refusal(error)])
     } catch let error as ResolverError {
       return refuse([ResponseError(error.message, extensions: error.extensions)])

@@ -41,13 +41,13 @@ extension ServerConnection {
     let refusal = access.origins.refusal(
       host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: channel.peerIsLoopback)
     if let refusal {
-      hub.node.log.write(.warning, "A request was refused for its origin.", [(.reason, refusal.rawValue)])
+      noteViolation(403, refusal.rawValue)
       respondError(403, refusal.rawValue, "FORBIDDEN")
       return nil
     }
     let isAdmitted = access.admits(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
     if needsKey, !isAdmitted {
-      hub.node.log.write(.warning, "A request was refused: its credentials are not known.")
+      hub.noteRefusal("A request was refused: its credentials are not known.", isLogged: isNoted(401))
       respondError(401, "An API key is needed: x-api-key or Authorization: Bearer.", "UNAUTHENTICATED")
       return nil
     }
@@ -91,6 +91,7 @@ extension ServerConnection {
     hub.counters.add(.operationsRefused)
     let response = failure.response
     let status = hub.node.statusCodes == .draft ? failure.draftStatus : response.head.status
+    noteViolation(status, "\(failure)")
     respond(status, response.head.headers, body: response.body)
   }
 
@@ -106,6 +107,7 @@ extension ServerConnection {
       if let preferred { return openStream(preferred, request) }
       hub.counters.add(.operations)
       hub.counters.add(.operationsRefused)
+      if error.isFault { noteViolation(400, error.description) }
       return respond(ResponseTree(data: nil, errors: [hub.refusal(error)]), as: accepted.responseType)
     }
     do {

@@ -19,6 +19,7 @@ extension ServerConnection {
     do {
       request = try WebSocketUpgradeRequest(head)
     } catch {
+      noteViolation(error.status, "\(error)")
       let headers = error.status == 426 ? HTTPHeaders([("Sec-WebSocket-Version", "13")]) : HTTPHeaders()
       return respond(error.status, headers, body: Array("\(error)\n".utf8), closing: true)
     }
@@ -27,7 +28,7 @@ extension ServerConnection {
     do {
       choice = try DialectChoice.choose(path: head.path, query: head.query, subprotocols: request.subprotocols)
     } catch {
-      hub.counters.add(.protocolErrors)
+      noteViolation(400, "\(error)")
       return respond(400, body: Array("\(error)\n".utf8), closing: true)
     }
     let isAuthorized = isAdmitted || choice?.authorization.map { hub.node.access.admits(payload: $0) } == true

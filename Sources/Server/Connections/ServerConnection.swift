@@ -25,6 +25,8 @@ package final class ServerConnection {
     var operation: (any AnsweringOperation)?
     /// Whose results are being streamed.
     var session: GraphQLSession?
+    /// What has been said of this connection in the log.
+    var notedStatuses: [Int] = []
     /// Set while received bytes are handled, so that answers do not parse the next request beneath it.
     var isHandling = false
   }
@@ -55,6 +57,7 @@ package final class ServerConnection {
     if http.machine.isIdle || http.machine.responding != .waiting {
       channel.closeAfterFlush()
     } else {
+      noteViolation(408, "the request did not arrive in time")
       respond(408, closing: true)
     }
   }
@@ -81,7 +84,7 @@ package final class ServerConnection {
         timer?.cancel()
         if let head = http?.head { route(head, http?.body ?? []) }
       case .failed(let failure):
-        hub.counters.add(.protocolErrors)
+        noteViolation(failure.status, "\(failure)")
         if http?.machine.responding == .waiting {
           respond(failure.status, body: Array("\(failure)\n".utf8), closing: true)
         } else {
@@ -97,10 +100,23 @@ package final class ServerConnection {
 
   /// Answers a body that is too large for what it carries; nothing of it runs.
   private func refuseBody() {
-    hub.counters.add(.protocolErrors)
+    noteViolation(413, "\(HTTPFailure(.bodyTooLarge))")
     http?.head = nil
     http?.body = []
     respond(413, body: Array("\(HTTPFailure(.bodyTooLarge))\n".utf8), closing: true)
+  }
+
+  /// The client broke a rule or a limit, and is answered with `status`.
+  func noteViolation(_ status: Int, _ reason: String) {
+    hub.noteViolation(
+      reason, [(.connection, "\(serial)"), (.status, "\(status)")], isLogged: isNoted(status))
+  }
+
+  /// Whether the log has it of this connection that it was answered with `status`; from now on it has.
+  func isNoted(_ status: Int) -> Bool {
+    if http?.notedStatuses.contains(status) == true { return true }
+    http?.notedStatuses.append(status)
+    return false
   }
 
   /// Sends a whole response and turns to the next request.
@@ -219,8 +235,7 @@ package final class ServerConnection {
     session.begin(socket)
     guard choice != nil else {
       // The reference server completes the upgrade and says why; clients cope with nothing else.
-      let close = ConnectionClose.subprotocolNotAcceptable
-      return session.end(close.code, close.reason)
+      return session.violated(.subprotocolNotAcceptable)
     }
     if !rest.isEmpty { unsafe socket.received(rest.span.bytes) }
   }

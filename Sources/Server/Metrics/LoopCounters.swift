@@ -1,16 +1,15 @@
 /// Something the server counts; the raw value is its slot in a `LoopCounters`.
 package enum Counter: Int, CaseIterable, Sendable {
-  case connectionsOpened, connectionsClosed, connectionsRefused, requests, requestsRefused, operations
+  case connectionsOpened, connectionsClosed, requests, requestsRefused, operations
   case operationsRefused, subscriptions
   case subscriptionsEnded, batches, changes, predicateEvaluations, payloadEncodings, deliveries, gaps
-  case lagging, catchUpReads, protocolErrors, writesRefused, requestsShed, planHits, planMisses
+  case lagging, catchUpReads, protocolErrors, credentialsRefused, writesRefused, requestsShed, planHits, planMisses
 
   /// One sentence for people who read the exposition.
   var help: String {
     switch self {
     case .connectionsOpened: "Connections accepted."
     case .connectionsClosed: "Connections ended, for whatever reason."
-    case .connectionsRefused: "Connections refused because the limit was reached."
     case .requests: "HTTP requests read."
     case .requestsRefused: "HTTP requests answered with 4xx or 5xx."
     case .operations: "GraphQL operations started."
@@ -25,7 +24,8 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .gaps: "Gap events sent."
     case .lagging: "Times a connection fell behind and went to its cursor."
     case .catchUpReads: "Reads of the log for catch-up."
-    case .protocolErrors: "Connections closed because the peer broke a protocol."
+    case .protocolErrors: "Times a peer broke a rule or a limit of its protocol."
+    case .credentialsRefused: "Requests, connections and subscriptions refused for their credentials."
     case .writesRefused: "Mutations refused because the writer's queue was full."
     case .requestsShed: "HTTP requests refused unread because the event loop was behind."
     case .planHits: "Operations whose plan was cached."
@@ -38,7 +38,6 @@ package enum Counter: Int, CaseIterable, Sendable {
     switch self {
     case .connectionsOpened: "connections_opened_total"
     case .connectionsClosed: "connections_closed_total"
-    case .connectionsRefused: "connections_refused_total"
     case .requests: "http_requests_total"
     case .requestsRefused: "http_requests_refused_total"
     case .operations: "operations_started_total"
@@ -54,6 +53,7 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .lagging: "feed_lagging_total"
     case .catchUpReads: "feed_catch_up_reads_total"
     case .protocolErrors: "protocol_errors_total"
+    case .credentialsRefused: "credentials_refused_total"
     case .writesRefused: "writes_refused_total"
     case .requestsShed: "http_requests_shed_total"
     case .planHits: "plan_cache_hits_total"

@@ -19,6 +19,8 @@ package final class MetricsCollector: Sendable {
     package var wakes = 0
     package var sends = 0
     package var receives = 0
+    /// Connections closed at once because there were too many.
+    package var refused = 0
 
     /// The same with the counters of the loop, when it is one that counts.
     fileprivate func adding(_ loop: any Loop) -> Gauges {
@@ -28,6 +30,7 @@ package final class MetricsCollector: Sendable {
       gauges.wakes = counted.wakes
       gauges.sends = counted.sends
       gauges.receives = counted.receives
+      gauges.refused = counted.refused
       return gauges
     }
   }
@@ -87,6 +90,7 @@ package final class MetricsCollector: Sendable {
         sum.gauges.wakes += gauges.wakes
         sum.gauges.sends += gauges.sends
         sum.gauges.receives += gauges.receives
+        sum.gauges.refused += gauges.refused
         sum.waiting -= 1
         return sum.waiting == 0 ? (sum.counters, sum.gauges) : nil
       }
@@ -100,6 +104,9 @@ package final class MetricsCollector: Sendable {
     }
     for counter in Counter.allCases { add(counter.name, "counter", counter.help, Int64(counters[counter])) }
     add("connections", "gauge", "Open connections.", Int64(gauges.connections))
+    add(
+      "connections_refused_total", "counter", "Connections refused because the limit was reached.",
+      Int64(gauges.refused))
     add("websocket_sessions", "gauge", "Open WebSocket sessions.", Int64(gauges.sessions))
     add("http_streams", "gauge", "Streamed HTTP responses under way.", Int64(gauges.streams))
     add("subscriptions", "gauge", "Live subscriptions fed by the log.", Int64(gauges.subscriptions))

@@ -3,6 +3,16 @@ internal import MartletRuntime
 internal import MartletSockets
 internal import MartletWireProtocols
 
+extension PersistedOperationError {
+  /// Whether the client broke a rule. That a document is not known is no fault of its own.
+  var isFault: Bool {
+    switch self {
+    case .notFound, .notSupported: false
+    case .hashMismatch, .malformedHash, .version: true
+    }
+  }
+}
+
 extension LoopHub {
   /// The document a request is about: its own, or the one it names by hash. One that comes with its hash is kept.
   func document(of request: GraphQLRequest) throws(PersistedOperationError) -> String {
@@ -20,15 +30,8 @@ extension LoopHub {
     return request.query
   }
 
-  /// What a client hears whose persisted operation cannot be run. That a document is not known is no fault of its own;
-  /// everything else is logged.
+  /// What a client hears whose persisted operation cannot be run.
   func refusal(_ error: PersistedOperationError) -> ResponseError {
-    switch error {
-    case .notFound, .notSupported: break
-    case .hashMismatch, .malformedHash, .version:
-      counters.add(.protocolErrors)
-      node.log.write(.warning, "A persisted operation was refused.", [(.reason, error.description)])
-    }
-    return ResponseError(error.description, extensions: ["code": .string(error.code)])
+    ResponseError(error.description, extensions: ["code": .string(error.code)])
   }
 }

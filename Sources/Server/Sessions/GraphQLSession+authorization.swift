@@ -8,7 +8,7 @@ extension GraphQLSession {
   func authorizationRefusal(_ request: GraphQLRequest) -> ResponseError? {
     guard machine.dialect == .appSync, let blob = request.extensions["authorization"] else { return nil }
     if hub.node.access.admits(payload: blob.object) { return nil }
-    hub.node.log.write(.warning, "A subscription was refused: its credentials are not known.")
+    noteRefusal("A subscription was refused: its credentials are not known.")
     return ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])
   }
 

@@ -24,6 +24,7 @@ extension GraphQLSession {
     do {
       document = try hub.document(of: request)
     } catch {
+      if error.isFault { noteViolation(error.description) }
       return refuse(number, [hub.refusal(error)])
     }
     do {

@@ -24,7 +24,7 @@ final class GraphQLSession {
   private let isAuthorized: Bool
   /// AppSync's authorization, until the client has been let in.
   private var authorization: JSONObject?
-  private var hasViolated = false
+  var notes: SessionNotes = []
   private var timer: LoopTimer?
   /// The question to the program whether the client may connect.
   var question: PendingQuestion?
@@ -86,23 +86,14 @@ final class GraphQLSession {
     case .tellPosition: step { [self] in $0.sendPosition(position, at: hub.loop.now, actions: &$1) }
     case .violated(let what): noteViolation(what)
     case .close(let close):
-      if close.code.rawValue != 1000, close.code.rawValue != 1001 { hub.counters.add(.protocolErrors) }
       socket?.close(close.code, reason: close.reason)
       stream?.end()
     }
   }
 
-  /// Counts a broken rule; a client that breaks one is logged once.
-  private func noteViolation(_ what: String) {
-    hub.counters.add(.protocolErrors)
-    guard !hasViolated else { return }
-    hasViolated = true
-    hub.node.log.write(.warning, "A client broke a rule of its protocol.", [(.reason, what)])
-  }
-
   private func authenticate(_ payload: JSONObject?) {
     guard isAuthorized || hub.node.access.admits(payload: payload) else {
-      hub.node.log.write(.warning, "A client was refused: its credentials are not known.")
+      noteRefusal("A client was refused: its credentials are not known.")
       return step { $0.refuse("Forbidden", actions: &$1) }
     }
     guard let question = hub.node.onConnect else { return accept(nil) }
@@ -126,6 +117,12 @@ final class GraphQLSession {
     }
     return Cursor(
       term: hub.cursor.term, offset: Progress.position(applied: hub.settled, catchingUp: behind))
+  }
+
+  /// Ends the session for a rule that the client broke.
+  func violated(_ close: ConnectionClose) {
+    noteViolation(close.reason)
+    end(close.code, close.reason)
   }
 
   /// Ends the session with a close code.
@@ -283,7 +280,8 @@ extension GraphQLSession: WebSocketHandler {
   }
 
   func closed(_ closure: WebSocketClosure) {
-    if closure.failure != nil { hub.counters.add(.protocolErrors) }
+    // A peer that is gone, or silent, broke no rule.
+    if let failure = closure.failure, failure.closeCode != nil { noteViolation("\(failure)") }
     ended()
   }
 

@@ -50,7 +50,7 @@ extension GraphQLSession {
     switch answer {
     case .accept(let payload): accept(payload)
     case .refuse(let reason):
-      hub.node.log.write(.warning, "A client was refused by the program.")
+      noteRefusal("A client was refused by the program.")
       step { $0.refuse(reason, actions: &$1) }
     }
   }

@@ -96,6 +96,7 @@ extension AppSyncRealtime {
       initialisations += 1
       guard initialisations <= limits.initialisations else {
         let reason = "Too many initialisation requests"
+        actions.append(.violated(reason))
         actions.append(.send(ServerText.connectionError(.limitExceeded, reason)))
         return close(ConnectionClose(.policyViolation, reason), &actions)
       }
@@ -120,6 +121,7 @@ extension AppSyncRealtime {
       }
       guard table.count < limits.operations else {
         let message = "This connection has \(limits.operations) subscriptions already"
+        actions.append(.violated(message))
         return actions.append(.send(ServerText.error(id, .tooManySubscriptions, message)))
       }
       let message: StartMessage
@@ -231,7 +233,10 @@ extension AppSyncRealtime {
     package mutating func reachedDeadline(at now: Instant, actions: inout [SubscriptionServerAction]) {
       guard let deadline = nextDeadline, now >= deadline else { return }
       switch phase {
-      case .waitingForInit: refuse(.timeout, "Connection initialisation timeout", &actions)
+      case .waitingForInit:
+        let close = ConnectionClose.initialisationTimeout
+        actions.append(.violated(close.reason))
+        refuse(.timeout, close.reason, &actions)
       case .open:
         if let endsAt, now >= endsAt {
           return close(ConnectionClose(.goingAway, "The connection has lived for its longest"), &actions)

@@ -6,10 +6,12 @@ package enum Refusals {
   /// The error for one operation more than a connection may have, of this package's server.
   static func tooManyOperations(_ limit: Int) -> JSONObject {
     [
-      "message": .string("This connection has \(limit) operations already"),
+      "message": .string(tooManyOperationsReason(limit)),
       "extensions": ["code": .string(tooManyOperationsCode)],
     ]
   }
+
+  static func tooManyOperationsReason(_ limit: Int) -> String { "This connection has \(limit) operations already" }
 
   private static let tooManyOperationsCode = "TOO_MANY_OPERATIONS"
 

@@ -14,7 +14,7 @@ package enum SubscriptionServerAction: Equatable, Sendable {
   case send([UInt8])
   /// Call `sendPosition` with the place up to which this connection's events have been sent.
   case tellPosition
-  /// The client broke a rule that its dialect answers by a message: count it, and log the first.
+  /// The client broke a rule or a limit: count it, and log the first. The answer, a message or a close, follows.
   case violated(String)
   /// Close the WebSocket, or end the response.
   case close(ConnectionClose)

@@ -53,13 +53,20 @@ extension GraphQLTransportWS {
       do throws(Close) {
         try handle(ClientMessage(parsing: text, limits: limits.json), at: now, &actions)
       } catch {
-        close(error, &actions)
+        violated(error, &actions)
       }
     }
 
     /// A binary message arrived, which the protocol does not know.
     package mutating func receivedBinary(actions: inout [ServerAction]) {
-      close(.badRequest("Messages are text"), &actions)
+      violated(.badRequest("Messages are text"), &actions)
+    }
+
+    /// Every broken rule ends the connection.
+    private mutating func violated(_ close: Close, _ actions: inout [ServerAction]) {
+      if phase == .closed { return }
+      actions.append(.violated(close.reason))
+      self.close(close, &actions)
     }
 
     private mutating func handle(
@@ -89,6 +96,7 @@ extension GraphQLTransportWS {
       guard id.text.utf8.count <= limits.idBytes else { throw .badRequest("The id is too long") }
       guard numbers[id] == nil else { throw .duplicate(id) }
       guard ids.count < limits.operations else {
+        actions.append(.violated(Refusals.tooManyOperationsReason(limits.operations)))
         let errors = JSONValue.array([.object(Refusals.tooManyOperations(limits.operations))])
         actions.append(.send(ServerMessage.errorText(id, errors: errors.serialized())))
         return
@@ -215,7 +223,7 @@ extension GraphQLTransportWS {
     package mutating func reachedDeadline(at now: Instant, actions: inout [ServerAction]) {
       guard let deadline = nextDeadline, now >= deadline else { return }
       switch phase {
-      case .waitingForInit: close(.initialisationTimeout, &actions)
+      case .waitingForInit: violated(.initialisationTimeout, &actions)
       case .open:
         positionDue = limits.positionInterval.map { now + $0 }
         actions.append(.tellPosition)

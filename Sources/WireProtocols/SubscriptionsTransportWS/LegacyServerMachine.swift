@@ -99,8 +99,10 @@ extension SubscriptionsTransportWS {
     private mutating func initialise(_ payload: JSONTape.Element?, _ actions: inout [SubscriptionServerAction]) {
       initialisations += 1
       guard initialisations <= limits.initialisations else {
-        actions.append(.send(ServerText.connectionError("Too many initialisation requests")))
-        return close(ConnectionClose(.protocolError, "Too many initialisation requests"), &actions)
+        let reason = "Too many initialisation requests"
+        actions.append(.violated(reason))
+        actions.append(.send(ServerText.connectionError(reason)))
+        return close(ConnectionClose(.protocolError, reason), &actions)
       }
       switch phase {
       case .waitingForInit:
@@ -132,6 +134,7 @@ extension SubscriptionsTransportWS {
       }
       held.removeAll { $0.startedID == id }
       guard operationCount < limits.operations else {
+        actions.append(.violated(Refusals.tooManyOperationsReason(limits.operations)))
         let payload = JSONValue.object(Refusals.tooManyOperations(limits.operations))
         return actions.append(.send(ServerText.error(id, payload: payload)))
       }
@@ -238,7 +241,10 @@ extension SubscriptionsTransportWS {
     package mutating func reachedDeadline(at now: Instant, actions: inout [SubscriptionServerAction]) {
       guard let deadline = nextDeadline, now >= deadline else { return }
       switch phase {
-      case .waitingForInit: refuse("Connection initialisation timeout", actions: &actions)
+      case .waitingForInit:
+        let close = ConnectionClose.initialisationTimeout
+        actions.append(.violated(close.reason))
+        refuse(close.reason, actions: &actions)
       case .open:
         keepAliveDue = limits.keepAliveInterval.map { now + $0 }
         actions.append(.send(ServerText.keepAlive))

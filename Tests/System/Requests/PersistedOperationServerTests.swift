@@ -54,10 +54,10 @@ import Testing
         ["query": .string(Self.document), "extensions": ["persistedQuery": other]], port: server.port)
       #expect(wrong.status == 400)
       #expect(wrong.json["errors"]?[0]?["extensions"]?["code"] == "PERSISTED_QUERY_HASH_MISMATCH")
-      #expect(log.count(of: "A persisted operation was refused.") == 1)
+      #expect(log.count(of: LogRecorder.violation) == 1)
       let named = try await post(["extensions": ["persistedQuery": other]], port: server.port)
       #expect(named.json["errors"]?[0]?["message"] == "PersistedQueryNotFound")
-      #expect(log.count(of: "A persisted operation was refused.") == 1)
+      #expect(log.count(of: LogRecorder.violation) == 1)
       let malformed = try await post(
         ["extensions": ["persistedQuery": ["version": 1, "sha256Hash": "xyz"]]], port: server.port)
       #expect(malformed.status == 400 && malformed.json["errors"]?[0]?["extensions"]?["code"] == "BAD_USER_INPUT")

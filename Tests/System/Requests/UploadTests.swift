@@ -100,7 +100,7 @@ import Testing
         "POST", "/graphql", port: server.port, headers: [("Content-Type", "multipart/form-data")],
         body: "x")
       #expect(boundary.status == 400)
-      #expect(log.count(of: "A request with files was refused.") == 3)
+      #expect(log.count(of: LogRecorder.violation) == 3)
       let metrics = try await HTTPRequest.send("GET", "/metrics", port: server.port)
       #expect(metrics.text.contains("protocol_errors_total 3\n"))
     }

@@ -1,15 +1,20 @@
 import MartletServer
 import Synchronization
 
-/// Counts the entries of a log.
+/// Keeps what a server logs.
 final class LogRecorder: Sendable {
-  private let messages = Mutex<[String]>([])
+  /// What every broken rule is logged as.
+  static let violation = "A client broke a rule of its protocol."
+
+  private let kept = Mutex<[Log.Entry]>([])
 
   var log: Log {
-    Log(level: .debug) { entry in self.messages.withLock { $0.append(entry.message) } }
+    Log(level: .debug) { entry in self.kept.withLock { $0.append(entry) } }
   }
 
+  var entries: [Log.Entry] { kept.withLock { $0 } }
+
   func count(of message: String) -> Int {
-    messages.withLock { $0.count { $0 == message } }
+    kept.withLock { $0.count { $0.message == message } }
   }
 }

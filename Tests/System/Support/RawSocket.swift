@@ -22,7 +22,7 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
   private struct State {
     var heard: [Heard] = []
     var waiting: CheckedContinuation<Heard, Never>?
-    var isClosed = false
+    var reason: String?
   }
 
   private let loop: EpollLoop
@@ -91,6 +91,9 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
     loop.execute { for text in texts { self.channel?.send(text: Array(text.utf8)) } }
   }
 
+  /// Sends bytes beneath the frames, rules or not.
+  func sendRaw(_ bytes: [UInt8]) { loop.execute { self.channel?.channel.write { $0.append(bytes) } } }
+
   func sendBinary(_ bytes: [UInt8]) { loop.execute { self.channel?.send(binary: bytes) } }
 
   func subscribe(_ id: String, _ query: String, variables: JSONObject = [:], resume: String? = nil) {
@@ -151,6 +154,23 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
     while true { if case .closed(let code) = await next() { return code } }
   }
 
+  /// Code and reason of the end; what comes before it is passed over.
+  func closing() async -> Closing {
+    let code = await closeCode()
+    return Closing(code, state.withLock { $0.reason } ?? "")
+  }
+
+  /// How a server ended a socket.
+  struct Closing: Sendable, Equatable {
+    var code: UInt16
+    var reason: String
+
+    init(_ code: UInt16, _ reason: String) {
+      self.code = code
+      self.reason = reason
+    }
+  }
+
   /// What has come and was not asked for yet.
   var waiting: Int { state.withLock { $0.heard.count } }
 
@@ -169,6 +189,7 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
   }
 
   func closed(_ closure: WebSocketClosure) {
+    state.withLock { $0.reason = closure.reason }
     tell(.closed(closure.code.rawValue))
   }
 }

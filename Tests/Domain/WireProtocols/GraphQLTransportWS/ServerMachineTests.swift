@@ -41,7 +41,8 @@ import Testing
     server.receive(#"{"type":"ping"}"#)
     #expect(server.take() == [.send(#"{"type":"pong"}"#)])
     server.pass(.seconds(1))
-    #expect(server.take() == [.close(4408, "Connection initialisation timeout")])
+    let reason = "Connection initialisation timeout"
+    #expect(server.take() == [.violated(reason), .close(4408, reason)])
     #expect(server.machine.nextDeadline == nil)
   }
 
@@ -52,7 +53,8 @@ import Testing
     if acknowledged { server.machine.accept(at: .zero, actions: &server.actions) }
     _ = server.take()
     server.receive(#"{"type":"connection_init"}"#)
-    #expect(server.take() == [.close(4429, "Too many initialisation requests")])
+    let reason = "Too many initialisation requests"
+    #expect(server.take() == [.violated(reason), .close(4429, reason)])
   }
 
   @Test(arguments: [false, true])
@@ -61,7 +63,7 @@ import Testing
     if initialised { server.receive(#"{"type":"connection_init"}"#) }
     _ = server.take()
     server.subscribe("1")
-    #expect(server.take() == [.close(4401, "Unauthorized")])
+    #expect(server.take() == [.violated("Unauthorized"), .close(4401, "Unauthorized")])
   }
 
   // MARK: Malformed messages
@@ -79,18 +81,19 @@ import Testing
   func `4400: a malformed or unknown message`(text: String) {
     var server = ServerEnd.open()
     server.receive(text)
-    guard case .close(4400, let reason)? = server.take().first else {
+    let heard = server.take()
+    guard case .close(4400, let reason)? = heard.last else {
       Issue.record("not closed for \(text)")
       return
     }
-    #expect(!reason.isEmpty)
+    #expect(!reason.isEmpty && heard == [.violated(reason), .close(4400, reason)])
     #expect(server.machine.phase == .closed)
   }
 
   @Test func `4400: a binary message`() {
     var server = ServerEnd.open()
     server.machine.receivedBinary(actions: &server.actions)
-    #expect(server.take() == [.close(4400, "Messages are text")])
+    #expect(server.take() == [.violated("Messages are text"), .close(4400, "Messages are text")])
   }
 
   @Test func `4400: an id beyond its limit, a message nested too deeply, a message too long`() {
@@ -103,7 +106,7 @@ import Testing
     ] {
       var server = ServerEnd.open(limits: limits)
       server.receive(text)
-      guard case .close(4400, _)? = server.take().first else {
+      guard case .close(4400, _)? = server.take().last else {
         Issue.record("not closed")
         continue
       }
@@ -145,7 +148,8 @@ import Testing
     server.subscribe("a")
     #expect(
       server.take() == [
-        .start(number: 1, "a"), .start(number: 2, "b"), .stop(1), .stop(2),
+        .start(number: 1, "a"), .start(number: 2, "b"), .violated("Subscriber for a already exists"), .stop(1),
+        .stop(2),
         .close(4409, "Subscriber for a already exists"),
       ])
   }
@@ -192,7 +196,7 @@ import Testing
     server.subscribe("b")
     #expect(
       server.take() == [
-        .start(number: 1, "a"),
+        .start(number: 1, "a"), .violated("This connection has 1 operations already"),
         .send(
           #"{"id":"b","type":"error","payload":[{"message":"This connection has 1 operations already","#
             + #""extensions":{"code":"TOO_MANY_OPERATIONS"}}]}"#),

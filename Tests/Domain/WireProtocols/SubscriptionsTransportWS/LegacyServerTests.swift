@@ -58,9 +58,10 @@ import Testing
     server.receive(start, start.replacing("\"1\"", with: "\"2\""))
     #expect(
       server.take() == [
+        .violated("This connection has 1 operations already"),
         .send(
           #"{"id":"2","type":"error","payload":{"message":"This connection has 1 operations already","#
-            + #""extensions":{"code":"TOO_MANY_OPERATIONS"}}}"#)
+            + #""extensions":{"code":"TOO_MANY_OPERATIONS"}}}"#),
       ])
     // The same id again replaces what is held.
     server.receive(start)
@@ -153,6 +154,7 @@ import Testing
     server.pass(.seconds(3))
     #expect(
       server.take() == [
+        .violated("Connection initialisation timeout"),
         .send(#"{"type":"connection_error","payload":{"message":"Connection initialisation timeout"}}"#),
         .close(1011, "Connection initialisation timeout"),
       ])
@@ -165,6 +167,7 @@ import Testing
     server.receive(#"{"type":"connection_init"}"#)
     #expect(
       server.take() == [
+        .violated("Too many initialisation requests"),
         .send(#"{"type":"connection_error","payload":{"message":"Too many initialisation requests"}}"#),
         .close(1002, "Too many initialisation requests"),
       ])
