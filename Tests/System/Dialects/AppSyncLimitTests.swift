@@ -1,0 +1,90 @@
+import MartletJSON
+import MartletServer
+import MartletWireProtocols
+import Testing
+
+/// AppSync's limits on real sockets: how large a token, a message and a connection's set of subscriptions may be.
+@Suite(.timeLimit(.minutes(1))) struct AppSyncLimitTests {
+  private let talk = Talk(dialect: .appSync)
+
+  @Test(arguments: [AppSyncRealtime.Passing.query, .subprotocol, .headers])
+  func `a token of eight KiB fits the handshake, in each of its places`(passing: AppSyncRealtime.Passing) async throws {
+    let token = String(repeating: "t", count: 8_192)
+    try await Served.with(Talk.schema, { $0.access = .keys(try Served.access(token)) }) { server in
+      let opening = AppSyncRealtime.Opening(
+        passing, authorization: ["host": "h", "Authorization": .string(token)], target: "/graphql/realtime")
+      let socket = try await RawSocket.open(
+        port: server.port, subprotocols: opening.subprotocols, headers: opening.headers.map { ($0.name, $0.value) },
+        target: opening.target)
+      socket.send(#"{"type":"connection_init"}"#)
+      #expect(try await socket.message()["type"] == "connection_ack")
+      socket.abort()
+    }
+  }
+
+  @Test func `a request line or header beyond its limit is refused before anything is upgraded`() async throws {
+    try await Served.with(Talk.schema) { server in
+      let long = String(repeating: "t", count: 40_000)
+      let handshake =
+        "Host: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: graphql-ws\r\n"
+      let line = try await HTTPRequest.raw(
+        "GET /graphql/realtime?header=\(long) HTTP/1.1\r\n\(handshake)\r\n", port: server.port)
+      #expect(line.status == 414)
+      let field = try await HTTPRequest.raw(
+        "GET /graphql/realtime HTTP/1.1\r\n\(handshake)x-api-key: \(long)\r\n\r\n", port: server.port)
+      #expect(field.status == 431)
+    }
+  }
+
+  @Test func `a hundred subscriptions on a connection, each with its own authorization; the limit can be set`()
+    async throws
+  {
+    try await Served.with(
+      Talk.schema,
+      {
+        $0.access = .keys(try Served.access("secret", "other"))
+        $0.limits.operationsPerConnection = 3
+      }
+    ) { server in
+      let socket = try await talk.open(server.port, authorization: ["x-api-key": "secret"])
+      socket.send(talk.initialise())
+      _ = try await socket.message("ka")
+      let blobs: [JSONObject] = [
+        ["x-api-key": "other"], ["Authorization": "Bearer secret"], ["Authorization": "guess"], [:],
+        ["host": "h", "authToken": "other"], ["x-api-key": "secret"],
+      ]
+      for (number, blob) in blobs.enumerated() {
+        socket.send(talk.start("\(number)", extensions: ["authorization": .object(blob)]))
+      }
+      var answers: [String] = []
+      for _ in blobs {
+        let message = try await socket.message()
+        answers.append(message["payload"]?["errors"]?[0]?["errorType"]?.string ?? message["type"]?.string ?? "-")
+      }
+      // The connection's own authorization holds for a start that brings none; an empty one is none that is known.
+      #expect(
+        answers == [
+          "start_ack", "start_ack", "UnauthorizedException", "UnauthorizedException", "start_ack",
+          "MaxSubscriptionsReachedError",
+        ])
+      let metrics = try await Metrics.read(server, key: "secret")
+      #expect(metrics["martlet_credentials_refused_total"] == 2)
+      #expect(metrics["martlet_protocol_errors_total"] == 1)
+      socket.abort()
+    }
+  }
+
+  @Test func `a connection_init with a payload is taken, and its acknowledgement says what silence means`() async throws
+  {
+    try await Served.with(Talk.schema) { server in
+      for initialise in [#"{"type":"connection_init"}"#, #"{"type":"connection_init","payload":{}}"#] {
+        let socket = try await talk.open(server.port)
+        socket.send(initialise)
+        #expect(try await socket.message() == ["type": "connection_ack", "payload": ["connectionTimeoutMs": 300_000]])
+        #expect(try await socket.message() == ["type": "ka"])
+        socket.abort()
+      }
+    }
+  }
+}
