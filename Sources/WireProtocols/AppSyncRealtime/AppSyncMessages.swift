@@ -3,8 +3,6 @@ import MartletJSON
 extension AppSyncRealtime {
   /// What a server of this protocol writes.
   enum ServerText {
-    static let keepAlive = Array(#"{"type":"ka"}"#.utf8)
-
     static func acknowledgement(_ timeout: Duration) -> [UInt8] {
       let milliseconds = timeout.components.seconds * 1_000 + timeout.components.attoseconds / 1_000_000_000_000_000
       return MessageWriting.plain("connection_ack", payload: ["connectionTimeoutMs": .int(milliseconds)])
@@ -28,14 +26,7 @@ extension AppSyncRealtime {
     static func error(_ id: OperationID?, _ type: ErrorType, _ message: String) -> [UInt8] {
       let payload = list(type, message)
       guard let id else { return MessageWriting.plain("error", payload: payload.object) }
-      return error(id, payload: payload)
-    }
-
-    static func error(_ id: OperationID, payload: JSONValue) -> [UInt8] {
-      MessageWriting.message(id, "error") { writer in
-        writer.key("payload")
-        writer.value(payload)
-      }
+      return MessageWriting.error(id, payload: payload)
     }
 
     /// GraphQL errors with the `errorType` that clients of this protocol look for.

@@ -28,12 +28,7 @@ package enum AppSyncRealtime {
 
     package init() {}
 
-    var json: JSONLimits {
-      var limits = JSONLimits()
-      limits.bytes = messageBytes
-      limits.depth = messageDepth
-      return limits
-    }
+    var json: JSONLimits { .message(bytes: messageBytes, depth: messageDepth) }
   }
 
   /// Bounds and deadlines of one client connection.
@@ -49,12 +44,7 @@ package enum AppSyncRealtime {
 
     package init() {}
 
-    var json: JSONLimits {
-      var limits = JSONLimits()
-      limits.bytes = messageBytes
-      limits.depth = messageDepth
-      return limits
-    }
+    var json: JSONLimits { .message(bytes: messageBytes, depth: messageDepth) }
   }
 
   /// The error types a server names.

@@ -7,19 +7,10 @@ extension AppSyncRealtime {
   /// A `.start` carries the subscription's own authorization under `extensions.authorization`; whoever
   /// carries it out looks at it first.
   package struct ServerMachine: SubscriptionServerMachine {
-    /// Where the connection stands.
-    package enum Phase: Equatable, Sendable {
-      /// Next: `authenticating` by `connection_init`, `closed` at the deadline.
-      case waitingForInit(deadline: Instant)
-      /// Next: `open` by `accept`, `closed` by `refuse`.
-      case authenticating
-      case open
-      case closed
-    }
+    package typealias Phase = ServerPhase
 
-    package private(set) var phase: Phase
     package let limits: ServerLimits
-    private var table = ServerOperationTable()
+    private var session: ServerSession
     /// Subscriptions that have not been confirmed yet.
     private var unconfirmed: Set<Int> = []
     private var initialisations = 0
@@ -29,14 +20,15 @@ extension AppSyncRealtime {
 
     package init(limits: ServerLimits = ServerLimits(), at now: Instant) {
       self.limits = limits
-      phase = .waitingForInit(deadline: now + limits.initialisationTimeout)
+      session = ServerSession(until: now + limits.initialisationTimeout)
       endsAt = limits.lifetime.map { now + $0 }
     }
 
     package var dialect: SubscriptionDialect? { .appSync }
     package var continuity: Continuity { .none }
-    package var isOpen: Bool { phase == .open }
-    package var operationCount: Int { table.count }
+    package var phase: Phase { session.phase }
+    package var isOpen: Bool { session.isOpen }
+    package var operationCount: Int { session.operationCount }
     package func eventPrefix(_ id: OperationID) -> [UInt8] { SubscriptionsTransportWS.DataMessage.prefix(id) }
 
     // MARK: The client speaks
@@ -73,10 +65,8 @@ extension AppSyncRealtime {
       case "stop":
         guard let id else { return violated("stop without id", .badRequest, nil, &actions) }
         // An unknown id crossed our own end on the wire.
-        guard let number = table.number(of: id) else { return }
-        _ = table.remove(number)
+        guard let number = session.stop(id, &actions) else { return }
         unconfirmed.remove(number)
-        actions.append(.stop(number: number))
         actions.append(.send(MessageWriting.complete(id)))
       default: violated("Unknown message type \(type ?? "none")", .unsupported, id, &actions)
       }
@@ -100,13 +90,11 @@ extension AppSyncRealtime {
         actions.append(.send(ServerText.connectionError(.limitExceeded, reason)))
         return close(ConnectionClose(.policyViolation, reason), &actions)
       }
-      switch phase {
-      case .waitingForInit:
-        phase = .authenticating
+      if session.initialise() {
         actions.append(.authenticate(payload: payload?.value.object))
-      // Who has been let in is told so again.
-      case .open: actions.append(.send(ServerText.acknowledgement(limits.connectionTimeout)))
-      case .authenticating, .closed: break
+      } else if isOpen {
+        // Who has been let in is told so again.
+        actions.append(.send(ServerText.acknowledgement(limits.connectionTimeout)))
       }
     }
 
@@ -116,10 +104,10 @@ extension AppSyncRealtime {
       guard id.text.utf8.count <= limits.idBytes else {
         return violated("The id is too long", .badRequest, nil, &actions)
       }
-      guard table.number(of: id) == nil else {
+      guard session.number(of: id) == nil else {
         return violated("A subscription with id \(id) exists already", .duplicate, id, &actions)
       }
-      guard table.count < limits.operations else {
+      guard operationCount < limits.operations else {
         let message = "This connection has \(limits.operations) subscriptions already"
         actions.append(.violated(message))
         return actions.append(.send(ServerText.error(id, .tooManySubscriptions, message)))
@@ -132,16 +120,15 @@ extension AppSyncRealtime {
       }
       var request = message.request
       if let authorization = message.authorization { request.extensions["authorization"] = .object(authorization) }
-      let number = table.reserve(id)
+      let number = session.reserve(id)
       unconfirmed.insert(number)
       actions.append(.start(number: number, id, request))
     }
 
     package mutating func connectionEnded(actions: inout [SubscriptionServerAction]) {
-      phase = .closed
       keepAliveDue = nil
       unconfirmed = []
-      for number in table.removeAll() { actions.append(.stop(number: number)) }
+      session.end(&actions)
     }
 
     private mutating func close(_ close: ConnectionClose, _ actions: inout [SubscriptionServerAction]) {
@@ -156,11 +143,10 @@ extension AppSyncRealtime {
     package mutating func accept(
       payload: JSONObject?, at now: Instant, actions: inout [SubscriptionServerAction]
     ) {
-      guard phase == .authenticating else { return }
-      phase = .open
+      guard session.open() else { return }
       keepAliveDue = now + limits.keepAliveInterval
       actions.append(.send(ServerText.acknowledgement(limits.connectionTimeout)))
-      actions.append(.send(ServerText.keepAlive))
+      actions.append(.send(MessageWriting.keepAlive))
     }
 
     /// Says `connection_error` with `UnauthorizedException` and closes.
@@ -186,13 +172,13 @@ extension AppSyncRealtime {
       _ number: Int, payload: [UInt8], cursor: Cursor? = nil, endsTransaction: Bool = true,
       actions: inout [SubscriptionServerAction]
     ) {
-      guard let id = table.id(of: number) else { return }
+      guard let id = session.id(of: number) else { return }
       actions.append(.send(eventPrefix(id) + payload + EventSuffix.plain))
     }
 
     /// Sends `start_ack`, once.
     package mutating func live(_ number: Int, actions: inout [SubscriptionServerAction]) {
-      guard unconfirmed.remove(number) != nil, let id = table.id(of: number) else { return }
+      guard unconfirmed.remove(number) != nil, let id = session.id(of: number) else { return }
       actions.append(.send(ServerText.startAcknowledgement(id)))
     }
 
@@ -210,12 +196,12 @@ extension AppSyncRealtime {
 
     package mutating func fail(_ number: Int, errors: [UInt8], actions: inout [SubscriptionServerAction]) {
       guard let id = forget(number) else { return }
-      actions.append(.send(ServerText.error(id, payload: ServerText.errorPayload(errors))))
+      actions.append(.send(MessageWriting.error(id, payload: ServerText.errorPayload(errors))))
     }
 
     private mutating func forget(_ number: Int) -> OperationID? {
       unconfirmed.remove(number)
-      return table.remove(number)
+      return session.finish(number)
     }
 
     // MARK: Time
@@ -242,7 +228,7 @@ extension AppSyncRealtime {
           return close(ConnectionClose(.goingAway, "The connection has lived for its longest"), &actions)
         }
         keepAliveDue = now + limits.keepAliveInterval
-        actions.append(.send(ServerText.keepAlive))
+        actions.append(.send(MessageWriting.keepAlive))
       case .authenticating, .closed: break
       }
     }

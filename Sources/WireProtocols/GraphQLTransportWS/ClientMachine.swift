@@ -11,14 +11,7 @@ extension GraphQLTransportWS {
   /// in order, under the same id and with the place it has reached. One socket at a time; when to open the next is
   /// decided elsewhere.
   package struct ClientMachine: SubscriptionClientMachine {
-    /// Where the session stands.
-    package enum Phase: Equatable, Sendable {
-      /// No socket. Next: `waitingForAcknowledgement`.
-      case disconnected
-      /// Next: `open`, or `disconnected` at the deadline or on a protocol error.
-      case waitingForAcknowledgement(deadline: Instant)
-      case open
-    }
+    package typealias Phase = ClientPhase
 
     /// One operation.
     private struct Operation {

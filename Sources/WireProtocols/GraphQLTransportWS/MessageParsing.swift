@@ -24,6 +24,16 @@ enum MessageParsing {
   }
 }
 
+extension JSONLimits {
+  /// The bounds of one message.
+  static func message(bytes: Int, depth: Int) -> JSONLimits {
+    var limits = JSONLimits()
+    limits.bytes = bytes
+    limits.depth = depth
+    return limits
+  }
+}
+
 /// What writing both directions shares.
 enum MessageWriting {
   static func plain(_ type: String, payload: JSONObject?) -> [UInt8] {
@@ -52,8 +62,24 @@ enum MessageWriting {
     return writer.bytes
   }
 
-  static func complete(_ id: OperationID) -> [UInt8] {
-    message(id, "complete") { _ in }
+  static func complete(_ id: OperationID) -> [UInt8] { message(id, "complete") { _ in } }
+
+  static func stop(_ id: OperationID) -> [UInt8] { message(id, "stop") { _ in } }
+
+  static func error(_ id: OperationID, payload: JSONValue) -> [UInt8] {
+    message(id, "error") { writer in
+      writer.key("payload")
+      writer.value(payload)
+    }
+  }
+
+  static let keepAlive = Array(#"{"type":"ka"}"#.utf8)
+
+  /// `{"id":"…","type":"next","payload":`: an event's bytes in front of its payload.
+  static func eventPrefix(_ id: OperationID, _ type: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.string(id.text)
+    return Array("{\"id\":".utf8) + writer.bytes + Array(",\"type\":\"\(type)\",\"payload\":".utf8)
   }
 }
 
@@ -62,11 +88,7 @@ extension GraphQLTransportWS {
   /// of a group share with the payload.
   package enum NextMessage {
     /// `{"id":"…","type":"next","payload":`
-    package static func prefix(_ id: OperationID) -> [UInt8] {
-      var writer = JSONWriter()
-      writer.string(id.text)
-      return Array("{\"id\":".utf8) + writer.bytes + Array(",\"type\":\"next\",\"payload\":".utf8)
-    }
+    package static func prefix(_ id: OperationID) -> [UInt8] { MessageWriting.eventPrefix(id, "next") }
 
     /// `}`: towards peers that did not ask for cursors.
     package static let plainSuffix: [UInt8] = [UInt8(ascii: "}")]

@@ -19,11 +19,6 @@ extension GraphQLTransportWS {
 
     package init() {}
 
-    var json: JSONLimits {
-      var limits = JSONLimits()
-      limits.bytes = messageBytes
-      limits.depth = messageDepth
-      return limits
-    }
+    var json: JSONLimits { .message(bytes: messageBytes, depth: messageDepth) }
   }
 }

@@ -10,40 +10,30 @@ extension GraphQLTransportWS {
   /// cannot reach a new one under the same id. For a fan-out: keep `NextMessage.prefix`, look at `isOpen`, and write
   /// prefix, payload and suffix into one frame; an operation that ended has been told by `.stop` or by this side.
   package struct ServerMachine: SubscriptionServerMachine {
-    /// Where the connection stands.
-    package enum Phase: Equatable, Sendable {
-      /// Next: `authenticating` by `connection_init`, `closed` at the deadline.
-      case waitingForInit(deadline: Instant)
-      /// Next: `open` by `accept`, `closed` by `refuse`.
-      case authenticating
-      case open
-      case closed
-    }
+    package typealias Phase = ServerPhase
 
-    package private(set) var phase: Phase
     /// What both ends agreed to add to the plain protocol; nothing before the acknowledgement.
     package private(set) var continuity = Continuity.none
     package let limits: ServerLimits
     private let offers: Continuity
     private var asked = Continuity.none
-    private var numbers: [OperationID: Int] = [:]
-    private var ids: [Int: OperationID] = [:]
-    private var lastNumber = 0
+    private var session: ServerSession
     private var positionDue: Instant?
 
     package var dialect: SubscriptionDialect? { .transportWS }
+    package var phase: Phase { session.phase }
 
     /// - Parameter offers: what this server is able to add for clients that ask.
     package init(limits: ServerLimits = ServerLimits(), offers: Continuity = .all, at now: Instant) {
       self.limits = limits
       self.offers = offers
-      phase = .waitingForInit(deadline: now + limits.initialisationTimeout)
+      session = ServerSession(until: now + limits.initialisationTimeout)
     }
 
     /// Whether operations may be answered.
-    package var isOpen: Bool { phase == .open }
+    package var isOpen: Bool { session.isOpen }
     /// Operations that run or are being prepared.
-    package var operationCount: Int { ids.count }
+    package var operationCount: Int { session.operationCount }
 
     // MARK: The client speaks
 
@@ -74,8 +64,7 @@ extension GraphQLTransportWS {
     ) throws(Close) {
       switch message {
       case .connectionInit(let payload):
-        guard case .waitingForInit = phase else { throw .tooManyInitialisations }
-        phase = .authenticating
+        guard session.initialise() else { throw .tooManyInitialisations }
         asked = Continuity(payload: payload)
         actions.append(.authenticate(payload: payload))
       case .ping(let payload): actions.append(.send(ServerMessage.pongText(payload)))
@@ -83,9 +72,7 @@ extension GraphQLTransportWS {
       case .subscribe(let id, let request): try subscribe(id, request, &actions)
       case .complete(let id):
         // Unknown ids crossed our own end on the wire. Never confirmed.
-        guard let number = numbers.removeValue(forKey: id) else { return }
-        ids[number] = nil
-        actions.append(.stop(number: number))
+        _ = session.stop(id, &actions)
       }
     }
 
@@ -94,27 +81,20 @@ extension GraphQLTransportWS {
     ) throws(Close) {
       guard phase == .open else { throw .unauthorized }
       guard id.text.utf8.count <= limits.idBytes else { throw .badRequest("The id is too long") }
-      guard numbers[id] == nil else { throw .duplicate(id) }
-      guard ids.count < limits.operations else {
+      guard session.number(of: id) == nil else { throw .duplicate(id) }
+      guard operationCount < limits.operations else {
         actions.append(.violated(Refusals.tooManyOperationsReason(limits.operations)))
-        let errors = JSONValue.array([.object(Refusals.tooManyOperations(limits.operations))])
-        actions.append(.send(ServerMessage.errorText(id, errors: errors.serialized())))
+        let error = JSONValue.object(Refusals.tooManyOperations(limits.operations))
+        actions.append(.send(MessageWriting.error(id, payload: .array([error]))))
         return
       }
-      // Reserved before anything else is done for it: a second subscribe may be right behind.
-      lastNumber += 1
-      numbers[id] = lastNumber
-      ids[lastNumber] = id
-      actions.append(.start(number: lastNumber, id, request))
+      actions.append(.start(number: session.reserve(id), id, request))
     }
 
     /// The connection is gone, by whatever cause.
     package mutating func connectionEnded(actions: inout [ServerAction]) {
-      phase = .closed
       positionDue = nil
-      for number in ids.keys.sorted() { actions.append(.stop(number: number)) }
-      ids = [:]
-      numbers = [:]
+      session.end(&actions)
     }
 
     private mutating func close(_ close: Close, _ actions: inout [ServerAction]) {
@@ -127,8 +107,7 @@ extension GraphQLTransportWS {
 
     /// The credentials are good: acknowledges. `payload` goes into the acknowledgement.
     package mutating func accept(payload: JSONObject? = nil, at now: Instant, actions: inout [ServerAction]) {
-      guard phase == .authenticating else { return }
-      phase = .open
+      guard session.open() else { return }
       continuity = asked.intersection(offers)
       if continuity.cursors, let interval = limits.positionInterval { positionDue = now + interval }
       actions.append(.send(ServerMessage.acknowledgementText(continuity.added(to: payload))))
@@ -145,14 +124,14 @@ extension GraphQLTransportWS {
     }
 
     /// The id of operation `number` while it runs.
-    package func id(of number: Int) -> OperationID? { ids[number] }
+    package func id(of number: Int) -> OperationID? { session.id(of: number) }
 
     /// One result, for queries, mutations and streams alike. Nothing is sent for an operation that has ended.
     package func next(
       _ number: Int, payload: [UInt8], cursor: Cursor? = nil, endsTransaction: Bool = true,
       actions: inout [ServerAction]
     ) {
-      guard let id = ids[number] else { return }
+      guard let id = id(of: number) else { return }
       let suffix =
         if continuity.cursors, let cursor {
           NextMessage.suffix(cursor, endsTransaction: endsTransaction)
@@ -165,7 +144,7 @@ extension GraphQLTransportWS {
     /// The subscription is live, and has no place in the log to say it with: its events come from a stream of the
     /// program's own. Only towards clients that asked; the plain protocol does not say so.
     package func live(_ number: Int, actions: inout [ServerAction]) {
-      guard continuity.cursors, let id = ids[number] else { return }
+      guard continuity.cursors, let id = id(of: number) else { return }
       actions.append(.send(ServerMessage.readyText(id, nil)))
     }
 
@@ -173,32 +152,26 @@ extension GraphQLTransportWS {
 
     /// Everything up to `cursor` has been sent and every later event will be. Only towards clients that asked.
     package func ready(_ number: Int, _ cursor: Cursor, actions: inout [ServerAction]) {
-      guard continuity.cursors, let id = ids[number] else { return }
+      guard continuity.cursors, let id = id(of: number) else { return }
       actions.append(.send(ServerMessage.readyText(id, cursor)))
     }
 
     /// A hole that nothing can fill. Only towards clients that asked.
     package func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [ServerAction]) {
-      guard continuity.cursors, let id = ids[number] else { return }
+      guard continuity.cursors, let id = id(of: number) else { return }
       actions.append(.send(ServerMessage.gapText(id, gap)))
     }
 
     /// The operation has ended well.
     package mutating func complete(_ number: Int, actions: inout [ServerAction]) {
-      guard let id = forget(number) else { return }
+      guard let id = session.finish(number) else { return }
       actions.append(.send(MessageWriting.complete(id)))
     }
 
     /// The operation has failed; `errors` is a list in JSON that is not empty. No `complete` follows.
     package mutating func fail(_ number: Int, errors: [UInt8], actions: inout [ServerAction]) {
-      guard let id = forget(number) else { return }
+      guard let id = session.finish(number) else { return }
       actions.append(.send(ServerMessage.errorText(id, errors: errors)))
-    }
-
-    private mutating func forget(_ number: Int) -> OperationID? {
-      guard let id = ids.removeValue(forKey: number) else { return nil }
-      numbers[id] = nil
-      return id
     }
 
     /// Tells a negotiated client how far its events have been sent, and asks for a sign of life.

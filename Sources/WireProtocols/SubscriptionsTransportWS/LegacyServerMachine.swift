@@ -6,15 +6,7 @@ extension SubscriptionsTransportWS {
   ///
   /// Clients of this protocol do not wait for the acknowledgement: a `start` before it is held back and follows it.
   package struct ServerMachine: SubscriptionServerMachine {
-    /// Where the connection stands.
-    package enum Phase: Equatable, Sendable {
-      /// Next: `authenticating` by `connection_init`, `closed` at the deadline.
-      case waitingForInit(deadline: Instant)
-      /// Next: `open` by `accept`, `closed` by `refuse`.
-      case authenticating
-      case open
-      case closed
-    }
+    package typealias Phase = ServerPhase
 
     /// What came before the acknowledgement and is done behind it.
     private enum Held: Sendable {
@@ -29,9 +21,8 @@ extension SubscriptionsTransportWS {
       }
     }
 
-    package private(set) var phase: Phase
     package let limits: ServerLimits
-    private var table = ServerOperationTable()
+    private var session: ServerSession
     private var held: [Held] = []
     private var initialisations = 0
     private var faults = 0
@@ -39,13 +30,14 @@ extension SubscriptionsTransportWS {
 
     package init(limits: ServerLimits = ServerLimits(), at now: Instant) {
       self.limits = limits
-      phase = .waitingForInit(deadline: now + limits.initialisationTimeout)
+      session = ServerSession(until: now + limits.initialisationTimeout)
     }
 
     package var dialect: SubscriptionDialect? { .legacy }
     package var continuity: Continuity { .none }
-    package var isOpen: Bool { phase == .open }
-    package var operationCount: Int { table.count + held.count }
+    package var phase: Phase { session.phase }
+    package var isOpen: Bool { session.isOpen }
+    package var operationCount: Int { session.operationCount + held.count }
     package func eventPrefix(_ id: OperationID) -> [UInt8] { DataMessage.prefix(id) }
 
     // MARK: The client speaks
@@ -104,13 +96,11 @@ extension SubscriptionsTransportWS {
         actions.append(.send(ServerText.connectionError(reason)))
         return close(ConnectionClose(.protocolError, reason), &actions)
       }
-      switch phase {
-      case .waitingForInit:
-        phase = .authenticating
+      if session.initialise() {
         actions.append(.authenticate(payload: payload?.value.object))
-      // Who has been let in is told so again.
-      case .open: actions.append(.send(MessageWriting.plain("connection_ack", payload: nil)))
-      case .authenticating, .closed: break
+      } else if isOpen {
+        // Who has been let in is told so again.
+        actions.append(.send(MessageWriting.plain("connection_ack", payload: nil)))
       }
     }
 
@@ -128,27 +118,22 @@ extension SubscriptionsTransportWS {
         return violated("start: \(error)", &actions) { ServerText.error(id, $0) }
       }
       // The older operation of this name ends without a word.
-      if let running = table.number(of: id) {
-        _ = table.remove(running)
-        actions.append(.stop(number: running))
-      }
+      _ = session.stop(id, &actions)
       held.removeAll { $0.startedID == id }
       guard operationCount < limits.operations else {
         actions.append(.violated(Refusals.tooManyOperationsReason(limits.operations)))
         let payload = JSONValue.object(Refusals.tooManyOperations(limits.operations))
-        return actions.append(.send(ServerText.error(id, payload: payload)))
+        return actions.append(.send(MessageWriting.error(id, payload: payload)))
       }
       if isOpen {
-        actions.append(.start(number: table.reserve(id), id, request))
+        actions.append(.start(number: session.reserve(id), id, request))
       } else {
         held.append(.start(id, request))
       }
     }
 
     private mutating func stop(_ id: OperationID, _ actions: inout [SubscriptionServerAction]) {
-      if let number = table.number(of: id) {
-        _ = table.remove(number)
-        actions.append(.stop(number: number))
+      if session.stop(id, &actions) != nil {
         actions.append(.send(MessageWriting.complete(id)))
       } else if let place = held.firstIndex(where: { $0.startedID == id }) {
         held[place] = .confirmStop(id)
@@ -157,10 +142,9 @@ extension SubscriptionsTransportWS {
     }
 
     package mutating func connectionEnded(actions: inout [SubscriptionServerAction]) {
-      phase = .closed
       keepAliveDue = nil
       held = []
-      for number in table.removeAll() { actions.append(.stop(number: number)) }
+      session.end(&actions)
     }
 
     private mutating func close(_ close: ConnectionClose, _ actions: inout [SubscriptionServerAction]) {
@@ -174,18 +158,17 @@ extension SubscriptionsTransportWS {
     package mutating func accept(
       payload: JSONObject?, at now: Instant, actions: inout [SubscriptionServerAction]
     ) {
-      guard phase == .authenticating else { return }
-      phase = .open
+      guard session.open() else { return }
       actions.append(.send(MessageWriting.plain("connection_ack", payload: payload)))
       if let interval = limits.keepAliveInterval {
         keepAliveDue = now + interval
-        actions.append(.send(ServerText.keepAlive))
+        actions.append(.send(MessageWriting.keepAlive))
       }
       let waiting = held
       held = []
       for item in waiting {
         switch item {
-        case .start(let id, let request): actions.append(.start(number: table.reserve(id), id, request))
+        case .start(let id, let request): actions.append(.start(number: session.reserve(id), id, request))
         case .confirmStop(let id): actions.append(.send(MessageWriting.complete(id)))
         }
       }
@@ -208,7 +191,7 @@ extension SubscriptionsTransportWS {
       _ number: Int, payload: [UInt8], cursor: Cursor? = nil, endsTransaction: Bool = true,
       actions: inout [SubscriptionServerAction]
     ) {
-      guard let id = table.id(of: number) else { return }
+      guard let id = session.id(of: number) else { return }
       actions.append(.send(DataMessage.prefix(id) + payload + EventSuffix.plain))
     }
 
@@ -219,13 +202,13 @@ extension SubscriptionsTransportWS {
     package func sendPosition(_ cursor: Cursor, at now: Instant, actions: inout [SubscriptionServerAction]) {}
 
     package mutating func complete(_ number: Int, actions: inout [SubscriptionServerAction]) {
-      guard let id = table.remove(number) else { return }
+      guard let id = session.finish(number) else { return }
       actions.append(.send(MessageWriting.complete(id)))
     }
 
     package mutating func fail(_ number: Int, errors: [UInt8], actions: inout [SubscriptionServerAction]) {
-      guard let id = table.remove(number) else { return }
-      actions.append(.send(ServerText.error(id, payload: ServerText.errorPayload(errors))))
+      guard let id = session.finish(number) else { return }
+      actions.append(.send(MessageWriting.error(id, payload: ServerText.errorPayload(errors))))
     }
 
     // MARK: Time
@@ -247,7 +230,7 @@ extension SubscriptionsTransportWS {
         refuse(close.reason, actions: &actions)
       case .open:
         keepAliveDue = limits.keepAliveInterval.map { now + $0 }
-        actions.append(.send(ServerText.keepAlive))
+        actions.append(.send(MessageWriting.keepAlive))
       case .authenticating, .closed: break
       }
     }

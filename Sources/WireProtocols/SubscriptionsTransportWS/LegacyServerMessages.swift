@@ -3,8 +3,6 @@ import MartletJSON
 extension SubscriptionsTransportWS {
   /// What a server of this protocol writes.
   enum ServerText {
-    static let keepAlive = Array(#"{"type":"ka"}"#.utf8)
-
     static func connectionError(_ message: String) -> [UInt8] {
       MessageWriting.plain("connection_error", payload: ["message": .string(message)])
     }
@@ -18,14 +16,7 @@ extension SubscriptionsTransportWS {
       guard let id else {
         return MessageWriting.plain("error", payload: ["message": .string(message)])
       }
-      return error(id, payload: ["message": .string(message)])
-    }
-
-    static func error(_ id: OperationID, payload: JSONValue) -> [UInt8] {
-      MessageWriting.message(id, "error") { writer in
-        writer.key("payload")
-        writer.value(payload)
-      }
+      return MessageWriting.error(id, payload: ["message": .string(message)])
     }
 
     /// A list of errors as this protocol's one object: the first, with the whole list beside it when there are more.

@@ -42,12 +42,7 @@ package enum SubscriptionsTransportWS {
 
     package init() {}
 
-    var json: JSONLimits {
-      var limits = JSONLimits()
-      limits.bytes = messageBytes
-      limits.depth = messageDepth
-      return limits
-    }
+    var json: JSONLimits { .message(bytes: messageBytes, depth: messageDepth) }
   }
 
   /// Bounds and deadlines of one client connection.
@@ -63,21 +58,12 @@ package enum SubscriptionsTransportWS {
 
     package init() {}
 
-    var json: JSONLimits {
-      var limits = JSONLimits()
-      limits.bytes = messageBytes
-      limits.depth = messageDepth
-      return limits
-    }
+    var json: JSONLimits { .message(bytes: messageBytes, depth: messageDepth) }
   }
 
   /// The bytes round an event's payload; behind it stands `EventSuffix.plain`.
   enum DataMessage {
     /// `{"id":"…","type":"data","payload":`
-    static func prefix(_ id: OperationID) -> [UInt8] {
-      var writer = JSONWriter()
-      writer.string(id.text)
-      return Array("{\"id\":".utf8) + writer.bytes + Array(",\"type\":\"data\",\"payload\":".utf8)
-    }
+    static func prefix(_ id: OperationID) -> [UInt8] { MessageWriting.eventPrefix(id, "data") }
   }
 }
