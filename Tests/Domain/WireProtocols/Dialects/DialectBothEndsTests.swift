@@ -14,6 +14,8 @@ import Testing
     let byteByByte: Bool
     var told: [String] = []
     var stopped: [Int] = []
+    /// Why the server lets nobody in.
+    var refusal: String?
 
     init(_ dialect: SubscriptionDialect, byteByByte: Bool) {
       switch dialect {
@@ -26,23 +28,44 @@ import Testing
       self.byteByByte = byteByByte
     }
 
+    /// Another socket to another server, for the same client.
+    mutating func reconnect(_ payload: JSONObject? = nil) {
+      client.disconnect()
+      server = Pair(client.machine.dialect, byteByByte: byteByByte).server
+      clientSocket = .client()
+      serverSocket = WebSocketEnd()
+      client.open(payload)
+    }
+
+    /// Carries out what the client says.
+    private mutating func carryOut() {
+      for action in client.take() {
+        switch action {
+        case .send(let text): clientSocket.machine.send(text: Array(text.utf8), to: &clientSocket.output)
+        case .next(let id, let payload): told.append("\(id) \(payload)")
+        case .completed(let id): told.append("\(id) completed")
+        case .failed(let id, let errors): told.append("\(id) failed \(errors)")
+        case .ready(let id), .confirmed(let id): told.append("\(id) live")
+        case .refused(let retry, let errors): told.append("refused \(retry) \(errors)")
+        case .acknowledged, .alive, .started, .gap, .unauthorized, .violated, .lost, .mismatched, .close: break
+        }
+      }
+    }
+
     /// Carries messages until nobody has anything to say.
     mutating func settle() {
       while true {
-        for action in client.take() {
-          switch action {
-          case .send(let text): clientSocket.machine.send(text: Array(text.utf8), to: &clientSocket.output)
-          case .next(let id, let payload): told.append("\(id) \(payload)")
-          case .completed(let id): told.append("\(id) completed")
-          case .failed(let id, let errors): told.append("\(id) failed \(errors)")
-          case .ready(let id), .confirmed(let id): told.append("\(id) live")
-          case .refused(let retry, let errors): told.append("refused \(retry) \(errors)")
-          case .acknowledged, .alive, .started, .gap, .unauthorized, .violated, .lost, .mismatched, .close: break
-          }
-        }
+        carryOut()
         while !server.actions.isEmpty {
           switch server.actions.removeFirst() {
-          case .authenticate: server.machine.accept(payload: nil, at: .zero, actions: &server.actions)
+          case .authenticate:
+            if let refusal {
+              server.machine.refuse(refusal, actions: &server.actions)
+            } else {
+              server.machine.accept(payload: nil, at: .zero, actions: &server.actions)
+            }
+          case .close(let close):
+            serverSocket.machine.close(close.code, reason: close.reason, at: .zero, output: &serverSocket.output)
           case .start(let number, _, let request):
             if request.query == "bad" {
               server.fail(number, #"[{"message":"no"}]"#)
@@ -51,7 +74,7 @@ import Testing
             }
           case .send(let text): serverSocket.machine.send(text: text, to: &serverSocket.output)
           case .stop(let number): stopped.append(number)
-          case .tellPosition, .violated, .close: break
+          case .tellPosition, .violated: break
           }
         }
         if clientSocket.output.isEmpty, serverSocket.output.isEmpty, client.actions.isEmpty { return }
@@ -60,8 +83,15 @@ import Testing
         for case .text(let text) in serverSocket.events {
           server.machine.receive(text, at: .zero, actions: &server.actions)
         }
-        for case .text(let text) in clientSocket.events {
-          client.machine.receive(text, at: .zero, actions: &client.actions)
+        for event in clientSocket.events {
+          switch event {
+          case .text(let text): client.machine.receive(text, at: .zero, actions: &client.actions)
+          case .closed(let closure):
+            carryOut()
+            told.append("closed \(closure.code.rawValue) \(closure.reason)")
+            client.disconnect()
+          case .binary, .ping, .pong, .closeTransport, .abortTransport: break
+          }
         }
         serverSocket.events = []
         clientSocket.events = []
@@ -89,6 +119,71 @@ import Testing
     #expect(pair.told.contains(#"2 failed ["no"]"#))
     #expect(pair.stopped == [3])
     #expect(pair.server.machine.operationCount == 0 && pair.client.machine.operationCount == 0)
+  }
+
+  private static func authorization(_ dialect: SubscriptionDialect) -> JSONObject? {
+    dialect == .appSync ? ["host": "h"] : nil
+  }
+
+  @Test(arguments: SubscriptionDialect.allCases, [false, true])
+  func `a refusal reaches the client with its reason and asks for new credentials`(
+    dialect: SubscriptionDialect, byteByByte: Bool
+  ) throws {
+    var pair = Pair(dialect, byteByByte: byteByByte)
+    pair.refusal = "no such token"
+    try pair.client.start("1")
+    pair.client.open(Self.authorization(dialect))
+    pair.settle()
+    switch dialect {
+    case .transportWS: #expect(pair.told == ["closed 4403 no such token"])
+    case .legacy:
+      #expect(pair.told == [#"refused withNewCredentials ["no such token"]"#, "closed 1011 no such token"])
+    case .appSync:
+      #expect(pair.told == [#"refused withNewCredentials ["no such token"]"#, "closed 1008 no such token"])
+    }
+    if dialect == .transportWS { #expect(dialect.retry(after: 4403) == .withNewCredentials) }
+    // The operation has not been executed: with other credentials it is sent after all.
+    pair.refusal = nil
+    pair.told = []
+    pair.reconnect(Self.authorization(dialect))
+    pair.settle()
+    pair.server.next(1, "{}")
+    pair.settle()
+    #expect(pair.told.last == "1 {}")
+  }
+
+  @Test(arguments: SubscriptionDialect.allCases, [false, true])
+  func `a subscription goes on over the next socket, and what it may not repeat is lost`(
+    dialect: SubscriptionDialect, byteByByte: Bool
+  ) throws {
+    var pair = Pair(dialect, byteByByte: byteByByte)
+    try pair.client.start("1")
+    try pair.client.start("2", repetition: .never)
+    pair.client.open(Self.authorization(dialect))
+    pair.settle()
+    pair.server.next(1, #"{"n":1}"#)
+    pair.settle()
+    pair.reconnect(Self.authorization(dialect))
+    pair.settle()
+    #expect(pair.server.machine.operationCount == 1 && pair.client.machine.operationCount == 1)
+    pair.server.next(1, #"{"n":2}"#)
+    pair.settle()
+    #expect(pair.told.filter { $0.hasPrefix("1 {") } == [#"1 {"n":1}"#, #"1 {"n":2}"#])
+    #expect(pair.told.allSatisfy { !$0.hasPrefix("2 {") })
+  }
+
+  @Test(arguments: SubscriptionDialect.allCases, [false, true])
+  func `a server that stops is heard by code, and the client comes back`(
+    dialect: SubscriptionDialect, byteByByte: Bool
+  ) throws {
+    var pair = Pair(dialect, byteByByte: byteByByte)
+    try pair.client.start("1")
+    pair.client.open(Self.authorization(dialect))
+    pair.settle()
+    pair.server.machine.end(1001, "bye", actions: &pair.server.actions)
+    pair.settle()
+    #expect(pair.told.last == "closed 1001 bye" && pair.stopped == [1])
+    #expect(dialect.retry(after: 1001) == .afterBackoff && pair.client.machine.operationCount == 1)
   }
 
   @Test(arguments: SubscriptionDialect.allCases)
