@@ -66,6 +66,50 @@ import Testing
     }
   }
 
+  @Test func `the older graphql-ws names documents by hash too, and is told of unknown ones as of any error`()
+    async throws
+  {
+    let talk = Talk(dialect: .legacy)
+    try await Served.with(Self.schema) { server in
+      let socket = try await talk.acknowledged(server.port)
+      let extensions: JSONObject = ["persistedQuery": Self.reference(Self.document)]
+      func start(_ id: String, _ query: String?) -> String {
+        var payload: JSONObject = ["extensions": .object(extensions)]
+        if let query { payload["query"] = .string(query) }
+        let message: JSONValue = ["id": .string(id), "type": "start", "payload": .object(payload)]
+        return String(decoding: message.serialized(), as: UTF8.self)
+      }
+      socket.send(start("1", nil))
+      let unknown = try await socket.message()
+      #expect(unknown["type"] == "error" && unknown["payload"]?["message"] == "PersistedQueryNotFound")
+      #expect(unknown["payload"]?["extensions"]?["code"] == "PERSISTED_QUERY_NOT_FOUND")
+      socket.send(start("2", Self.document), start("3", nil))
+      for id in ["2", "3"] {
+        let data = try await socket.message("data")
+        #expect(data["id"]?.string == id && data["payload"]?["data"]?["__typename"] == "Query")
+      }
+      // Not to know a document breaks no rule.
+      #expect(try await Metrics.read(server)["martlet_protocol_errors_total"] == 0)
+      socket.abort()
+    }
+  }
+
+  @Test(arguments: [
+    #"{"version":2,"sha256Hash":"HASH"}"#, #"{"version":1,"sha256Hash":"HASHHASH"}"#, #"{"version":1}"#, "[]", "1",
+  ])
+  func `a reference that is none is refused and counted`(reference: String) async throws {
+    let hash = PersistedOperation(hash: Digest.sha256(Array(Self.document.utf8))).hexadecimal
+    let text = reference.split(separator: "HASH", omittingEmptySubsequences: false).joined(separator: hash)
+    let member = try JSONValue(parsing: Array(text.utf8))
+    try await Served.with(Self.schema) { server in
+      let answer = try await post(
+        ["query": .string(Self.document), "extensions": ["persistedQuery": member]], port: server.port)
+      #expect(answer.status == 400 && answer.json["data"] == nil, "\(answer.text)")
+      #expect(answer.json["errors"]?[0]?["extensions"]?["code"] == "BAD_USER_INPUT", "\(answer.text)")
+      #expect(try await Metrics.read(server)["martlet_protocol_errors_total"] == 1)
+    }
+  }
+
   @Test func `a server that keeps none says so`() async throws {
     try await Served.with(Self.schema, { $0.limits.persistedOperations = 0 }) { server in
       let answer = try await post(
