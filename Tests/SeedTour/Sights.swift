@@ -110,6 +110,21 @@ enum Sights {
       """
     ),
     (
+      LostConnection.self,
+      """
+      the connection is connecting
+      the connection is connected
+      a new todo: before
+      now the server is killed
+      the connection is interrupted
+      the connection is connected
+      a new todo: meanwhile
+      a new todo: after
+      the connection is disconnected
+      the loop has ended
+      """
+    ),
+    (
       Transports.self,
       """
       split: subscribed with 1 sockets and 0 HTTP streams

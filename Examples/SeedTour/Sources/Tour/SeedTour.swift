@@ -20,7 +20,8 @@ enum SeedTour {
 enum Tour {
   static let stops: [any Stop.Type] = [
     Configuring.self, TodoLoop.self, TodoSink.self, TwoSinks.self, ChangesOfTodos.self, BrokenEvents.self,
-    Endings.self, Transports.self, States.self, FeedModel.self, ReviewScreens.self, ReviewLists.self,
+    Endings.self, LostConnection.self, Transports.self, States.self, FeedModel.self, ReviewScreens.self,
+    ReviewLists.self,
     Authorization.self, Dialects.self,
   ]
 

@@ -5,6 +5,9 @@ import Synchronization
   import FoundationNetworking
 #endif
 
+/// The platform's function of this name, which the methods here would hide.
+private func sendSignal(_ process: Int32, _ signal: Int32) { _ = kill(process, signal) }
+
 /// `martlet serve` as a process of its own: the tour's schema, a free port, data in memory.
 final class ServeProcess: Sendable {
   private static let running = Mutex<[ObjectIdentifier: Process]>([:])
@@ -17,7 +20,12 @@ final class ServeProcess: Sendable {
   private let output: Transcript
 
   /// One that is open to this machine.
-  static func open() async throws -> ServeProcess { try await start(["--dev"], key: nil) }
+  static func open() async throws -> ServeProcess { try await start(["--dev", "--memory", "--port", "0"], key: nil) }
+
+  /// The same with data in a folder, so that another one can go on where it ends.
+  static func open(data folder: URL, port: Int = 0) async throws -> ServeProcess {
+    try await start(["--dev", "--data", folder.path, "--port", "\(port)"], key: nil)
+  }
 
   /// One that is closed but for the holder of a key, which is made by `martlet access new`.
   static func guarded() async throws -> ServeProcess {
@@ -29,14 +37,14 @@ final class ServeProcess: Sendable {
     guard let key = said.split(whereSeparator: \.isWhitespace).first(where: { $0.hasPrefix("martlet_") }) else {
       throw TourFailure("martlet access said no key: \(said)")
     }
-    return try await start(["--access", file], key: String(key))
+    return try await start(["--access", file, "--memory", "--port", "0"], key: String(key))
   }
 
-  private static func start(_ access: [String], key: String?) async throws -> ServeProcess {
+  private static func start(_ words: [String], key: String?) async throws -> ServeProcess {
     let process = Process()
     process.executableURL = try Command.url()
     let schema = Command.folder.appendingPathComponent("schema.graphql").path
-    process.arguments = ["serve", schema, "--memory", "--port", "0", "--log-level", "error"] + access
+    process.arguments = ["serve", schema, "--log-level", "error"] + words
     process.standardInput = FileHandle.nullDevice
     let (pipe, output) = (Pipe(), Transcript())
     process.standardOutput = pipe
@@ -83,14 +91,20 @@ final class ServeProcess: Sendable {
     try? await output.wait { _ in false }
   }
 
+  /// Kills it: it has no time to say anything to anybody. Returns when it has gone.
+  func kill() async {
+    Self.end(process, SIGKILL)
+    try? await output.wait { _ in false }
+  }
+
   /// Stops all that run, without waiting.
   static func endAll() {
     for process in running.withLock({ $0.values.map { $0 } }) { end(process) }
   }
 
-  private static func end(_ process: Process) {
+  private static func end(_ process: Process, _ signal: Int32 = SIGTERM) {
     guard running.withLock({ $0.removeValue(forKey: ObjectIdentifier(process)) }) != nil else { return }
-    process.terminate()
+    if process.isRunning { sendSignal(process.processIdentifier, signal) }
   }
 
   // MARK: What it says of itself
