@@ -82,11 +82,11 @@ enum SeedRuns {
     SeedRun("view-model", of: ["003-6"], operations: .block(BlockName("003", 2))) { _ in
       [
         "nothing yet, well", "review 1: 5 stars, well", "review 2: 1 stars, well",
-        "review 2: 1 stars, shutDown: the client was shut down", "over",
+        "nothing yet, well", "nothing yet, nobody is there", "over",
       ]
     },
     SeedRun("view-controller", of: ["003-7"], operations: .block(BlockName("003", 2))) { printed in
-      ["5 stars", "1 stars", printed("003-7", 0, "shutDown: the client was shut down"), "over"]
+      ["5 stars", "1 stars", printed("003-7", 0, "nobody is there"), "over"]
     },
   ]
 

@@ -100,6 +100,19 @@ public enum Served {
   }
 }
 
+/// A network that nobody can be reached by.
+public struct Unreachable: NetworkTransport {
+  public init() {}
+
+  public func send(_ request: OperationRequest) async throws -> OperationPayload {
+    throw Served.Failure("nobody is there")
+  }
+
+  public func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) {
+    feed.finish(throwing: Served.Failure("nobody is there"))
+  }
+}
+
 extension URL {
   init(text: String) throws {
     guard let url = URL(string: text) else { throw Served.Failure("\(text) is no address") }
