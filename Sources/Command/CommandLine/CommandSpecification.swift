@@ -8,6 +8,8 @@ struct CommandSpecification: Sendable {
     let help: String
     /// Whether it may be given several times.
     var repeats = false
+    /// The values it can have; empty when anything can be given.
+    var choices: [String] = []
   }
 
   /// One operand, in order.

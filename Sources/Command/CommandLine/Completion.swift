@@ -16,6 +16,12 @@ enum Completion {
   private static func bash(_ commands: [CommandSpecification]) -> String {
     var lines = ["_martlet() {", "  local current=${COMP_WORDS[COMP_CWORD]}", "  case ${COMP_WORDS[1]} in"]
     for command in commands {
+      // The values of an option stand behind its name.
+      for option in command.options where !option.choices.isEmpty {
+        lines.append(
+          "    \(command.name)) [ \"${COMP_WORDS[COMP_CWORD-1]}\" = --\(option.name) ] && { COMPREPLY=($(compgen -W "
+            + "'\(option.choices.joined(separator: " "))' -- \"$current\")); return; } ;;&")
+      }
       lines.append(
         "    \(command.name)) COMPREPLY=($(compgen -f -W '\(words(command).joined(separator: " "))' -- \"$current\")) ;;"
       )
@@ -33,7 +39,7 @@ enum Completion {
     lines += ["    && return", "  fi", "  case $words[2] in"]
     for command in commands {
       let options = command.options.map {
-        "'--\($0.name)[\(quoted($0.help))]\($0.value.map { ":\($0):_files" } ?? "")'"
+        "'--\($0.name)[\(quoted($0.help))]\(Self.values(of: $0))'"
       }
       lines.append("    \(command.name)) _arguments \((options + ["'*:operand:_files'"]).joined(separator: " ")) ;;")
     }
@@ -45,13 +51,20 @@ enum Completion {
     for command in commands {
       lines.append("complete -c martlet -n __fish_use_subcommand -a \(command.name) -d '\(quoted(command.summary))'")
       for option in command.options {
-        let value = option.value == nil ? "" : " -r"
+        let choices = option.choices.joined(separator: " ")
+        let value = option.value == nil ? "" : choices.isEmpty ? " -r" : " -x -a '\(choices)'"
         lines.append(
           "complete -c martlet -n '__fish_seen_subcommand_from \(command.name)' -l \(option.name)\(value)"
             + " -d '\(quoted(option.help))'")
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// What zsh offers behind an option.
+  private static func values(of option: CommandSpecification.Option) -> String {
+    guard let value = option.value else { return "" }
+    return option.choices.isEmpty ? ":\(value):_files" : ":\(value):(\(option.choices.joined(separator: " ")))"
   }
 
   private static func quoted(_ text: String) -> String {

@@ -35,6 +35,9 @@ struct ParsedArguments: Sendable {
           guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
             throw UsageError("--\(name) needs a value: --\(name) \(valueName).")
           }
+          guard option.choices.isEmpty || option.choices.contains(value) else {
+            throw UsageError(Self.unknownValue(value, of: option))
+          }
           values[name, default: []].append(value)
         } else {
           guard parts.count == 1 else { throw UsageError("--\(name) takes no value.") }
@@ -91,6 +94,13 @@ struct ParsedArguments: Sendable {
       return "Unknown option --\(name). Did you mean --\(near)?"
     }
     return "Unknown option --\(name). 'martlet \(specification.name) --help' lists the options."
+  }
+
+  private static func unknownValue(_ value: String, of option: CommandSpecification.Option) -> String {
+    let text = "--\(option.name) must be one of \(option.choices.joined(separator: ", ")), not '\(value)'."
+    let near = option.choices.min { distance($0, value) < distance($1, value) }
+    guard let near, distance(near, value) <= 3 else { return text }
+    return text + " Did you mean \(near)?"
   }
 
   /// Edits from one word to the other (insertions, deletions, substitutions).

@@ -32,17 +32,23 @@ enum Console {
 /// Files named on the command line, with failures that name them.
 enum NamedFile {
   static func text(_ path: String) throws(CommandFailure) -> String {
-    let data: Data
-    do {
-      data =
-        path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : try Data(contentsOf: URL(fileURLWithPath: path))
-    } catch {
-      throw CommandFailure(.io, "\(path) cannot be read: \(reason(error)).")
-    }
-    guard let text = String(data: data, encoding: .utf8) else {
+    guard let text = String(data: try data(path), encoding: .utf8) else {
       throw CommandFailure(.badData, "\(path) is not UTF-8 text.")
     }
     return text
+  }
+
+  static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
+    Array(try data(path))
+  }
+
+  private static func data(_ path: String) throws(CommandFailure) -> Data {
+    do {
+      if path == "-" { return FileHandle.standardInput.readDataToEndOfFile() }
+      return try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure(.io, "\(path) cannot be read: \(reason(error)).")
+    }
   }
 
   static func write(_ text: String, to path: String) throws(CommandFailure) {

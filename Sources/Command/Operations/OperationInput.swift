@@ -1,3 +1,5 @@
+import Foundation
+import Martlet
 import MartletJSON
 
 /// What the commands that send a document have in common.
@@ -7,6 +9,8 @@ struct OperationInput {
   let variables: JSONObject
   let operationName: String?
   let headers: [(name: String, value: String)]
+  /// Files that travel as variables.
+  var files: [GraphQLFile] = []
 
   static let operands: [CommandSpecification.Operand] = [
     .init(name: "URL", help: "the server, as http://127.0.0.1:8080/graphql; the path may be left out"),
@@ -23,11 +27,16 @@ struct OperationInput {
       .init(name: "operation", value: "NAME", help: "the operation to run, if the document has several"),
     ] + connectionOptions
 
+  static let file = CommandSpecification.Option(
+    name: "file", value: "VARIABLE=PATH", help: "send a file as this variable, such as picture or input.pictures.0",
+    repeats: true)
+
   init(_ arguments: ParsedArguments) throws {
     url = try Self.url(arguments.operands[0])
     document = try Self.text(arguments.operands[1])
     operationName = arguments.value("operation")
     headers = try Self.headers(arguments)
+    files = try arguments.all("file").map(Self.readFile)
     guard let text = arguments.value("variables") else {
       variables = JSONObject()
       return
@@ -40,6 +49,27 @@ struct OperationInput {
     }
     guard let object = value.object else { throw UsageError("--variables must be a JSON object.") }
     variables = object
+  }
+
+  /// A file by its place in the variables, read.
+  private static func readFile(_ word: String) throws -> GraphQLFile {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+      throw UsageError("--file must be VARIABLE=PATH, not '\(word)'.")
+    }
+    let path = String(parts[1])
+    return GraphQLFile(
+      fieldName: String(parts[0]), originalName: URL(fileURLWithPath: path).lastPathComponent,
+      content: try NamedFile.bytes(path))
+  }
+
+  /// The variables with null where files belong, as the specification of such requests wants it.
+  var variablesWithRoomForFiles: JSONObject {
+    var variables = variables
+    for file in files where !file.fieldName.contains(".") && variables[file.fieldName] == nil {
+      variables[file.fieldName] = .null
+    }
+    return variables
   }
 
   /// `@FILE`, `-`, or the text itself.

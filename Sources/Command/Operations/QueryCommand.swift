@@ -4,7 +4,7 @@ import Martlet
 enum QueryCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "query", summary: "Run a query and print its response.", operands: OperationInput.operands,
-    options: OperationInput.options + [SingleOperation.compact],
+    options: OperationInput.options + [OperationInput.file, SingleOperation.compact],
     examples: [
       ("martlet query localhost:8080 '{ listTodos { items { id text } } }'", "prints the response, indented"),
       (
@@ -22,12 +22,16 @@ enum QueryCommand: Subcommand {
 enum MutateCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "mutate", summary: "Run a mutation once and print its response.", operands: OperationInput.operands,
-    options: OperationInput.options + [SingleOperation.compact],
+    options: OperationInput.options + [OperationInput.file, SingleOperation.compact],
     examples: [
       (
         "martlet mutate localhost:8080 'mutation { createTodo(input: {text: \"Tea\"}) { id } }'",
         "writes a record and prints its id"
-      )
+      ),
+      (
+        "martlet mutate localhost:8080 'mutation ($p: Upload!) { setPicture(picture: $p) }' --file p=picture.png",
+        "sends a file along"
+      ),
     ],
     discussion:
       "A mutation is sent once. When the connection is lost before the answer, exit code 69 says that it may have been "
@@ -44,7 +48,7 @@ enum SingleOperation {
 
   static func run(_ arguments: ParsedArguments, isMutation: Bool) async throws -> ExitCode {
     let input = try OperationInput(arguments)
-    let remote = try Remote(url: input.url, headers: input.headers, attempts: 0)
+    let remote = try Remote(url: input.url, headers: input.headers, attempts: 0, subscribingBy: .multipart)
     let response = try await remote.perform(input, isMutation: isMutation)
     let value = JSONValue.object(response)
     Console.out(arguments.has("compact") ? value.description : JSONText.pretty(value))

@@ -5,8 +5,13 @@ import Martlet
 struct Remote: Sendable {
   let client: GraphQLClient
 
-  /// - Parameter attempts: connection attempts in a row before giving up; nil goes on for ever.
-  init(url: String, headers: [(name: String, value: String)], attempts: Int?) throws {
+  /// - Parameters:
+  ///   - attempts: connection attempts in a row before giving up; nil goes on for ever.
+  ///   - spoken: how subscriptions go; queries and mutations go by HTTP.
+  init(
+    url: String, headers: [(name: String, value: String)], attempts: Int?,
+    subscribingBy spoken: SubscriptionProtocol = .transportWS
+  ) throws {
     guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is no URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = attempts
@@ -16,13 +21,29 @@ struct Remote: Sendable {
     for header in headers { payload[header.name] = .string(header.value) }
     let credentials = Credentials(headers: headers, payload: payload)
     if !headers.isEmpty { configuration.credentials = { _ in credentials } }
-    client = try GraphQLClient(url: parsed, configuration: configuration)
+    client = GraphQLClient(networkTransport: try spoken.transport(parsed, configuration))
   }
 
   /// The whole response as an object.
   func perform(_ input: OperationInput, isMutation: Bool) async throws(CommandFailure) -> JSONObject {
-    try await perform(
+    guard input.files.isEmpty else { return try await upload(input, isMutation: isMutation) }
+    return try await perform(
       input.document, variables: input.variables, operationName: input.operationName, isMutation: isMutation)
+  }
+
+  private func upload(_ input: OperationInput, isMutation: Bool) async throws(CommandFailure) -> JSONObject {
+    guard let transport = client.networkTransport as? any UploadingNetworkTransport else {
+      throw CommandFailure(.failure, "This way to the server takes no files.")
+    }
+    let request = OperationRequest(
+      isMutation ? .mutation : .query, document: input.document, operationName: input.operationName,
+      variables: input.variablesWithRoomForFiles)
+    do {
+      let response = try await transport.upload(request, files: input.files).value
+      return response.object ?? ["data": response]
+    } catch {
+      throw Self.failure(error)
+    }
   }
 
   func perform(
@@ -48,8 +69,9 @@ struct Remote: Sendable {
   }
 
   /// What to say and how to end after an error of the client.
-  static func failure(_ error: any Error) -> CommandFailure {
+  static func failure(_ error: any Error, of spoken: SubscriptionProtocol? = nil) -> CommandFailure {
     guard let error = error as? GraphQLClientError else { return CommandFailure(.failure, "\(error)") }
+    if let advice = spoken?.advice(error) { return CommandFailure(.unavailable, "\(error.description)\n\(advice)") }
     if !error.errors.isEmpty {
       let lines = error.errors.map { error in
         let place = error["locations"]?[0].map { " (\($0["line"]?.int ?? 0):\($0["column"]?.int ?? 0))" } ?? ""

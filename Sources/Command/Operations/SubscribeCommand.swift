@@ -11,7 +11,7 @@ enum SubscribeCommand: Subcommand {
       .init(name: "resume-from", value: "CURSOR", help: "begin behind this cursor of an earlier event"),
       .init(name: "limit", value: "N", help: "end after N events"),
       .init(name: "attempts", value: "N", help: "give up after N failed connections in a row (default: never)"),
-      .init(name: "protocol", value: "NAME", help: "graphql-transport-ws, the default and the only one yet"),
+      SubscriptionProtocol.option,
     ],
     examples: [
       ("martlet subscribe localhost:8080 'subscription { onCreateTodo { id text } }'", "prints every new record"),
@@ -19,39 +19,58 @@ enum SubscribeCommand: Subcommand {
         "martlet subscribe localhost:8080 @board.graphql --resume-from 9f03a1-1042",
         "prints what has happened since, then what happens"
       ),
+      (
+        "martlet subscribe https://api.example/graphql @late.graphql --protocol sse",
+        "subscribes to a server of somebody else by server-sent events"
+      ),
+      (
+        "martlet subscribe https://api.example/graphql @late.graphql --protocol appsync --header x-api-key:$KEY",
+        "shows AppSync a key"
+      ),
     ],
     discussion:
       "An event is one line: its cursor, then the response. A lost connection is dialled again and the events go on "
       + "where they stopped; a hole that cannot be filled is a line of its own: {\"gap\":{…}}. The state of the "
-      + "connection is told on standard error.")
+      + "connection is told on standard error. That is graphql-transport-ws with a server of this package. By graphql-ws "
+      + "and appsync a lost connection is dialled again and told as a gap; by multipart and sse, which go by HTTP, it is "
+      + "the end. Header fields go with the handshake or request, into the payload of connection_init, and by appsync "
+      + "into the authorization.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-    if let name = arguments.value("protocol"), name != "graphql-transport-ws" {
-      throw UsageError("--protocol \(name) comes later; this version speaks graphql-transport-ws.")
-    }
+    let spoken = SubscriptionProtocol(arguments)
     let input = try OperationInput(arguments)
     let limit = try arguments.integer("limit", in: 1...Int.max)
     var cursor: Cursor?
     if let text = arguments.value("resume-from") {
       guard let place = Cursor(text) else { throw UsageError("'\(text)' is no cursor, such as 9f03a1-1042.") }
+      guard spoken.resumes else {
+        throw UsageError("--resume-from needs --protocol graphql-transport-ws: \(spoken.rawValue) has no cursors.")
+      }
       cursor = place
     }
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
-    let remote = try Remote(url: input.url, headers: input.headers, attempts: attempts)
+    if attempts != nil, spoken.goesByHTTP {
+      throw UsageError("--attempts needs a WebSocket: a subscription by \(spoken.rawValue) ends with its connection.")
+    }
+    let remote = try Remote(url: input.url, headers: input.headers, attempts: attempts, subscribingBy: spoken)
+    let attemptsMade = remote.client.connectionEvents
     let stream = remote.client.subscribe(
       input.document, variables: input.variables, operationName: input.operationName, as: JSONValue.self,
       resumingFrom: cursor)
     let watching = Task { await tell(stream.states) }
+    let dialling = Task { await tell(attemptsMade) }
     let stopping = Task { await stop(stream, at: Signals.sequence([SIGINT, SIGTERM])) }
     defer {
       watching.cancel()
+      dialling.cancel()
       stopping.cancel()
     }
-    return try await print(stream, limit: limit, pretty: arguments.has("pretty"))
+    return try await print(stream, limit: limit, pretty: arguments.has("pretty"), spoken)
   }
 
   private static func print(
-    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, limit: Int?, pretty: Bool
+    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, limit: Int?, pretty: Bool,
+    _ spoken: SubscriptionProtocol
   ) async throws -> ExitCode {
     var last: Cursor?
     var count = 0
@@ -67,7 +86,7 @@ enum SubscribeCommand: Subcommand {
       }
     } catch {
       if let last { Console.error("The last event was \(last); --resume-from \(last) goes on behind it.") }
-      throw Remote.failure(error)
+      throw Remote.failure(error, of: spoken)
     }
     if let last { Console.error("Ended after \(count) events; --resume-from \(last) goes on behind the last.") }
     return hasErrors ? .failure : .success
@@ -87,6 +106,21 @@ enum SubscribeCommand: Subcommand {
       case .pending, .paused, .finished: break
       case .active: Console.error("Subscribed.")
       case .reconnecting: Console.error("The connection was lost; reconnecting.")
+      }
+    }
+  }
+
+  /// Says once why there is no connection, however often it is tried.
+  private static func tell(_ events: AsyncStream<ConnectionEvent>) async {
+    var said: String?
+    for await event in events {
+      switch event {
+      case .disconnected(let code, let reason):
+        guard code == nil, reason != said else { continue }
+        said = reason
+        Console.error("No connection: \(reason).")
+      case .connected, .reconnected: said = nil
+      case .ping, .pong: break
       }
     }
   }

@@ -83,4 +83,17 @@ import Testing
     #expect(result.status == 0)
     #expect(result.output == "--data\n")
   }
+
+  @Test func `completion offers the values of an option behind it`() async throws {
+    let script = try Completion.script(for: "bash", commands: Subcommands.specifications)
+    let result = try await ShellRun.bash(
+      script + "\nCOMP_WORDS=(martlet subscribe --protocol graphql-w); COMP_CWORD=3; _martlet; echo \"${COMPREPLY[@]}\""
+    )
+    #expect(result.status == 0)
+    #expect(result.output == "graphql-ws\n")
+    let zsh = try Completion.script(for: "zsh", commands: Subcommands.specifications)
+    #expect(zsh.contains(":NAME:(graphql-transport-ws graphql-ws appsync multipart sse"))
+    let fish = try Completion.script(for: "fish", commands: Subcommands.specifications)
+    #expect(fish.contains("-l protocol -x -a 'graphql-transport-ws graphql-ws appsync multipart sse"))
+  }
 }

@@ -1,0 +1,73 @@
+import Foundation
+import Martlet
+
+/// What `martlet subscribe --protocol` speaks.
+enum SubscriptionProtocol: String, CaseIterable {
+  case transportWS = "graphql-transport-ws"
+  case legacyWS = "graphql-ws"
+  case appSync = "appsync"
+  case multipart
+  case events = "sse"
+
+  static let option = CommandSpecification.Option(
+    name: "protocol", value: "NAME",
+    help: "\(allCases.map(\.rawValue).joined(separator: ", ")) (default \(transportWS.rawValue))",
+    choices: allCases.map(\.rawValue))
+
+  init(_ arguments: ParsedArguments) {
+    self = arguments.value("protocol").flatMap { SubscriptionProtocol(rawValue: $0) } ?? .transportWS
+  }
+
+  /// Whether a subscription can begin behind a cursor.
+  var resumes: Bool {
+    switch self {
+    case .transportWS: true
+    case .legacyWS, .appSync, .multipart, .events: false
+    }
+  }
+
+  /// Whether it goes by HTTP, where a lost connection is the end.
+  var goesByHTTP: Bool {
+    switch self {
+    case .transportWS, .legacyWS, .appSync: false
+    case .multipart, .events: true
+    }
+  }
+
+  /// A transport that subscribes by this protocol and asks by HTTP.
+  func transport(_ url: URL, _ configuration: ConnectionConfiguration) throws -> any NetworkTransport {
+    var configuration = configuration
+    switch self {
+    case .transportWS: configuration.dialect = .graphqlTransportWS
+    case .legacyWS: configuration.dialect = .graphqlWS
+    case .appSync: configuration.dialect = .appSync()
+    case .multipart: configuration.subscriptionMediaType = .multipart
+    case .events: configuration.subscriptionMediaType = .eventStream
+    }
+    guard goesByHTTP else { return try WebSocketTransport(url: url, configuration: configuration) }
+    return RequestChainNetworkTransport(
+      interceptorProvider: DefaultInterceptorProvider(interceptors: []), endpointURL: url,
+      configuration: configuration)
+  }
+
+  /// What to try when the server does not speak this one; nil when the error says nothing about that.
+  func advice(_ error: GraphQLClientError) -> String? {
+    let unmet: Bool
+    if error.code == .protocolMismatch {
+      unmet = true
+    } else if error.code == .connectFailed {
+      // An HTTP server answered, and refused the upgrade.
+      unmet = error.message.contains("did not switch protocols")
+    } else if error.code == .httpStatus {
+      // What servers answer who do not know the path, the method or the media type.
+      unmet = error.status.map { [200, 400, 404, 405, 406, 415, 501].contains($0) } ?? false
+    } else if error.code == .operationFailed {
+      unmet = goesByHTTP && error.status.map { [400, 405, 406, 415].contains($0) } ?? false
+    } else {
+      unmet = false
+    }
+    guard unmet else { return nil }
+    let others = Self.allCases.filter { $0 != self }.map(\.rawValue).joined(separator: ", ")
+    return "The server may not speak \(rawValue) at this URL; --protocol has \(others)."
+  }
+}

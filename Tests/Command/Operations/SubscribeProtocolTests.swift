@@ -1,0 +1,136 @@
+import Foundation
+import MartletJSON
+import MartletServer
+import Testing
+
+@testable import MartletCommand
+
+/// `martlet subscribe --protocol`, as a process against a server.
+@Suite(.timeLimit(.minutes(2))) struct SubscribeProtocolTests {
+  static let protocols = SubscriptionProtocol.allCases.map(\.rawValue)
+
+  private static func server() throws -> GraphQLServer {
+    var configuration = ServerConfiguration(
+      schema: """
+        scalar Upload
+        type Query { hello: String }
+        type Mutation { keep(picture: Upload!): String }
+        type Subscription { tick(upTo: Int!, failAt: Int): Int }
+        """)
+    configuration.access = .development
+    configuration.resolvers = { resolvers in
+      resolvers.compute("Query", "hello") { _ in "world" }
+      resolvers.resolve("Mutation", "keep") { request in
+        let file = try Upload(request.arguments["picture"])
+        return "\(file.filename) \(String(decoding: file.bytes, as: UTF8.self))"
+      }
+      resolvers.stream("Subscription", "tick") { request in
+        let last = request.arguments["upTo"]?.int ?? 0
+        let failing = request.arguments["failAt"]?.int
+        return AsyncThrowingStream<JSONValue, any Error> { continuation in
+          for number in 1...max(1, last) {
+            if number == failing { return continuation.finish(throwing: ResolverError("it failed at \(number)")) }
+            continuation.yield(.int(number))
+          }
+          continuation.finish()
+        }
+      }
+    }
+    let server = try GraphQLServer(configuration)
+    try server.start()
+    return server
+  }
+
+  private static func with(_ body: (String) async throws -> Void) async throws {
+    let server = try server()
+    do { try await body("127.0.0.1:\(server.port)") } catch {
+      await server.stop()
+      throw error
+    }
+    await server.stop()
+  }
+
+  @Test(arguments: protocols)
+  func `events are lines and the server's completion ends the command`(spoken: String) async throws {
+    try await Self.with { server in
+      let run = try await ShellRun.bash(
+        "martlet subscribe \(server) 'subscription { tick(upTo: 3) }' --protocol \(spoken)")
+      let events = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0))["data"] }
+      #expect(events == [["tick": 1], ["tick": 2], ["tick": 3]])
+      #expect(run.status == 0, "\(run.errors)")
+    }
+  }
+
+  @Test(arguments: protocols)
+  func `what the server refuses is said, and so is where`(spoken: String) async throws {
+    try await Self.with { server in
+      let run = try await ShellRun.bash("martlet subscribe \(server) 'subscription { nothing }' --protocol \(spoken)")
+      #expect(run.status == ExitCode.failure.rawValue, "\(run.errors)")
+      #expect((run.errors + run.output).contains("nothing"), "\(run.errors)")
+    }
+  }
+
+  @Test(arguments: protocols)
+  func `a source that fails ends the command with its error`(spoken: String) async throws {
+    try await Self.with { server in
+      let run = try await ShellRun.bash(
+        "martlet subscribe \(server) 'subscription { tick(upTo: 3, failAt: 2) }' --protocol \(spoken)")
+      #expect(run.status == ExitCode.failure.rawValue)
+      #expect((run.errors + run.output).contains("failed at 2"), "\(run.errors)")
+    }
+  }
+
+  @Test(arguments: protocols)
+  func `a server that does not speak it is told apart, with what else to try`(spoken: String) async throws {
+    try await Self.with { server in
+      let run = try await ShellRun.bash(
+        "martlet subscribe \(server)/healthz 'subscription { tick(upTo: 1) }' --protocol \(spoken)"
+          + (spoken.hasPrefix("graphql") || spoken == "appsync" ? " --attempts 0" : ""))
+      #expect(run.status == ExitCode.unavailable.rawValue)
+      #expect(run.errors.contains("may not speak \(spoken) at this URL; --protocol has "), "\(run.errors)")
+    }
+  }
+
+  @Test func `why there is no connection is said while it is tried again`() async throws {
+    let port = try await TutorialTests.freePort()
+    let run = try await ShellRun.bash(
+      "martlet subscribe 127.0.0.1:\(port) 'subscription { tick(upTo: 1) }' --attempts 1")
+    #expect(run.status == ExitCode.unavailable.rawValue)
+    #expect(run.errors.hasPrefix("No connection: "), "\(run.errors)")
+    #expect(run.errors.contains("connectFailed: "), "\(run.errors)")
+  }
+
+  @Test func `a protocol nobody knows is refused with the nearest`() async throws {
+    let run = try await ShellRun.bash("martlet subscribe localhost:1 'subscription { a }' --protocol graphql-vs")
+    #expect(run.status == ExitCode.usage.rawValue)
+    #expect(run.errors.contains("--protocol must be one of graphql-transport-ws, graphql-ws, appsync,"))
+    #expect(run.errors.contains("Did you mean graphql-ws?"))
+  }
+
+  @Test(arguments: ["graphql-ws", "appsync"])
+  func `a cursor is refused where there are none`(spoken: String) async throws {
+    let run = try await ShellRun.bash(
+      "martlet subscribe localhost:1 'subscription { a }' --protocol \(spoken) --resume-from 9f-1")
+    #expect(run.status == ExitCode.usage.rawValue)
+    #expect(run.errors.contains("\(spoken) has no cursors"))
+  }
+
+  @Test func `a file goes along with a mutation`() async throws {
+    try await Self.with { server in
+      let run = try await ShellRun.bash(
+        """
+        cd "$(mktemp -d)" && printf pixels > cat.png
+        martlet mutate \(server) 'mutation ($p: Upload!) { keep(picture: $p) }' --file p=cat.png --compact
+        """)
+      #expect(run.output == #"{"data":{"keep":"cat.png pixels"}}"# + "\n", "\(run.errors)")
+      #expect(run.status == 0)
+    }
+  }
+
+  @Test(arguments: ["p", "p=", "=x"])
+  func `a file without place or path is refused`(word: String) async throws {
+    let run = try await ShellRun.bash("martlet mutate localhost:1 'mutation { a }' --file \(word)")
+    #expect(run.status == ExitCode.usage.rawValue)
+    #expect(run.errors == "--file must be VARIABLE=PATH, not '\(word)'.\n")
+  }
+}
