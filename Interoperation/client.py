@@ -1,105 +1,124 @@
-"""A foreign client, the Python package gql, against a server of this package.
+"""Foreign clients against a server of this package.
 
-  client.py DIALECT URL SCENARIO      prints what happened as one line of JSON
+  client.py PEER DIALECT URL SCENARIO…    prints what happened, by scenario, as one line of JSON
 
-DIALECT: transport-ws, legacy, appsync, http, multipart. SCENARIO:
+Each peer is a file of `clients` with a function `subscribe`, and perhaps `ask`. What a scenario does:
 
-  values      subscribes to `tick(upTo: 3)` and prints the values and how it ended
-  failing     subscribes to `tick(upTo: 3, failAt: 2)` and prints values and errors
-  refused     subscribes to a field that does not exist and prints the error
-  live        subscribes to created notes and prints the first, which somebody else writes
-  cancelled   subscribes to `forever`, leaves after two values, prints them
-  reconnect   subscribes until the connection is lost, subscribes again, leaves after one note, prints all notes
-  query       a query with variables; a failing one; a mutation
+  values      subscribes to `tick(upTo: 3)`
+  failing     subscribes to a source that fails at 2
+  refused     subscribes to a field that does not exist
+  cancelled   leaves after two values of a source without end, and hangs up only when the server's source has stopped
+  requests    a query with a variable, one that fails, and a mutation
+  denied      subscribes with a key that the server does not know
+  allowed     subscribes with one that it knows
+  reconnect   subscribes until the connection is lost, subscribes again, leaves after one note
 """
 
 import asyncio
+import contextlib
+import importlib
 import json
 import sys
+import urllib.request
 
-from gql import Client, gql
-from gql.transport.aiohttp import AIOHTTPTransport
-from gql.transport.appsync_auth import AppSyncApiKeyAuthentication
-from gql.transport.appsync_websockets import AppSyncWebsocketsTransport
-from gql.transport.exceptions import TransportError, TransportQueryError
-from gql.transport.websockets import WebsocketsTransport
+PEER, DIALECT, URL, *SCENARIOS = sys.argv[1:]
+peer = importlib.import_module("clients." + PEER)
+TELLS_COMPLETION = getattr(peer, "TELLS_COMPLETION", True)
 
-DIALECT, URL, SCENARIO = sys.argv[1:4]
-
-
-def transport():
-    host = URL.split("//")[1].split("/")[0]
-    socket = URL.replace("http://", "ws://")
-    if DIALECT == "transport-ws":
-        return WebsocketsTransport(url=socket, subprotocols=["graphql-transport-ws"])
-    if DIALECT == "legacy":
-        return WebsocketsTransport(url=socket, subprotocols=["graphql-ws"])
-    if DIALECT == "appsync":
-        auth = AppSyncApiKeyAuthentication(host=host, api_key="interoperation")
-        return AppSyncWebsocketsTransport(url=socket + "/realtime", auth=auth)
-    return AIOHTTPTransport(url=URL)
+DOCUMENTS = {
+    "values": "subscription { tick(upTo: 3) }",
+    "failing": "subscription { tick(upTo: 3, failAt: 2) }",
+    "refused": "subscription { nothing }",
+    "cancelled": "subscription { forever }",
+    "denied": "subscription { tick(upTo: 1) }",
+    "allowed": "subscription { tick(upTo: 1) }",
+    "reconnect": "subscription { onCreateNote { text } }",
+}
+KEYS = {"denied": "nobody", "allowed": "interoperation"}
 
 
-def told(error):
-    """An error's messages, as the package hands them over."""
-    if isinstance(error, TransportQueryError) and error.errors:
-        # AppSync's errors are a list inside the payload, which the package passes on whole.
-        flat = [inner for e in error.errors for inner in (e.get("errors", [e]) if isinstance(e, dict) else [e])]
-        return [e.get("message", "") if isinstance(e, dict) else str(e) for e in flat]
-    return [str(error)]
+REQUESTS = [
+    ("query Hello($name: String!) { hello(name: $name) }", {"name": "you"}),
+    ("{ fails }", None),
+    ('mutation { createNote(input: {text: "made"}) { text } }', None),
+]
 
 
-async def collect(session, document, limit=None):
-    values, errors, ending = [], [], "completed"
-    stream = session.subscribe(gql(document))
+def running():
+    body = json.dumps({"query": "{ running }"}).encode()
+    request = urllib.request.Request(URL, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.load(answer)["data"]["running"]
+
+
+async def settled():
+    """Returns when the server's source has stopped: because it was told to, as the connection is still open."""
+    for _ in range(400):
+        if await asyncio.to_thread(running) == 0:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the server's source goes on")
+
+
+async def at_once():
+    pass
+
+
+async def once(scenario, limit=None):
+    """Values, messages of errors, and how it ended: completed, failed, or left by us."""
+    told = {"values": [], "errors": [], "ending": "completed"}
     try:
-        async for result in stream:
-            values.append(result)
-            if limit and len(values) == limit:
-                ending = "left"
+        leaving = settled if scenario == "cancelled" else at_once
+        stream = peer.subscribe(DIALECT, URL, DOCUMENTS[scenario], KEYS.get(scenario), leaving)
+        async with contextlib.aclosing(stream):
+            async for value in stream:
+                # By HTTP an error can also stand in a result.
+                told["errors"] += [error["message"] for error in value.get("errors") or []]
+                data = value.get("data")
+                if data and any(field is not None for field in data.values()):
+                    told["values"].append(data)
+                if told["errors"] and not TELLS_COMPLETION:
+                    break
+                if limit and len(told["values"]) == limit:
+                    told["ending"] = "left"
+                    break
+    except peer.ERRORS as error:
+        told["errors"] += peer.told(error)
+    if told["errors"]:
+        told["ending"] = "failed"
+    return told
+
+
+async def run(scenario):
+    if scenario == "cancelled":
+        return await once(scenario, 2)
+    if scenario == "values" and not TELLS_COMPLETION:
+        return await once(scenario, 3)
+    if scenario == "requests":
+        answers = await peer.ask(DIALECT, URL, REQUESTS)
+        return {"values": [value for value in answers if not isinstance(value, Exception)],
+                "errors": [text for value in answers if isinstance(value, Exception) for text in peer.told(value)],
+                "ending": "completed"}
+    if scenario != "reconnect":
+        return await once(scenario)
+    seen = []
+    for limit in (None, 1):
+        for _ in range(500):
+            answer = await once(scenario, limit)
+            if answer["values"]:
                 break
-    except TransportError as error:
-        errors, ending = told(error), "failed"
-    await stream.aclose()
-    return {"values": values, "errors": errors, "ending": ending}
+            await asyncio.sleep(0.05)
+        seen += answer["values"]
+    return {"values": seen, "errors": [], "ending": "left"}
 
 
-async def run():
-    if SCENARIO == "reconnect":
-        seen = []
-        for limit in (None, 1):
-            for _ in range(500):
-                try:
-                    async with Client(transport=transport()) as session:
-                        answer = await collect(session, "subscription { onCreateNote { text } }", limit)
-                    if answer["values"]:
-                        break
-                except (TransportError, OSError):
-                    pass
-                await asyncio.sleep(0.05)
-            seen += answer["values"]
-        return {"values": seen}
-    async with Client(transport=transport()) as session:
-        if SCENARIO == "values":
-            return await collect(session, "subscription { tick(upTo: 3) }")
-        if SCENARIO == "failing":
-            return await collect(session, "subscription { tick(upTo: 3, failAt: 2) }")
-        if SCENARIO == "refused":
-            return await collect(session, "subscription { nothing }")
-        if SCENARIO == "live":
-            return await collect(session, "subscription { onCreateNote { text } }", limit=1)
-        if SCENARIO == "cancelled":
-            return await collect(session, "subscription { forever }", limit=2)
-        query = gql("query Get($id: ID!) { getNote(id: $id) { text } }")
-        query.variable_values = {"id": "missing"}
-        found = await session.execute(query)
-        made = await session.execute(gql('mutation { createNote(input: {text: "made"}) { text } }'))
-        try:
-            await session.execute(gql("{ fails }"))
-            errors = []
-        except TransportQueryError as error:
-            errors = told(error)
-        return {"values": [found, made], "errors": errors, "ending": "completed"}
+async def main():
+    return {scenario: await asyncio.wait_for(run(scenario), 60) for scenario in SCENARIOS}
 
 
-print(json.dumps(asyncio.run(asyncio.wait_for(run(), 60))))
+print(json.dumps(asyncio.run(main())), flush=True)
+# Threads of peers that have none of their own loop may still wait for a socket.
+sys.stdout.close()
+import os  # noqa: E402
+
+os._exit(0)

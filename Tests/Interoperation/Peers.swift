@@ -1,4 +1,5 @@
 import Foundation
+import MartletJSON
 import Testing
 
 /// The foreign programs of `Interoperation/`, installed by `Interoperation/prepare` (`make test` calls it). Without them
@@ -16,16 +17,25 @@ enum Peers {
     let description: String
   }
 
-  /// Runs a script to its end and answers what it printed. The thread that waits is one of its own.
-  static func run(_ script: String, _ arguments: [String]) async throws -> Data {
+  /// A process that runs a script of `Interoperation/`.
+  static func process(_ script: String, _ arguments: [String]) -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: python)
     process.arguments = [root.appendingPathComponent("Interoperation/\(script)").path] + arguments
+    var environment = ProcessInfo.processInfo.environment
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    process.environment = environment
+    return process
+  }
+
+  /// Runs a script to its end and answers the JSON that it printed. The thread that waits is one of its own.
+  static func run(_ script: String, _ arguments: [String]) async throws -> JSONValue {
+    let process = process(script, arguments)
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
     try process.run()
-    return try await withCheckedThrowingContinuation { continuation in
+    let printed: Data = try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {
         let printed = output.fileHandleForReading.readDataToEndOfFile()
         let said = errors.fileHandleForReading.readDataToEndOfFile()
@@ -38,5 +48,12 @@ enum Peers {
         }
       }
     }
+    return try JSONValue(parsing: String(decoding: printed, as: UTF8.self))
+  }
+
+  /// The version of each package, as the run itself has it.
+  static func versions() async throws -> [String: String] {
+    let told = try await run("versions.py", [])
+    return (told.object ?? JSONObject()).reduce(into: [:]) { $0[$1.key] = $1.value.string }
   }
 }
