@@ -42,19 +42,6 @@ import Testing
     return found
   }
 
-  /// Names of tests under Tests, from their declarations, sorted.
-  private static func testNames() throws -> [String] {
-    let expression = try NSRegularExpression(pattern: "func `([^`]+)`")
-    var names: Set<String> = []
-    for file in Repository.current.files(under: "Tests", extensions: ["swift"]) {
-      let range = NSRange(file.text.startIndex..., in: file.text)
-      for match in expression.matches(in: file.text, range: range) {
-        if let name = Range(match.range(at: 1), in: file.text) { names.insert(String(file.text[name])) }
-      }
-    }
-    return names.sorted()
-  }
-
   private static func page() throws -> String {
     var page = """
       # Promises and their tests
@@ -66,7 +53,7 @@ import Testing
       | --- | --- | --- |
 
       """
-    let names = try testNames()
+    let names = try Repository.current.testNames()
     for (index, promise) in promises.enumerated() {
       let number = index + 1
       let tests = names.filter { self.promises(of: $0).contains(number) }.map { "`\($0)`" }
@@ -85,7 +72,7 @@ import Testing
   }
 
   @Test func `every promise that is made has a test`() throws {
-    let tested = Set(try Self.testNames().flatMap { Self.promises(of: $0) })
+    let tested = Set(try Repository.current.testNames().flatMap { Self.promises(of: $0) })
     for (index, promise) in Self.promises.enumerated() where promise.later == nil {
       #expect(tested.contains(index + 1), "P\(index + 1)")
     }

@@ -37,4 +37,17 @@ struct Repository {
   func text(_ path: String) throws -> String {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
+
+  /// Names of tests under Tests, from their declarations, sorted.
+  func testNames() throws -> [String] {
+    let expression = try NSRegularExpression(pattern: "func `([^`]+)`")
+    var names: Set<String> = []
+    for file in files(under: "Tests", extensions: ["swift"]) {
+      let range = NSRange(file.text.startIndex..., in: file.text)
+      for match in expression.matches(in: file.text, range: range) {
+        if let name = Range(match.range(at: 1), in: file.text) { names.insert(String(file.text[name])) }
+      }
+    }
+    return names.sorted()
+  }
 }
