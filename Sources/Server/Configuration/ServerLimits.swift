@@ -6,6 +6,10 @@ public struct ServerLimits: Sendable {
   public var operationsPerConnection = 100
   /// Bytes of one incoming WebSocket message. Operations are text written by people; 1 MiB is generous.
   public var messageBytes = 1_048_576
+  /// Bytes of one HTTP request line. It holds a `GET` with a sizeable document, and AppSync's authorization in a query.
+  public var requestLineBytes = 16_384
+  /// Bytes of the header fields of one HTTP request. Several large tokens fit.
+  public var headerBytes = 32_768
   /// Bytes of one HTTP request body without files.
   public var bodyBytes = 1_048_576
   /// Bytes of one HTTP request body with files, all of them together. It is held in memory until the operation ends.
@@ -30,6 +34,18 @@ public struct ServerLimits: Sendable {
   /// Between `ka` messages to clients of the older `graphql-ws`, which take 30 seconds of silence for death; nil sends
   /// none.
   public var keepAliveInterval: Duration? = .seconds(10)
+  /// Malformed messages of one connection in a dialect that answers each and goes on; one more closes it. Enough for a
+  /// client with a defect to be found by its messages, too few to be worth sending.
+  public var malformedMessages = 100
+  /// `connection_init` messages of one connection in a dialect that answers each; one more closes it.
+  public var initialisations = 10
+  /// Between `ka` messages to AppSync's clients: a fifth of `appSyncConnectionTimeout`, so that a few may be lost.
+  public var appSyncKeepAliveInterval: Duration = .seconds(60)
+  /// What AppSync's clients are told as `connectionTimeoutMs`: after this silence they reconnect. AppSync's five minutes.
+  public var appSyncConnectionTimeout: Duration = .seconds(300)
+  /// How long a connection of AppSync's dialect may live, so that its credentials are looked at again. AppSync's day; nil
+  /// for ever.
+  public var appSyncLifetime: Duration? = .seconds(86_400)
   /// Between signs of life on subscriptions over HTTP. They keep proxies from taking silence for death, and find out
   /// that a client has gone without a word.
   public var streamHeartbeatInterval: Duration = .seconds(10)

@@ -38,6 +38,8 @@ package final class ServerConnection {
     var limits = HTTPLimits()
     // What carries no files is held to `bodyBytes` when its head has come.
     limits.bodyBytes = max(hub.node.limits.bodyBytes, hub.node.limits.uploadBytes)
+    limits.startLineBytes = hub.node.limits.requestLineBytes
+    limits.headerBytes = hub.node.limits.headerBytes
     http = HTTPExchange(machine: HTTPServerMachine(limits: limits))
     hub.connections[ObjectIdentifier(self)] = self
     hub.counters.add(.connectionsOpened)

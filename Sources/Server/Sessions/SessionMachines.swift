@@ -20,12 +20,19 @@ enum SessionMachines {
       own.operations = limits.operationsPerConnection
       own.messageBytes = limits.messageBytes
       own.keepAliveInterval = limits.keepAliveInterval
+      own.initialisations = limits.initialisations
+      own.faults = limits.malformedMessages
       return SubscriptionsTransportWS.ServerMachine(limits: own, at: now)
     case .appSync:
       var own = AppSyncRealtime.ServerLimits()
       own.initialisationTimeout = limits.connectionInitTimeout
       own.operations = limits.operationsPerConnection
       own.messageBytes = limits.messageBytes
+      own.keepAliveInterval = limits.appSyncKeepAliveInterval
+      own.connectionTimeout = limits.appSyncConnectionTimeout
+      own.lifetime = limits.appSyncLifetime
+      own.initialisations = limits.initialisations
+      own.faults = limits.malformedMessages
       return AppSyncRealtime.ServerMachine(limits: own, at: now)
     }
   }

@@ -75,6 +75,54 @@ import Testing
     }
   }
 
+  @Test func `a connection lives for its longest, with keep-alives meanwhile: 1001`() async throws {
+    let log = LogRecorder()
+    try await Served.with(
+      Talk.schema,
+      {
+        $0.limits.appSyncLifetime = .milliseconds(500)
+        $0.limits.appSyncKeepAliveInterval = .milliseconds(20)
+        $0.limits.appSyncConnectionTimeout = .seconds(7)
+        $0.log = log.log
+      }
+    ) { server in
+      let socket = try await talk.open(server.port)
+      socket.send(talk.initialise(), talk.start("1"))
+      #expect(try await socket.message() == ["type": "connection_ack", "payload": ["connectionTimeoutMs": 7_000]])
+      for _ in 0..<3 { _ = try await socket.message("ka") }
+      #expect(await socket.closing() == .init(1001, "The connection has lived for its longest"))
+      let metrics = try await Metrics.read(server)
+      #expect(metrics["martlet_subscriptions"] == 0 && metrics["martlet_protocol_errors_total"] == 0)
+    }
+    #expect(log.count(of: LogRecorder.violation) == 0)
+  }
+
+  @Test func `limits of the handshake and of floods can be set`() async throws {
+    try await Served.with(
+      Talk.schema,
+      {
+        $0.limits.requestLineBytes = 500
+        $0.limits.headerBytes = 1_000
+        $0.limits.initialisations = 2
+        $0.limits.malformedMessages = 1
+      }
+    ) { server in
+      let line = try await HTTPRequest.send(
+        "GET", "/graphql?x=\(String(repeating: "x", count: 500))", port: server.port)
+      #expect(line.status == 414)
+      let field = try await HTTPRequest.send(
+        "GET", "/healthz", port: server.port, headers: [("x-api-key", String(repeating: "x", count: 1_000))])
+      #expect(field.status == 431)
+      for (message, reason) in [
+        (talk.initialise(), "Too many initialisation requests"), ("{", "Too many malformed messages"),
+      ] {
+        let socket = try await talk.acknowledged(server.port)
+        socket.send(message, message)
+        #expect(await socket.closing() == .init(1008, reason))
+      }
+    }
+  }
+
   @Test func `a connection_init with a payload is taken, and its acknowledgement says what silence means`() async throws
   {
     try await Served.with(Talk.schema) { server in
