@@ -82,6 +82,7 @@ package final class GraphQLConnection: Sendable {
 
   /// Starts a subscription that feeds an existing core.
   package func subscribe(_ request: GraphQLRequest, into core: SubscriptionCore) {
+    core.bound(by: configuration.buffer)
     let bound = self.bound
     let key = ObjectIdentifier(core)
     core.connect(
@@ -89,9 +90,6 @@ package final class GraphQLConnection: Sendable {
       onRoom: { bound.loop.execute { bound.value.socket.hasRoom(key) } })
     onLoop { $0.socket.start(SocketOperation(request, .subscription(core), repetition: .always)) }
   }
-
-  /// The bound of buffers that nobody else bounds.
-  package var buffer: BufferPolicy { configuration.buffer }
 
   /// Sends a query or a mutation; answers the payload of its one result.
   /// - Throws: `GraphQLClientError`; for a mutation whose answer was lost and that may not be repeated,

@@ -39,6 +39,7 @@ package final class HTTPSubscription {
   ) {
     self.request = request
     self.feed = feed
+    feed.core.bound(by: configuration.buffer)
     self.endpoint = endpoint
     self.configuration = configuration
     self.environment = environment

@@ -30,7 +30,8 @@ package struct SubscriptionEvent: Sendable {
 package struct EventBuffer: Sendable {
   package enum Appended: Equatable, Sendable { case kept, full, dropped, overflowed }
 
-  package let policy: BufferPolicy
+  /// Changed only before anything is in it.
+  package var policy: BufferPolicy
   private var events: [SubscriptionEvent] = []
   private var head = 0
   /// Whether gaps with only news between them become one; for streams that tell their life.

@@ -23,9 +23,18 @@ package final class SubscriptionCore: Sendable {
     var onRoom: (@Sendable () -> Void)?
   }
   private let shared: Lock<Shared>
+  /// Whether the bound was asked for; otherwise it is the transport's.
+  private let hasOwnBound: Bool
 
-  package init(_ policy: BufferPolicy) {
-    shared = Lock(Shared(buffer: EventBuffer(policy)))
+  /// - Parameter policy: the buffer's bound; nil takes the transport's.
+  package init(_ policy: BufferPolicy?) {
+    hasOwnBound = policy != nil
+    shared = Lock(Shared(buffer: EventBuffer(policy ?? BufferPolicy())))
+  }
+
+  /// The transport's bound, for who asked for none. Before anything is delivered.
+  package func bound(by policy: BufferPolicy) {
+    if !hasOwnBound { shared.withLock { $0.buffer.policy = policy } }
   }
 
   /// The connection's side; called once, before the stream is handed out.

@@ -81,7 +81,7 @@ public final class GraphQLClient: Sendable {
   func start<Element: Sendable>(
     _ request: OperationRequest, _ decode: @escaping @Sendable (SubscriptionEvent) throws -> Element
   ) -> SubscriptionStream<Element> {
-    let core = SubscriptionCore(request.buffer ?? BufferPolicy())
+    let core = SubscriptionCore(request.buffer)
     do {
       try networkTransport.subscribe(request, feeding: SubscriptionFeed(core))
     } catch {

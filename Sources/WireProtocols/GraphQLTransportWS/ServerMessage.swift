@@ -29,7 +29,7 @@ extension GraphQLTransportWS {
       case "ping": self = .ping(payload: root["payload"]?.value.object)
       case "pong": self = .pong(payload: root["payload"]?.value.object)
       case "next", "error", "complete", "ready", "gap":
-        guard let id = root["id"]?.string.flatMap(OperationID.init) else {
+        guard let id = MessageParsing.id(root) else {
           throw .badResponse("Message \(type) without id")
         }
         self = Self.operationMessage(type, id, root)

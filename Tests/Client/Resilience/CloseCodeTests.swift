@@ -1,4 +1,5 @@
 import MartletCore
+import MartletRuntime
 import MartletSimulation
 import MartletTesting
 import MartletWireProtocols
@@ -30,7 +31,17 @@ import Testing
     wasLive: Bool
   ) {
     let close = WebSocketCloseCode(rawValue: code)
+    let events = stage.connection.connectionEvents
+    let told = Recorder<ConnectionEvent>()
+    stage.executor.spawner.spawn {
+      for await event in events {
+        told.add(event)
+        break
+      }
+    }
     stage.onLoop { $0.socket?.end(close, "because") }
+    // The code and the reason as the server gave them, whether the client comes back or not.
+    #expect(told.all == [.disconnected(code: Int(code), reason: "because")])
     switch outcome {
     case .retried:
       #expect(stage.server.sockets.count == 1)
@@ -68,6 +79,14 @@ import Testing
     stage.run()
     #expect(stage.types(0) == ["connection_init"])
     check(stage, [stream], code, outcome, wasLive: false)
+  }
+
+  @Test(arguments: cells) func `after it, with one subscription`(code: UInt16, outcome: Outcome) throws {
+    let stage = try Stage()
+    let stream = stage.subscribe()
+    stage.run()
+    #expect(stream.state.short == "active")
+    check(stage, [stream], code, outcome, wasLive: true)
   }
 
   @Test(arguments: cells) func `after it, with three live subscriptions`(code: UInt16, outcome: Outcome) throws {

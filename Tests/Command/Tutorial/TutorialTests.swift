@@ -80,7 +80,9 @@ import Testing
   @Test(arguments: documents)
   func `every Swift snippet of a document is part of a file that is compiled`(document: String) throws {
     var sources: [[Substring]] = []
-    for folder in ["Examples/HandWritten/Sources", "Tests/Command/Snippets", "Tests/Generator/Snippets"] {
+    for folder in [
+      "Examples/HandWritten/Sources", "Tests/Command/Snippets", "Tests/Generator/Snippets", "Tests/Client/Snippets",
+    ] {
       let url = Self.root.appendingPathComponent(folder)
       for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
         sources.append(

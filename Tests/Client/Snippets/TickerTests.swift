@@ -1,0 +1,106 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+/// A piece of an application, as the guide to testing has one.
+struct Ticker: Sendable {
+  let client: GraphQLClient
+
+  /// What a screen would show, line by line.
+  func lines() async -> [String] {
+    var lines: [String] = []
+    do {
+      for try await result in client.subscribe("subscription { tick }") {
+        lines.append(result.gap == nil ? "tick \(result.data?["tick"] ?? .null)" : "something is missing")
+      }
+      lines.append("the end")
+    } catch {
+      lines.append("failed: \((error as? GraphQLClientError)?.message ?? "\(error)")")
+    }
+    return lines
+  }
+}
+
+/// The Swift of the guides "Test" and "Reconnect".
+@Suite struct TickerTests {
+  @Test func `a lost connection is told, and the ticks go on`() throws {
+    let time = VirtualTime()
+    let server = ScriptedServer(time)
+    let url = try #require(URL(string: "ws://example.test/graphql"))
+    let client = try GraphQLClient(url: url, environment: server.environment)
+    let lines = try time.run {
+      async let lines = Ticker(client: client).lines()
+      let first = try await server.accept()
+      let id = try await first.expect("subscribe")["id"]?.string ?? ""
+      first.next(id, data: ["tick": 1])
+      first.cut()
+      let second = try await server.accept()
+      try await second.expect("subscribe")
+      second.next(id, data: ["tick": 2])
+      second.complete(id)
+      return await lines
+    }
+    #expect(lines == ["tick 1", "something is missing", "tick 2", "the end"])
+  }
+
+  @Test func `a server that is down for long is given up with its cause`() throws {
+    let time = VirtualTime()
+    let server = ScriptedServer(time)
+    let url = try #require(URL(string: "ws://example.test/graphql"))
+    let client = try GraphQLClient(url: url, environment: server.environment)
+    server.door = .refuses(status: 503)
+    let lines = try time.run { await Ticker(client: client).lines() }
+    #expect(lines == ["failed: refused"])
+    #expect(server.attempts.count == 21)
+  }
+
+  private struct Session: Sendable {
+    func token(renewed: Bool) async throws -> String { renewed ? "fresh" : "kept" }
+  }
+
+  @Test func `a refused token is renewed once`() throws {
+    let time = VirtualTime()
+    let server = ScriptedServer(time)
+    let url = try #require(URL(string: "ws://example.test/graphql"))
+    let session = Session()
+    var configuration = ConnectionConfiguration()
+    configuration.reconnect.attempts = nil
+    configuration.reconnect.longestDelay = .seconds(10)
+    configuration.credentials = { reason in
+      .bearer(try await session.token(renewed: reason.isRefusal))
+    }
+    let client = try GraphQLClient(url: url, configuration: configuration, environment: server.environment)
+    server.acknowledgement = nil
+    let tokens = try time.run {
+      async let lines = Ticker(client: client).lines()
+      var tokens: [String?] = []
+      for _ in 1...2 {
+        let socket = try await server.accept()
+        let payload = try await socket.expect("connection_init")["payload"]
+        tokens.append(payload?["Authorization"]?.string)
+        socket.close(4403, reason: "expired")
+      }
+      #expect(await lines == ["failed: expired"])
+      return tokens
+    }
+    #expect(tokens == ["Bearer kept", "Bearer fresh"])
+  }
+
+  @Test func `a client takes another one's place`() throws {
+    let time = VirtualTime()
+    let server = ScriptedServer(time)
+    let url = try #require(URL(string: "ws://example.test/graphql"))
+    let old = try GraphQLClient(url: url, environment: server.environment)
+    let new = try GraphQLClient(url: url, environment: server.environment)
+    try time.run {
+      let stream = old.subscribe("subscription { tick }")
+      try await stream.ready()
+      let place: Cursor? = nil
+      old.shutDown()
+      let again = new.subscribe("subscription { tick }", resumingFrom: place)
+      try await again.ready()
+      #expect("\(stream.state)" == "finished(cancelled)")
+    }
+  }
+}
