@@ -25,7 +25,7 @@ import Testing
     ("echo '{}' > a; echo 'type T @model { id: ID! }' > s; martlet serve s --memory --access a", .configuration, "a: "),
     ("martlet query 127.0.0.1:1 '{ a }'", .unavailable, "Connection refused"),
     ("martlet query 127.0.0.1:1 '{ a }' --variables '['", .usage, "--variables is not JSON"),
-    ("martlet subscribe h '{ a }' --protocol nobody", .usage, "comes later"),
+    ("martlet subscribe h '{ a }' --protocol nobody", .usage, "--protocol must be one of"),
     ("martlet subscribe h '{ a }' --resume-from x", .usage, "'x' is no cursor"),
     ("martlet backup nothing copy", .io, "there is no store at nothing/"),
     ("martlet completion tcsh", .usage, "bash, zsh or fish"),
