@@ -82,6 +82,9 @@ public struct ServerLimits: Sendable {
   public var scannedFilters = 1_000
   /// How long open operations may finish at shutdown before their connections are closed.
   public var shutdownGrace: Duration = .seconds(5)
+  /// How long the server waits at shutdown, once all is answered, for clients to close their ends. Long enough for the
+  /// last answers to be read; clients that keep unused connections may never close them.
+  public var shutdownLinger: Duration = .milliseconds(500)
 
   /// The defaults.
   public init() {}

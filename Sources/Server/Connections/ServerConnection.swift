@@ -251,6 +251,12 @@ package final class ServerConnection {
     if http?.machine.shouldClose == true { channel.closeAfterFlush() }
   }
 
+  /// Whether everything has been sent, the end included, and only the client's end is waited for.
+  var awaitsPeerOnly: Bool {
+    guard let http, http.operation == nil, http.session == nil else { return false }
+    return http.machine.shouldClose && channel.pendingBytes == 0
+  }
+
   func abort() {
     channel.abort()
   }

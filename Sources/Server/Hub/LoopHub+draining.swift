@@ -9,7 +9,7 @@ extension LoopHub {
   package func drain(_ completion: @escaping () -> Void) {
     isDraining = true
     for connection in connectionsInOrder { connection.drain() }
-    waitForEnd(until: loop.now + node.limits.shutdownGrace, completion)
+    waitForEnd(until: loop.now + node.limits.shutdownGrace, lingeringSince: nil, completion)
   }
 
   /// Oldest first; a copy, because ending one takes it out.
@@ -17,7 +17,7 @@ extension LoopHub {
     connections.values.sorted { $0.serial < $1.serial }
   }
 
-  private func waitForEnd(until deadline: Instant, _ completion: @escaping () -> Void) {
+  private func waitForEnd(until deadline: Instant, lingeringSince: Instant?, _ completion: @escaping () -> Void) {
     for session in sessions.values.sorted(by: { $0.serial < $1.serial }) where !session.hasRunningOperations {
       session.end(1001, "The server goes away; come back.")
     }
@@ -25,12 +25,19 @@ extension LoopHub {
       stop()
       return completion()
     }
-    if loop.now >= deadline {
+    // Nobody is owed anything; clients that keep unused connections may never close them. Only what a look before this
+    // one found counts: bytes written in this turn leave at its end.
+    let isOnlyLingering = connections.values.allSatisfy(\.awaitsPeerOnly)
+    let linger = isOnlyLingering && lingeringSince.map { loop.now >= $0 + node.limits.shutdownLinger } ?? false
+    if loop.now >= deadline || linger {
       for connection in connectionsInOrder { connection.abort() }
       stop()
       return completion()
     }
-    loop.schedule(at: loop.now + .milliseconds(10)) { self.waitForEnd(until: deadline, completion) }
+    let since = isOnlyLingering ? lingeringSince ?? loop.now : nil
+    loop.schedule(at: loop.now + .milliseconds(10)) {
+      self.waitForEnd(until: deadline, lingeringSince: since, completion)
+    }
   }
 
   /// Lets the store forget what is beyond retention, every minute.

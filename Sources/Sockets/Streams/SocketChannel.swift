@@ -196,7 +196,8 @@ package final class SocketChannel: ByteChannel {
 
   package func abort() {
     guard phase != .closed else { return }
-    _ = martlet_reset_on_close(descriptor)
+    // A lingering peer may still be reading what the kernel has of ours: a reset would take that away.
+    if phase != .lingering { _ = martlet_reset_on_close(descriptor) }
     release()
     ending = ending ?? .local
     registerForTurnEnd()
