@@ -141,7 +141,13 @@ final class ConnectionDriver {
     } catch {
       return ended(.failed(error.message, status: nil))
     }
-    let opening = SocketOpening(endpoint, configuration, credentials)
+    let opening: SocketOpening
+    do throws(GraphQLClientError) {
+      opening = try SocketOpening(endpoint, configuration, credentials)
+    } catch {
+      fail(error)
+      return rest()
+    }
     let request = MessageSocketRequest(
       endpoint: opening.endpoint, subprotocols: opening.subprotocols, headers: opening.headers,
       openTimeout: configuration.openTimeout, messageBytes: configuration.messageBytes,
@@ -164,22 +170,37 @@ final class ConnectionDriver {
     }
     socket = opened.socket
     phase = .open
+    renewVariables()
     act { machine.opened(payload: payload, at: loop.now, actions: &$0) }
+  }
+
+  /// Subscriptions whose program knows places of its own begin again behind them.
+  private func renewVariables() {
+    for id in inOrder {
+      guard var operation = operations[id], operation.renew() else { continue }
+      operation.position = machine.position(of: id) ?? operation.position
+      operations[id] = operation
+      var actions: [SubscriptionClientAction] = []
+      machine.cancel(id, actions: &actions)
+      machine.start(
+        id, operation.request, repetition: operation.repetition, position: operation.position, actions: &actions)
+      follow(actions)
+    }
   }
 
   // MARK: News from the socket
 
-  fileprivate func received(_ text: [UInt8], _ whose: Int) {
+  func received(_ text: [UInt8], _ whose: Int) {
     guard whose == generation, phase == .open else { return }
     act { machine.receive(text, at: loop.now, actions: &$0) }
   }
 
-  fileprivate func receivedBinary(_ whose: Int) {
+  func receivedBinary(_ whose: Int) {
     guard whose == generation, phase == .open else { return }
     follow([.close(.badResponse("a binary message"))])
   }
 
-  fileprivate func closed(_ code: WebSocketCloseCode, _ reason: String, _ whose: Int) {
+  func closed(_ code: WebSocketCloseCode, _ reason: String, _ whose: Int) {
     guard whose == generation, phase == .open else { return }
     ended(.closed(code, reason))
   }
@@ -468,19 +489,4 @@ final class ConnectionDriver {
       rest()
     }
   }
-}
-
-/// Tells the driver which socket its news is from.
-private final class SocketHandler: MessageSocketHandler {
-  private weak var driver: ConnectionDriver?
-  private let generation: Int
-
-  init(_ driver: ConnectionDriver, generation: Int) {
-    self.driver = driver
-    self.generation = generation
-  }
-
-  func received(text: [UInt8]) { driver?.received(text, generation) }
-  func receivedBinary() { driver?.receivedBinary(generation) }
-  func closed(code: WebSocketCloseCode, reason: String) { driver?.closed(code, reason, generation) }
 }

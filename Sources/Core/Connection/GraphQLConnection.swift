@@ -1,3 +1,4 @@
+package import MartletJSON
 internal import MartletRuntime
 package import MartletWireProtocols
 
@@ -81,14 +82,21 @@ package final class GraphQLConnection: Sendable {
   }
 
   /// Starts a subscription that feeds an existing core.
-  package func subscribe(_ request: GraphQLRequest, into core: SubscriptionCore) {
+  ///
+  /// - Parameter resubscribing: answers the variables it is sent again with after a lost connection.
+  package func subscribe(
+    _ request: GraphQLRequest, into core: SubscriptionCore, resubscribing: (@Sendable () -> JSONObject)? = nil
+  ) {
     core.bound(by: configuration.buffer)
     let bound = self.bound
     let key = ObjectIdentifier(core)
     core.connect(
       onCancel: { bound.loop.execute { bound.value.cancel(key) } },
       onRoom: { bound.loop.execute { bound.value.socket.hasRoom(key) } })
-    onLoop { $0.socket.start(SocketOperation(request, .subscription(core), repetition: .always)) }
+    onLoop {
+      $0.socket.start(
+        SocketOperation(request, .subscription(core), repetition: .always, resubscribing: resubscribing))
+    }
   }
 
   /// Sends a query or a mutation; answers the payload of its one result.

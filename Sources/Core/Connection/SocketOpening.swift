@@ -10,7 +10,10 @@ struct SocketOpening {
   /// What the machine is opened with.
   var payload: JSONObject?
 
-  init(_ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ credentials: Credentials) {
+  /// - Throws: `invalidRequest` for an authorization that this client cannot carry.
+  init(
+    _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ credentials: Credentials
+  ) throws(GraphQLClientError) {
     self.endpoint = endpoint
     subprotocols = [configuration.dialect.protocolMachine.subprotocol]
     headers = configuration.headers
@@ -28,6 +31,11 @@ struct SocketOpening {
       for (name, value) in credentials.headers { blob[name] = .string(value) }
       for members in [payload, appSync.authorization, credentials.payload] {
         for (key, value) in members { blob[key] = value }
+      }
+      // A signature is of one request: the handshake's would be wrong in every subscription.
+      if blob["Authorization"]?.string?.utf8.starts(with: "AWS4-HMAC-SHA256".utf8) == true {
+        throw GraphQLClientError(
+          .invalidRequest, "AppSync's IAM authorization signs each subscription, which this client cannot")
       }
       let passing: AppSyncRealtime.Passing =
         switch appSync.passing {

@@ -1,3 +1,4 @@
+import MartletJSON
 import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
@@ -16,7 +17,9 @@ struct SocketOperation {
     }
   }
 
-  let request: GraphQLRequest
+  private(set) var request: GraphQLRequest
+  /// Answers the variables it is sent again with on another socket; nil sends the same.
+  let resubscribing: (@Sendable () -> JSONObject)?
   let consumer: Consumer
   let repetition: OperationRepetition
   /// When a query or mutation must have its answer.
@@ -35,13 +38,24 @@ struct SocketOperation {
   var hasRefreshed = false
   var timer: LoopTimer?
 
-  init(_ request: GraphQLRequest, _ consumer: Consumer, repetition: OperationRepetition) {
+  init(
+    _ request: GraphQLRequest, _ consumer: Consumer, repetition: OperationRepetition,
+    resubscribing: (@Sendable () -> JSONObject)? = nil
+  ) {
     self.request = request
+    self.resubscribing = resubscribing
     self.consumer = consumer
     self.repetition = repetition
   }
 
   var core: SubscriptionCore { consumer.core }
+
+  /// Asks for the variables of its next start; false when it goes on with those it has.
+  mutating func renew() -> Bool {
+    guard wasLive, let resubscribing else { return false }
+    request.variables = resubscribing()
+    return true
+  }
 
   /// The server of this socket has not taken it: it is as it was before it was written there.
   mutating func wasRefused() {

@@ -18,6 +18,9 @@ public struct OperationRequest: Sendable {
   public var headers: [(name: String, value: String)] = []
   /// The place a subscription begins behind, on servers that give cursors.
   public var cursor: Cursor?
+  /// Asked for the variables of a subscription that is sent again after a lost connection, for servers whose places are
+  /// variables; nil sends the same ones. Not asked while it has never been sent. Only sockets send again.
+  public var resubscribing: (@Sendable () -> JSONObject)?
   /// The mutation carries a number, so that a repeat applies once.
   public var appliesOnce = false
   /// The bound of a subscription's buffer; nil is the transport's.

@@ -65,15 +65,21 @@ public final class GraphQLClient: Sendable {
   ///       variables: ["airport": "VIE"])
   ///     try await late.ready()
   ///
-  /// With `cursor`, the place of an earlier event, a server that gives cursors begins behind that place.
+  /// With `cursor`, the place of an earlier event, a server that gives cursors begins behind that place. With servers that
+  /// take a place as a variable, `resubscribing` answers the variables it is sent again with after a lost connection:
+  ///
+  ///     let feed = client.subscribe(
+  ///       document, variables: ["after": 0], resubscribing: { ["after": .int(place.load(ordering: .relaxed))] })
   public func subscribe<Data: Decodable & Sendable>(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
-    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, resumingFrom cursor: Cursor? = nil
+    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, resumingFrom cursor: Cursor? = nil,
+    resubscribing: (@Sendable () -> JSONObject)? = nil
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
     var request = OperationRequest(
       .subscription, document: document, operationName: operationName, variables: variables)
     request.cursor = cursor
     request.buffer = buffer
+    request.resubscribing = resubscribing
     return start(request) { try GraphQLResponse($0) }
   }
 

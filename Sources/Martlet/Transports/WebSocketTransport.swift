@@ -71,7 +71,7 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
   /// Starts a subscription.
   /// - Throws: `invalidRequest` when the transport has no usable URL.
   public func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
-    try result.get().subscribe(request.wire, into: feed.core)
+    try result.get().subscribe(request.wire, into: feed.core, resubscribing: request.resubscribing)
   }
 
   /// The socket's life from now on: connected, reconnected, disconnected, ping, pong.

@@ -31,6 +31,15 @@ import Testing
     }
   }
 
+  @Test func `a signature of IAM is refused before anything is sent`() throws {
+    let stage = try OlderDialect.appSync.stage {
+      $0.dialect = .appSync(AppSyncConfiguration(authorization: ["Authorization": "AWS4-HMAC-SHA256 Credential=x"]))
+    }
+    let stream = stage.subscribe()
+    stage.run(.seconds(60))
+    #expect(stream.state.short == "failed(invalidRequest)" && stage.server.attempts.isEmpty)
+  }
+
   private func handshake(
     _ attempt: ScriptedServer.Attempt, _ passing: AppSyncConfiguration.Passing
   ) throws -> JSONObject? {

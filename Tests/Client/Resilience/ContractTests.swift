@@ -108,6 +108,38 @@ import Testing
     #expect(all.count == 3)
   }
 
+  @Test func `a program that knows places of its own says them at each new start`() throws {
+    let time = VirtualTime()
+    let server = ScriptedServer(time)
+    let url = try #require(URL(string: "ws://example.test/graphql"))
+    let client = try GraphQLClient(url: url, environment: server.environment)
+    let asked = Recorder<Int>()
+    let sent = try time.run {
+      let stream = client.subscribe(
+        "subscription From($after: Int!) { tick(after: $after) }", variables: ["after": 0],
+        resubscribing: {
+          asked.add(1)
+          return ["after": .int(Int64(asked.all.count * 10))]
+        })
+      var sent: [JSONValue?] = []
+      server.door = .refuses()
+      await time.sleep(for: .milliseconds(1))
+      server.door = .open
+      for number in 1...3 {
+        let socket = try await server.accept()
+        let start = try await socket.expect("subscribe")
+        sent.append(start["payload"]?["variables"]?["after"])
+        socket.next(start["id"]?.string ?? "", data: ["tick": .int(Int64(number))])
+        if number < 3 { socket.cut() } else { socket.complete("1") }
+      }
+      var ticks: [JSONValue?] = []
+      for try await result in stream { ticks.append(result.gap == nil ? result.data?["tick"] : "gap") }
+      return sent + ticks
+    }
+    // Not asked before it was ever sent. The gap is told all the same: nobody vouches for what the server replays.
+    #expect(sent == [0, 10, 20, 1, "gap", 2, "gap", 3])
+  }
+
   // MARK: What servers send
 
   @Test func `a numeric id, an error that is no list and an acknowledgement's payload are taken as they are`() throws {
