@@ -160,6 +160,12 @@ public final class GraphQLStore: Sendable {
     try exclusively { try $0.collectGarbage(keeping: kept) }
   }
 
+  /// Removes a record; a field of a root type is one, such as `QUERY_ROOT.hero`. Watchers that show it are told,
+  /// and ask the server again unless they are `cacheOnly`. Lists keep their reference to the record.
+  public func evict(_ key: CacheKey) throws(GraphQLStoreError) {
+    try exclusively { try $0.commit([.remove(key)]) }
+  }
+
   /// Removes everything, optimistic updates as well. Watchers are told.
   public func clear() throws(GraphQLStoreError) {
     try exclusively { try $0.clear() }

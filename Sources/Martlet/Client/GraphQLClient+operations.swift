@@ -9,27 +9,58 @@ extension GraphQLClient {
   ///
   ///     let hero = try await client.fetch(query: HeroQuery(episode: .jedi))
   ///
+  /// - Parameter allowingPartial: takes from the store what it has, also when something is missing; see
+  ///   `GraphQLResponse.missing`. Whatever may be missing must be optional in `Query.Data`.
   /// - Throws: what kept it from being answered; `GraphQLStoreError` for a document the store cannot work with.
   public func fetch<Query: GraphQLQuery>(
-    query: Query, cachePolicy: CachePolicy = .default
+    query: Query, cachePolicy: CachePolicy = .default, allowingPartial: Bool = false
   ) async throws -> GraphQLResponse<Query.Data> {
     var last: GraphQLResponse<Query.Data>?
-    for try await result in try results(of: query, cachePolicy) { last = try GraphQLResponse(result) }
+    for try await result in try results(of: query, cachePolicy, allowingPartial) { last = try GraphQLResponse(result) }
     return last ?? GraphQLResponse(data: nil, errors: [], extensions: JSONObject(), cursor: nil, gap: nil)
   }
 
   /// Runs a mutation, at most once, and writes what it answers to the store.
   ///
-  /// - Parameter appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies
-  ///   once all the same.
+  /// - Parameters:
+  ///   - appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies once all
+  ///     the same.
+  ///   - writesStore: whether the answer is written to the store.
   /// - Throws: `GraphQLClientError`; `outcomeUnknown` when the answer was lost and it may not be repeated.
   @discardableResult
   public func perform<Mutation: GraphQLMutation>(
-    mutation: Mutation, appliesOnce: Bool = false
+    mutation: Mutation, appliesOnce: Bool = false, writesStore: Bool = true
   ) async throws -> GraphQLResponse<Mutation.Data> {
     var request = try OperationRequest(mutation)
     request.appliesOnce = appliesOnce
-    return try await written(request)
+    return try await written(request, writesStore: writesStore, ending: nil)
+  }
+
+  /// Runs a mutation, and shows at once what is expected of it.
+  ///
+  ///     try await client.performOptimistically(mutation: Rename(id: "1", name: "BB-8")) { store in
+  ///       try store.setFields(["name": "BB-8"], of: CacheKey("Hero:1"))
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - appliesOnce: as with `perform`.
+  ///   - expected: writes what is expected. Watchers see it; the answer takes its place in one step, and it is taken back
+  ///     when there is none. It runs again when something that it read changes; it must not do anything else.
+  /// - Throws: as `perform`, and what `expected` throws, before anything is sent.
+  @discardableResult
+  public func performOptimistically<Mutation: GraphQLMutation>(
+    mutation: Mutation, appliesOnce: Bool = false,
+    expecting expected: @escaping @Sendable (ReadWriteTransaction) throws -> Void
+  ) async throws -> GraphQLResponse<Mutation.Data> {
+    var request = try OperationRequest(mutation)
+    request.appliesOnce = appliesOnce
+    let update = try store.updateOptimistically(expected)
+    do {
+      return try await written(request, writesStore: true, ending: update)
+    } catch {
+      try? update.rollBack()
+      throw error
+    }
   }
 
   /// Runs an operation with files. Each file stands in the variables under its `fieldName`.
@@ -72,22 +103,34 @@ extension GraphQLClient {
   ///
   ///     for try await hero in try client.watch(query: HeroQuery()) { … }
   ///
+  /// - Parameter allowingPartial: shows also what the store has only a part of; see `fetch`.
   /// - Throws: `invalidRequest` for variables that cannot be written.
   public func watch<Query: GraphQLQuery>(
-    query: Query, cachePolicy: CachePolicy = .default
+    query: Query, cachePolicy: CachePolicy = .default, allowingPartial: Bool = false
   ) throws -> QueryWatcher<Query> {
     let request = try OperationRequest(query)
-    return QueryWatcher(store.watch(request.stored, policy: cachePolicy, fetch: fetching(request)))
+    return QueryWatcher(
+      store.watch(
+        request.stored, policy: cachePolicy, allowingPartial: allowingPartial, fetch: fetching(request)))
+  }
+
+  /// Empties the client's store, optimistic updates as well: for signing out. Watchers are told, and ask the server
+  /// again unless they are `cacheOnly`.
+  public func clearCache() throws {
+    try store.clear()
   }
 
   // MARK: By way of the store
 
-  func results<Query: GraphQLQuery>(of query: Query, _ policy: CachePolicy) throws -> StoreResults {
+  func results<Query: GraphQLQuery>(
+    of query: Query, _ policy: CachePolicy, _ allowingPartial: Bool
+  ) throws -> StoreResults {
     let request = try OperationRequest(query)
-    return store.results(for: request.stored, policy: policy, fetch: fetching(request))
+    return store.results(
+      for: request.stored, policy: policy, allowingPartial: allowingPartial, fetch: fetching(request))
   }
 
-  private func fetching(_ request: OperationRequest) -> StoreFetch {
+  func fetching(_ request: OperationRequest) -> StoreFetch {
     let (store, transport) = (store, networkTransport)
     return {
       var request = request
@@ -96,10 +139,12 @@ extension GraphQLClient {
     }
   }
 
-  private func written<Data: Decodable & Sendable>(_ request: OperationRequest) async throws -> GraphQLResponse<Data> {
+  private func written<Data: Decodable & Sendable>(
+    _ request: OperationRequest, writesStore: Bool, ending update: OptimisticUpdate?
+  ) async throws -> GraphQLResponse<Data> {
     let prepared = try store.prepare(request.stored)
     let payload = try await fetching(request)()
-    try prepared.publish(payload)
+    if writesStore { try prepared.publish(payload, ending: update) }
     return try GraphQLResponse(try prepared.projected(payload))
   }
 }
@@ -121,6 +166,9 @@ extension StorePayload {
 extension GraphQLResponse where Data: Decodable {
   init(_ result: StoreResult) throws(GraphQLClientError) {
     self.init(data: nil, errors: result.errors, extensions: result.extensions, cursor: nil, gap: nil)
+    source = result.source == .cache ? .cache : .server
+    missing = result.missing
+    fetchError = result.fetchError
     data = try Self.decoded(result.data)
   }
 }

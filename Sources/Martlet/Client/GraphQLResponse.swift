@@ -14,6 +14,23 @@ public struct GraphQLResponse<Data: Sendable>: Sendable {
   public var cursor: Cursor?
   /// Set when events are missing between the element before and the one after; data is nil then.
   public var gap: EventGap?
+  /// Who answered: the server, or the client's store.
+  public var source = ResponseSource.server
+  /// Response paths of what the store lacks of the data, at most `GraphQLStoreLimits.reportedMissingFields`; only where
+  /// partial results were allowed.
+  public var missing: [String] = []
+  /// Set when the request in the background failed; the data are the store's then.
+  public var fetchError: (any Error)?
+  /// More of this result is to come: it is one of several in parts (`GraphQLClient.fetchInParts`).
+  public var hasNext = false
+}
+
+/// Who answered a query.
+public enum ResponseSource: Sendable, Hashable {
+  /// The client's store.
+  case cache
+  /// The server.
+  case server
 }
 
 extension GraphQLResponse where Data: Decodable {
