@@ -1,33 +1,51 @@
+public import Foundation
 public import MartletCore
 public import MartletGraphQLStore
-internal import MartletRuntime
 
-// The same operations with closures, which run on the main actor: they may touch views as they stand.
+// The same operations with closures. They run on the main actor and may touch views as they stand; the forms with a
+// queue run theirs there.
 
 extension GraphQLClient {
-  /// A closure's result.
+  /// A closure's result, on the main actor.
   public typealias ResultHandler<Data: Sendable> = @MainActor (Result<GraphQLResponse<Data>, any Error>) -> Void
+  /// A closure's result, on a queue.
+  public typealias QueueHandler<Data: Sendable> = @Sendable (Result<GraphQLResponse<Data>, any Error>) -> Void
 
   /// Runs a query; the handler is called for each of its one or two results.
-  /// - Returns: what cancels it. It is cancelled when nobody keeps this.
+  /// - Returns: what cancels it. Nobody needs to keep it.
   @discardableResult
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
   ) -> OperationHandle {
-    OperationHandle(resultHandler) { [self] handle in
-      for try await result in try results(of: query, cachePolicy) {
-        await handle(.success(try GraphQLResponse(result)))
-      }
-    }
+    fetching(query, cachePolicy, CallbackDelivery(resultHandler))
+  }
+
+  /// Runs a query; the handler is called on `callbackQueue`, in the queue's order.
+  /// - Returns: what cancels it. Nobody needs to keep it.
+  @discardableResult
+  public func fetch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
+    resultHandler: @escaping QueueHandler<Query.Data>
+  ) -> OperationHandle {
+    fetching(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
   }
 
   /// Runs a mutation.
-  /// - Returns: what cancels waiting for it.
+  /// - Returns: what cancels waiting for it. Nobody needs to keep it; the mutation runs without.
   @discardableResult
   public func perform<Mutation: GraphQLMutation>(
     mutation: Mutation, resultHandler: @escaping ResultHandler<Mutation.Data>
   ) -> OperationHandle {
-    OperationHandle(resultHandler) { [self] handle in await handle(.success(try await perform(mutation: mutation))) }
+    performing(mutation, CallbackDelivery(resultHandler))
+  }
+
+  /// Runs a mutation; the handler is called on `callbackQueue`.
+  /// - Returns: what cancels waiting for it. Nobody needs to keep it; the mutation runs without.
+  @discardableResult
+  public func perform<Mutation: GraphQLMutation>(
+    mutation: Mutation, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Mutation.Data>
+  ) -> OperationHandle {
+    performing(mutation, CallbackDelivery(callbackQueue, resultHandler))
   }
 
   /// Starts a subscription; the handler is called for each event, and once with the error it ends with, if any.
@@ -38,14 +56,15 @@ extension GraphQLClient {
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, resultHandler: @escaping ResultHandler<Subscription.Data>
   ) -> OperationHandle {
-    do {
-      let stream = try subscribe(subscription: subscription)
-      return OperationHandle(resultHandler, leaving: { stream.cancel() }) { handle in
-        for try await result in stream { await handle(.success(result)) }
-      }
-    } catch {
-      return OperationHandle(resultHandler) { _ in throw error }
-    }
+    following(subscription, CallbackDelivery(resultHandler))
+  }
+
+  /// Starts a subscription; the handler is called on `callbackQueue`, in the queue's order.
+  /// - Returns: what cancels it, from any thread. It is cancelled when nobody keeps this.
+  public func subscribe<Subscription: GraphQLSubscription>(
+    subscription: Subscription, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Subscription.Data>
+  ) -> OperationHandle {
+    following(subscription, CallbackDelivery(callbackQueue, resultHandler))
   }
 
   /// Runs a query and follows the store; the handler is called for each result that differs from the one before.
@@ -53,45 +72,57 @@ extension GraphQLClient {
   public func watch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
   ) -> OperationHandle {
-    OperationHandle(resultHandler) { [self] handle in
-      for try await result in try watch(query: query, cachePolicy: cachePolicy) { await handle(.success(result)) }
-    }
+    watching(query, cachePolicy, CallbackDelivery(resultHandler))
   }
-}
 
-/// A running operation that answers a closure. Cancelling is possible from any thread and more than once; dropping the
-/// last reference cancels, and the closure is let go when the operation ends.
-public final class OperationHandle: Cancellable, Sendable {
-  private let task: SpawnedTask
-  private let isCancelled: Lock<Bool>
-  private let leaving: @Sendable () -> Void
+  /// Runs a query and follows the store; the handler is called on `callbackQueue`, in the queue's order.
+  /// - Returns: what cancels it. It is cancelled when nobody keeps this.
+  public func watch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
+    resultHandler: @escaping QueueHandler<Query.Data>
+  ) -> OperationHandle {
+    watching(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
+  }
 
-  init<Data: Sendable>(
-    _ handler: @escaping GraphQLClient.ResultHandler<Data>, leaving: @escaping @Sendable () -> Void = {},
-    _ work: @escaping @Sendable (@escaping GraphQLClient.ResultHandler<Data>) async throws -> Void
-  ) {
-    self.leaving = leaving
-    let isCancelled = Lock(false)
-    self.isCancelled = isCancelled
-    let told: GraphQLClient.ResultHandler<Data> = { result in
-      // Cancelled while this was on its way to the main actor: nothing is told any more.
-      if !isCancelled.withLock({ $0 }) { handler(result) }
-    }
-    task = ConcurrentSpawner().spawn {
-      do {
-        try await work(told)
-      } catch {
-        if !(error is CancellationError) { await told(.failure(error)) }
+  // MARK: Whatever delivers
+
+  private func fetching<Query: GraphQLQuery>(
+    _ query: Query, _ policy: CachePolicy, _ delivery: CallbackDelivery<Query.Data>
+  ) -> OperationHandle {
+    OperationHandle(delivery, outlivesHandle: true) { [self] in
+      for try await result in try results(of: query, policy, false) {
+        await delivery.tell(.success(try GraphQLResponse(result)))
       }
     }
   }
 
-  deinit { cancel() }
+  private func performing<Mutation: GraphQLMutation>(
+    _ mutation: Mutation, _ delivery: CallbackDelivery<Mutation.Data>
+  ) -> OperationHandle {
+    OperationHandle(delivery, outlivesHandle: true) { [self] in
+      await delivery.tell(.success(try await perform(mutation: mutation)))
+    }
+  }
 
-  /// Ends the operation; the handler hears nothing more.
-  public func cancel() {
-    isCancelled.withLock { $0 = true }
-    leaving()
-    task.cancel()
+  private func following<Subscription: GraphQLSubscription>(
+    _ subscription: Subscription, _ delivery: CallbackDelivery<Subscription.Data>
+  ) -> OperationHandle {
+    do {
+      let stream = try subscribe(subscription: subscription)
+      return OperationHandle(delivery, outlivesHandle: false, leaving: { stream.cancel() }) {
+        for try await result in stream { await delivery.tell(.success(result)) }
+      }
+    } catch {
+      // Told, although the handle may be dropped: nothing else would say why nothing comes.
+      return OperationHandle(delivery, outlivesHandle: true) { throw error }
+    }
+  }
+
+  private func watching<Query: GraphQLQuery>(
+    _ query: Query, _ policy: CachePolicy, _ delivery: CallbackDelivery<Query.Data>
+  ) -> OperationHandle {
+    OperationHandle(delivery, outlivesHandle: false) { [self] in
+      for try await result in try watch(query: query, cachePolicy: policy) { await delivery.tell(.success(result)) }
+    }
   }
 }
