@@ -34,7 +34,13 @@ public struct ConnectionConfiguration: Sendable {
   public var subscriptionTransport = SubscriptionTransport.byURL
   /// How subscriptions that go by HTTP are asked for; what the server answers is read either way.
   public var subscriptionMediaType = SubscriptionMediaType.multipart
-  /// Time for a query or mutation, credentials, connections and repeats included. A mutation that may have been
+  /// How operations with `@defer` or `@stream` are asked for.
+  public var incrementalDelivery = IncrementalDelivery.both
+  /// Sends queries and mutations by their hash; nil always sends documents. Off by default: a server that does not know
+  /// of it costs every operation one more request.
+  public var persistedOperations: PersistedOperationPolicy?
+  /// Time for a query or mutation, credentials, connections and repeats included; it begins anew with every part of an
+  /// answer that comes in parts, and with every stretch of a file that is sent. A mutation that may have been
   /// executed by then fails with `outcomeUnknown`, anything else with `timeout`.
   public var requestTimeout = Duration.seconds(60)
   /// HTTP connections kept to the server at a time; six is what browsers use.

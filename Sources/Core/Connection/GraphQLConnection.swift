@@ -38,20 +38,22 @@ package final class GraphQLConnection: Sendable {
   }
 
   private let bound: LoopBound<Drivers>
-  private let configuration: ConnectionConfiguration
+  package let configuration: ConnectionConfiguration
   private let events = ConnectionEvents()
+  private let persisted: PersistedRequests?
 
   package init(
     _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, environment: ClientEnvironment
   ) {
     self.configuration = configuration
+    persisted = configuration.persistedOperations.map { PersistedRequests($0) }
     let knowledge = ServerKnowledge(remembersWrites: configuration.assumesWriteNumbers)
     let socket = ConnectionGroup(endpoint, configuration, environment, knowledge, events)
     var http: HTTPOperations?
     if configuration.requestTransport == .http, let bytes = environment.bytes {
       let pool = HTTPPool(
         endpoint.forRequests(configuration.dialect).address, over: bytes, on: environment.loop,
-        limits: configuration.poolLimits)
+        spawner: environment.spawner, limits: configuration.poolLimits)
       http = HTTPOperations(
         HTTPOperation.Surroundings(
           endpoint: endpoint.forRequests(configuration.dialect), configuration: configuration, environment: environment,
@@ -99,22 +101,75 @@ package final class GraphQLConnection: Sendable {
     }
   }
 
-  /// Sends a query or a mutation; answers the payload of its one result.
+  /// Sends a query or a mutation; answers the payload of its one result, put together when it comes in parts.
+  ///
+  /// - Parameter part: hears each part, in the task of the caller. What it throws ends the operation.
   /// - Throws: `GraphQLClientError`; for a mutation whose answer was lost and that may not be repeated,
   ///   `outcomeUnknown`.
   package func perform(
-    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras = HTTPExtras()
+    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras = HTTPExtras(),
+    part: (@Sendable (OperationPart) throws -> Void)? = nil
   ) async throws -> [UInt8] {
-    let core = SubscriptionCore(BufferPolicy(.wait, events: 2))
-    let bound = self.bound
-    let key = ObjectIdentifier(core)
-    core.connect(onCancel: { bound.loop.execute { bound.value.cancel(key) } }, onRoom: {})
-    onLoop { $0.start(request, kind, extras, core) }
-    guard let event = try await core.next() else {
-      if Task.isCancelled { throw CancellationError() }
-      throw GraphQLClientError(.invalidResponse, "the operation completed without a result")
+    guard extras.form == nil, let persisted, let name = persisted.name(of: request, kind) else {
+      return try await once(request, kind, extras, part)
     }
-    return event.payload
+    var named = request
+    named.extensions["persistedQuery"] = name.extensionMember
+    let document = named.query
+    named.query = ""
+    var first = extras
+    first.longestURL = persisted.longestURL
+    let refusal: PersistedOperationError
+    do {
+      let payload = try await once(named, kind, first, part)
+      guard let said = PersistedRequests.refusal(in: payload) else { return payload }
+      refusal = said
+    } catch let error as GraphQLClientError {
+      guard let said = PersistedOperationError(errors: error.errors) else { throw error }
+      refusal = said
+    }
+    // Nothing was executed, so that a mutation may be sent as well. Once: a second refusal is the answer.
+    switch refusal {
+    case .notFound:
+      named.query = document
+      return try await once(named, kind, extras, part)
+    case .notSupported, .hashMismatch, .malformedHash, .version:
+      persisted.turnOff()
+      return try await once(request, kind, extras, part)
+    }
+  }
+
+  private func once(
+    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
+    _ part: (@Sendable (OperationPart) throws -> Void)?
+  ) async throws -> [UInt8] {
+    // What comes in parts is bounded as a whole where it is received.
+    let bound = extras.takesParts ? BufferPolicy(.wait, events: .max, bytes: .max) : BufferPolicy(.wait, events: 2)
+    let core = SubscriptionCore(bound)
+    let home = self.bound
+    let key = ObjectIdentifier(core)
+    core.connect(onCancel: { home.loop.execute { home.value.cancel(key) } }, onRoom: {})
+    onLoop { $0.start(request, kind, extras, core) }
+    guard extras.takesParts else {
+      guard let event = try await core.next() else {
+        if Task.isCancelled { throw CancellationError() }
+        throw GraphQLClientError(.invalidResponse, "the operation completed without a result")
+      }
+      return event.payload
+    }
+    var assembly = PartAssembly(telling: part, longest: configuration.messageBytes)
+    while let event = try await core.next() {
+      do {
+        // The end of the response is left to the loop, which keeps the connection for others.
+        if let whole = try assembly.receive(event.payload) { return whole }
+      } catch {
+        core.leave(.error(error))
+        throw error
+      }
+    }
+    if Task.isCancelled { throw CancellationError() }
+    try assembly.end()
+    throw GraphQLClientError(.invalidResponse, "the operation completed without a result")
   }
 
   /// Closes the sockets and keeps the subscriptions, until `resume()`.

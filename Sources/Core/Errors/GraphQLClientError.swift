@@ -7,7 +7,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     private enum Kind: String {
       case invalidRequest, connectFailed, connectionClosed, connectionLost, outcomeUnknown, unauthorized
       case protocolViolation, operationFailed, httpStatus, invalidResponse, decodingFailed, slowConsumer, shutDown
-      case timeout, responseTooLarge, overloaded, protocolMismatch, streamInUse
+      case timeout, responseTooLarge, overloaded, protocolMismatch, streamInUse, unreadableFile
     }
     private let kind: Kind
     private init(_ kind: Kind) { self.kind = kind }
@@ -50,6 +50,10 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
 
     /// A second iterator asked for the events of a subscription, which are the first one's.
     public static let streamInUse = Code(.streamInUse)
+
+    /// A file that was to be sent cannot be read, or not as far as it was long; the message names it. The operation has
+    /// not been executed.
+    public static let unreadableFile = Code(.unreadableFile)
 
     /// The code's name.
     public var description: String { kind.rawValue }

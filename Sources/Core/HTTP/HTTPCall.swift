@@ -3,11 +3,17 @@ package import MartletWireProtocols
 /// A request to be sent as it stands.
 package struct HTTPCall: Sendable {
   package var head: HTTPRequestHead
-  package var body: [UInt8]
+  package var body: RequestBody
+  /// An answer of the type `multipart/mixed` is handed over part by part.
+  package var takesParts = false
   /// Not on a connection that has carried something before: its server may just be closing it.
   package var needsFreshConnection = false
 
   package init(head: HTTPRequestHead, body: [UInt8]) {
+    self.init(head: head, body: RequestBody(body))
+  }
+
+  package init(head: HTTPRequestHead, body: RequestBody) {
     self.head = head
     self.body = body
   }
@@ -16,7 +22,10 @@ package struct HTTPCall: Sendable {
 /// A whole response.
 package struct HTTPAnswer: Sendable {
   package var head: HTTPResponseHead
+  /// Empty when it came in parts.
   package var body: [UInt8]
+  /// How many parts were handed over; nil for a body in one piece.
+  package var parts: Int?
 }
 
 /// Why there is no answer, and how far the request had come.
@@ -34,6 +43,10 @@ package struct HTTPLoss: Error, Sendable, CustomStringConvertible {
     case connection(String)
     /// The answer broke HTTP or a limit.
     case answer(HTTPFailure)
+    /// The answer's parts are malformed, or end before their end.
+    case parts(MultipartFailure)
+    /// A file of the request cannot be read.
+    case file(String)
     /// Too many requests wait already.
     case queueIsFull
   }
@@ -47,6 +60,8 @@ package struct HTTPLoss: Error, Sendable, CustomStringConvertible {
     switch cause {
     case .connection(let text): text
     case .answer(let failure): failure.description
+    case .parts(let failure): failure.description
+    case .file(let text): text
     case .queueIsFull: "too many requests wait for a connection"
     }
   }
@@ -55,13 +70,22 @@ package struct HTTPLoss: Error, Sendable, CustomStringConvertible {
 /// A call under way; confined to its loop.
 package final class HTTPTicket {
   let call: HTTPCall
+  /// Takes the answer's parts.
+  private(set) var part: (([UInt8]) -> Void)?
+  /// A stretch of the request's body has left.
+  private(set) var moved: (() -> Void)?
   private var completion: ((Result<HTTPAnswer, HTTPLoss>) -> Void)?
   var stage = HTTPLoss.Stage.waiting
   /// Abandons it; set by whoever holds the call.
   var abandon: (() -> Void)?
 
-  init(_ call: HTTPCall, _ completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void) {
+  init(
+    _ call: HTTPCall, part: (([UInt8]) -> Void)?, moved: (() -> Void)?,
+    _ completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void
+  ) {
     self.call = call
+    self.part = part
+    self.moved = moved
     self.completion = completion
   }
 
@@ -69,16 +93,21 @@ package final class HTTPTicket {
 
   func end(_ result: Result<HTTPAnswer, HTTPLoss>) {
     let told = completion
-    completion = nil
-    abandon = nil
+    forget()
     told?(result)
   }
 
   /// Ends the call without an answer. A request that was written takes its connection with it.
   package func cancel() {
-    completion = nil
     let abandoning = abandon
-    abandon = nil
+    forget()
     abandoning?()
+  }
+
+  private func forget() {
+    completion = nil
+    part = nil
+    moved = nil
+    abandon = nil
   }
 }

@@ -10,12 +10,16 @@ final class HTTPLink: ByteChannelHandler {
   private var ticket: HTTPTicket?
   private var head: HTTPResponseHead?
   private var body: [UInt8] = []
+  private var parts: MultipartReader?
+  private var pump: BodyPump?
+  private let limits: HTTPLimits
   private var carried = 0
   /// Closes it when it has been idle for long.
   var idleTimer: LoopTimer?
 
   init(_ pool: HTTPPool, limits: HTTPLimits) {
     self.pool = pool
+    self.limits = limits
     machine = HTTPClientMachine(limits: limits)
   }
 
@@ -44,7 +48,20 @@ final class HTTPLink: ByteChannelHandler {
     ticket.abandon = { [weak self] in self?.drop() }
     ticket.stage = .sent
     carried += 1
-    channel?.write { machine.send(ticket.call.head, body: ticket.call.body, to: &$0.bytes) }
+    guard let channel else { return }
+    let request = ticket.call.body
+    if let whole = request.whole {
+      let body = whole.isEmpty && ticket.call.head.method == "GET" ? nil : whole
+      channel.write { machine.send(ticket.call.head, body: body, to: &$0.bytes) }
+    } else {
+      channel.write { machine.send(ticket.call.head, bodyLength: request.length, to: &$0.bytes) }
+      guard let spawner = pool?.spawner else { return }
+      let pump = BodyPump(
+        request, to: channel, spawner: spawner, moved: { [weak ticket] in ticket?.moved?() },
+        failed: { [weak self] in self?.lose($0) })
+      self.pump = pump
+      pump.run()
+    }
   }
 
   /// Lets go of the connection and of what it carries.
@@ -53,10 +70,17 @@ final class HTTPLink: ByteChannelHandler {
     attempt?.cancel()
     attempt = nil
     ticket = nil
+    endPump()
     let open = channel
     channel = nil
     open?.abort()
     pool?.gone(self)
+  }
+
+  private func endPump() {
+    if let pump { pool?.sent(highWater: pump.highWater) }
+    pump?.stop()
+    pump = nil
   }
 
   private func lose(_ cause: HTTPLoss.Cause) {
@@ -77,8 +101,8 @@ final class HTTPLink: ByteChannelHandler {
     for event in events {
       switch event {
       case .informational: break
-      case .response(let head): self.head = head
-      case .body(let piece): body += piece
+      case .response(let head): begin(head)
+      case .body(let piece): take(piece)
       case .responseEnded(trailers: _, let isReusable): answered(isReusable: isReusable)
       case .upgraded: lose(.connection("the server changed the protocol unasked"))
       case .failed(let failure): lose(failure.rule == .truncated ? .connection("\(failure)") : .answer(failure))
@@ -86,17 +110,64 @@ final class HTTPLink: ByteChannelHandler {
     }
   }
 
+  private func begin(_ head: HTTPResponseHead) {
+    self.head = head
+    guard ticket?.call.takesParts == true, (200..<300).contains(head.status),
+      let type = head.headers["Content-Type"],
+      MediaType(Array(type.utf8)[...])?.matches("multipart", "mixed") ?? type.lowercased().hasPrefix("multipart/mixed")
+    else { return }
+    var bounds = MultipartLimits()
+    bounds.partBytes = limits.bodyBytes
+    do throws(MultipartFailure) {
+      parts = try MultipartReader(contentType: type, limits: bounds)
+    } catch {
+      lose(.parts(error))
+    }
+  }
+
+  private func take(_ piece: [UInt8]) {
+    guard parts != nil else {
+      body += piece
+      return
+    }
+    var found: [MultipartPart] = []
+    var broken: MultipartFailure?
+    do throws(MultipartFailure) {
+      try parts?.receive(piece, parts: &found)
+    } catch {
+      broken = error
+    }
+    // A part without content says nothing.
+    for part in found where !part.body.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
+      ticket?.part?(part.body)
+    }
+    if let broken { lose(.parts(broken)) }
+  }
+
   private func answered(isReusable: Bool) {
     guard let answered = ticket, let head else { return }
-    let answer = HTTPAnswer(head: head, body: body)
+    if var parts {
+      do throws(MultipartFailure) {
+        try parts.inputEnded()
+      } catch {
+        return lose(.parts(error))
+      }
+    }
+    let answer = HTTPAnswer(head: head, body: body, parts: parts?.partCount)
+    // A server that answered before it had the whole request has no use for the rest.
+    let isWhole = pump?.isDone ?? true
+    endPump()
     ticket = nil
     self.head = nil
     body = []
-    if isReusable { pool?.isFree(self) } else { drop() }
+    parts = nil
+    if isReusable, isWhole { pool?.isFree(self) } else { drop() }
     answered.end(.success(answer))
   }
 
-  func drained() {}
+  func drained() {
+    pump?.drained()
+  }
 
   func closed(_ reason: ChannelCloseReason) {
     guard channel != nil else { return }

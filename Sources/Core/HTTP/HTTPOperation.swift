@@ -16,11 +16,19 @@ package struct HTTPExtras: Sendable {
   /// Header fields of this request alone.
   package var headers: [(name: String, value: String)] = []
   /// A body that takes the place of the JSON one, such as a form with files, and its media type.
-  package var form: (contentType: String, body: [UInt8])?
+  package var form: (contentType: String, body: RequestBody)?
+  /// The answer may come in parts.
+  package var takesParts = false
+  /// The request goes by GET if its URL is no longer than so many bytes.
+  var longestURL: Int?
 
-  package init(headers: [(name: String, value: String)] = [], form: (contentType: String, body: [UInt8])? = nil) {
+  package init(
+    headers: [(name: String, value: String)] = [], form: (contentType: String, body: RequestBody)? = nil,
+    takesParts: Bool = false
+  ) {
     self.headers = headers
     self.form = form
+    self.takesParts = takesParts
   }
 }
 
@@ -53,6 +61,8 @@ final class HTTPOperation {
   private var wasSent = false
   private var needsFreshConnection = false
   private var hasRefreshed = false
+  /// Parts of the answer that were handed on.
+  private var partCount = 0
 
   /// - Parameter ended: called once, when nothing more happens here.
   init(
@@ -70,9 +80,14 @@ final class HTTPOperation {
   }
 
   func start() {
+    restartDeadline()
+    ask(.request)
+  }
+
+  private func restartDeadline() {
+    deadline?.cancel()
     deadline = loop.schedule(at: loop.now + home.configuration.requestTimeout) { [weak self] in self?.reachedDeadline()
     }
-    ask(.request)
   }
 
   // MARK: Sending
@@ -94,10 +109,12 @@ final class HTTPOperation {
 
   private func send(_ credentials: Credentials) {
     var headers = HTTPHeaders([("Host", home.endpoint.hostField)])
-    headers.append("Accept", "application/graphql-response+json, application/json;q=0.9")
-    headers.append("Content-Type", extras.form?.contentType ?? "application/json")
-    // A form is no "simple" request to servers that guard against forged ones.
-    if extras.form != nil { headers.append("GraphQL-Require-Preflight", "1") }
+    let inParts = extras.takesParts ? home.configuration.incrementalDelivery.accept : nil
+    headers.append("Accept", inParts ?? "application/graphql-response+json, application/json;q=0.9")
+    let target = targetOfGET
+    if target == nil { headers.append("Content-Type", extras.form?.contentType ?? "application/json") }
+    // Forms and GETs are "simple" requests to servers that guard against forged ones; a field of one's own is not.
+    if extras.form != nil || target != nil { headers.append("GraphQL-Require-Preflight", "1") }
     do throws(GraphQLClientError) {
       try headers.append(checking: home.configuration.headers)
       try headers.append(checking: extras.headers)
@@ -105,10 +122,15 @@ final class HTTPOperation {
     } catch {
       return fail(error)
     }
-    let head = HTTPRequestHead(method: "POST", target: home.endpoint.target, headers: headers)
-    var call = HTTPCall(head: head, body: extras.form?.body ?? request.serialized())
+    let head = HTTPRequestHead(
+      method: target == nil ? "POST" : "GET", target: target ?? home.endpoint.target, headers: headers)
+    let body = target == nil ? extras.form?.body ?? RequestBody(request.serialized()) : RequestBody([UInt8]())
+    var call = HTTPCall(head: head, body: body)
+    call.takesParts = inParts != nil
     call.needsFreshConnection = needsFreshConnection
-    ticket = home.pool.start(call) { [weak self] result in
+    ticket = home.pool.start(
+      call, part: { [weak self] in self?.received(part: $0) }, moved: { [weak self] in self?.restartDeadline() }
+    ) { [weak self] result in
       guard let self else { return }
       ticket = nil
       switch result {
@@ -118,11 +140,27 @@ final class HTTPOperation {
     }
   }
 
+  /// The target when the request goes by GET.
+  private var targetOfGET: String? {
+    guard let longest = extras.longestURL, extras.form == nil, kind == .query else { return nil }
+    let path = home.endpoint.target
+    let target = path + (path.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + request.urlQuery
+    return home.endpoint.httpURL.utf8.count - path.utf8.count + target.utf8.count <= longest ? target : nil
+  }
+
   // MARK: What came of it
+
+  private func received(part: [UInt8]) {
+    wasSent = true
+    partCount += 1
+    restartDeadline()
+    _ = core.deliver(SubscriptionEvent(payload: part))
+  }
 
   private func answered(_ answer: HTTPAnswer) {
     wasSent = true
     if answer.head.status == 401 { return refused(answer) }
+    if answer.parts != nil { return finish(.completed) }
     switch HTTPReading(answer, limit: home.configuration.messageBytes) {
     case .response(let payload, remembersWrites: let remembers):
       if remembers { home.knowledge.remembersWrites = true }
@@ -149,17 +187,25 @@ final class HTTPOperation {
   }
 
   /// A mutation with a number at a server that remembers it.
-  private var mayRepeat: Bool { kind == .numberedMutation && home.knowledge.remembersWrites }
+  private var mayRepeat: Bool { kind == .numberedMutation && home.knowledge.remembersWrites && partCount == 0 }
 
   private func lost(_ loss: HTTPLoss) {
     switch loss.cause {
     case .queueIsFull: return fail(GraphQLClientError(.overloaded, loss.description))
+    case .file(let text): return fail(GraphQLClientError(.unreadableFile, text))
+    case .parts(let failure) where failure.rule != .truncated:
+      return fail(GraphQLClientError(.protocolViolation, failure.description))
     case .answer(let failure) where failure.rule == .bodyTooLarge:
       let most = home.configuration.messageBytes
       return fail(GraphQLClientError(.responseTooLarge, "the answer is longer than \(most) bytes"))
     case .answer where kind == .query:
       return fail(GraphQLClientError(.invalidResponse, "the answer breaks HTTP: \(loss)"))
-    case .connection, .answer: break
+    case .connection, .answer, .parts: break
+    }
+    if partCount > 0 {
+      let cause = "the answer ended after \(partCount) of its parts: \(loss)"
+      // It was executed; what it answers is not known in full.
+      return fail(GraphQLClientError(kind == .query ? .connectionLost : .outcomeUnknown, cause))
     }
     // What never left may be tried again whatever it is, at the pace of the reconnect policy.
     if loss.stage == .waiting, !wasSent {

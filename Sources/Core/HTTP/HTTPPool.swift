@@ -30,16 +30,32 @@ package final class HTTPPool {
   /// Connections opened since the start.
   package private(set) var opened = 0
 
-  package init(_ endpoint: Endpoint, over connector: any ByteConnector, on loop: any Loop, limits: Limits = Limits()) {
+  /// Starts the tasks that read files.
+  let spawner: any Spawner
+  /// The most bytes of a request with files that waited to be sent.
+  package private(set) var bodyHighWater = 0
+
+  package init(
+    _ endpoint: Endpoint, over connector: any ByteConnector, on loop: any Loop, spawner: any Spawner,
+    limits: Limits = Limits()
+  ) {
     self.endpoint = endpoint
+    self.spawner = spawner
     self.connector = connector
     self.loop = loop
     self.limits = limits
   }
 
   /// Sends a call as soon as a connection is there. `completion` runs once, never inside this call, not after `cancel`.
-  package func start(_ call: HTTPCall, completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void) -> HTTPTicket {
-    let ticket = HTTPTicket(call, completion)
+  ///
+  /// - Parameters:
+  ///   - part: takes each part of an answer that comes in parts.
+  ///   - moved: hears that a stretch of a body with files has been handed on.
+  package func start(
+    _ call: HTTPCall, part: (([UInt8]) -> Void)? = nil, moved: (() -> Void)? = nil,
+    completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void
+  ) -> HTTPTicket {
+    let ticket = HTTPTicket(call, part: part, moved: moved, completion)
     if place(ticket) { return ticket }
     guard waiting.count < limits.waiting else {
       loop.schedule(at: loop.now) {
@@ -72,6 +88,10 @@ package final class HTTPPool {
     free.append(link)
     link.idleTimer = loop.schedule(at: loop.now + limits.idle) { [weak link] in link?.drop() }
     serveWaiting()
+  }
+
+  func sent(highWater: Int) {
+    bodyHighWater = max(bodyHighWater, highWater)
   }
 
   func gone(_ link: HTTPLink) {

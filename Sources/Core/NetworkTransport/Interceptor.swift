@@ -15,6 +15,10 @@ public protocol Interceptor: Sendable {
   /// A query or a mutation passes. The default passes it on.
   func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload
 
+  /// A part of an answer arrived (`@defer`, `@stream`); the innermost interceptor hears of it first. Throwing ends the
+  /// operation. The default does nothing.
+  func received(_ part: OperationPart, of request: OperationRequest) throws
+
   /// A subscription is about to start. The default leaves it as it is.
   func subscribe(_ request: OperationRequest) throws -> OperationRequest
 }
@@ -24,6 +28,9 @@ extension Interceptor {
   public func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
     try await next(request)
   }
+
+  /// Does nothing.
+  public func received(_ part: OperationPart, of request: OperationRequest) throws {}
 
   /// Leaves the subscription as it is.
   public func subscribe(_ request: OperationRequest) throws -> OperationRequest { request }
@@ -66,8 +73,16 @@ public struct InterceptedTransport: NetworkTransport {
   func run(
     _ request: OperationRequest, last: @escaping Interceptor.Next
   ) async throws -> OperationPayload {
-    var next = last
-    for interceptor in provider.interceptors(for: request).reversed() {
+    let chain = Array(provider.interceptors(for: request).reversed())
+    var next: Interceptor.Next = { request in
+      var told = request
+      told.onPart = { part in
+        for interceptor in chain { try interceptor.received(part, of: request) }
+        try request.onPart?(part)
+      }
+      return try await last(told)
+    }
+    for interceptor in chain {
       let inner = next
       next = { try await interceptor.send($0, next: inner) }
     }

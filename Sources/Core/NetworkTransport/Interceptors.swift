@@ -56,6 +56,8 @@ public struct ObservingInterceptor: Interceptor {
   public enum Event: Sendable {
     /// It is about to be sent.
     case sent(OperationRequest)
+    /// A part of its answer has come (`@defer`, `@stream`).
+    case part(OperationRequest, OperationPart)
     /// Its answer has come.
     case answered(OperationRequest, OperationPayload)
     /// It failed.
@@ -80,6 +82,11 @@ public struct ObservingInterceptor: Interceptor {
       tell(.failed(request, error))
       throw error
     }
+  }
+
+  /// Tells of the part.
+  public func received(_ part: OperationPart, of request: OperationRequest) throws {
+    tell(.part(request, part))
   }
 
   /// Tells of a subscription that starts.

@@ -41,29 +41,7 @@ public protocol ConnectedNetworkTransport: NetworkTransport {
 
 /// A transport that can send files along with an operation, by the GraphQL multipart request specification.
 public protocol UploadingNetworkTransport: NetworkTransport {
-  /// Runs an operation with files. Each file stands in the variables under its `fieldName` as null.
+  /// Runs an operation with files. Each file stands in the variables under its `fieldName`, as null.
   /// - Throws: as `send`.
   func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload
-}
-
-/// A file that goes along with an operation.
-public struct GraphQLFile: Sendable {
-  /// Where it stands in the variables, such as `file` or `input.files.0`.
-  public var fieldName: String
-  /// Its name, as the server sees it.
-  public var originalName: String
-  /// Its media type.
-  public var mimeType: String
-  /// Its content.
-  public var content: [UInt8]
-
-  /// A file with its content.
-  public init(
-    fieldName: String, originalName: String, mimeType: String = "application/octet-stream", content: [UInt8]
-  ) {
-    self.fieldName = fieldName
-    self.originalName = originalName
-    self.mimeType = mimeType
-    self.content = content
-  }
 }

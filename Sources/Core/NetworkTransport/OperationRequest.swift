@@ -25,6 +25,9 @@ public struct OperationRequest: Sendable {
   public var appliesOnce = false
   /// The bound of a subscription's buffer; nil is the transport's.
   public var buffer: BufferPolicy?
+  /// Hears every part of an answer that comes in parts (`@defer`, `@stream`), in order, before the whole is answered. What
+  /// it throws ends the operation.
+  public var onPart: (@Sendable (OperationPart) throws -> Void)?
 
   /// A request with the given parts.
   public init(
@@ -58,6 +61,13 @@ public struct OperationRequest: Sendable {
     request.extensions = extensions
     if let cursor { request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions) }
     return request
+  }
+
+  /// What goes beside it by HTTP.
+  package func extras(_ configuration: ConnectionConfiguration) -> HTTPExtras {
+    HTTPExtras(
+      headers: headers,
+      takesParts: configuration.incrementalDelivery != .off && IncrementalDirectives.occur(in: document))
   }
 
   package var operationKind: OperationKind {

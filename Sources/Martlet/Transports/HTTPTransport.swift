@@ -32,8 +32,9 @@ final class HTTPTransport: UploadingNetworkTransport {
   func check() throws(GraphQLClientError) { _ = try result.get() }
 
   func send(_ request: OperationRequest) async throws -> OperationPayload {
-    let payload = try await result.get().connection.perform(
-      request.wire, request.operationKind, HTTPExtras(headers: request.headers))
+    let home = try result.get()
+    let payload = try await home.connection.perform(
+      request.wire, request.operationKind, request.extras(home.configuration), part: request.onPart)
     return OperationPayload(bytes: payload)
   }
 
@@ -53,10 +54,11 @@ final class HTTPTransport: UploadingNetworkTransport {
 
   func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
     let home = try result.get()
-    let form = UploadForm(request, files, boundary: "martlet-\(UUID().uuidString)")
+    let form = try UploadForm(request, files, boundary: "martlet-\(UUID().uuidString)")
+    var extras = request.extras(home.configuration)
+    extras.form = (contentType: form.contentType, body: form.body)
     let payload = try await home.connection.perform(
-      request.wire, request.operationKind,
-      HTTPExtras(headers: request.headers, form: (contentType: form.contentType, body: form.body)))
+      form.request.wire, request.operationKind, extras, part: request.onPart)
     return OperationPayload(bytes: payload)
   }
 
@@ -88,31 +90,5 @@ extension ClientEnvironment {
     let shared = try ClientEnvironment.shared()
     guard let file = configuration.authorityFile else { return shared }
     return try shared.trusting(authorityFile: file)
-  }
-}
-
-/// An operation with files as a form: `operations`, `map`, then the files (GraphQL multipart request specification).
-struct UploadForm {
-  let body: [UInt8]
-  let contentType: String
-
-  init(_ request: OperationRequest, _ files: [GraphQLFile], boundary: String) {
-    contentType = "multipart/form-data; boundary=\(boundary)"
-    var body: [UInt8] = []
-    func part(_ disposition: String, _ type: String?, _ content: [UInt8]) {
-      body += Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n".utf8)
-      if let type { body += Array("Content-Type: \(type)\r\n".utf8) }
-      body += Array("\r\n".utf8) + content + Array("\r\n".utf8)
-    }
-    var map = JSONObject()
-    for (index, file) in files.enumerated() { map["\(index)"] = .array([.string("variables.\(file.fieldName)")]) }
-    part(#"name="operations""#, nil, request.wire.serialized())
-    part(#"name="map""#, nil, JSONValue.object(map).serialized())
-    for (index, file) in files.enumerated() {
-      let name = file.originalName.map { $0 == "\"" || $0 == "\r" || $0 == "\n" ? "_" : String($0) }.joined()
-      part(#"name="\#(index)"; filename="\#(name)""#, file.mimeType, file.content)
-    }
-    body += Array("--\(boundary)--\r\n".utf8)
-    self.body = body
   }
 }

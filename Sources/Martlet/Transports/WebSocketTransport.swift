@@ -43,10 +43,15 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
     }
   }
 
-  /// As `init(websocket:connectingPayload:)`, for a payload of texts.
-  public convenience init(websocket: WebSocket, connectingPayload: [String: String]) {
+  /// As the initialiser with a `JSONObject`, for a payload of texts.
+  public convenience init(
+    websocket: WebSocket, connectingPayload: [String: String],
+    configuration: ConnectionConfiguration = WebSocketTransport.configuration, environment: ClientEnvironment? = nil
+  ) {
     let members = connectingPayload.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
-    self.init(websocket: websocket, connectingPayload: JSONObject(members))
+    self.init(
+      websocket: websocket, connectingPayload: JSONObject(members), configuration: configuration,
+      environment: environment)
   }
 
   init(_ connection: GraphQLConnection) {
@@ -63,8 +68,9 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
   /// Runs a query or a mutation over the socket.
   /// - Throws: `GraphQLClientError`; `outcomeUnknown` for a mutation whose answer was lost.
   public func send(_ request: OperationRequest) async throws -> OperationPayload {
-    let payload = try await result.get().perform(
-      request.wire, request.operationKind, HTTPExtras(headers: request.headers))
+    let connection = try result.get()
+    let payload = try await connection.perform(
+      request.wire, request.operationKind, request.extras(connection.configuration), part: request.onPart)
     return OperationPayload(bytes: payload)
   }
 

@@ -46,11 +46,13 @@ package struct GraphQLRequest: Equatable, Sendable {
     return object
   }
 
-  /// Writes the request as an object; empty members are left out.
+  /// Writes the request as an object; empty members are left out, also the document of one that is named by its hash.
   package func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.key("query")
-    writer.string(query)
+    if !query.isEmpty {
+      writer.key("query")
+      writer.string(query)
+    }
     if let operationName {
       writer.key("operationName")
       writer.string(operationName)

@@ -48,6 +48,15 @@ package struct HTTPClientMachine {
     if head.headers.lists("close", in: "Connection") { isReusable = false }
   }
 
+  /// Sends a request's head; the caller sends the body behind it, exactly so many bytes. Only when `isIdle`.
+  package mutating func send(_ head: HTTPRequestHead, bodyLength: Int, to output: inout [UInt8]) {
+    precondition(isIdle, "one request at a time")
+    method = head.method
+    reading = .startLine
+    HTTPWriter.request(head, bodyLength: bodyLength, to: &output)
+    if head.headers.lists("close", in: "Connection") { isReusable = false }
+  }
+
   /// Takes bytes as they arrived.
   package mutating func receive(_ bytes: borrowing RawSpan, events: inout [HTTPClientEvent]) {
     if case .stopped = reading { return }

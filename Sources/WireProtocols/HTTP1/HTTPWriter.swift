@@ -14,6 +14,13 @@ package enum HTTPWriter {
     if let body { output.append(contentsOf: body) }
   }
 
+  /// Appends a request's head; its body, which is so long, follows.
+  static func request(_ head: HTTPRequestHead, bodyLength: Int, to output: inout [UInt8]) {
+    var head = head
+    head.headers.append("Content-Length", String(bodyLength))
+    request(head, to: &output)
+  }
+
   static func startResponse(
     _ head: HTTPResponseHead, closes: Bool, minorVersion: Int, to output: inout [UInt8]
   ) {

@@ -33,4 +33,13 @@ package enum IncrementalAccept: Sendable, Equatable {
   package var contentType: String { "multipart/mixed; boundary=\"\(MultipartWriter.dash.boundary)\"\(parameter)" }
 
   private static func isToken(_ text: String) -> Bool { HTTPSyntax.isToken(Array(text.utf8)[...]) }
+
+  /// The Accept field of a client that reads both shapes. The current one is preferred, one piece is taken as well.
+  package static let both =
+    "multipart/mixed;incrementalSpec=v0.2, multipart/mixed;deferSpec=20220824;q=0.9, \(onePiece)"
+  /// Of one that reads the current shape.
+  package static let currentOnly = "multipart/mixed;incrementalSpec=v0.2, \(onePiece)"
+  /// Of one that reads the shape of 2022.
+  package static let olderOnly = "multipart/mixed;deferSpec=20220824, \(onePiece)"
+  private static let onePiece = "application/graphql-response+json;q=0.8, application/json;q=0.7"
 }

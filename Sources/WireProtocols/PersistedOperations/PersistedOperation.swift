@@ -91,4 +91,18 @@ package enum PersistedOperationError: Error, Equatable, Sendable, CaseIterable, 
     case .malformedHash, .version: "BAD_USER_INPUT"
     }
   }
+
+  /// What a list of errors says about a persisted operation, if anything: some servers give the message, some the code.
+  package init?(errors: [JSONValue]) {
+    for error in errors {
+      for known in [PersistedOperationError.notFound, .notSupported] {
+        let said = [error["message"]?.string, error["extensions"]?["code"]?.string]
+        if said.contains(known.description) || said.contains(known.code) {
+          self = known
+          return
+        }
+      }
+    }
+    return nil
+  }
 }

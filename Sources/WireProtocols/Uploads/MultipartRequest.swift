@@ -132,38 +132,72 @@ package enum MultipartRequest {
   /// The value of Content-Type.
   package static func contentType(boundary: String) -> String { "multipart/form-data; boundary=\(boundary)" }
 
+  /// A stretch of a body: bytes, or the content of one of its files.
+  package enum Piece: Equatable, Sendable {
+    case bytes([UInt8])
+    case file(Int)
+  }
+
+  /// What a body says of a file, beside its content.
+  package struct FilePart: Sendable {
+    /// Where it stands in the variables: `variables.file`, `variables.files.0`.
+    package var path: String
+    package var name: String
+    package var mediaType: String
+
+    package init(path: String, name: String, mediaType: String) {
+      self.path = path
+      self.name = name
+      self.mediaType = mediaType
+    }
+  }
+
   /// Writes a request's body.
   ///
   /// - Parameters:
   ///   - operations: the request in JSON, with null where files belong.
   ///   - boundary: a token that occurs in no file; draw one of 128 random bits.
   package static func body(operations: [UInt8], attachments: [Attachment], boundary: String) -> [UInt8] {
+    let files = attachments.map { FilePart(path: $0.path, name: $0.file.name, mediaType: $0.file.mediaType) }
+    return pieces(operations: operations, files: files, boundary: boundary).flatMap { piece in
+      switch piece {
+      case .bytes(let bytes): bytes
+      case .file(let index): attachments[index].file.bytes
+      }
+    }
+  }
+
+  /// A request's body without the content of its files, which need not be in memory: stretches of bytes and, each once
+  /// and in order, the files between them.
+  package static func pieces(operations: [UInt8], files: [FilePart], boundary: String) -> [Piece] {
     var writer = JSONWriter()
     writer.beginObject()
-    for (index, attachment) in attachments.enumerated() {
+    for (index, file) in files.enumerated() {
       writer.key(String(index))
       writer.beginArray()
-      writer.string(attachment.path)
+      writer.string(file.path)
       writer.endArray()
     }
     writer.endObject()
+    var pieces: [Piece] = []
     var bytes: [UInt8] = []
-    func part(_ disposition: String, _ contentType: String, _ body: [UInt8]) {
+    func begin(_ disposition: String, _ contentType: String) {
       bytes += Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n".utf8)
       bytes += Array("Content-Type: \(contentType)\r\n\r\n".utf8)
-      bytes += body
-      bytes += [0x0D, 0x0A]
     }
-    part("name=\"operations\"", "application/json", operations)
-    part("name=\"map\"", "application/json", writer.bytes)
-    for (index, attachment) in attachments.enumerated() {
-      let type = Array(attachment.file.mediaType.utf8)
+    for (name, content) in [("operations", operations), ("map", writer.bytes)] {
+      begin("name=\"\(name)\"", "application/json")
+      bytes += content + [0x0D, 0x0A]
+    }
+    for (index, file) in files.enumerated() {
+      let type = Array(file.mediaType.utf8)
       let isLegal = !type.isEmpty && HTTPSyntax.isFieldValue(type[...])
-      part(
-        "name=\"\(index)\"; filename=\"\(quoted(attachment.file.name))\"",
-        isLegal ? attachment.file.mediaType : "application/octet-stream", attachment.file.bytes)
+      begin(
+        "name=\"\(index)\"; filename=\"\(quoted(file.name))\"", isLegal ? file.mediaType : "application/octet-stream")
+      pieces += [.bytes(bytes), .file(index)]
+      bytes = [0x0D, 0x0A]
     }
-    return bytes + Array("--\(boundary)--\r\n".utf8)
+    return pieces + [.bytes(bytes + Array("--\(boundary)--\r\n".utf8))]
   }
 
   /// Quotes and line ends as the HTML standard escapes them in file names.

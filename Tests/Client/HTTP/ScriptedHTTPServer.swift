@@ -27,6 +27,8 @@ final class ScriptedHTTPServer: @unchecked Sendable {
     var connection: Int
     var head: String
     var body: JSONValue
+    /// The body as it came.
+    var text = ""
     func has(_ line: String) -> Bool { head.split(separator: "\r\n").contains { $0 == line } }
   }
 
@@ -49,13 +51,31 @@ final class ScriptedHTTPServer: @unchecked Sendable {
     }
   }
 
+  func environment() -> ClientEnvironment {
+    ClientEnvironment(
+      loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: 1)), http: nil,
+      spawner: executor.spawner, seed: 1, bytes: network)
+  }
+
+  /// A client over a chain of interceptors.
+  func chained(
+    _ interceptors: [any Interceptor], store: GraphQLStore = GraphQLStore(),
+    _ configure: (inout ConnectionConfiguration) -> Void = { _ in }
+  ) throws -> GraphQLClient {
+    var configuration = ConnectionConfiguration()
+    configure(&configuration)
+    guard let url = URL(string: "http://server.test/graphql") else { throw CancellationError() }
+    let transport = RequestChainNetworkTransport(
+      interceptorProvider: DefaultInterceptorProvider(interceptors: interceptors), endpointURL: url,
+      configuration: configuration, environment: environment())
+    return GraphQLClient(networkTransport: transport, store: store)
+  }
+
   /// A client that sends everything by HTTP.
   func client(_ configure: (inout ConnectionConfiguration) -> Void = { _ in }) throws -> GraphQLClient {
     var configuration = ConnectionConfiguration()
     configure(&configuration)
-    let environment = ClientEnvironment(
-      loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: 1)), http: nil,
-      spawner: executor.spawner, seed: 1, bytes: network)
+    let environment = environment()
     guard let url = URL(string: "http://server.test/graphql?v=1") else { throw CancellationError() }
     return try GraphQLClient(url: url, configuration: configuration, environment: environment)
   }
@@ -91,14 +111,15 @@ final class ScriptedHTTPServer: @unchecked Sendable {
     func received(_ bytes: borrowing RawSpan) {
       for index in 0..<bytes.byteCount { input.append(bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
       let text = String(decoding: input, as: UTF8.self)
-      guard let end = text.range(of: "\r\n\r\n"), let name = text.range(of: "Content-Length: ") else { return }
-      let length = text[name.upperBound...].prefix { $0.isNumber }
+      guard let end = text.range(of: "\r\n\r\n") else { return }
+      let length = text.range(of: "Content-Length: ").map { text[$0.upperBound...].prefix { $0.isNumber } } ?? "0"
       let body = Array(text[end.upperBound...].utf8)
       guard body.count == Int(length) else { return }
       input = []
       server.arrived(
         Request(
-          connection: number, head: String(text[..<end.lowerBound]), body: (try? JSONValue(parsing: body)) ?? .null),
+          connection: number, head: String(text[..<end.lowerBound]), body: (try? JSONValue(parsing: body)) ?? .null,
+          text: String(text[end.upperBound...])),
         on: channel)
     }
     func drained() {}

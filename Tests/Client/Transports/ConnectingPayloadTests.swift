@@ -41,6 +41,25 @@ import Testing
     #expect(server.attempts.first?.subprotocols == ["graphql-transport-ws"])
   }
 
+  @Test func `a payload of texts goes beside a configuration's own`() throws {
+    let server = ScriptedServer(time)
+    server.acknowledgement = nil
+    let texts: [String: String] = ["authToken": "t"]
+    var configuration = WebSocketTransport.configuration
+    configuration.connectingPayload = ["client": "test"]
+    let transport = WebSocketTransport(
+      websocket: WebSocket(url: try #require(URL(string: "ws://example.test/")), webSocketProtocol: .graphqlWsProtocol),
+      connectingPayload: texts, configuration: configuration, environment: server.environment)
+    let client = GraphQLClient(networkTransport: transport)
+    let payload = try time.run {
+      let stream = client.subscribe("subscription { tick }")
+      let payload = try await server.accept().expect("connection_init")["payload"]
+      stream.cancel()
+      return payload
+    }
+    #expect(payload == ["client": "test", "authToken": "t"])
+  }
+
   @Test func `an open socket is replaced at once when asked, and the mutation on its way is not sent again`() throws {
     let (server, transport, client) = try stage()
     server.acknowledgement = nil

@@ -155,6 +155,7 @@ private struct HeroChanged: GraphQLSubscription {
         log.withLock { log in
           switch event {
           case .sent(let request): log.append("sent \(request.operationName ?? "")")
+          case .part(_, let part): log.append("part \(part.number)")
           case .answered: log.append("answered")
           case .failed: log.append("failed")
           }

@@ -3,6 +3,20 @@ import Testing
 @testable import MartletWireProtocols
 
 @Suite struct EncodingTests {
+  /// The examples of FIPS 180-4, and lengths around the padding's edges against each other.
+  @Test(arguments: [
+    ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    (
+      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+    ),
+    (String(repeating: "a", count: 1_000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
+  ]) func `SHA-256 of known texts`(text: String, digest: String) {
+    let operation = PersistedOperation(hash: SHA256.digest(Array(text.utf8)))
+    #expect(operation.hexadecimal == digest)
+  }
+
   @Test(arguments: [
     ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
     ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),

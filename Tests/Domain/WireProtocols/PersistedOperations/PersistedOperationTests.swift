@@ -10,6 +10,26 @@ import Testing
     PersistedOperation(hash: [UInt8](repeating: byte, count: 32))
   }
 
+  @Test func `a request written as the query of a URL is read as it was`() throws {
+    var request = GraphQLRequest(
+      query: "query Q($t: String) { note(text: $t) }", operationName: "Q", variables: ["t": "a+b & ü=%"])
+    #expect(try GraphQLRequest(query: request.urlQuery, limits: JSONLimits()) == request)
+    request.query = ""
+    request.extensions = ["persistedQuery": PersistedOperation(hash: SHA256.digest([])).extensionMember]
+    #expect(try GraphQLRequest(query: request.urlQuery, limits: JSONLimits()) == request)
+    #expect(try GraphQLRequest(json: request.serialized(), limits: JSONLimits()) == request)
+    #expect(try JSONValue(parsing: request.serialized())["query"] == nil)
+  }
+
+  @Test func `a server's refusal is known by its message or its code`() {
+    #expect(PersistedOperationError(errors: [["message": "PersistedQueryNotFound"]]) == .notFound)
+    #expect(
+      PersistedOperationError(errors: [
+        ["message": "x"], ["message": "y", "extensions": ["code": "PERSISTED_QUERY_NOT_SUPPORTED"]],
+      ]) == .notSupported)
+    #expect(PersistedOperationError(errors: [["message": "no"], 7]) == nil)
+  }
+
   @Test func `extensions without the member name no document`() throws {
     #expect(try PersistedOperation(extensions: [:]) == nil)
     #expect(try PersistedOperation(extensions: ["persistedQuery": nil]) == nil)

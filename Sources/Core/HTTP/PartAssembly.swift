@@ -1,0 +1,58 @@
+import MartletJSON
+import MartletWireProtocols
+
+/// Takes the results of one query or mutation as they come and makes one of them: in the task of who asked, so that a
+/// loop has no work with it.
+struct PartAssembly {
+  private var merged = IncrementalResult()
+  private let told: (@Sendable (OperationPart) throws -> Void)?
+  private let limits: JSONLimits
+
+  init(telling told: (@Sendable (OperationPart) throws -> Void)?, longest: Int) {
+    self.told = told
+    var limits = JSONLimits()
+    limits.bytes = longest
+    self.limits = limits
+  }
+
+  /// Takes one; answers the whole when this was the last.
+  mutating func receive(_ payload: [UInt8]) throws -> [UInt8]? {
+    let number = merged.partCount
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try JSONValue(parsing: payload, limits: limits)
+    } catch {
+      throw GraphQLClientError(
+        .protocolViolation, "part \(number + 1) of the response is no JSON", underlying: error)
+    }
+    do throws(IncrementalFailure) {
+      try merged.receive(value)
+    } catch {
+      throw GraphQLClientError(.protocolViolation, error.description, underlying: error)
+    }
+    // Whatever takes parts takes an answer in one piece, which is not looked at further.
+    if number == 0, merged.isComplete { return payload }
+    try told?(
+      OperationPart(
+        payload: OperationPayload(bytes: payload), number: number, result: merged.response,
+        hasNext: !merged.isComplete))
+    guard merged.isComplete else { return nil }
+    guard merged.data != nil else {
+      let message = merged.errors.first?["message"]?.string ?? "the server gave no reason"
+      throw GraphQLClientError(.operationFailed, message, errors: merged.errors)
+    }
+    return merged.response.serialized()
+  }
+
+  /// Nothing more comes.
+  func end() throws {
+    guard merged.partCount > 0 else {
+      throw GraphQLClientError(.invalidResponse, "the operation completed without a result")
+    }
+    do throws(IncrementalFailure) {
+      try merged.inputEnded()
+    } catch {
+      throw GraphQLClientError(.protocolViolation, error.description, underlying: error)
+    }
+  }
+}
