@@ -28,6 +28,7 @@ package final class AccessControl: Sendable {
   package let origins: OriginCheck
   /// Members of a `connection_init` payload, or of AppSync's authorization, that may hold a key; lower case.
   private let members: [String]
+  private let memberNames: [String]
 
   /// The members looked at by default.
   package static let defaultMembers = ["x-api-key", "Authorization", "authToken"]
@@ -38,6 +39,7 @@ package final class AccessControl: Sendable {
     digest: @escaping @Sendable ([UInt8]) -> [UInt8]
   ) {
     self.members = members.map { $0.lowercased() }
+    memberNames = members
     self.mode = Lock(mode)
     self.origins = origins
     self.digest = digest
@@ -71,6 +73,15 @@ package final class AccessControl: Sendable {
       if let text = value.string, admits(apiKey: nil, authorization: text) { return true }
     }
     return admits(apiKey: nil, authorization: nil)
+  }
+
+  /// What a request shows under the configured names, in the form a socket's payload has.
+  package func credentials(_ field: (String) -> String?) -> JSONObject {
+    var found = JSONObject()
+    for name in memberNames {
+      if let value = field(name) { found[name] = .string(value) }
+    }
+    return found
   }
 
   private static func bearer(_ header: String) -> String? {

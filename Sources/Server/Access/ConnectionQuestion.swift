@@ -1,8 +1,8 @@
 public import MartletJSON
 
-/// A client that asks to be let in over a WebSocket; its key, where one is needed, was good.
+/// A client that asks to be let in, over a WebSocket or for a stream over HTTP; its key, where one is needed, was good.
 public struct ConnectionRequest: Sendable {
-  /// The protocols a client may speak over a WebSocket.
+  /// The protocols a client may speak.
   public enum Dialect: Sendable, Hashable {
     /// `graphql-transport-ws`.
     case graphqlTransportWS
@@ -10,9 +10,14 @@ public struct ConnectionRequest: Sendable {
     case graphqlWS
     /// AppSync's real-time protocol.
     case appSync
+    /// A subscription over HTTP, in parts of a multipart body.
+    case multipart
+    /// Server-sent events: one operation, or a stream that several share.
+    case eventStream
   }
 
-  /// The payload of `connection_init`; for AppSync the authorization of the handshake. Empty when there was none.
+  /// The payload of `connection_init`; for AppSync the authorization of the handshake; over HTTP
+  /// the request's header fields of the names in `ServerConfiguration.credentialMembers`. Empty when there was none.
   public let payload: JSONObject
   /// Which protocol the client speaks.
   public let dialect: Dialect
@@ -20,12 +25,12 @@ public struct ConnectionRequest: Sendable {
 
 /// What a program answers to a client that asks to be let in.
 public enum ConnectionAnswer: Sendable, Hashable {
-  /// It is acknowledged, with this payload where its protocol has room for one.
+  /// It is let in, and acknowledged with this payload where its protocol has room for one.
   case accept(payload: JSONObject? = nil)
-  /// It is refused as its protocol does, with this reason: 4403, or `connection_error`.
+  /// It is refused as its protocol does, with this reason: 4403, `connection_error`, or the HTTP status 403.
   case refuse(String = "Forbidden")
 }
 
-/// Asked once for each WebSocket, never on an event loop. An answer that takes longer than the limits'
+/// Asked once for each WebSocket and each stream over HTTP, never on an event loop. An answer that takes longer than the limits'
 /// `operationTimeout`, or an error, refuses.
 public typealias ConnectionQuestion = @Sendable (ConnectionRequest) async throws -> ConnectionAnswer

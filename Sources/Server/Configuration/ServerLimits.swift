@@ -49,6 +49,11 @@ public struct ServerLimits: Sendable {
   /// Between signs of life on subscriptions over HTTP. They keep proxies from taking silence for death, and find out
   /// that a client has gone without a word.
   public var streamHeartbeatInterval: Duration = .seconds(10)
+  /// Event streams that clients have reserved and not opened yet, and operations that wait for them, over all
+  /// connections. A client opens its stream in the next breath; what it reserves costs it nothing.
+  public var reservedStreams = 1_000
+  /// How long a reserved event stream waits to be opened.
+  public var streamReservationTimeout: Duration = .seconds(30)
   /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention.
   public var positionInterval: Duration? = .seconds(20)
   /// Payloads below this size are sent uncompressed to sockets with permessage-deflate: compressing them costs more

@@ -55,6 +55,11 @@ extension ServerConnection {
   private func run(_ batch: RequestBatch, _ type: GraphQLOverHTTP.ResponseType) {
     let running = BatchedOperation(count: batch.requests.count) { [weak self] results in
       guard let self else { return }
+      let refused = results.count { $0.data == nil }
+      if refused > 0 {
+        self.hub.counters.add(.operationsRefused, refused)
+        self.hub.node.log.write(.info, "Operations of one request were refused.", [(.count, "\(refused)")])
+      }
       guard batch.isList else { return self.respond(results[0], as: type) }
       var writer = JSONWriter()
       writer.beginArray()
@@ -76,7 +81,6 @@ extension ServerConnection {
   private func runPart(_ request: GraphQLRequest, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void) {
     hub.counters.add(.operations)
     func refuse(_ errors: [ResponseError]) {
-      hub.counters.add(.operationsRefused)
       report(nil, ResponseTree(data: nil, errors: errors))
     }
     let prepared: PreparedOperation

@@ -67,7 +67,7 @@ extension ServerConnection {
   private func routeGraphQL(_ head: HTTPRequestHead, _ body: [UInt8]) {
     if WebSocketUpgradeRequest.isAsked(by: head) { return routeUpgrade(head) }
     guard admit(head, needsKey: true) != nil else { return }
-    if routeBatch(head, body) { return }
+    if routeSharedStream(head, body) || routeBatch(head, body) { return }
     let accepted: GraphQLOverHTTP.Accepted
     do {
       accepted = try GraphQLOverHTTP.accept(head, body: body)
@@ -80,6 +80,7 @@ extension ServerConnection {
   /// `/graphql/stream`, where an operation is answered by server-sent events whatever it is.
   private func routeEventStream(_ head: HTTPRequestHead, _ body: [UInt8]) {
     guard admit(head, needsKey: true) != nil else { return }
+    if routeSharedStream(head, body) { return }
     do {
       execute(try GraphQLOverHTTP.acceptEventStream(head, body: body))
     } catch {
@@ -135,6 +136,7 @@ extension ServerConnection {
     do {
       scope = try hub.scope(for: prepared.plan, request.extensions)
     } catch {
+      hub.counters.add(.operationsRefused)
       return respond(
         ResponseTree(data: nil, errors: [ResponseError(error.message, extensions: error.extensions)]),
         as: accepted.responseType)
@@ -144,6 +146,7 @@ extension ServerConnection {
     }
     let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { [weak self] result in
       var result = result
+      if result.data == nil { self?.hub.counters.add(.operationsRefused) }
       // The HTTP form of what `connection_ack` says on a socket: this server remembers write numbers.
       if scope.writeID != nil { result.extensions["martlet"] = ["writes": true] }
       self?.respond(result, as: accepted.responseType)

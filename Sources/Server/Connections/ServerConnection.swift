@@ -187,9 +187,30 @@ package final class ServerConnection {
   func openStream(_ media: HTTPStreamMedia, _ request: GraphQLRequest) {
     guard http?.machine.responding == .waiting else { return }
     guard !hub.isDraining else { return respond(503, closing: true) }
-    let session = GraphQLSession(hub, streaming: media)
+    // A document that cannot be read is refused later; it has no say in what the stream carries.
+    let asked = try? RequestContinuity(extensions: request.extensions)
+    let continuity = Continuity(cursors: asked.map { $0.cursors || $0.resume != nil } ?? false)
+    let session = GraphQLSession(hub, streaming: media, continuity)
+    attach(session)
+    session.begin(HTTPStream(self, media), request, http?.head.map(credentials) ?? JSONObject())
+  }
+
+  /// Has a session write the answer to the request.
+  func attach(_ session: GraphQLSession) {
     http?.session = session
-    session.begin(HTTPStream(self, media), request)
+  }
+
+  /// What a request shows of who sends it, for a program that is asked.
+  func credentials(of head: HTTPRequestHead) -> JSONObject {
+    hub.node.access.credentials { head.headers.value(named: $0) }
+  }
+
+  /// Answers a client that the program does not let in; its stream has not begun.
+  func refuseStream(_ reason: String) {
+    guard let session = http?.session else { return }
+    http?.session = nil
+    session.ended()
+    respondError(403, reason, "FORBIDDEN")
   }
 
   /// Sends a piece of the streamed answer, behind its head.

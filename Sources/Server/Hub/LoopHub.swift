@@ -163,9 +163,7 @@ package final class LoopHub {
 
   func event(_ change: Change, payload: [UInt8]) -> EncodedEvent {
     let cursor = Cursor(term: node.store.lineage.currentTerm, offset: change.offset)
-    return EncodedEvent(
-      offset: change.offset, payload: payload,
-      suffix: GraphQLTransportWS.NextMessage.suffix(cursor, endsTransaction: change.endsTransaction))
+    return EncodedEvent(cursor, payload: payload, endsTransaction: change.endsTransaction)
   }
 
   // MARK: Evaluation that waits

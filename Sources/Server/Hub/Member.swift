@@ -36,15 +36,21 @@ package final class Member {
 final class EncodedEvent {
   let offset: Int64
   let payload: [UInt8]
-  /// `,"cursor":"…"}`, the same for all members that asked for cursors.
+  /// `,"cursor":"…"}`, the same for all members on sockets that asked for cursors.
   let suffix: [UInt8]
+  let cursor: Cursor
+  let endsTransaction: Bool
+  /// The payload with its place, the same for all members over HTTP that asked for cursors.
+  private(set) lazy var marked = ResultContinuity.marked(payload, cursor, endsTransaction: endsTransaction)
   /// The payload compressed without earlier context, by window; nearly always one.
   private var deflated: [(windowBits: Int, bytes: [UInt8])] = []
 
-  init(offset: Int64, payload: [UInt8], suffix: [UInt8]) {
-    self.offset = offset
+  init(_ cursor: Cursor, payload: [UInt8], endsTransaction: Bool) {
+    offset = cursor.offset
     self.payload = payload
-    self.suffix = suffix
+    suffix = GraphQLTransportWS.NextMessage.suffix(cursor, endsTransaction: endsTransaction)
+    self.cursor = cursor
+    self.endsTransaction = endsTransaction
   }
 
   /// The payload compressed with a window, ending in a sync flush.

@@ -24,14 +24,21 @@ package final class ServerNode: Sendable {
   package let onConnect: ConnectionQuestion?
   /// Which statuses say how a GraphQL request went.
   package let statusCodes: GraphQLStatusCodes
+  /// Event streams that several operations share.
+  let streams: StreamRegistry
+  /// Draws the tokens of those, which nobody can guess.
+  let identifiers: @Sendable () -> String
   /// Documents that clients name by their hash; shared, as a client's next connection may be on another loop.
   let persisted: Lock<PersistedOperationStore>
 
   package init(
     models: ModelSchema, schema: ExecutableSchema, store: Store, limits: ServerLimits, log: Log,
     spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool,
-    onConnect: ConnectionQuestion? = nil, statusCodes: GraphQLStatusCodes = .audited
+    onConnect: ConnectionQuestion? = nil, statusCodes: GraphQLStatusCodes = .audited,
+    identifiers: @escaping @Sendable () -> String
   ) {
+    streams = StreamRegistry(limits)
+    self.identifiers = identifiers
     self.models = models
     self.schema = schema
     self.store = store

@@ -66,7 +66,8 @@ package enum ServerAssembly {
     return ServerNode(
       models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
       spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode,
-      onConnect: configuration.onConnect, statusCodes: configuration.statusCodes)
+      onConnect: configuration.onConnect, statusCodes: configuration.statusCodes,
+      identifiers: surroundings.calendar.identifier)
   }
 
   private static func accessControl(

@@ -50,7 +50,8 @@ public struct ServerConfiguration: Sendable {
   /// Members of a `connection_init` payload, and of AppSync's authorization, that may hold a key. Names are compared
   /// without regard to case.
   public var credentialMembers = ["x-api-key", "Authorization", "authToken"]
-  /// Asked before a WebSocket is acknowledged, when its key was good. Nil lets it in.
+  /// Asked before a WebSocket is acknowledged, and before a stream over HTTP begins, when the key was good. Nil lets the
+  /// client in.
   public var onConnect: ConnectionQuestion?
   /// A numeric address.
   public var address = "127.0.0.1"

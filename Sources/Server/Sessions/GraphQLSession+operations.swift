@@ -105,11 +105,11 @@ extension GraphQLSession {
         operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized())
       let continuity = try RequestContinuity(extensions: request.extensions)
       let member = Member(
-        number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity.cursors,
+        number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity(of: number).cursors,
         session: self, since: hub.applied)
       try hub.add(member, to: group, key: key)
       operations[number] = .member(member)
-      begin(member, resume: machine.continuity.cursors ? continuity.resume : nil)
+      begin(member, resume: (member.hasCursors ? continuity.resume : nil) ?? stream?.startsBehind)
     } catch let error as SubscriptionError {
       refuse(number, error.response.tree.errors)
     } catch let error as VariableErrors {
@@ -134,6 +134,7 @@ extension GraphQLSession {
     case .gap(let reason): declareGap(member, reason, from: resume)
     case .valid:
       member.since = resume.offset
+      step { $0.catchesUp(member.number, actions: &$1) }
       beginCatchUp(member)
     }
   }

@@ -31,6 +31,8 @@ final class GraphQLSession {
   private var timerDeadline: Instant?
   private(set) var catchUp: SessionCatchUp?
   private var isPumpScheduled = false
+  /// What is started once the program has let the client in.
+  private var waiting: [StreamRegistry.Waiting] = []
   /// Source streams that wait for the socket to drain before they bring their next event.
   var blockedStreams: [() -> Void] = []
 
@@ -43,20 +45,35 @@ final class GraphQLSession {
   }
 
   /// One operation, whose results are a streamed response.
-  init(_ hub: LoopHub, streaming media: HTTPStreamMedia) {
+  init(_ hub: LoopHub, streaming media: HTTPStreamMedia, _ continuity: Continuity) {
     self.hub = hub
     serial = hub.nextSerial()
     isAuthorized = true
     machine = HTTPStreamMachine(
-      media, heartbeatInterval: hub.node.limits.streamHeartbeatInterval, at: hub.loop.now)
+      media, continuity: continuity, heartbeatInterval: hub.node.limits.streamHeartbeatInterval,
+      positionInterval: hub.node.limits.positionInterval, at: hub.loop.now)
   }
 
-  /// Begins the operation of a streamed response.
-  func begin(_ stream: HTTPStream, _ request: GraphQLRequest) {
+  /// An event stream that operations share.
+  init(sharedStreamOn hub: LoopHub) {
+    self.hub = hub
+    serial = hub.nextSerial()
+    isAuthorized = true
+    machine = SessionMachines.sharedStream(hub.node.limits, at: hub.loop.now)
+  }
+
+  /// Begins the operation of a streamed response, if the program lets the client in.
+  func begin(_ stream: HTTPStream, _ request: GraphQLRequest, _ credentials: JSONObject) {
+    begin(stream, [StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: hub.cursor)], credentials)
+  }
+
+  /// Begins a stream and what waits for it, if the program lets the client in.
+  func begin(_ stream: HTTPStream, _ waiting: [StreamRegistry.Waiting], _ credentials: JSONObject) {
     self.stream = stream
     hub.sessions[ObjectIdentifier(self)] = self
-    armTimer()
-    start(HTTPStreamMachine.number, HTTPStream.operation, request)
+    self.waiting = waiting
+    guard let question = hub.node.onConnect else { return accept(nil) }
+    ask(question, credentials)
   }
 
   /// Begins on an upgraded socket.
@@ -103,6 +120,45 @@ final class GraphQLSession {
   func accept(_ payload: JSONObject?) {
     authorization = nil
     step { [self] in $0.accept(payload: payload, at: hub.loop.now, actions: &$1) }
+    guard let stream else { return }
+    let begun = waiting
+    waiting = []
+    if stream.token == nil {
+      for operation in begun { start(HTTPStreamMachine.number, operation.id, operation.request) }
+    } else {
+      for operation in begun { _ = startShared(operation) }
+    }
+  }
+
+  /// An operation has come for a stream that is shared.
+  func startShared(_ operation: StreamRegistry.Waiting) -> SharedStreamMachine.Admission {
+    guard let stream else { return .closed }
+    guard question == nil else {
+      if waiting.contains(where: { $0.id == operation.id }) { return .idInUse }
+      guard waiting.count < hub.node.limits.operationsPerConnection else { return .tooMany }
+      waiting.append(operation)
+      return .started
+    }
+    // What was committed since the client asked belongs to it.
+    stream.startsBehind = operation.since
+    defer { stream.startsBehind = nil }
+    var admission = SharedStreamMachine.Admission.closed
+    step { [self] machine, actions in
+      guard var shared = machine as? SharedStreamMachine else { return }
+      admission = shared.subscribe(operation.id, operation.request, at: hub.loop.now, actions: &actions)
+      machine = shared
+    }
+    return admission
+  }
+
+  /// The client wants no more of an operation.
+  func stopShared(_ id: OperationID) {
+    waiting.removeAll { $0.id == id }
+    step { machine, actions in
+      guard var shared = machine as? SharedStreamMachine else { return }
+      shared.stop(id, actions: &actions)
+      machine = shared
+    }
   }
 
   /// Everything up to here has been written to every member of the session that is ready.
@@ -138,7 +194,7 @@ final class GraphQLSession {
   // MARK: Time
 
   private func armTimer() {
-    guard let deadline = machine.nextDeadline, socket != nil || stream != nil else { return }
+    guard let deadline = machine.nextDeadline, socket != nil || (stream != nil && question == nil) else { return }
     if let timerDeadline, timerDeadline <= deadline { return }
     timer?.cancel()
     timerDeadline = deadline
@@ -154,7 +210,7 @@ final class GraphQLSession {
   /// Appends an event's frame to the socket's outgoing bytes. Nothing is allocated.
   func write(_ event: EncodedEvent, to member: Member) {
     guard let socket else {
-      stream?.send(event)
+      stream?.send(event, to: member)
       return
     }
     let suffix = member.hasCursors ? event.suffix : EventSuffix.plain
@@ -293,6 +349,8 @@ extension GraphQLSession: WebSocketHandler {
     catchUp?.stop()
     catchUp = nil
     step { $0.connectionEnded(actions: &$1) }
+    if let token = stream?.token { hub.node.streams.close(token) }
+    waiting = []
     socket = nil
     stream = nil
     let blocked = blockedStreams

@@ -22,13 +22,12 @@ final class PendingQuestion {
 extension GraphQLSession {
   /// Asks the program whether the client may connect; the answer acknowledges or refuses.
   func ask(_ question: @escaping ConnectionQuestion, _ payload: JSONObject) {
-    // A streamed response comes from a request that was let in.
-    guard let spoken = machine.dialect else { return accept(nil) }
     let dialect: ConnectionRequest.Dialect =
-      switch spoken {
+      switch machine.dialect {
       case .transportWS: .graphqlTransportWS
       case .legacy: .graphqlWS
       case .appSync: .appSync
+      case nil: stream?.dialect ?? .eventStream
       }
     let request = ConnectionRequest(payload: payload, dialect: dialect)
     let bound = LoopBound(self, on: hub.loop)
@@ -51,6 +50,7 @@ extension GraphQLSession {
     case .accept(let payload): accept(payload)
     case .refuse(let reason):
       noteRefusal("A client was refused by the program.")
+      if let stream { return stream.refuse(reason) }
       step { $0.refuse(reason, actions: &$1) }
     }
   }

@@ -3,6 +3,14 @@ internal import MartletWireProtocols
 
 /// Makes the machine of a session's dialect from the server's limits.
 enum SessionMachines {
+  static func sharedStream(_ limits: ServerLimits, at now: Instant) -> SharedStreamMachine {
+    var own = SharedStreamLimits()
+    own.operations = limits.operationsPerConnection
+    own.heartbeatInterval = limits.streamHeartbeatInterval
+    own.positionInterval = limits.positionInterval
+    return SharedStreamMachine(limits: own, at: now)
+  }
+
   static func machine(
     _ dialect: SubscriptionDialect, _ limits: ServerLimits, at now: Instant
   ) -> any SubscriptionServerMachine {

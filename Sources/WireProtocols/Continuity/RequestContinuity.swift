@@ -3,20 +3,30 @@ package import MartletVocabulary
 
 /// The member `martlet` of a request's `extensions`.
 package struct RequestContinuity: Equatable, Sendable {
+  /// Events are to carry cursors, and gaps to be told: for subscriptions over HTTP, where nothing else asks.
+  package var cursors: Bool
   /// Where a subscription goes on: everything up to here has been seen.
   package var resume: Cursor?
   /// The number of a mutation.
   package var write: WriteNumber?
 
-  package init(resume: Cursor? = nil, write: WriteNumber? = nil) {
+  package init(cursors: Bool = false, resume: Cursor? = nil, write: WriteNumber? = nil) {
+    self.cursors = cursors
     self.resume = resume
     self.write = write
   }
 
   /// Reads `extensions.martlet`. Absent members are nil, malformed ones an error naming their place.
   package init(extensions: JSONObject) throws(GraphQLRequestError) {
+    cursors = false
     guard let member = extensions["martlet"], !member.isNull else { return }
     guard member.object != nil else { throw GraphQLRequestError(.wrongType, "extensions.martlet", "an object") }
+    if let value = member["cursors"], !value.isNull {
+      guard let asked = value.bool else {
+        throw GraphQLRequestError(.wrongType, "extensions.martlet.cursors", "a Boolean")
+      }
+      cursors = asked
+    }
     if let value = member["resume"], !value.isNull {
       guard let text = value.string, let cursor = Cursor(text) else {
         throw GraphQLRequestError(.wrongType, "extensions.martlet.resume", "a cursor")
@@ -37,6 +47,7 @@ package struct RequestContinuity: Equatable, Sendable {
   /// `extensions` with the member `martlet` that says this; unchanged when there is nothing to say.
   package func added(to extensions: JSONObject) -> JSONObject {
     var member = extensions["martlet"]?.object ?? JSONObject()
+    if cursors { member["cursors"] = .bool(true) }
     if let resume { member["resume"] = .string(resume.description) }
     if let write {
       member["write"] = .object(JSONObject([("client", .string(write.client)), ("number", .int(write.number))]))

@@ -25,6 +25,8 @@ struct ServerOperationTable: Sendable {
     return id
   }
 
+  var numbersInOrder: [Int] { ids.keys.sorted() }
+
   /// Every number, in order, and none afterwards.
   mutating func removeAll() -> [Int] {
     defer {

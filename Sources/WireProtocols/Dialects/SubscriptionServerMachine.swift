@@ -30,6 +30,8 @@ package protocol SubscriptionServerMachine: Sendable {
   var dialect: SubscriptionDialect? { get }
   /// What both ends agreed to add to the plain protocol; nothing before the acknowledgement.
   var continuity: Continuity { get }
+  /// The same for one operation, where each asks for itself.
+  func continuity(of number: Int) -> Continuity
   /// Whether operations may be answered.
   var isOpen: Bool { get }
   /// Operations that run, are being prepared, or wait for the acknowledgement.
@@ -57,6 +59,8 @@ package protocol SubscriptionServerMachine: Sendable {
   /// One result, for queries, mutations and streams alike. Nothing is sent for an operation that has ended.
   mutating func next(
     _ number: Int, payload: [UInt8], cursor: Cursor?, endsTransaction: Bool, actions: inout [SubscriptionServerAction])
+  /// Events of the past are about to be sent, in front of `ready`.
+  mutating func catchesUp(_ number: Int, actions: inout [SubscriptionServerAction])
   /// The subscription is live and has no place in a log.
   mutating func live(_ number: Int, actions: inout [SubscriptionServerAction])
   /// The subscription is live: everything up to `cursor` has been sent and every later event will be.
@@ -72,6 +76,11 @@ package protocol SubscriptionServerMachine: Sendable {
 
   /// Time has passed.
   mutating func reachedDeadline(at now: Instant, actions: inout [SubscriptionServerAction])
+}
+
+extension SubscriptionServerMachine {
+  package func continuity(of number: Int) -> Continuity { continuity }
+  package func catchesUp(_ number: Int, actions: inout [SubscriptionServerAction]) {}
 }
 
 /// The bytes of an event's message behind its payload.

@@ -1,3 +1,5 @@
+package import MartletVocabulary
+
 /// GraphQL over server-sent events in distinct mode: one request, one operation, one stream of `next` events that
 /// `complete` ends.
 package enum EventStreamSubscription {
@@ -53,6 +55,8 @@ package enum EventStreamSubscription {
     package static let eventPrefix = Array("event: next\ndata: ".utf8)
     package static let eventSuffix = Array("\n\n".utf8)
     package static let heartbeat = Array(":\n\n".utf8)
+    /// Stands before an event: what the client names as the last it has seen when it asks again.
+    package static func identifier(_ cursor: Cursor) -> [UInt8] { Array("id: \(cursor)\n".utf8) }
     /// Browsers drop an event that has no data line.
     package static let end = Array("event: complete\ndata:\n\n".utf8)
   }

@@ -39,6 +39,12 @@ package enum GraphQLOverHTTP {
     package var stream: HTTPStreamMedia?
     /// Whether the stream is wished for before one piece, or instead of it.
     package var prefersStream = false
+
+    /// A client that asks for an event stream again names the last event it has seen.
+    mutating func resume(_ head: HTTPRequestHead) {
+      guard stream == .eventStream, let id = head.headers["Last-Event-ID"] else { return }
+      request = request.resuming(lastEventID: id)
+    }
   }
 
   /// Reads a request whose body has arrived whole.
@@ -58,6 +64,7 @@ package enum GraphQLOverHTTP {
     accepted.acceptsOnePiece = single != nil
     if let stream {
       accepted.prefersStream = single.map { (stream.weight, -stream.place) > ($0.weight, -$0.place) } ?? true
+      accepted.resume(head)
     }
     return accepted
   }
@@ -66,14 +73,22 @@ package enum GraphQLOverHTTP {
   package static func acceptEventStream(
     _ head: HTTPRequestHead, body: [UInt8], limits: JSONLimits = JSONLimits()
   ) throws(RequestFailure) -> Accepted {
-    let wishes = AcceptedMediaType.parse(head.headers)
-    let isWished = wishes.contains { $0.weight > 0 && $0.specificity(for: "text", "event-stream") != nil }
-    guard wishes.isEmpty || isWished else { throw RequestFailure(.eventStreamNotAcceptable, responseType: .json) }
+    guard SharedEventStream.acceptsEvents(head) else {
+      throw RequestFailure(.eventStreamNotAcceptable, responseType: .json)
+    }
     var accepted = try accept(head, body: body, responseType: .json, limits)
     accepted.stream = .eventStream
+    accepted.resume(head)
     accepted.prefersStream = true
     accepted.acceptsOnePiece = false
     return accepted
+  }
+
+  /// Reads an operation that is answered elsewhere, so that it does not matter what the client accepts here.
+  package static func acceptOperation(
+    _ head: HTTPRequestHead, body: [UInt8], limits: JSONLimits = JSONLimits()
+  ) throws(RequestFailure) -> Accepted {
+    try accept(head, body: body, responseType: .json, limits)
   }
 
   private static func accept(

@@ -53,6 +53,15 @@ package struct HTTPHeaders: Sendable, Equatable {
     return found
   }
 
+  /// The first field of a name that came from a configuration, as text.
+  package func value(named name: String) -> String? {
+    let wanted = name.utf8.map(HTTPSyntax.lowercased)
+    for index in fields.indices where self.name(at: index).map(HTTPSyntax.lowercased) == wanted {
+      return String(decoding: value(at: index), as: UTF8.self)
+    }
+    return nil
+  }
+
   /// The first field called `name`, as text.
   package subscript(_ name: StaticString) -> String? {
     for index in fields.indices where matches(name, at: index) {

@@ -14,21 +14,30 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
   }
 
   package let media: HTTPStreamMedia
+  /// What the client asked for with its request.
+  package let continuity: Continuity
   private let heartbeatInterval: Duration
+  private let positionInterval: Duration?
   private var phase = Phase.starting
   private var heartbeatDue: Instant?
+  private var positionDue: Instant?
 
-  package init(_ media: HTTPStreamMedia, heartbeatInterval: Duration, at now: Instant) {
+  package init(
+    _ media: HTTPStreamMedia, continuity: Continuity = .none, heartbeatInterval: Duration,
+    positionInterval: Duration? = nil, at now: Instant
+  ) {
     self.media = media
+    self.continuity = continuity
     self.heartbeatInterval = heartbeatInterval
+    self.positionInterval = continuity.cursors ? positionInterval : nil
     heartbeatDue = now + heartbeatInterval
+    positionDue = self.positionInterval.map { now + $0 }
   }
 
   package var dialect: SubscriptionDialect? { nil }
-  package var continuity: Continuity { .none }
   package var isOpen: Bool { phase != .closed }
   package var operationCount: Int { isOpen ? 1 : 0 }
-  package var nextDeadline: Instant? { heartbeatDue }
+  package var nextDeadline: Instant? { [heartbeatDue, positionDue].compactMap { $0 }.min() }
   package func eventPrefix(_ id: OperationID) -> [UInt8] { media.eventPrefix }
 
   // MARK: The client
@@ -46,6 +55,7 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
   private mutating func close() {
     phase = .closed
     heartbeatDue = nil
+    positionDue = nil
   }
 
   // MARK: The server
@@ -88,20 +98,49 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
     _ number: Int, payload: [UInt8], cursor: Cursor?, endsTransaction: Bool, actions: inout [SubscriptionServerAction]
   ) {
     guard isOpen else { return }
+    guard continuity.cursors, let cursor else {
+      open(&actions)
+      return actions.append(.send(media.event(payload)))
+    }
+    let mark = ResultContinuity.event(cursor, endsTransaction: endsTransaction)
+    let payload = ResultContinuity.marked(payload, cursor, endsTransaction: endsTransaction)
+    send(payload, at: mark.place, &actions)
+  }
+
+  /// Sends a result; in an event stream with the place that a client names when it asks again.
+  private mutating func send(_ payload: [UInt8], at place: Cursor?, _ actions: inout [SubscriptionServerAction]) {
     open(&actions)
-    actions.append(.send(media.event(payload)))
+    let id = media == .eventStream ? place.map(EventStreamSubscription.Writing.identifier) : nil
+    actions.append(.send((id ?? []) + media.event(payload)))
+  }
+
+  private mutating func say(_ what: ResultContinuity, _ actions: inout [SubscriptionServerAction]) {
+    guard isOpen, continuity.cursors else { return }
+    send(what.payload, at: what.place, &actions)
+  }
+
+  package mutating func catchesUp(_ number: Int, actions: inout [SubscriptionServerAction]) {
+    open(&actions)
   }
 
   package mutating func live(_ number: Int, actions: inout [SubscriptionServerAction]) {
     open(&actions)
+    say(.ready(nil), &actions)
   }
 
   package mutating func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction]) {
     open(&actions)
+    say(.ready(cursor), &actions)
   }
 
-  package func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [SubscriptionServerAction]) {}
-  package func sendPosition(_ cursor: Cursor, at now: Instant, actions: inout [SubscriptionServerAction]) {}
+  package mutating func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [SubscriptionServerAction]) {
+    say(.gap(gap), &actions)
+  }
+
+  package mutating func sendPosition(_ cursor: Cursor, at now: Instant, actions: inout [SubscriptionServerAction]) {
+    positionDue = positionInterval.map { now + $0 }
+    say(.position(cursor), &actions)
+  }
 
   package mutating func complete(_ number: Int, actions: inout [SubscriptionServerAction]) {
     guard isOpen else { return }
@@ -130,6 +169,10 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
   // MARK: Time
 
   package mutating func reachedDeadline(at now: Instant, actions: inout [SubscriptionServerAction]) {
+    if let due = positionDue, now >= due {
+      positionDue = positionInterval.map { now + $0 }
+      actions.append(.tellPosition)
+    }
     guard let due = heartbeatDue, now >= due else { return }
     heartbeatDue = now + heartbeatInterval
     switch phase {

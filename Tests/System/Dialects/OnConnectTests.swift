@@ -69,6 +69,63 @@ import Testing
     }
   }
 
+  @Test(arguments: StreamedSubscriptionTests.forms) func `a stream over HTTP is asked for as a socket is`(
+    accept: String
+  ) async throws {
+    let asked = Mutex<[ConnectionRequest]>([])
+    try await Self.with({ request in
+      asked.withLock { $0.append(request) }
+      return request.payload["authToken"] == "good" ? .accept() : .refuse("not today")
+    }) { server in
+      let query = "subscription { onCreateNote { id } }"
+      let refused = try await HTTPRequest.graphql(
+        query, port: server.port, headers: [("Accept", accept), ("authToken", "bad")])
+      #expect(refused.status == 403 && refused.json["errors"]?[0]?["message"] == "not today")
+      // Queries without a stream are not asked for.
+      #expect(try await HTTPRequest.graphql("{ __typename }", port: server.port).status == 200)
+      let stream = try await StreamedResponse.open(
+        query, accept: accept, headers: [("authToken", "good")], port: server.port)
+      #expect(await stream.heard { $0 == .heartbeat }.last == .heartbeat)
+      stream.abort()
+    }
+    let dialect: ConnectionRequest.Dialect = accept == "text/event-stream" ? .eventStream : .multipart
+    #expect(asked.withLock { $0.map(\.dialect) } == [dialect, dialect])
+  }
+
+  @Test func `a shared event stream is asked for when it is opened, and nothing runs before`() async throws {
+    let asked = Mutex(0)
+    try await Self.with({ request in
+      asked.withLock { $0 += 1 }
+      return request.payload["Authorization"] == "Bearer good" ? .accept() : .refuse()
+    }) { server in
+      for (token, status) in [("bad", 403), ("good", 200)] {
+        let stream = try await HTTPRequest.send("PUT", "/graphql/stream", port: server.port, body: "").text
+        let posted = try await HTTPRequest.send(
+          "POST", "/graphql/stream?token=\(stream)", port: server.port, headers: [("Content-Type", "application/json")],
+          body: #"{"query":"{ __typename }","extensions":{"operationId":"1"}}"#)
+        #expect(posted.status == 202)
+        let response = try await StreamedResponse.send(
+          HTTPRequestHead(
+            method: "GET", target: "/graphql/stream?token=\(stream)",
+            headers: HTTPHeaders([
+              ("Host", "127.0.0.1:\(server.port)"), ("Accept", "text/event-stream"),
+              ("Authorization", "Bearer \(token)"),
+            ])), body: nil, readingEvents: true, port: server.port)
+        let heard = await response.heard {
+          if case .event = $0 { return true }
+          return $0 == .ended
+        }
+        guard case .head(status, _)? = heard.first else {
+          Issue.record("\(heard)")
+          continue
+        }
+        #expect((heard.last == .ended) == (token == "bad"))
+        response.abort()
+      }
+    }
+    #expect(asked.withLock { $0 } == 2)
+  }
+
   @Test func `a client that leaves before the answer is forgotten`() async throws {
     let (stream, told) = AsyncStream.makeStream(of: Void.self)
     try await Self.with({ _ in

@@ -10,6 +10,8 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
     /// A result; the name of its form's failure where it is one.
     case result(JSONValue)
     case failed(JSONValue)
+    /// An event of a stream that is read as it is.
+    case event(StreamEvent)
     case heartbeat
     case completed
     /// The response has ended as HTTP says.
@@ -21,6 +23,8 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
   private var machine = HTTPClientMachine()
   private var multipart: MultipartSubscription.Reader?
   private var events: EventStreamSubscription.Reader?
+  /// Reads events as they are, with their identifiers.
+  private var plainEvents: EventStreamReader?
   private var channel: (any ByteChannel)?
   private let stream: AsyncStream<Heard>
   private let tell: AsyncStream<Heard>.Continuation
@@ -32,20 +36,25 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
 
   /// Subscribes by POST.
   static func open(
-    _ query: String, accept: String, target: String = "/graphql", port: Int
+    _ query: String, accept: String, target: String = "/graphql", extensions: JSONObject = [:],
+    headers: [(String, String)] = [], readingEvents: Bool = false, port: Int
   ) async throws -> StreamedResponse {
-    let body = JSONValue.object(["query": .string(query)]).serialized()
+    var request: JSONObject = ["query": .string(query)]
+    if !extensions.isEmpty { request["extensions"] = .object(extensions) }
     return try await send(
       HTTPRequestHead(
         method: "POST", target: target,
-        headers: HTTPHeaders([
-          ("Host", "127.0.0.1:\(port)"), ("Content-Type", "application/json"), ("Accept", accept),
-        ])), body: body, port: port)
+        headers: HTTPHeaders(
+          [("Host", "127.0.0.1:\(port)"), ("Content-Type", "application/json"), ("Accept", accept)] + headers)),
+      body: JSONValue.object(request).serialized(), readingEvents: readingEvents, port: port)
   }
 
-  static func send(_ head: HTTPRequestHead, body: [UInt8]?, port: Int) async throws -> StreamedResponse {
+  static func send(
+    _ head: HTTPRequestHead, body: [UInt8]?, readingEvents: Bool = false, port: Int
+  ) async throws -> StreamedResponse {
     let loop = try TestLoop.shared()
     let response = StreamedResponse(loop)
+    if readingEvents { response.plainEvents = EventStreamReader() }
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       loop.execute {
         _ = SocketConnector().connect(
@@ -112,6 +121,11 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
         case .completed: tell.yield(.completed)
         }
       }
+    } else if events != nil, plainEvents != nil {
+      if piece.starts(with: [UInt8(ascii: ":")]) { tell.yield(.heartbeat) }
+      var found: [StreamEvent] = []
+      try? plainEvents?.receive(piece, events: &found)
+      for event in found { tell.yield(.event(event)) }
     } else if events != nil {
       if piece.starts(with: [UInt8(ascii: ":")]) { tell.yield(.heartbeat) }
       var messages: [EventStreamSubscription.Message] = []
