@@ -34,6 +34,9 @@ public struct ConnectionConfiguration: Sendable {
   public var subscriptionTransport = SubscriptionTransport.byURL
   /// How subscriptions that go by HTTP are asked for; what the server answers is read either way.
   public var subscriptionMediaType = SubscriptionMediaType.multipart
+  /// Makes the connections of subscriptions by HTTP again when they are lost, as `reconnect` says; the state is
+  /// `reconnecting` meanwhile. Otherwise a lost connection ends its subscriptions with an error that carries their place.
+  public var resumesHTTPSubscriptions = false
   /// How operations with `@defer` or `@stream` are asked for.
   public var incrementalDelivery = IncrementalDelivery.both
   /// Sends queries and mutations by their hash; nil always sends documents. Off by default: a server that does not know

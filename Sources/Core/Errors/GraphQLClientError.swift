@@ -1,4 +1,5 @@
 public import MartletJSON
+public import MartletVocabulary
 
 /// Why an operation of the client failed. Errors that a server put into a result are part of the result, not this.
 public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
@@ -71,6 +72,9 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
   public var status: Int?
   /// The errors as the server sent them, each usually an object with `message`.
   public var errors: [JSONValue]
+  /// The place up to which a subscription that is over has seen everything, where the server told places: a new one
+  /// with `resumingFrom` goes on behind it.
+  public var cursor: Cursor?
 
   /// An error with the given parts.
   public init(

@@ -1,11 +1,12 @@
 import MartletJSON
-package import MartletRuntime
+import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
 
 /// One subscription by HTTP: a request whose response does not end, as parts of a multipart body or as server-sent
-/// events. It is over with its connection; the error then says so. Confined to its loop.
-package final class HTTPSubscription {
+/// events. A lost connection ends it with an error that carries its place, or is made again if the configuration says
+/// so. Confined to its loop.
+final class HTTPSubscription {
   /// The response's body, by its media type.
   private enum Body {
     case multipart(MultipartSubscription.Reader)
@@ -14,13 +15,14 @@ package final class HTTPSubscription {
     case whole([UInt8])
   }
 
-  private let request: OperationRequest
-  private let feed: SubscriptionFeed
+  private let subscriber: HTTPSubscriber
   private let endpoint: GraphQLEndpoint
   private let configuration: ConnectionConfiguration
   private let environment: ClientEnvironment
   private let http: any HTTPExchanging
   private var loop: any Loop { environment.loop }
+  private var backoff: ReconnectMachine
+  private var random: any RandomNumberGenerator & Sendable
   private var question: CredentialQuestion?
   private var exchange: HTTPExchange?
   private var head: HTTPExchangeHead?
@@ -28,37 +30,38 @@ package final class HTTPSubscription {
   private var hasRefreshed = false
   private var isOver = false
   private var silence: LoopTimer?
+  private var pause: LoopTimer?
   /// The server shows that it is alive, so that silence means that it is not.
   private var expectsHeartbeats = false
-  /// Keeps this alive while it runs.
-  private var own: HTTPSubscription?
+  private let ended: () -> Void
 
-  package init(
+  /// - Parameter ended: called once, when nothing more happens here.
+  init(
     _ request: OperationRequest, _ feed: SubscriptionFeed, _ endpoint: GraphQLEndpoint,
-    _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment, _ http: any HTTPExchanging
+    _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment, _ http: any HTTPExchanging,
+    ended: @escaping () -> Void
   ) {
-    self.request = request
-    self.feed = feed
-    feed.core.bound(by: configuration.buffer)
+    self.ended = ended
+    subscriber = HTTPSubscriber(request, feed, configuration)
     self.endpoint = endpoint
     self.configuration = configuration
     self.environment = environment
     self.http = http
+    backoff = ReconnectMachine(configuration.reconnect)
+    random = environment.chance.fork()
   }
 
-  package func start() {
-    guard !isOver, !feed.isFinished else { return }
-    own = self
+  func start() {
     ask(.request)
   }
 
   /// The consumer left.
-  package func cancel() {
-    over()
+  func cancel() {
+    if !isOver { over() }
   }
 
   /// A consumer who was too slow has room again.
-  package func goOn() {
+  func goOn() {
     exchange?.isPaused = false
   }
 
@@ -72,13 +75,13 @@ package final class HTTPSubscription {
       question = nil
       switch answer {
       case .success(let credentials): send(credentials)
-      case .failure(let error): fail(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
+      case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
       }
     }
   }
 
   private func send(_ credentials: Credentials) {
-    let given = configuration.headers + request.headers + credentials.headers
+    let given = configuration.headers + subscriber.request.headers + credentials.headers
     var checked = HTTPHeaders()
     do throws(GraphQLClientError) {
       try checked.append(checking: given)
@@ -91,57 +94,87 @@ package final class HTTPSubscription {
         (name: "Accept", value: configuration.subscriptionMediaType.accept),
         (name: "Content-Type", value: "application/json"),
       ] + given
-    call.body = request.wire.serialized()
+    call.body = subscriber.wire.serialized()
     call.totalTime = nil
     call.idleTime = nil
     call.bodyBytes = nil
     call.connectTime = configuration.openTimeout
     head = nil
     body = .whole([])
+    expectsHeartbeats = false
     listen(configuration.requestTimeout, "no answer")
     exchange = http.start(call, on: loop, handler: self)
   }
 
-  /// Ends the subscription after so much silence.
+  /// Takes so much silence for a lost connection.
   private func listen(_ time: Duration, _ what: String) {
     silence?.cancel()
     silence = loop.schedule(at: loop.now + time) { [weak self] in
-      self?.fail(GraphQLClientError(.connectionLost, what))
+      self?.lose(GraphQLClientError(.connectionLost, what))
     }
   }
 
   // MARK: Ending
 
+  /// The connection is lost, or did not come about.
+  private func lose(_ error: GraphQLClientError) {
+    guard !isOver else { return }
+    guard configuration.resumesHTTPSubscriptions else { return fail(error) }
+    letGo()
+    switch backoff.ended(.failed(error.message, status: nil), isNeeded: true, at: loop.now, using: &random) {
+    case .retry(let moment):
+      subscriber.reconnect()
+      let attempt = backoff.failures + 1
+      pause = loop.schedule(at: moment) { [weak self] in self?.ask(.connecting(attempt: attempt)) }
+    case .giveUp, .refresh, .rest: fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+    }
+  }
+
+  /// The client has left.
+  func shutDown() {
+    guard !isOver else { return }
+    over()
+    subscriber.feed.core.move(to: .finished(.cancelled))
+  }
+
+  /// Ends it with an error that carries its place.
   private func fail(_ error: GraphQLClientError) {
     guard !isOver else { return }
     over()
-    feed.finish(throwing: error)
+    subscriber.feed.finish(throwing: subscriber.placed(error))
   }
 
   private func complete() {
     guard !isOver else { return }
     over()
-    feed.finish()
+    subscriber.feed.finish()
+  }
+
+  private func letGo() {
+    question?.cancel()
+    question = nil
+    silence?.cancel()
+    pause?.cancel()
+    exchange?.cancel()
+    exchange = nil
   }
 
   private func over() {
     isOver = true
-    question?.cancel()
-    silence?.cancel()
-    exchange?.cancel()
-    exchange = nil
-    own = nil
+    letGo()
+    ended()
   }
 }
 
 extension HTTPSubscription: HTTPExchangeHandler {
-  package func received(head: HTTPExchangeHead) {
+  func received(head: HTTPExchangeHead) {
     guard !isOver else { return }
     self.head = head
     silence?.cancel()
     guard head.status == 200, let type = head["content-type"] else {
       return listen(configuration.requestTimeout, "no end")
     }
+    backoff.acknowledged(at: loop.now)
     if type.lowercased().hasPrefix("multipart/mixed") {
       do throws(MultipartSubscription.Failure) {
         var limits = MultipartLimits()
@@ -159,7 +192,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
     }
   }
 
-  package func received(body bytes: borrowing RawSpan) {
+  func received(body bytes: borrowing RawSpan) {
     guard !isOver else { return }
     let piece = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     switch body {
@@ -178,7 +211,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
         broken = error
       }
       body = .multipart(reader)
-      if !messages.isEmpty { feed.activate() }
+      if !messages.isEmpty { activate() }
       for message in messages { follow(message) }
       if let broken { fail(GraphQLClientError(.protocolViolation, broken.description)) }
     case .events(var reader):
@@ -190,7 +223,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
         broken = error
       }
       body = .events(reader)
-      feed.activate()
+      activate()
       if messages.isEmpty { expectsHeartbeats = true }
       for message in messages {
         switch message {
@@ -200,37 +233,53 @@ extension HTTPSubscription: HTTPExchangeHandler {
       }
       if let broken { fail(GraphQLClientError(.protocolViolation, broken.description)) }
     }
-    if !isOver, expectsHeartbeats {
+    if !isOver, exchange != nil, expectsHeartbeats {
       listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
     }
+  }
+
+  private func activate() {
+    guard !isOver, exchange != nil else { return }
+    backoff.proved()
+    hasRefreshed = false
+    subscriber.activate()
   }
 
   private func follow(_ message: MultipartSubscription.Message) {
     switch message {
     case .heartbeat: expectsHeartbeats = true
     case .payload(let payload): deliver(payload)
-    case .failed(let errors): fail(Self.refusal((try? JSONValue(parsing: errors))?.array ?? [], status: nil))
+    case .failed(let text):
+      let errors = (try? JSONValue(parsing: text))?.array ?? []
+      if let reason = HTTPSubscriber.streamEnd(errors) {
+        return lose(GraphQLClientError(.connectionLost, reason, errors: errors))
+      }
+      fail(HTTPSubscriber.refusal(errors, status: nil))
     case .completed: complete()
     }
   }
 
   private func deliver(_ payload: [UInt8]) {
-    guard !isOver else { return }
-    if feed.yield(OperationPayload(bytes: payload)) { exchange?.isPaused = true }
-    if feed.isFinished { over() }
+    guard !isOver, exchange != nil else { return }
+    switch subscriber.take(payload) {
+    case .kept: break
+    case .full: exchange?.isPaused = true
+    case .serverEnds(let reason): return lose(GraphQLClientError(.connectionLost, reason))
+    }
+    if subscriber.feed.isFinished { over() }
   }
 
-  package func ended(_ error: HTTPExchangeError?) {
+  func ended(_ error: HTTPExchangeError?) {
     guard !isOver else { return }
     exchange = nil
     if let error {
       let code: GraphQLClientError.Code = head == nil ? .connectFailed : .connectionLost
-      return fail(GraphQLClientError(code, error.message, underlying: error))
+      return lose(GraphQLClientError(code, error.message, underlying: error))
     }
     switch body {
     case .whole(let all): answered(all)
     case .multipart, .events:
-      fail(GraphQLClientError(.connectionLost, "the server ended the response before the subscription had completed"))
+      lose(GraphQLClientError(.connectionLost, "the server ended the response before the subscription had completed"))
     }
   }
 
@@ -248,32 +297,20 @@ extension HTTPSubscription: HTTPExchangeHandler {
         GraphQLClientError(.unauthorized, errors.first?["message"]?.string ?? "refused", status: status, errors: errors)
       )
     }
-    if !errors.isEmpty, said["data"]?.isNull != false { return fail(Self.refusal(errors, status: status)) }
+    if Self.passing.contains(status) {
+      return lose(GraphQLClientError(.httpStatus, "HTTP \(status)", status: status, errors: errors))
+    }
+    if !errors.isEmpty, said["data"]?.isNull != false {
+      return fail(HTTPSubscriber.refusal(errors, status: status))
+    }
     guard status == 200, said["data"] != nil else {
       return fail(GraphQLClientError(.httpStatus, "HTTP \(status): no subscription by HTTP here", status: status))
     }
-    feed.activate()
-    deliver(all)
+    subscriber.activate()
+    _ = subscriber.take(all)
     complete()
   }
 
-  private static func refusal(_ errors: [JSONValue], status: Int?) -> GraphQLClientError {
-    GraphQLClientError(
-      .operationFailed, errors.first?["message"]?.string ?? "the server gave no reason", status: status, errors: errors)
-  }
-}
-
-/// How subscriptions by HTTP are asked for.
-public enum SubscriptionMediaType: Sendable, Hashable {
-  /// `multipart/mixed;subscriptionSpec="1.0"`, which most gateways speak.
-  case multipart
-  /// `text/event-stream`, in the distinct connections mode.
-  case eventStream
-
-  var accept: String {
-    switch self {
-    case .multipart: #"multipart/mixed;subscriptionSpec="1.0", application/json"#
-    case .eventStream: "text/event-stream, application/json"
-    }
-  }
+  /// Statuses that say: later.
+  static let passing: Set<Int> = [429, 502, 503, 504]
 }

@@ -11,7 +11,10 @@ final class HTTPTransport: UploadingNetworkTransport {
     var endpoint: GraphQLEndpoint
     var environment: ClientEnvironment
     var configuration: ConnectionConfiguration
+    /// Nil where the environment has no HTTP for them.
+    var subscriptions: LoopBound<HTTPSubscriptions>?
   }
+  private let lastSubscription = Lock(0)
   private let result: Result<Home, GraphQLClientError>
 
   init(_ url: URL, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment?) {
@@ -21,8 +24,13 @@ final class HTTPTransport: UploadingNetworkTransport {
       let home = try ClientEnvironment.home(environment, configuration)
       let endpoint = try GraphQLEndpoint(url.absoluteString)
       let connection = GraphQLConnection(endpoint, configuration, environment: home)
+      let subscriptions = home.http.map {
+        LoopBound(HTTPSubscriptions(endpoint, configuration, home, $0), on: home.loop)
+      }
       result = .success(
-        Home(connection: connection, endpoint: endpoint, environment: home, configuration: configuration))
+        Home(
+          connection: connection, endpoint: endpoint, environment: home, configuration: configuration,
+          subscriptions: subscriptions))
     } catch {
       result = .failure(error)
     }
@@ -40,16 +48,17 @@ final class HTTPTransport: UploadingNetworkTransport {
 
   func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
     let home = try result.get()
-    guard let http = home.environment.http else {
+    guard let subscriptions = home.subscriptions else {
       throw GraphQLClientError(.invalidRequest, "the client's environment has no HTTP for subscriptions")
     }
-    let exchange = LoopBound(
-      HTTPSubscription(request, feed, home.endpoint, home.configuration, home.environment, http),
-      on: home.environment.loop)
+    let number = lastSubscription.withLock { last in
+      last += 1
+      return last
+    }
     feed.onCancel(
-      { exchange.loop.execute { exchange.value.cancel() } },
-      onRoom: { exchange.loop.execute { exchange.value.goOn() } })
-    exchange.loop.execute { exchange.value.start() }
+      { subscriptions.loop.execute { subscriptions.value.cancel(number) } },
+      onRoom: { subscriptions.loop.execute { subscriptions.value.goOn(number) } })
+    subscriptions.loop.execute { subscriptions.value.start(number, request, feed) }
   }
 
   func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
@@ -62,7 +71,13 @@ final class HTTPTransport: UploadingNetworkTransport {
     return OperationPayload(bytes: payload)
   }
 
-  func shutDown() { (try? result.get())?.connection.shutDown() }
+  func shutDown() {
+    guard let home = try? result.get() else { return }
+    home.connection.shutDown()
+    if let subscriptions = home.subscriptions {
+      subscriptions.loop.execute { subscriptions.value.shutDown() }
+    }
+  }
 }
 
 extension ConnectionConfiguration {

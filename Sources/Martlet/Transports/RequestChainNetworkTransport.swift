@@ -29,7 +29,8 @@ public final class RequestChainNetworkTransport: UploadingNetworkTransport {
     try await chain.send(request)
   }
 
-  /// Starts a subscription by HTTP. It goes from pending to active to finished: a lost connection ends it.
+  /// Starts a subscription by HTTP. It goes from pending to active to finished: a lost connection ends it, unless
+  /// `resumesHTTPSubscriptions` of the configuration is set.
   public func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
     try chain.subscribe(request, feeding: feed)
   }

@@ -1,0 +1,378 @@
+import MartletJSON
+import MartletRuntime
+import MartletVocabulary
+import MartletWireProtocols
+
+/// One event stream that all subscriptions of a transport share (the single connection mode of GraphQL over
+/// server-sent events): reserved by `PUT`, opened by `GET`; each subscription is a `POST` that names it, and ends by
+/// `DELETE`. The first subscription opens it, the last closes it. Confined to its loop.
+final class EventStreamConnection {
+  private enum Phase {
+    /// Nobody needs it.
+    case idle
+    /// Credentials are asked for, a stream is reserved, or a pause is kept.
+    case connecting
+    /// The stream is asked for.
+    case opening(token: String)
+    case open(token: String)
+  }
+
+  private struct Operation {
+    var subscriber: HTTPSubscriber
+    /// Its `POST`, until that is answered.
+    var start: WholeExchange?
+    var wasSent = false
+    var isHolding = false
+  }
+
+  private let endpoint: GraphQLEndpoint
+  private let configuration: ConnectionConfiguration
+  private let environment: ClientEnvironment
+  private let http: any HTTPExchanging
+  private var loop: any Loop { environment.loop }
+  private var phase = Phase.idle
+  private var operations: [Int: Operation] = [:]
+  private var lastNumber = 0
+  private var credentials = Credentials()
+  private var backoff: ReconnectMachine
+  private var random: any RandomNumberGenerator & Sendable
+  private var question: CredentialQuestion?
+  private var reservation: WholeExchange?
+  private var stream: HTTPExchange?
+  private var head: HTTPExchangeHead?
+  private var refusal: [UInt8] = []
+  private var reader = SharedEventStream.Reader()
+  private var silence: LoopTimer?
+  private var pause: LoopTimer?
+  private var expectsHeartbeats = false
+  private var hasRefreshed = false
+  /// Endings of subscriptions that are on their way.
+  private var endings: [Int: WholeExchange] = [:]
+  private var lastEnding = 0
+
+  init(
+    _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment,
+    _ http: any HTTPExchanging
+  ) {
+    self.endpoint = endpoint
+    self.configuration = configuration
+    self.environment = environment
+    self.http = http
+    backoff = ReconnectMachine(configuration.reconnect)
+    random = environment.chance.fork()
+  }
+
+  // MARK: Subscriptions
+
+  /// Starts a subscription; its number is for `cancel` and `goOn`.
+  func start(_ number: Int, _ request: OperationRequest, _ feed: SubscriptionFeed) {
+    guard !feed.isFinished else { return }
+    operations[number] = Operation(subscriber: HTTPSubscriber(request, feed, configuration))
+    switch phase {
+    case .idle: connect(.request)
+    case .connecting, .opening: break
+    case .open(let token): post(number, token)
+    }
+  }
+
+  /// The consumer left: the server is told, or the whole stream is closed when nobody is left.
+  func cancel(_ number: Int) {
+    guard let operation = operations.removeValue(forKey: number) else { return }
+    operation.start?.cancel()
+    if operations.isEmpty { return rest() }
+    unpause()
+    guard operation.wasSent, case .open(let token) = phase else { return }
+    let separator = endpoint.target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
+    var call = request("DELETE", token)
+    call.url += "\(separator)operationId=\(number)"
+    lastEnding += 1
+    let ending = lastEnding
+    endings[ending] = WholeExchange(call, http, on: loop) { [weak self] _ in self?.endings[ending] = nil }
+  }
+
+  /// A consumer who was too slow has room again.
+  func goOn(_ number: Int) {
+    operations[number]?.isHolding = false
+    unpause()
+  }
+
+  private func unpause() {
+    if !operations.values.contains(where: \.isHolding) { stream?.isPaused = false }
+  }
+
+  private var numbers: [Int] { operations.keys.sorted() }
+
+  // MARK: Connecting
+
+  private func connect(_ reason: CredentialReason) {
+    phase = .connecting
+    guard let provider = configuration.credentials else { return reserve(Credentials()) }
+    question = CredentialQuestion(provider, reason, timeout: configuration.credentialTimeout, environment) {
+      [weak self] answer in
+      guard let self else { return }
+      question = nil
+      switch answer {
+      case .success(let credentials): reserve(credentials)
+      case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
+      }
+    }
+  }
+
+  private func request(_ method: String, _ token: String?) -> HTTPExchangeRequest {
+    var call = HTTPExchangeRequest(method, url: endpoint.httpURL)
+    call.headers = configuration.headers + credentials.headers
+    if let token { call.headers.append((name: "\(SharedEventStream.tokenHeader)", value: token)) }
+    call.totalTime = configuration.requestTimeout
+    call.connectTime = configuration.openTimeout
+    call.bodyBytes = configuration.messageBytes
+    return call
+  }
+
+  private func reserve(_ credentials: Credentials) {
+    self.credentials = credentials
+    var checked = HTTPHeaders()
+    do throws(GraphQLClientError) {
+      try checked.append(checking: configuration.headers + credentials.headers)
+    } catch {
+      return fail(error)
+    }
+    reservation = WholeExchange(request("PUT", nil), http, on: loop) { [weak self] result in
+      guard let self else { return }
+      reservation = nil
+      switch result {
+      case .failure(let error): lose(GraphQLClientError(.connectFailed, error.message, underlying: error))
+      case .success(let answer):
+        let token = String(decoding: answer.body, as: UTF8.self)
+        guard answer.status == 201 || answer.status == 200, Self.isToken(token) else {
+          return refused(answer, "the server reserves no event stream")
+        }
+        open(token)
+      }
+    }
+  }
+
+  private static func isToken(_ text: String) -> Bool {
+    (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+
+  private func open(_ token: String) {
+    phase = .opening(token: token)
+    var call = request("GET", token)
+    call.headers.append((name: "Accept", value: SubscriptionMediaType.sharedEventStream.accept))
+    call.totalTime = nil
+    call.idleTime = nil
+    call.bodyBytes = nil
+    head = nil
+    refusal = []
+    expectsHeartbeats = false
+    var limits = EventStreamLimits()
+    limits.eventBytes = configuration.messageBytes
+    reader = SharedEventStream.Reader(limits: limits)
+    listen(configuration.requestTimeout, "no answer")
+    stream = http.start(call, on: loop, handler: self)
+  }
+
+  /// Takes so much silence for a lost connection.
+  private func listen(_ time: Duration, _ what: String) {
+    silence?.cancel()
+    silence = loop.schedule(at: loop.now + time) { [weak self] in
+      self?.lose(GraphQLClientError(.connectionLost, what))
+    }
+  }
+
+  // MARK: Operations
+
+  private func post(_ number: Int, _ token: String) {
+    guard let subscriber = operations[number]?.subscriber else { return }
+    var wire = subscriber.wire
+    wire.extensions["operationId"] = .string(String(number))
+    var checked = HTTPHeaders()
+    do throws(GraphQLClientError) {
+      try checked.append(checking: subscriber.request.headers)
+    } catch {
+      return finish(number, error)
+    }
+    var call = request("POST", token)
+    call.headers = [(name: "Content-Type", value: "application/json")] + call.headers + subscriber.request.headers
+    call.body = wire.serialized()
+    operations[number]?.wasSent = true
+    operations[number]?.start = WholeExchange(call, http, on: loop) { [weak self] result in
+      self?.posted(number, result)
+    }
+  }
+
+  private func posted(_ number: Int, _ result: Result<WholeExchange.Answer, HTTPExchangeError>) {
+    guard let subscriber = operations[number]?.subscriber else { return }
+    operations[number]?.start = nil
+    switch result {
+    case .failure(let error): lose(GraphQLClientError(.connectionLost, error.message, underlying: error))
+    case .success(let answer):
+      switch answer.status {
+      case 202, 200, 204: subscriber.activate()
+      // The stream has ended: that will be heard, or has been.
+      case 404: lose(GraphQLClientError(.connectionLost, answer.message, status: 404, errors: answer.errors))
+      case 401, 403:
+        finish(number, GraphQLClientError(.unauthorized, answer.message, status: answer.status, errors: answer.errors))
+      case let status where HTTPSubscription.passing.contains(status) && configuration.resumesHTTPSubscriptions:
+        lose(GraphQLClientError(.httpStatus, answer.message, status: status, errors: answer.errors))
+      default:
+        finish(number, HTTPSubscriber.refusal(answer.errors, status: answer.status))
+      }
+    }
+  }
+
+  /// Ends one subscription.
+  private func finish(_ number: Int, _ error: GraphQLClientError?) {
+    guard let operation = operations.removeValue(forKey: number) else { return }
+    operation.start?.cancel()
+    operation.subscriber.feed.finish(throwing: error.map(operation.subscriber.placed))
+    if operations.isEmpty { rest() } else { unpause() }
+  }
+
+  // MARK: Ending
+
+  /// The server refuses the stream itself.
+  private func refused(_ answer: WholeExchange.Answer, _ what: String) {
+    let status = answer.status
+    if status == 401 || status == 403 {
+      letGo()
+      if !hasRefreshed, configuration.credentials != nil {
+        hasRefreshed = true
+        return connect(.refused(code: status))
+      }
+      return fail(GraphQLClientError(.unauthorized, answer.message, status: status, errors: answer.errors))
+    }
+    let error = GraphQLClientError(.httpStatus, "\(what): \(answer.message)", status: status, errors: answer.errors)
+    // A token that is not known any more was lost with the server that gave it.
+    if HTTPSubscription.passing.contains(status) || status == 404, configuration.resumesHTTPSubscriptions {
+      return lose(error)
+    }
+    fail(error)
+  }
+
+  /// The stream is lost, or did not come about.
+  private func lose(_ error: GraphQLClientError) {
+    guard configuration.resumesHTTPSubscriptions, !operations.isEmpty else { return fail(error) }
+    letGo()
+    phase = .connecting
+    switch backoff.ended(.failed(error.message, status: nil), isNeeded: true, at: loop.now, using: &random) {
+    case .retry(let moment):
+      for number in numbers { operations[number]?.subscriber.reconnect() }
+      let attempt = backoff.failures + 1
+      pause = loop.schedule(at: moment) { [weak self] in self?.connect(.connecting(attempt: attempt)) }
+    case .giveUp, .refresh, .rest: fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+    }
+  }
+
+  /// The client has left.
+  func shutDown() {
+    for operation in takeAll() { operation.subscriber.feed.core.move(to: .finished(.cancelled)) }
+  }
+
+  /// Ends every subscription.
+  private func fail(_ error: GraphQLClientError) {
+    for operation in takeAll() { operation.subscriber.feed.finish(throwing: operation.subscriber.placed(error)) }
+  }
+
+  private func takeAll() -> [Operation] {
+    let all = numbers.compactMap { operations.removeValue(forKey: $0) }
+    for operation in all { operation.start?.cancel() }
+    rest()
+    return all
+  }
+
+  private func rest() {
+    letGo()
+    phase = .idle
+    hasRefreshed = false
+  }
+
+  /// Lets go of the stream and of everything that concerns it.
+  private func letGo() {
+    question?.cancel()
+    question = nil
+    reservation?.cancel()
+    reservation = nil
+    silence?.cancel()
+    pause?.cancel()
+    stream?.cancel()
+    stream = nil
+    for number in numbers {
+      operations[number]?.start?.cancel()
+      operations[number]?.start = nil
+      operations[number]?.wasSent = false
+      operations[number]?.isHolding = false
+    }
+  }
+}
+
+extension EventStreamConnection: HTTPExchangeHandler {
+  func received(head: HTTPExchangeHead) {
+    self.head = head
+    guard head.status == 200, head["content-type"]?.lowercased().hasPrefix("text/event-stream") == true,
+      case .opening(let token) = phase
+    else { return listen(configuration.requestTimeout, "no end") }
+    silence?.cancel()
+    phase = .open(token: token)
+    backoff.acknowledged(at: loop.now)
+    for number in numbers { post(number, token) }
+  }
+
+  func received(body bytes: borrowing RawSpan) {
+    let piece = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    guard case .open = phase else {
+      if refusal.count + piece.count <= configuration.messageBytes { refusal += piece }
+      return
+    }
+    var messages: [SharedEventStream.Message] = []
+    var broken: EventStreamFailure?
+    do throws(EventStreamFailure) {
+      try reader.receive(piece, messages: &messages)
+    } catch {
+      broken = error
+    }
+    if messages.isEmpty { expectsHeartbeats = true }
+    for message in messages { follow(message) }
+    if let broken, stream != nil { fail(GraphQLClientError(.protocolViolation, broken.description)) }
+    if stream != nil, expectsHeartbeats {
+      listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
+    }
+  }
+
+  private func follow(_ message: SharedEventStream.Message) {
+    // An event before may have ended the stream.
+    guard stream != nil else { return }
+    switch message {
+    case .next(let id, let payload):
+      guard let number = Int(id), let subscriber = operations[number]?.subscriber else { return }
+      // It may overtake the answer to its request.
+      subscriber.activate()
+      backoff.proved()
+      hasRefreshed = false
+      switch subscriber.take(payload) {
+      case .kept: break
+      case .full:
+        operations[number]?.isHolding = true
+        stream?.isPaused = true
+      case .serverEnds(let reason): return lose(GraphQLClientError(.connectionLost, reason))
+      }
+      if subscriber.feed.isFinished { cancel(number) }
+    case .complete(let id):
+      if let number = Int(id) { finish(number, nil) }
+    case .malformed(let what): fail(GraphQLClientError(.protocolViolation, what))
+    }
+  }
+
+  func ended(_ error: HTTPExchangeError?) {
+    stream = nil
+    if let error {
+      let code: GraphQLClientError.Code = head == nil ? .connectFailed : .connectionLost
+      return lose(GraphQLClientError(code, error.message, underlying: error))
+    }
+    guard case .open = phase else {
+      return refused(
+        WholeExchange.Answer(status: head?.status ?? 0, body: refusal), "the server opens no event stream")
+    }
+    lose(GraphQLClientError(.connectionLost, "the server ended the event stream"))
+  }
+}

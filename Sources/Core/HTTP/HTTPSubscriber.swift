@@ -1,0 +1,118 @@
+import MartletJSON
+import MartletVocabulary
+import MartletWireProtocols
+
+/// One subscription by HTTP as its consumer sees it: its place in the server's log, its events without repeats, and the
+/// gaps between connections. Confined to its loop.
+final class HTTPSubscriber {
+  /// What taking a result comes to.
+  enum Taken {
+    case kept
+    /// The consumer has no room; it says when it has.
+    case full
+    /// It was no result: the server ends the connection, for this reason.
+    case serverEnds(String)
+  }
+
+  let request: OperationRequest
+  let feed: SubscriptionFeed
+  private let asksForCursors: Bool
+  private var position: SubscriptionPosition
+  /// It has been active before.
+  private(set) var wasLive = false
+  /// The connection is a new one, and the server has not shown yet that it goes on where the old one was.
+  private var awaitsProof = false
+
+  init(_ request: OperationRequest, _ feed: SubscriptionFeed, _ configuration: ConnectionConfiguration) {
+    self.request = request
+    self.feed = feed
+    feed.core.bound(by: configuration.buffer)
+    asksForCursors = configuration.resumes
+    position = SubscriptionPosition(cursor: request.cursor, delivered: request.cursor?.offset ?? 0)
+  }
+
+  /// What is sent: the request, and where it goes on.
+  var wire: GraphQLRequest {
+    var request = request.wire
+    guard asksForCursors else { return request }
+    // One of its own that cannot be read is the server's to refuse.
+    guard var continuity = try? RequestContinuity(extensions: request.extensions) else { return request }
+    continuity.cursors = true
+    if let cursor = position.cursor { continuity.resume = cursor }
+    request.extensions = continuity.added(to: request.extensions)
+    return request
+  }
+
+  /// The error with the place up to which everything has been seen.
+  func placed(_ error: GraphQLClientError) -> GraphQLClientError {
+    var error = error
+    error.cursor = position.cursor
+    return error
+  }
+
+  /// The server answers by events.
+  func activate(isConfirmed: Bool = false) {
+    feed.activate(isConfirmed: isConfirmed)
+    wasLive = true
+    if awaitsProof, position.cursor == nil { tellGap() }
+  }
+
+  /// The connection is lost, and is being made again.
+  func reconnect() {
+    guard wasLive else { return }
+    awaitsProof = true
+    feed.reconnect()
+  }
+
+  private func tellGap() {
+    awaitsProof = false
+    feed.yield(gap: EventGap(.serverCannotResume, from: position.cursor))
+  }
+
+  /// A result has come.
+  func take(_ payload: [UInt8]) -> Taken {
+    if let reason = Self.serverEnd(payload) { return .serverEnds(reason) }
+    let said = ResultContinuity(payload)
+    if awaitsProof {
+      if said == nil { tellGap() }
+      awaitsProof = false
+    }
+    switch said {
+    case .ready(let cursor):
+      if let cursor { position.reached(cursor) }
+      feed.activate(isConfirmed: true)
+      return .kept
+    case .position(let cursor):
+      position.reached(cursor)
+      return .kept
+    case .gap(let gap):
+      position.jumped(over: gap)
+      let isFull = feed.yield(gap: EventGap(EventGap.Reason(rawValue: gap.reason), from: gap.from, to: gap.to))
+      return isFull ? .full : .kept
+    case .event(let cursor, let endsTransaction):
+      guard position.isNew(cursor.offset) else { return .kept }
+      position.passed(cursor, endsTransaction: endsTransaction)
+      return feed.yield(OperationPayload(bytes: payload), cursor: cursor) ? .full : .kept
+    case nil: return feed.yield(OperationPayload(bytes: payload)) ? .full : .kept
+    }
+  }
+
+  /// Why the server ends a stream that has not completed, if that is what a result says.
+  private static func serverEnd(_ payload: [UInt8]) -> String? {
+    guard let tape = try? JSONTape(payload), tape.root["data"] == nil, let errors = tape.root["errors"] else {
+      return nil
+    }
+    return streamEnd(errors.value.array ?? [])
+  }
+
+  /// The same for errors of the transport.
+  static func streamEnd(_ errors: [JSONValue]) -> String? {
+    guard errors.count == 1, errors[0]["extensions"]?["code"] == "STREAM_ENDED" else { return nil }
+    return errors[0]["message"]?.string ?? "the server ends the stream"
+  }
+
+  static func refusal(_ errors: [JSONValue], status: Int?) -> GraphQLClientError {
+    GraphQLClientError(
+      .operationFailed, errors.first?["message"]?.string ?? "the server gave no reason", status: status, errors: errors)
+  }
+}

@@ -1,0 +1,49 @@
+import MartletJSON
+import MartletRuntime
+
+/// A request whose response is read to its end. Confined to its loop.
+final class WholeExchange: HTTPExchangeHandler {
+  /// A whole response.
+  struct Answer {
+    var status: Int
+    var body: [UInt8]
+
+    /// What the server says against the request.
+    var errors: [JSONValue] { (try? JSONValue(parsing: body))?["errors"]?.array ?? [] }
+
+    var message: String { errors.first?["message"]?.string ?? "HTTP status \(status)" }
+  }
+
+  private var status = 0
+  private var body: [UInt8] = []
+  private var exchange: HTTPExchange?
+  private var completion: ((Result<Answer, HTTPExchangeError>) -> Void)?
+
+  /// Starts the exchange; `completion` runs once on the loop, never inside this call, not after `cancel`.
+  init(
+    _ call: HTTPExchangeRequest, _ http: any HTTPExchanging, on loop: any Loop,
+    _ completion: @escaping (Result<Answer, HTTPExchangeError>) -> Void
+  ) {
+    self.completion = completion
+    exchange = http.start(call, on: loop, handler: self)
+  }
+
+  func received(head: HTTPExchangeHead) { status = head.status }
+
+  func received(body bytes: borrowing RawSpan) {
+    body += unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  func ended(_ error: HTTPExchangeError?) {
+    let told = completion
+    completion = nil
+    exchange = nil
+    if let error { told?(.failure(error)) } else { told?(.success(Answer(status: status, body: body))) }
+  }
+
+  func cancel() {
+    completion = nil
+    exchange?.cancel()
+    exchange = nil
+  }
+}
