@@ -118,6 +118,47 @@ import Testing
     if answer.status == 405 { #expect(answer.head.contains("\r\nAllow: ")) }
   }
 
+  // MARK: The public audits
+
+  /// What an audit finds wrong; nil when it passes.
+  private func fault(_ audit: Audit, draft: Bool, port: Int) async throws -> String? {
+    var row = Row(name: audit.id, method: audit.method, query: audit.query, accept: audit.accept, statuses: 0...999)
+    row.contentType = audit.contentType
+    row.body = audit.body
+    let answer = try await send(row, port: port)
+    let expected = draft ? audit.draftStatus.map { $0...$0 } ?? audit.statuses : audit.statuses
+    if let expected, !expected.contains(answer.status) { return "status \(answer.status)" }
+    let type = answer.head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-type: ") } ?? ""
+    if let wanted = audit.type, !type.contains(wanted) { return "\(type)" }
+    if !type.contains("charset=utf-8") { return "no charset: \(type)" }
+    if audit.forbidsErrors, answer.json["data"] == nil || answer.json["errors"] != nil { return answer.text }
+    if audit.forbidsData, answer.json["data"] != nil || answer.json["errors"] == nil { return answer.text }
+    return nil
+  }
+
+  @Test(arguments: [false, true]) func `every public audit passes, or differs as the draft's codes do`(draft: Bool)
+    async throws
+  {
+    try await Served.with("type Note @model { id: ID! }", { $0.statusCodes = draft ? .draft : .audited }) { server in
+      var passed: [Audit.Level: Int] = [:]
+      for audit in Audit.all {
+        let fault = try await fault(audit, draft: draft, port: server.port)
+        let differs = draft ? audit.draftStatus.map { " (by the draft: \($0))" } ?? "" : ""
+        let verdict = fault.map { "FAILED, \($0)" } ?? "ok"
+        print("\(audit.id) -> \(verdict)\(differs)  \(audit.level.rawValue) \(audit.title)")
+        #expect(fault == nil, "\(audit.testDescription)")
+        if fault == nil, !draft || audit.draftStatus == nil { passed[audit.level, default: 0] += 1 }
+      }
+      let sums = Audit.Level.allCases.map { level in
+        "\(passed[level] ?? 0) of \(Audit.all.count { $0.level == level }) \(level.rawValue)"
+      }
+      print("audits passed \(draft ? "by the draft's codes" : "by default"): \(sums.joined(separator: ", "))")
+    }
+    let published = Audit.all.filter { !$0.id.hasSuffix("*") }
+    #expect(published.count == 60 && Set(published.map(\.id)).count == 60)
+    #expect(Audit.Level.allCases.map { level in published.count { $0.level == level } } == [13, 20, 27])
+  }
+
   @Test func `requests are served and refused as the specification says`() async throws {
     try await Served.with("type Note @model { id: ID! }") { server in
       for row in Self.requests { try await check(row, port: server.port) }

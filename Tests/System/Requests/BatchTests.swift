@@ -54,4 +54,22 @@ import Testing
       #expect(list.json["data"]?["listNotes"]?["items"]?.array?.count == 2)
     }
   }
+
+  @Test func `what is refused inside a list is counted and logged as outside of one`() async throws {
+    let keeper = LogRecorder()
+    let bad = #"{"query":"query A($id: ID!) { getNote(id: $id) { id } }"}"#
+    let configure: @Sendable (inout ServerConfiguration) -> Void = { $0.log = keeper.log }
+    try await Served.with("type Note @model { id: ID! }", configure) { server in
+      func refused() async throws -> Int? {
+        let text = try await HTTPRequest.send("GET", "/metrics", port: server.port).text
+        let line = text.split(separator: "\n").first { $0.hasPrefix("martlet_operations_refused_total ") }
+        return Int(line?.split(separator: " ").last ?? "")
+      }
+      _ = try await post(bad, port: server.port)
+      #expect(try await refused() == 1)
+      _ = try await post("[\(bad),{\"query\":\"{\"},{\"query\":\"{ __typename }\"}]", port: server.port)
+      #expect(try await refused() == 3)
+    }
+    #expect(keeper.count(of: "Operations of one request were refused.") == 1)
+  }
 }
