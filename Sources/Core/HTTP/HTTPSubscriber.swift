@@ -20,6 +20,8 @@ final class HTTPSubscriber {
   private var position: SubscriptionPosition
   /// It has been active before.
   private(set) var wasLive = false
+  /// It is, on this connection.
+  private var isActive = false
   /// The connection is a new one, and the server has not shown yet that it goes on where the old one was.
   private var awaitsProof = false
 
@@ -50,10 +52,12 @@ final class HTTPSubscriber {
     return error
   }
 
-  /// The server answers by events.
-  func activate(isConfirmed: Bool = false) {
-    feed.activate(isConfirmed: isConfirmed)
+  /// The server answers by events. What it has confirmed before stays confirmed.
+  func activate() {
+    guard !isActive else { return }
+    isActive = true
     wasLive = true
+    feed.activate()
     if awaitsProof, position.cursor == nil { tellGap() }
   }
 
@@ -61,6 +65,7 @@ final class HTTPSubscriber {
   func reconnect() {
     guard wasLive else { return }
     awaitsProof = true
+    isActive = false
     feed.reconnect()
   }
 
@@ -80,6 +85,7 @@ final class HTTPSubscriber {
     switch said {
     case .ready(let cursor):
       if let cursor { position.reached(cursor) }
+      activate()
       feed.activate(isConfirmed: true)
       return .kept
     case .position(let cursor):

@@ -20,6 +20,14 @@ import Testing
     }
   }
 
+  /// Returns when the server has said that the subscription is live.
+  private func confirmed(_ stream: SubscriptionStream<GraphQLResponse<Board>>) async throws {
+    while !stream.isConfirmed {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
   @Test(arguments: forms) func `it is confirmed, its events carry cursors, and leaving ends it at the server`(
     form: SubscriptionMediaType
   ) async throws {
@@ -30,7 +38,7 @@ import Testing
       client.subscribe(EndToEndTests.board, variables: ["airport": .string($0)], as: Board.self)
     }
     for board in boards { try await board.ready() }
-    while !boards.allSatisfy(\.isConfirmed) { await Task.yield() }
+    for board in boards { try await confirmed(board) }
     try await client.depart("VIE", 1)
     try await client.depart("LNZ", 2)
     try await client.depart("VIE", 3)
@@ -88,7 +96,7 @@ import Testing
     let client = try client(old, form, resumes: true)
     let board = client.subscribe(EndToEndTests.board, variables: ["airport": "VIE"], as: Board.self)
     try await board.ready()
-    while !board.isConfirmed { await Task.yield() }
+    try await confirmed(board)
     for minutes in 1...3 { try await client.depart("VIE", minutes) }
     let port = old.server.port
     await old.server.stop()
@@ -113,7 +121,7 @@ import Testing
     let client = try client(old, form)
     let board = client.subscribe(EndToEndTests.board, variables: ["airport": "VIE"], as: Board.self)
     try await board.ready()
-    while !board.isConfirmed { await Task.yield() }
+    try await confirmed(board)
     try await client.depart("VIE", 1)
     let port = old.server.port
     await old.server.stop()

@@ -89,6 +89,21 @@ import Testing
     #expect(stage.stream?.isCancelled == true)
   }
 
+  @Test func `what the server has confirmed stays confirmed when the answer to the request comes late`() throws {
+    let stage = Stage { stage, exchange in
+      stage.tell(Self.id(exchange), HTTPSubscriptionTests.ready("a-1"))
+      exchange.answer(202)
+      stage.tell(Self.id(exchange), HTTPSubscriptionTests.tick(1, "a-2"))
+    }
+    let client = try stage.client()
+    let isConfirmed = try stage.server.executor.run {
+      let stream = client.subscribe("subscription { tick }")
+      for try await _ in stream { break }
+      return stream.isConfirmed
+    }
+    #expect(isConfirmed)
+  }
+
   @Test func `who leaves is deleted at the server, and the others go on`() throws {
     let stage = Stage { stage, exchange in
       exchange.answer(202)
