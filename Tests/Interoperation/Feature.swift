@@ -46,6 +46,7 @@ struct Feature: Sendable, Hashable, CustomTestStringConvertible {
     Feature(kind: .requests, end: .client, packages: ["ariadne", "uvicorn"], peer: "ariadne"),
     Feature(kind: .uploads, end: .client, packages: ["strawberry-graphql", "uvicorn"], peer: "strawberry"),
     Feature(kind: .uploads, end: .client, packages: ["ariadne", "uvicorn"], peer: "ariadne"),
+    Feature(kind: .parts, end: .client, packages: ["strawberry-graphql", "uvicorn"], peer: "strawberry"),
   ]
 
   /// Nothing, or why it failed.
@@ -104,7 +105,10 @@ struct Feature: Sendable, Hashable, CustomTestStringConvertible {
       let file = GraphQLFile(fieldName: "file", originalName: "cat.png", content: Array("pixels".utf8))
       let answer = try await transport.upload(request, files: [file]).value
       try expect(answer["data"] == ["keep": "cat.png pixels"], "\(answer)")
-    case .lists, .parts: throw Peers.Failed(description: "nothing to check")
+    case .parts:
+      let answer = try await GraphQLClient(networkTransport: transport).query("{ slow { fast ... @defer { late } } }")
+      try expect(answer.data?["slow"] == ["fast": 1, "late": 2], "\(answer)")
+    case .lists: throw Peers.Failed(description: "nothing to check")
     }
     server.kill()
   }

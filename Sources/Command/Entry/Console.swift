@@ -38,10 +38,6 @@ enum NamedFile {
     return text
   }
 
-  static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
-    Array(try data(path))
-  }
-
   private static func data(_ path: String) throws(CommandFailure) -> Data {
     do {
       if path == "-" { return FileHandle.standardInput.readDataToEndOfFile() }

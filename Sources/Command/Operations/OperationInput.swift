@@ -31,6 +31,9 @@ struct OperationInput {
     name: "file", value: "VARIABLE=PATH", help: "send a file as this variable, such as picture or input.pictures.0",
     repeats: true)
 
+  static let persisted = CommandSpecification.Option(
+    name: "persisted", value: nil, help: "name the document by its hash, and send it only when the server asks for it")
+
   init(_ arguments: ParsedArguments) throws {
     url = try Self.url(arguments.operands[0])
     document = try Self.text(arguments.operands[1])
@@ -58,9 +61,11 @@ struct OperationInput {
       throw UsageError("--file must be VARIABLE=PATH, not '\(word)'.")
     }
     let path = String(parts[1])
-    return GraphQLFile(
-      fieldName: String(parts[0]), originalName: URL(fileURLWithPath: path).lastPathComponent,
-      content: try NamedFile.bytes(path))
+    do {
+      return try GraphQLFile(fieldName: String(parts[0]), fileURL: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure(.io, error.message + ".")
+    }
   }
 
   /// The variables with null where files belong, as the specification of such requests wants it.

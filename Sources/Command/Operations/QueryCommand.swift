@@ -4,7 +4,7 @@ import Martlet
 enum QueryCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "query", summary: "Run a query and print its response.", operands: OperationInput.operands,
-    options: OperationInput.options + [OperationInput.file, SingleOperation.compact],
+    options: OperationInput.options + [OperationInput.persisted, OperationInput.file, SingleOperation.compact],
     examples: [
       ("martlet query localhost:8080 '{ listTodos { items { id text } } }'", "prints the response, indented"),
       (
@@ -22,7 +22,7 @@ enum QueryCommand: Subcommand {
 enum MutateCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "mutate", summary: "Run a mutation once and print its response.", operands: OperationInput.operands,
-    options: OperationInput.options + [OperationInput.file, SingleOperation.compact],
+    options: OperationInput.options + [OperationInput.persisted, OperationInput.file, SingleOperation.compact],
     examples: [
       (
         "martlet mutate localhost:8080 'mutation { createTodo(input: {text: \"Tea\"}) { id } }'",
@@ -48,7 +48,9 @@ enum SingleOperation {
 
   static func run(_ arguments: ParsedArguments, isMutation: Bool) async throws -> ExitCode {
     let input = try OperationInput(arguments)
-    let remote = try Remote(url: input.url, headers: input.headers, attempts: 0, subscribingBy: .multipart)
+    let remote = try Remote(
+      url: input.url, headers: input.headers, attempts: 0, subscribingBy: .multipart,
+      persists: arguments.has("persisted"))
     let response = try await remote.perform(input, isMutation: isMutation)
     let value = JSONValue.object(response)
     Console.out(arguments.has("compact") ? value.description : JSONText.pretty(value))

@@ -8,13 +8,15 @@ struct Remote: Sendable {
   /// - Parameters:
   ///   - attempts: connection attempts in a row before giving up; nil goes on for ever.
   ///   - spoken: how subscriptions go; queries and mutations go by HTTP.
+  ///   - persists: whether these name their documents by hash.
   init(
     url: String, headers: [(name: String, value: String)], attempts: Int?,
-    subscribingBy spoken: SubscriptionProtocol = .transportWS
+    subscribingBy spoken: SubscriptionProtocol = .transportWS, persists: Bool = false
   ) throws {
     guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is no URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = attempts
+    if persists { configuration.persistedOperations = PersistedOperationPolicy() }
     // The URL may say http: all the same, a subscription of the command survives the network and resumes.
     configuration.subscriptionTransport = .socket
     var payload = JSONObject()

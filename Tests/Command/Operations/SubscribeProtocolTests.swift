@@ -127,6 +127,22 @@ import Testing
     }
   }
 
+  @Test func `a document is named by its hash, and sent when it is asked for`() async throws {
+    try await Self.with { server in
+      let run = try await ShellRun.bash(
+        "martlet query \(server) '{ hello }' --persisted --compact && martlet query \(server) '{ hello }' --persisted --compact"
+      )
+      #expect(
+        run.output == #"{"data":{"hello":"world"}}"# + "\n" + #"{"data":{"hello":"world"}}"# + "\n", "\(run.errors)")
+    }
+  }
+
+  @Test func `a file that cannot be read is named`() async throws {
+    let run = try await ShellRun.bash("martlet mutate localhost:1 'mutation { a }' --file p=nowhere.png")
+    #expect(run.status == ExitCode.io.rawValue)
+    #expect(run.errors.contains("nowhere.png cannot be read"), "\(run.errors)")
+  }
+
   @Test(arguments: ["p", "p=", "=x"])
   func `a file without place or path is refused`(word: String) async throws {
     let run = try await ShellRun.bash("martlet mutate localhost:1 'mutation { a }' --file \(word)")
