@@ -38,6 +38,9 @@ extension Row {
     Row(
       spoken: "server-sent events", end: .server, packages: ["httpx-sse", "httpx"], peer: "sse", dialect: "sse",
       checks: Check.allCases),
+    Row(
+      spoken: "server-sent events, one stream", end: .server, packages: ["httpx-sse", "httpx"], peer: "sse",
+      dialect: "sse-single", checks: subscriptions + [.keys], without: "subscriptions tried only"),
   ]
 
   /// This package is the client.

@@ -29,12 +29,11 @@ enum SubscribeCommand: Subcommand {
       ),
     ],
     discussion:
-      "An event is one line: its cursor, then the response. A lost connection is dialled again and the events go on "
+      "An event is one line: its cursor, then the response. A lost connection is made again and the events go on "
       + "where they stopped; a hole that cannot be filled is a line of its own: {\"gap\":{…}}. The state of the "
-      + "connection is told on standard error. That is graphql-transport-ws with a server of this package. By graphql-ws "
-      + "and appsync a lost connection is dialled again and told as a gap; by multipart and sse, which go by HTTP, it is "
-      + "the end. Header fields go with the handshake or request, into the payload of connection_init, and by appsync "
-      + "into the authorization.")
+      + "connection is told on standard error. Servers of others, graphql-ws and appsync have no cursors: there every "
+      + "lost connection leaves a gap. Header fields go with the handshake or request, into the payload of "
+      + "connection_init, and by appsync into the authorization.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
     let spoken = SubscriptionProtocol(arguments)
@@ -44,14 +43,11 @@ enum SubscribeCommand: Subcommand {
     if let text = arguments.value("resume-from") {
       guard let place = Cursor(text) else { throw UsageError("'\(text)' is no cursor, such as 9f03a1-1042.") }
       guard spoken.resumes else {
-        throw UsageError("--resume-from needs --protocol graphql-transport-ws: \(spoken.rawValue) has no cursors.")
+        throw UsageError("--resume-from needs another --protocol: \(spoken.rawValue) has no cursors.")
       }
       cursor = place
     }
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
-    if attempts != nil, spoken.goesByHTTP {
-      throw UsageError("--attempts needs a WebSocket: a subscription by \(spoken.rawValue) ends with its connection.")
-    }
     let remote = try Remote(url: input.url, headers: input.headers, attempts: attempts, subscribingBy: spoken)
     let attemptsMade = remote.client.connectionEvents
     let stream = remote.client.subscribe(

@@ -8,6 +8,7 @@ enum SubscriptionProtocol: String, CaseIterable {
   case appSync = "appsync"
   case multipart
   case events = "sse"
+  case sharedEvents = "sse-single"
 
   static let option = CommandSpecification.Option(
     name: "protocol", value: "NAME",
@@ -21,16 +22,16 @@ enum SubscriptionProtocol: String, CaseIterable {
   /// Whether a subscription can begin behind a cursor.
   var resumes: Bool {
     switch self {
-    case .transportWS: true
-    case .legacyWS, .appSync, .multipart, .events: false
+    case .transportWS, .multipart, .events, .sharedEvents: true
+    case .legacyWS, .appSync: false
     }
   }
 
-  /// Whether it goes by HTTP, where a lost connection is the end.
+  /// Whether it goes by HTTP.
   var goesByHTTP: Bool {
     switch self {
     case .transportWS, .legacyWS, .appSync: false
-    case .multipart, .events: true
+    case .multipart, .events, .sharedEvents: true
     }
   }
 
@@ -43,7 +44,10 @@ enum SubscriptionProtocol: String, CaseIterable {
     case .appSync: configuration.dialect = .appSync()
     case .multipart: configuration.subscriptionMediaType = .multipart
     case .events: configuration.subscriptionMediaType = .eventStream
+    case .sharedEvents: configuration.subscriptionMediaType = .sharedEventStream
     }
+    // Whatever the protocol, a subscription of the command survives the network.
+    configuration.resumesHTTPSubscriptions = true
     guard goesByHTTP else { return try WebSocketTransport(url: url, configuration: configuration) }
     return RequestChainNetworkTransport(
       interceptorProvider: DefaultInterceptorProvider(interceptors: []), endpointURL: url,

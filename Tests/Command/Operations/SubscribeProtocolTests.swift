@@ -85,7 +85,7 @@ import Testing
     try await Self.with { server in
       let run = try await ShellRun.bash(
         "martlet subscribe \(server)/healthz 'subscription { tick(upTo: 1) }' --protocol \(spoken)"
-          + (spoken.hasPrefix("graphql") || spoken == "appsync" ? " --attempts 0" : ""))
+          + " --attempts 0")
       #expect(run.status == ExitCode.unavailable.rawValue)
       #expect(run.errors.contains("may not speak \(spoken) at this URL; --protocol has "), "\(run.errors)")
     }
