@@ -75,6 +75,11 @@ package final class SubscriptionCore: Sendable {
   package func move(to state: SubscriptionState, isConfirmed: Bool = false, telling life: SubscriptionLife? = nil) {
     let actions = shared.withLock { shared -> [() -> Void] in
       if shared.state.isFinished { return [] }
+      if case (.active, .active) = (shared.state, state), life == nil {
+        // It goes on: that is no news, and what the server has confirmed stays so.
+        shared.isConfirmed = shared.isConfirmed || isConfirmed
+        return []
+      }
       shared.state = state
       shared.isConfirmed = isConfirmed
       var actions: [() -> Void] = []
