@@ -66,7 +66,8 @@ enum SubscriptionProtocol: String, CaseIterable {
       // What servers answer who do not know the path, the method or the media type.
       unmet = error.status.map { [200, 400, 404, 405, 406, 415, 501].contains($0) } ?? false
     } else if error.code == .operationFailed {
-      unmet = goesByHTTP && error.status.map { [400, 405, 406, 415].contains($0) } ?? false
+      // A stream that several share has been opened before anything is asked: the protocol is spoken.
+      unmet = goesByHTTP && self != .sharedEvents && error.status.map { [400, 405, 406, 415].contains($0) } ?? false
     } else {
       unmet = false
     }
