@@ -35,7 +35,7 @@ extension ServerConnection {
     } catch let error as GraphQLRequestError {
       refuse(GraphQLOverHTTP.RequestFailure(.request(error), responseType: type))
     } catch {
-      preconditionFailure("readers of requests throw their own errors")
+      respondError(500, "Internal error.", "INTERNAL")
     }
     return true
   }
@@ -102,7 +102,7 @@ extension ServerConnection {
     } catch let error as ResolverError {
       return refuse([ResponseError(error.message, extensions: error.extensions)])
     } catch {
-      preconditionFailure("preparing throws the three errors above")
+      return refuse([.internalError])
     }
     let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { result in
       var result = result

@@ -92,7 +92,7 @@ extension ServerConnection {
     } catch let error as PersistedOperationError {
       return refuseOperation([hub.refusal(error)])
     } catch {
-      preconditionFailure("preparing throws the three errors above")
+      return refuseOperation([.internalError])
     }
     let operation = StreamRegistry.Waiting(id: id, request: request, since: hub.cursor)
     switch hub.node.streams.post(token, operation) {

@@ -45,3 +45,8 @@ enum StoreErrors {
     }
   }
 }
+
+extension ResponseError {
+  /// What a client is told of a failure that no rule foresees: an answer, never the end of the process.
+  static var internalError: ResponseError { ResponseError("Internal error.", extensions: ["code": "INTERNAL"]) }
+}
