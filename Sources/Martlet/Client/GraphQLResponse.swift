@@ -21,7 +21,7 @@ public struct GraphQLResponse<Data: Sendable>: Sendable {
   public var missing: [String] = []
   /// Set when the request in the background failed; the data are the store's then.
   public var fetchError: (any Error)?
-  /// More of this result is to come: it is one of several in parts (`GraphQLClient.fetchInParts`).
+  /// More of this result is to come: it is one of several in parts (`fetchInParts`, `queryInParts`).
   public var hasNext = false
 }
 

@@ -60,4 +60,29 @@ import Testing
     #expect(seen == 1)
     #expect(client.store.usage.records == 0)
   }
+
+  @Test func `a document of one's own is answered in parts too, and has nothing to do with the store`() async throws {
+    let client = GraphQLClient(networkTransport: Self.transport())
+    let document = "query Hero { hero { id ... @defer { name } } }"
+    var seen: [String] = []
+    for try await result in client.queryInParts(document) {
+      seen.append("\(result.data?["hero"]?["name"]?.string ?? "-") \(result.hasNext)")
+    }
+    #expect(seen == ["- true", "Luke false"])
+    seen = []
+    for try await result in client.queryInParts(document, as: Strict.Data.self) {
+      seen.append(result.data?.hero.name ?? "-")
+    }
+    #expect(seen == ["Luke"])
+    #expect(client.store.usage.records == 0)
+  }
+
+  @Test func `a document that is refused behind its first part ends the sequence with the error`() async throws {
+    let client = GraphQLClient(networkTransport: Self.transport(GraphQLClientError(.connectionLost, "gone")))
+    var seen = 0
+    let error = await #expect(throws: GraphQLClientError.self) {
+      for try await _ in client.queryInParts("query Hero { hero { id ... @defer { name } } }") { seen += 1 }
+    }
+    #expect(error?.code == .connectionLost && seen == 1)
+  }
 }

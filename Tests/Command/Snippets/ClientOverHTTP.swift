@@ -35,6 +35,12 @@ enum ClientOverHTTP {
     }
   }
 
+  static func partsOfOwnDocument(_ client: GraphQLClient, show: (JSONValue?, Bool) -> Void) async throws {
+    for try await result in client.queryInParts("{ hero { id ... @defer { friends { name } } } }") {
+      show(result.data, result.hasNext)
+    }
+  }
+
   static func upload(_ client: GraphQLClient, _ url: URL) async throws {
     let picture = try GraphQLFile(fieldName: "picture", mimeType: "image/png", fileURL: url)
     try await client.upload(operation: SetPicture(), files: [picture])
