@@ -17,6 +17,9 @@
 //   --refusal TEXT     answers with "errors" that hold this text are counted as refused and not as failures; they are
 //                      not among the times
 //
+// Times count from when a request was due; p99_sent_ms counts from when it left, which is later in an open loop whose
+// connections all wait for answers.
+//
 // In the template, for the write's number n:  @N@ n   @K@ its key, (n * 7919) mod keys   @R@ n / keys, which grows by one
 // from write to write of a key   @X@ the checksum of @R@   @T@ the scheduled time in nanoseconds of the monotonic clock
 #define _GNU_SOURCE
@@ -39,7 +42,7 @@
 
 struct client {
   int fd, busy;
-  double sent;
+  double due, sent;
   size_t used, room;
   char *buffer;
 };
@@ -49,7 +52,7 @@ static int port, clients = 1, burst = 1, writes = 1, failures;
 static long requests, interval, keys = 1, number;
 static struct client *all;
 static long started, answered, refused;
-static float *samples;
+static float *samples, *since_sent;
 static char request[1 << 20], body[1 << 20];
 
 static double seconds(void) {
@@ -108,7 +111,8 @@ static void send_request(struct client *c, double time) {
   memcpy(request + length, body, out - body);
   length += out - body;
   c->busy = 1;
-  c->sent = time;
+  c->due = time;
+  c->sent = seconds();
   started++;
   if (send(c->fd, request, length, MSG_NOSIGNAL) != length) fail("a request was not taken whole");
 }
@@ -133,7 +137,11 @@ static int take_answer(struct client *c) {
   c->buffer[total] = saved;
   memmove(c->buffer, c->buffer + total, c->used -= total);
   if (turned_away) refused++;
-  else samples[answered - refused] = (float)(seconds() - c->sent);
+  else {
+    double now = seconds();
+    samples[answered - refused] = (float)(now - c->due);
+    since_sent[answered - refused] = (float)(now - c->sent);
+  }
   answered++;
   c->busy = 0;
   return 1;
@@ -178,6 +186,7 @@ int main(int count, char **words) {
   signal(SIGPIPE, SIG_IGN);
   all = calloc(clients, sizeof *all);
   samples = calloc(requests + 1, sizeof *samples);
+  since_sent = calloc(requests + 1, sizeof *since_sent);
   int queue = epoll_create1(0);
   for (int i = 0; i < clients; i++) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -255,8 +264,10 @@ int main(int count, char **words) {
   double cpu = u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
   long good = answered - refused;
   qsort(samples, good, sizeof *samples, by_size);
+  qsort(since_sent, good, sizeof *since_sent, by_size);
   printf("{\"requests\":%ld,\"answered\":%ld,\"refused\":%ld,\"failures\":%d,\"late\":%ld,\"writes\":%ld,\"seconds\":%.3f,\"cpu\":%.3f,"
-    "\"p50_ms\":%.3f,\"p99_ms\":%.3f,\"next\":%ld}\n", requests, answered, refused, failures, late, good * writes, wall, cpu,
-    good ? samples[good / 2] * 1e3 : 0, good ? samples[(long)((good - 1) * 0.99)] * 1e3 : 0, number);
+    "\"p50_ms\":%.3f,\"p99_ms\":%.3f,\"p99_sent_ms\":%.3f,\"next\":%ld}\n", requests, answered, refused, failures, late,
+    good * writes, wall, cpu, good ? samples[good / 2] * 1e3 : 0, good ? samples[(long)((good - 1) * 0.99)] * 1e3 : 0,
+    good ? since_sent[(long)((good - 1) * 0.99)] * 1e3 : 0, number);
   return failures == 0 && answered == requests ? 0 : 1;
 }

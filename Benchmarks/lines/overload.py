@@ -40,10 +40,13 @@ def main():
         h.summary([r["capacity"] for r in runs]), h.summary([r["offered"] for r in runs]),
         h.summary([(r["answered"] - r["refused"]) / r["seconds"] for r in runs]),
         h.summary([100 * r["refused"] / r["answered"] for r in runs], " %")))
-    ok = all(r["p99_ms"] <= 1.5 * r["bound"] for r in runs)
-    print("  accepted p50 %s, p99 %s; %d ms of lag and a full queue of %d at that rate are %s; bar 1.5 times that: %s" % (
-        h.summary([r["p50_ms"] for r in runs], " ms"), h.summary([r["p99_ms"] for r in runs], " ms"), LAG, QUEUE,
-        h.summary([r["bound"] for r in runs], " ms"), h.verdict(ok)))
+    ok = all(r["p99_sent_ms"] <= 1.5 * r["bound"] for r in runs)
+    print("  accepted, since the request left: p99 %s; %d ms of lag and a full queue of %d at that rate are %s; bar 1.5 times that: %s"
+          % (h.summary([r["p99_sent_ms"] for r in runs], " ms"), LAG, QUEUE, h.summary([r["bound"] for r in runs], " ms"),
+             h.verdict(ok)))
+    # A connection carries one request at a time, so that those behind it leave late; the server cannot know of them.
+    print("  since it was due: p50 %s, p99 %s" % (
+        h.summary([r["p50_ms"] for r in runs], " ms"), h.summary([r["p99_ms"] for r in runs], " ms")))
     counted = all(r["refusals"] + r["shed"] == r["refused"] for r in runs)
     print("  every request was answered; the server counts %s writes refused and %s requests shed, as many as were seen: %s"
           % (h.summary([r["refusals"] for r in runs]), h.summary([r["shed"] for r in runs]), h.verdict(counted)))
