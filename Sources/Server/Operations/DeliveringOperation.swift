@@ -19,7 +19,7 @@ extension RunningOperation: AnsweringOperation {
 /// One operation whose response is delivered in parts, under way. Confined to its loop.
 ///
 /// As long as the reader lags, no payload is made and no further work begun; in a task, the next payload waits.
-package final class DeliveringOperation: AnsweringOperation {
+package final class DeliveringOperation: AnsweringOperation, FieldWorkOwner {
   private let execution: Execution?
   private let format: IncrementalFormat
   private let loop: any Loop
@@ -78,7 +78,7 @@ package final class DeliveringOperation: AnsweringOperation {
     repeat {
       hasNews = false
       if hasBegun, !isReaderReady { break }
-      call(execution.takeWork())
+      execution.takeWork().call(for: self, on: loop)
       if !hasBegun {
         guard execution.isFinished else { continue }
         send(execution.takeInitial())
@@ -91,22 +91,7 @@ package final class DeliveringOperation: AnsweringOperation {
     isPumping = false
   }
 
-  private func call(_ works: [FieldWork]) {
-    for work in works {
-      let bound = LoopBound(self, on: loop)
-      let id = work.id
-      let isCalled = work.call.performWithoutTask { results in
-        if bound.loop.isCurrent {
-          bound.value.answered(id, results)
-        } else {
-          bound.loop.execute { bound.value.answered(id, results) }
-        }
-      }
-      precondition(isCalled, "an operation that runs on a loop makes no call that needs a task")
-    }
-  }
-
-  private func answered(_ id: Int, _ results: ResolverResults) {
+  func answered(_ id: Int, _ results: ResolverResults) {
     guard !isOver else { return }
     execution?.complete(id, results)
     pump()

@@ -64,7 +64,7 @@ package final class OperationRunner {
 }
 
 /// One operation under way. Confined to its loop.
-package final class RunningOperation {
+package final class RunningOperation: FieldWorkOwner {
   private let execution: Execution?
   private let loop: any Loop
   private var completion: ((ResponseTree) -> Void)?
@@ -105,24 +105,13 @@ package final class RunningOperation {
     isPumping = true
     repeat {
       hasNews = false
-      for work in execution.takeWork() {
-        let bound = LoopBound(self, on: loop)
-        let id = work.id
-        let isCalled = work.call.performWithoutTask { results in
-          if bound.loop.isCurrent {
-            bound.value.answered(id, results)
-          } else {
-            bound.loop.execute { bound.value.answered(id, results) }
-          }
-        }
-        precondition(isCalled, "an operation that runs on a loop makes no call that needs a task")
-      }
+      execution.takeWork().call(for: self, on: loop)
     } while hasNews
     isPumping = false
     if execution.isFinished { finish(execution.result) }
   }
 
-  private func answered(_ id: Int, _ results: ResolverResults) {
+  func answered(_ id: Int, _ results: ResolverResults) {
     guard !isOver else { return }
     execution?.complete(id, results)
     pump()
