@@ -34,7 +34,7 @@ lint: setup ## formatting (strict) and the house rules
 format: ## format the sources in place
 	@$(SWIFT) format --in-place --parallel --configuration .swift-format --recursive Package.swift Sources Tests Examples
 
-docs: setup ## build the DocC documentation of the three products into .build/docs
+docs: setup ## build the DocC documentation of the products into .build/docs
 	@Scripts/build-docs
 
 bench: build ## print every figure beside its peer: Benchmarks/README.md

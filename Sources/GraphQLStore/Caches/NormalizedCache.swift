@@ -13,6 +13,8 @@ public protocol NormalizedCache: AnyObject {
   var usage: CacheUsage { get }
   /// Removes records until the bounds hold: first those last written before `expiry`, then the least recently used.
   /// - Parameters:
+  ///   - toRecords: how many may stay.
+  ///   - bytes: how much the records that stay may take.
   ///   - expiry: nil when records do not grow old.
   ///   - isSpared: whether a record must stay, because a watcher shows it.
   /// - Returns: the keys that were removed.

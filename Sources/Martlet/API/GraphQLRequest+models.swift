@@ -75,7 +75,11 @@ extension GraphQLRequest where R: Model {
   ///
   ///     .subscription(of: Post.self, type: .onUpdate, where: Post.keys.rating > 10.0)
   ///
-  /// - Parameter owner: for schemas whose subscriptions have an `owner` argument.
+  /// - Parameters:
+  ///   - type: the model.
+  ///   - event: which changes: created, updated or deleted records.
+  ///   - predicate: which records; nil for all.
+  ///   - owner: for schemas whose subscriptions have an `owner` argument.
   public static func subscription(
     of type: R.Type, type event: GraphQLSubscriptionType, where predicate: QueryPredicate? = nil, owner: String? = nil
   ) -> GraphQLRequest<R> {

@@ -9,8 +9,11 @@ extension GraphQLClient {
   ///
   ///     let hero = try await client.fetch(query: HeroQuery(episode: .jedi))
   ///
-  /// - Parameter allowingPartial: takes from the store what it has, also when something is missing; see
-  ///   `GraphQLResponse.missing`. Whatever may be missing must be optional in `Query.Data`.
+  /// - Parameters:
+  ///   - query: what is asked, with its variables.
+  ///   - cachePolicy: whether the store or the server is asked, and in which order.
+  ///   - allowingPartial: takes from the store what it has, also when something is missing; see
+  ///     `GraphQLResponse.missing`. Whatever may be missing must be optional in `Query.Data`.
   /// - Throws: what kept it from being answered; `GraphQLStoreError` for a document the store cannot work with.
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, allowingPartial: Bool = false
@@ -23,6 +26,7 @@ extension GraphQLClient {
   /// Runs a mutation, at most once, and writes what it answers to the store.
   ///
   /// - Parameters:
+  ///   - mutation: what is done, with its variables.
   ///   - appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies once all
   ///     the same.
   ///   - writesStore: whether the answer is written to the store.
@@ -43,6 +47,7 @@ extension GraphQLClient {
   ///     }
   ///
   /// - Parameters:
+  ///   - mutation: what is done, with its variables.
   ///   - appliesOnce: as with `perform`.
   ///   - expected: writes what is expected. Watchers see it; the answer takes its place in one step, and it is taken back
   ///     when there is none. It runs again when something that it read changes; it must not do anything else.
@@ -81,7 +86,10 @@ extension GraphQLClient {
   ///     let reviews = try client.subscribe(subscription: ReviewAddedSubscription())
   ///     for try await result in reviews { … }
   ///
-  /// - Parameter writesStore: whether events are written to the store, where watchers see them.
+  /// - Parameters:
+  ///   - subscription: what is followed, with its variables.
+  ///   - cursor: the place of an earlier event; a server that gives cursors begins behind it.
+  ///   - writesStore: whether events are written to the store, where watchers see them.
   /// - Throws: `invalidRequest` for variables that cannot be written.
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, resumingFrom cursor: Cursor? = nil, writesStore: Bool = false
@@ -103,7 +111,10 @@ extension GraphQLClient {
   ///
   ///     for try await hero in try client.watch(query: HeroQuery()) { … }
   ///
-  /// - Parameter allowingPartial: shows also what the store has only a part of; see `fetch`.
+  /// - Parameters:
+  ///   - query: what is followed, with its variables.
+  ///   - cachePolicy: how the first result is found.
+  ///   - allowingPartial: shows also what the store has only a part of; see `fetch`.
   /// - Throws: `invalidRequest` for variables that cannot be written.
   public func watch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, allowingPartial: Bool = false

@@ -5,7 +5,11 @@ internal import MartletRuntime
 extension GraphQLFile {
   /// A file on disk. It is read while it is sent, and not held in memory; it must not change before.
   ///
-  /// - Parameter originalName: its name as the server sees it; nil is the file's own.
+  /// - Parameters:
+  ///   - fieldName: the variable whose value the file is.
+  ///   - originalName: its name as the server sees it; nil is the file's own.
+  ///   - mimeType: its media type.
+  ///   - fileURL: where it is; a `file:` URL.
   /// - Throws: `unreadableFile`, naming it, when it cannot be read.
   public init(
     fieldName: String, originalName: String? = nil, mimeType: String = "application/octet-stream", fileURL: URL

@@ -10,7 +10,10 @@ extension WebSocketTransport {
   /// A transport configured like a session: its additional header fields go with the handshake, its request time-out
   /// bounds it. The sockets are this library's own, so that a session's cookies, caches and delegates have no part.
   ///
-  /// - Parameter store: the store of the client; subscriptions write to it when they are told to.
+  /// - Parameters:
+  ///   - urlSession: the session whose configuration is taken over.
+  ///   - store: the store of the client; subscriptions write to it when they are told to.
+  ///   - endpointURL: the server's address.
   /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for a session with a proxy,
   ///   which is not supported.
   public convenience init(urlSession: URLSession, store: GraphQLStore, endpointURL: URL) throws(GraphQLClientError) {

@@ -26,8 +26,12 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
 
   /// A transport to a server. A URL that cannot be used fails each operation with `invalidRequest`.
   ///
-  /// - Parameter connectingPayload: sent with every `connection_init`, reconnections included. What the configuration's
-  ///   credential provider answers is merged into it and wins.
+  /// - Parameters:
+  ///   - websocket: the server's address and the protocol spoken there.
+  ///   - connectingPayload: sent with every `connection_init`, reconnections included. What the configuration's
+  ///     credential provider answers is merged into it and wins.
+  ///   - configuration: everything else; its dialect is the one that `websocket` names.
+  ///   - environment: where it lives; nil is the process's own.
   public init(
     websocket: WebSocket, connectingPayload: JSONObject = JSONObject(),
     configuration: ConnectionConfiguration = WebSocketTransport.configuration, environment: ClientEnvironment? = nil
