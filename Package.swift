@@ -56,9 +56,12 @@ let floor1: [Target] = [
   system("CMartletCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   system("CMartletSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
   module("Runtime", martlet("Vocabulary")),
+  // The epoll loop and what its connections share: neither TLS nor WebSockets, so that who needs none links none.
+  module("Loop", martlet("Vocabulary", "Runtime") + ["CMartletSystem"]),
   module(
     "Sockets",
-    martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
+    martlet("Vocabulary", "Runtime", "WireProtocols", "Loop")
+      + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   module("HTTPClient", martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletCurl"]),
   .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
   module("SQLite", ["CMartletSQLite", "CMartletVFS"]),
@@ -80,7 +83,7 @@ let floor3: [Target] = [
   .target(
     name: "Martlet",
     dependencies: martlet(
-      "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient", "GraphQLStore"),
+      "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Loop", "Sockets", "HTTPClient", "GraphQLStore"),
     path: "Sources/Martlet", swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
@@ -91,7 +94,7 @@ let floor3: [Target] = [
     "Server",
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
-      "Sockets", "GraphQLExecution", "Store")),
+      "Loop", "Sockets", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
   module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols")),
 ]
@@ -101,7 +104,7 @@ let floor4: [Target] = [
     name: "MartletCommand",
     dependencies: martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
-      "Sockets",
+      "Loop", "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
       "GraphQLStore", "SQLiteStore")
       + ["Martlet"],
@@ -144,7 +147,7 @@ let suites: [Target] = [
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
   suite(
     "Network",
-    martlet("Vocabulary", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient", "Server")
+    martlet("Vocabulary", "JSON", "WireProtocols", "Runtime", "Loop", "Sockets", "HTTPClient", "Server")
       + ["Martlet", "CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   suite(
     "Store",
@@ -163,7 +166,7 @@ let suites: [Target] = [
     "System",
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
-      "Sockets",
+      "Loop", "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite(

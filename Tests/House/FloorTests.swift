@@ -13,7 +13,8 @@ import Testing
     "WireProtocols": ["Vocabulary", "JSON"],
     "Runtime": ["Vocabulary"],
     "SQLite": [],
-    "Sockets": ["Vocabulary", "Runtime", "WireProtocols"],
+    "Loop": ["Vocabulary", "Runtime"],
+    "Sockets": ["Vocabulary", "Runtime", "WireProtocols", "Loop"],
     "HTTPClient": ["Vocabulary", "Runtime", "WireProtocols"],
     "Core": ["Vocabulary", "JSON", "WireProtocols", "Runtime"],
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime"],
@@ -23,13 +24,15 @@ import Testing
     "GenerateFiles": ["JSON", "GraphQLLanguage", "ModelSchema", "Generator"],
     "GenerateTool": ["Generator", "GenerateFiles"],
     "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
-    "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTPClient", "GraphQLStore"],
+    "Martlet": [
+      "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Loop", "Sockets", "HTTPClient", "GraphQLStore",
+    ],
     "Publishers": ["Core", "Runtime"],
     "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation"],
     "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols"],
     "Server": [
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Sockets",
-      "GraphQLExecution", "Store",
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Loop",
+      "Sockets", "GraphQLExecution", "Store",
     ],
   ]
 

@@ -16,10 +16,10 @@ import Testing
       allowed: ["Sources/Runtime/ConcurrentSpawner.swift", "Sources/Simulation/", "Sources/Command/"]),
     Ban(
       pattern: #"(Clock|Date|DispatchTime)\(?\)?\.now\b|\bDate\(\)"#, instead: "Loop.now",
-      allowed: ["Sources/Sockets/Loop/EpollLoop.swift", "Sources/Command/", "Sources/Server/Server/Clock.swift"]),
+      allowed: ["Sources/Loop/Turns/EpollLoop.swift", "Sources/Command/", "Sources/Server/Server/Clock.swift"]),
     Ban(
       pattern: #"Task\.sleep|Thread\.sleep|\busleep\("#, instead: "Loop.schedule",
-      allowed: ["Sources/Sockets/Loop/LoopThread.swift", "Sources/Command/", "Sources/Simulation/"]),
+      allowed: ["Sources/Loop/Turns/LoopThread.swift", "Sources/Command/", "Sources/Simulation/"]),
     Ban(
       pattern: #"\.random\(|SystemRandomNumberGenerator|randomElement\(\)|\.shuffled\(\)"#,
       instead: "a generator passed in", allowed: ["Sources/Command/", "Sources/Runtime/SystemChance.swift"]),

@@ -1,4 +1,5 @@
 import Foundation
+import MartletLoop
 import MartletRuntime
 import MartletSockets
 import MartletVocabulary

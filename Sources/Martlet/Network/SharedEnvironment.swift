@@ -1,5 +1,6 @@
 public import MartletCore
 internal import MartletHTTPClient
+internal import MartletLoop
 internal import MartletRuntime
 internal import MartletSockets
 

@@ -1,6 +1,7 @@
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletJSON
+internal import MartletLoop
 internal import MartletModelSchema
 package import MartletRuntime
 internal import MartletSockets

@@ -1,3 +1,4 @@
+internal import MartletLoop
 internal import MartletRuntime
 internal import MartletSockets
 package import MartletStore

@@ -1,4 +1,5 @@
 internal import CMartletSystem
+package import MartletLoop
 internal import MartletRuntime
 
 /// Looks names up on helper threads, because the system's resolver blocks. Numeric addresses need none.

@@ -1,3 +1,4 @@
+internal import MartletLoop
 internal import MartletRuntime
 
 /// How many connections a listener has open, in all and per peer. Safe from any thread: channels leave on their loops.

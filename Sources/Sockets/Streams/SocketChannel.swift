@@ -1,4 +1,5 @@
 internal import CMartletSystem
+internal import MartletLoop
 package import MartletRuntime
 internal import MartletVocabulary
 
@@ -265,7 +266,7 @@ extension SocketChannel: TurnEnd, LoopOwned {
     }
   }
 
-  func loopStops() {
+  package func loopStops() {
     abort()
   }
 }

@@ -1,4 +1,5 @@
 internal import CMartletSystem
+internal import MartletLoop
 package import MartletRuntime
 internal import MartletVocabulary
 

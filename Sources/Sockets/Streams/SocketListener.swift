@@ -1,4 +1,5 @@
 internal import CMartletSystem
+package import MartletLoop
 package import MartletRuntime
 internal import MartletVocabulary
 internal import Synchronization

@@ -1,3 +1,4 @@
+internal import MartletLoop
 package import MartletRuntime
 internal import MartletVocabulary
 

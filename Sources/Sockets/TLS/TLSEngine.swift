@@ -1,4 +1,5 @@
 internal import CMartletOpenSSL
+internal import MartletLoop
 internal import MartletRuntime
 
 /// One TLS connection without its socket: cipher text goes in by `feed` and out to the channel below.

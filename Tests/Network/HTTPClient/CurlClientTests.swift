@@ -4,6 +4,7 @@ import MartletWireProtocols
 import Testing
 
 @testable import MartletHTTPClient
+@testable import MartletLoop
 @testable import MartletSockets
 
 @Suite struct CurlClientTests {

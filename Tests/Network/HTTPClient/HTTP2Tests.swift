@@ -4,6 +4,7 @@ import MartletVocabulary
 import Testing
 
 @testable import MartletHTTPClient
+@testable import MartletLoop
 @testable import MartletSockets
 
 /// Needs an HTTP/2 server from outside (Debian's nghttp2-server); without one the suite is skipped.

@@ -5,6 +5,7 @@ import MartletVocabulary
 import Synchronization
 import Testing
 
+@testable import MartletLoop
 @testable import MartletSockets
 
 @Suite struct ChannelTests {

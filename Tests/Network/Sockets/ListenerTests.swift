@@ -3,6 +3,7 @@ import MartletVocabulary
 import Synchronization
 import Testing
 
+@testable import MartletLoop
 @testable import MartletSockets
 
 @Suite struct ListenerTests {

@@ -3,6 +3,7 @@ import MartletRuntime
 import MartletVocabulary
 import Testing
 
+@testable import MartletLoop
 @testable import MartletSockets
 
 @Suite struct ReadyLineTests {

@@ -4,6 +4,7 @@ import MartletRuntime
 import MartletVocabulary
 import Testing
 
+@testable import MartletLoop
 @testable import MartletSockets
 
 /// Runs `body` on the loop and answers its result.

@@ -4,6 +4,7 @@ import MartletVocabulary
 import Synchronization
 import Testing
 
+@testable import MartletLoop
 @testable import MartletSockets
 
 @Suite struct TLSTests {

@@ -3,6 +3,7 @@ import MartletVocabulary
 import MartletWireProtocols
 import Testing
 
+@testable import MartletLoop
 @testable import MartletSockets
 
 @Suite struct WebSocketChannelTests {

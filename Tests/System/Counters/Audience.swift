@@ -1,3 +1,4 @@
+import MartletLoop
 import MartletRuntime
 import MartletSockets
 import MartletVocabulary

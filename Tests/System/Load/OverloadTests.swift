@@ -1,4 +1,5 @@
 import MartletJSON
+import MartletLoop
 import MartletModelSchema
 import MartletServer
 import MartletSockets

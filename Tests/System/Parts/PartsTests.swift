@@ -1,6 +1,7 @@
 import CMartletAllocationCounter
 import MartletGraphQLExecution
 import MartletJSON
+import MartletLoop
 import MartletRuntime
 import MartletServer
 import MartletSockets

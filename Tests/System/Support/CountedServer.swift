@@ -1,4 +1,5 @@
 import CMartletAllocationCounter
+import MartletLoop
 import MartletModelSchema
 import MartletRuntime
 import MartletServer
@@ -46,7 +47,7 @@ final class CountedServer: Sendable {
 
   /// What all loops together have done.
   struct Counts: Sendable {
-    var loop = MartletSockets.LoopCounters()
+    var loop = MartletLoop.LoopCounters()
     var hub = MartletServer.LoopCounters()
     /// Allocations on the loops' threads.
     var allocations = 0

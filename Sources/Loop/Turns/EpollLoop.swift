@@ -18,7 +18,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   package let name: String
   package let limits: LoopLimits
   /// The system calls of this loop's sockets; tests put faults here.
-  let calls: any SocketCalls
+  package let calls: any SocketCalls
   let queue = LoopQueue()
   private let waker: Waker
   private let threadID = Atomic<UInt>(0)
@@ -35,12 +35,12 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   private var taken: [LoopItem] = []
   private var turnEnds: [any TurnEnd] = []
   private var pool: BufferPool
-  package internal(set) var ownCounters = LoopCounters()
-  let handshakes: HandshakeGate
+  package var ownCounters = LoopCounters()
+  package let handshakes: HandshakeGate
   /// Where every connection of the loop reads into; valid until the next read.
-  let scratch: ReadScratch
+  package let scratch: ReadScratch
   /// Where TLS puts plain text; valid until the next record.
-  let plainScratch: ReadScratch
+  package let plainScratch: ReadScratch
 
   /// Starts a loop on a thread of its own.
   /// - Throws: when the system has no descriptors or threads left.
@@ -238,13 +238,13 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
 
   // MARK: Buffers
 
-  func takeBuffer() -> OutboundBuffer {
+  package func takeBuffer() -> OutboundBuffer {
     let (buffer, isNew) = pool.take()
     if isNew { ownCounters.buffersMade += 1 }
     return buffer
   }
 
-  func giveBuffer(_ buffer: consuming OutboundBuffer) {
+  package func giveBuffer(_ buffer: consuming OutboundBuffer) {
     pool.give(buffer)
   }
 }

@@ -1,4 +1,4 @@
-internal import CMartletSystem
+package import CMartletSystem
 
 /// An IPv4 or IPv6 address with its port, in 24 bytes: one is kept per connection.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
@@ -8,7 +8,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   package var port: UInt16
   package let isIPv6: Bool
 
-  init(_ system: martlet_address) {
+  package init(_ system: martlet_address) {
     high = system.high
     low = system.low
     scope = system.scope
@@ -16,7 +16,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     isIPv6 = system.is_ipv6 != 0
   }
 
-  var system: martlet_address {
+  package var system: martlet_address {
     martlet_address(high: high, low: low, scope: scope, port: port, is_ipv6: isIPv6 ? 1 : 0)
   }
 
@@ -41,7 +41,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   private var isMappedIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
   /// The address without the port: what limits per peer count by. An IPv4 peer has one form on both socket families.
-  var host: SocketAddress {
+  package var host: SocketAddress {
     guard isIPv6, isMappedIPv4 else {
       return SocketAddress(
         martlet_address(high: high, low: low, scope: scope, port: 0, is_ipv6: isIPv6 ? 1 : 0))

@@ -5,13 +5,13 @@ internal import MartletVocabulary
 /// of new peers then cannot hold up the events of connected ones.
 ///
 /// Confined to its loop.
-final class HandshakeGate {
+package final class HandshakeGate {
   private let perTurn: Int
   private var left: Int
   private var waiting: [() -> Void] = []
   private var isScheduled = false
   /// The most steps any turn has had; for tests.
-  private(set) var mostInOneTurn = 0
+  package private(set) var mostInOneTurn = 0
 
   init(perTurn: Int) {
     self.perTurn = max(1, perTurn)
@@ -19,7 +19,7 @@ final class HandshakeGate {
   }
 
   /// Runs `step` now, or answers false and runs it in a later turn.
-  func admit(on loop: EpollLoop, _ step: @escaping () -> Void) -> Bool {
+  package func admit(on loop: EpollLoop, _ step: @escaping () -> Void) -> Bool {
     refillNextTurn(loop)
     guard left > 0, waiting.isEmpty else {
       waiting.append(step)

@@ -10,7 +10,7 @@ internal import Synchronization
 #endif
 
 /// A detached thread that runs one closure. The only place that makes threads.
-enum LoopThread {
+package enum LoopThread {
   private final class Body {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -26,7 +26,7 @@ enum LoopThread {
   }
 
   /// Starts a thread; false when the system has none left.
-  static func start(name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
+  package static func start(name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
     let body = unsafe Unmanaged.passRetained(
       Body {
         // The system cuts names at 15 bytes.
@@ -76,6 +76,6 @@ final class ThreadGate: Sendable {
 }
 
 /// Something watched by a loop that must let go when the loop stops.
-protocol LoopOwned: AnyObject {
+package protocol LoopOwned: AnyObject {
   func loopStops()
 }

@@ -15,14 +15,14 @@ package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 
   /// The system's text for an error number.
-  static func text(of code: Int32) -> String {
+  package static func text(of code: Int32) -> String {
     // The shim answers a static string, never null.
     guard let text = unsafe martlet_error_text(code) else { return "error \(code)" }
     return unsafe String(cString: text)
   }
 
   /// Passes a non-negative answer on and throws a negative one, which is a negated error number.
-  static func check(_ answer: Int32, _ operation: String) throws(SocketError) -> Int32 {
+  package static func check(_ answer: Int32, _ operation: String) throws(SocketError) -> Int32 {
     guard answer >= 0 else { throw SocketError(code: 0 &- answer, operation: operation) }
     return answer
   }
