@@ -23,29 +23,27 @@ final class EventStreamConnection {
     var start: WholeExchange?
     var wasSent = false
     var isHolding = false
+    /// Its `POST` was refused for its credentials, and sent again with new ones.
+    var wasRefused = false
   }
 
   private let endpoint: GraphQLEndpoint
   private let configuration: ConnectionConfiguration
-  private let environment: ClientEnvironment
+  private let loop: any Loop
   private let http: any HTTPExchanging
-  private var loop: any Loop { environment.loop }
+  private let upkeep: StreamUpkeep
   private var phase = Phase.idle
   private var operations: [Int: Operation] = [:]
   private var lastNumber = 0
   private var credentials = Credentials()
-  private var backoff: ReconnectMachine
-  private var random: any RandomNumberGenerator & Sendable
-  private var question: CredentialQuestion?
+  /// Subscriptions whose `POST` waits for new credentials.
+  private var refused: Set<Int> = []
   private var reservation: WholeExchange?
   private var stream: HTTPExchange?
   private var head: HTTPExchangeHead?
   private var refusal: [UInt8] = []
   private var reader = SharedEventStream.Reader()
-  private var silence: LoopTimer?
-  private var pause: LoopTimer?
   private var expectsHeartbeats = false
-  private var hasRefreshed = false
   /// Endings of subscriptions that are on their way.
   private var endings: [Int: WholeExchange] = [:]
   private var lastEnding = 0
@@ -56,10 +54,9 @@ final class EventStreamConnection {
   ) {
     self.endpoint = endpoint
     self.configuration = configuration
-    self.environment = environment
+    loop = environment.loop
     self.http = http
-    backoff = ReconnectMachine(configuration.reconnect)
-    random = environment.chance.fork()
+    upkeep = StreamUpkeep(configuration, environment)
   }
 
   // MARK: Subscriptions
@@ -79,6 +76,7 @@ final class EventStreamConnection {
   func cancel(_ number: Int) {
     guard let operation = operations.removeValue(forKey: number) else { return }
     operation.start?.cancel()
+    refused.remove(number)
     if operations.isEmpty { return rest() }
     unpause()
     guard operation.wasSent, case .open(let token) = phase else { return }
@@ -106,14 +104,10 @@ final class EventStreamConnection {
 
   private func connect(_ reason: CredentialReason) {
     phase = .connecting
-    guard let provider = configuration.credentials else { return reserve(Credentials()) }
-    question = CredentialQuestion(provider, reason, timeout: configuration.credentialTimeout, environment) {
-      [weak self] answer in
-      guard let self else { return }
-      question = nil
+    upkeep.ask(reason) { [weak self] answer in
       switch answer {
-      case .success(let credentials): reserve(credentials)
-      case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
+      case .success(let credentials): self?.reserve(credentials)
+      case .failure(let error): self?.lose(error)
       }
     }
   }
@@ -142,7 +136,8 @@ final class EventStreamConnection {
       switch result {
       case .failure(let error): lose(GraphQLClientError(.connectFailed, error.message, underlying: error))
       case .success(let answer):
-        let token = String(decoding: answer.body, as: UTF8.self)
+        // Some servers end it as they end a line.
+        let token = String(decoding: answer.body.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
         guard answer.status == 201 || answer.status == 200, Self.isToken(token) else {
           return refused(answer, "the server reserves no event stream")
         }
@@ -174,10 +169,7 @@ final class EventStreamConnection {
 
   /// Takes so much silence for a lost connection.
   private func listen(_ time: Duration, _ what: String) {
-    silence?.cancel()
-    silence = loop.schedule(at: loop.now + time) { [weak self] in
-      self?.lose(GraphQLClientError(.connectionLost, what))
-    }
+    upkeep.listen(time, what) { [weak self] in self?.lose($0) }
   }
 
   // MARK: Operations
@@ -211,12 +203,41 @@ final class EventStreamConnection {
       case 202, 200, 204: subscriber.activate()
       // The stream has ended: that will be heard, or has been.
       case 404: lose(GraphQLClientError(.connectionLost, answer.message, status: 404, errors: answer.errors))
-      case 401, 403:
-        finish(number, GraphQLClientError(.unauthorized, answer.message, status: answer.status, errors: answer.errors))
+      case 401, 403: refused(number, answer)
       case let status where HTTPSubscription.passing.contains(status) && configuration.resumesHTTPSubscriptions:
         lose(GraphQLClientError(.httpStatus, answer.message, status: status, errors: answer.errors))
       default:
         finish(number, HTTPSubscriber.refusal(answer.errors, status: answer.status))
+      }
+    }
+  }
+
+  /// The server refuses the credentials of one subscription: new ones are asked for once, and go with everything that
+  /// follows. The stream stays.
+  private func refused(_ number: Int, _ answer: WholeExchange.Answer) {
+    guard configuration.credentials != nil, operations[number]?.wasRefused == false else {
+      return finish(
+        number, GraphQLClientError(.unauthorized, answer.message, status: answer.status, errors: answer.errors))
+    }
+    operations[number]?.wasRefused = true
+    operations[number]?.wasSent = false
+    refused.insert(number)
+    guard !upkeep.isAsking else { return }
+    upkeep.ask(.refused(code: answer.status)) { [weak self] answer in
+      guard let self, case .open(let token) = phase else { return }
+      let waiting = refused.sorted()
+      refused = []
+      switch answer {
+      case .success(let credentials):
+        self.credentials = credentials
+        var checked = HTTPHeaders()
+        do throws(GraphQLClientError) {
+          try checked.append(checking: credentials.headers)
+        } catch {
+          return fail(error)
+        }
+        for number in waiting { post(number, token) }
+      case .failure(let error): for number in waiting { finish(number, error) }
       }
     }
   }
@@ -236,10 +257,7 @@ final class EventStreamConnection {
     let status = answer.status
     if status == 401 || status == 403 {
       letGo()
-      if !hasRefreshed, configuration.credentials != nil {
-        hasRefreshed = true
-        return connect(.refused(code: status))
-      }
+      if upkeep.mayRefresh() { return connect(.refused(code: status)) }
       return fail(GraphQLClientError(.unauthorized, answer.message, status: status, errors: answer.errors))
     }
     let error = GraphQLClientError(.httpStatus, "\(what): \(answer.message)", status: status, errors: answer.errors)
@@ -255,13 +273,10 @@ final class EventStreamConnection {
     guard configuration.resumesHTTPSubscriptions, !operations.isEmpty else { return fail(error) }
     letGo()
     phase = .connecting
-    switch backoff.ended(.failed(error.message, status: nil), isNeeded: true, at: loop.now, using: &random) {
-    case .retry(let moment):
-      for number in numbers { operations[number]?.subscriber.reconnect() }
-      let attempt = backoff.failures + 1
-      pause = loop.schedule(at: moment) { [weak self] in self?.connect(.connecting(attempt: attempt)) }
-    case .giveUp, .refresh, .rest: fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+    guard upkeep.tryAgain(after: error.message, { [weak self] in self?.connect($0) }) else {
+      return fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
     }
+    for number in numbers { operations[number]?.subscriber.reconnect() }
   }
 
   /// The client has left.
@@ -284,17 +299,15 @@ final class EventStreamConnection {
   private func rest() {
     letGo()
     phase = .idle
-    hasRefreshed = false
+    upkeep.rest()
   }
 
   /// Lets go of the stream and of everything that concerns it.
   private func letGo() {
-    question?.cancel()
-    question = nil
+    upkeep.stop()
+    refused = []
     reservation?.cancel()
     reservation = nil
-    silence?.cancel()
-    pause?.cancel()
     stream?.cancel()
     stream = nil
     for number in numbers {
@@ -302,6 +315,7 @@ final class EventStreamConnection {
       operations[number]?.start = nil
       operations[number]?.wasSent = false
       operations[number]?.isHolding = false
+      operations[number]?.wasRefused = false
     }
   }
 }
@@ -312,9 +326,8 @@ extension EventStreamConnection: HTTPExchangeHandler {
     guard head.status == 200, head["content-type"]?.lowercased().hasPrefix("text/event-stream") == true,
       case .opening(let token) = phase
     else { return listen(configuration.requestTimeout, "no end") }
-    silence?.cancel()
     phase = .open(token: token)
-    backoff.acknowledged(at: loop.now)
+    upkeep.began()
     for number in numbers { post(number, token) }
   }
 
@@ -347,8 +360,7 @@ extension EventStreamConnection: HTTPExchangeHandler {
       guard let number = Int(id), let subscriber = operations[number]?.subscriber else { return }
       // It may overtake the answer to its request.
       subscriber.activate()
-      backoff.proved()
-      hasRefreshed = false
+      upkeep.proved()
       switch subscriber.take(payload) {
       case .kept: break
       case .full:

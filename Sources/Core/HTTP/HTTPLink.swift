@@ -114,7 +114,7 @@ final class HTTPLink: ByteChannelHandler {
     self.head = head
     guard ticket?.call.takesParts == true, (200..<300).contains(head.status),
       let type = head.headers["Content-Type"],
-      MediaType(Array(type.utf8)[...])?.matches("multipart", "mixed") ?? type.lowercased().hasPrefix("multipart/mixed")
+      MediaType(Array(type.utf8)[...], leniently: true)?.matches("multipart", "mixed") == true
     else { return }
     var bounds = MultipartLimits()
     bounds.partBytes = limits.bodyBytes

@@ -18,19 +18,13 @@ final class HTTPSubscription {
   private let subscriber: HTTPSubscriber
   private let endpoint: GraphQLEndpoint
   private let configuration: ConnectionConfiguration
-  private let environment: ClientEnvironment
+  private let loop: any Loop
   private let http: any HTTPExchanging
-  private var loop: any Loop { environment.loop }
-  private var backoff: ReconnectMachine
-  private var random: any RandomNumberGenerator & Sendable
-  private var question: CredentialQuestion?
+  private let upkeep: StreamUpkeep
   private var exchange: HTTPExchange?
   private var head: HTTPExchangeHead?
   private var body = Body.whole([])
-  private var hasRefreshed = false
   private var isOver = false
-  private var silence: LoopTimer?
-  private var pause: LoopTimer?
   /// The server shows that it is alive, so that silence means that it is not.
   private var expectsHeartbeats = false
   private let ended: () -> Void
@@ -45,10 +39,9 @@ final class HTTPSubscription {
     subscriber = HTTPSubscriber(request, feed, configuration)
     self.endpoint = endpoint
     self.configuration = configuration
-    self.environment = environment
+    loop = environment.loop
     self.http = http
-    backoff = ReconnectMachine(configuration.reconnect)
-    random = environment.chance.fork()
+    upkeep = StreamUpkeep(configuration, environment)
   }
 
   func start() {
@@ -68,14 +61,11 @@ final class HTTPSubscription {
   // MARK: Asking
 
   private func ask(_ reason: CredentialReason) {
-    guard let provider = configuration.credentials else { return send(Credentials()) }
-    question = CredentialQuestion(provider, reason, timeout: configuration.credentialTimeout, environment) {
-      [weak self] answer in
+    upkeep.ask(reason) { [weak self] answer in
       guard let self, !isOver else { return }
-      question = nil
       switch answer {
       case .success(let credentials): send(credentials)
-      case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
+      case .failure(let error): lose(error)
       }
     }
   }
@@ -108,10 +98,7 @@ final class HTTPSubscription {
 
   /// Takes so much silence for a lost connection.
   private func listen(_ time: Duration, _ what: String) {
-    silence?.cancel()
-    silence = loop.schedule(at: loop.now + time) { [weak self] in
-      self?.lose(GraphQLClientError(.connectionLost, what))
-    }
+    upkeep.listen(time, what) { [weak self] in self?.lose($0) }
   }
 
   // MARK: Ending
@@ -121,13 +108,10 @@ final class HTTPSubscription {
     guard !isOver else { return }
     guard configuration.resumesHTTPSubscriptions else { return fail(error) }
     letGo()
-    switch backoff.ended(.failed(error.message, status: nil), isNeeded: true, at: loop.now, using: &random) {
-    case .retry(let moment):
-      subscriber.reconnect()
-      let attempt = backoff.failures + 1
-      pause = loop.schedule(at: moment) { [weak self] in self?.ask(.connecting(attempt: attempt)) }
-    case .giveUp, .refresh, .rest: fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+    guard upkeep.tryAgain(after: error.message, { [weak self] in self?.ask($0) }) else {
+      return fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
     }
+    subscriber.reconnect()
   }
 
   /// The client has left.
@@ -151,10 +135,7 @@ final class HTTPSubscription {
   }
 
   private func letGo() {
-    question?.cancel()
-    question = nil
-    silence?.cancel()
-    pause?.cancel()
+    upkeep.stop()
     exchange?.cancel()
     exchange = nil
   }
@@ -170,11 +151,10 @@ extension HTTPSubscription: HTTPExchangeHandler {
   func received(head: HTTPExchangeHead) {
     guard !isOver else { return }
     self.head = head
-    silence?.cancel()
     guard head.status == 200, let type = head["content-type"] else {
       return listen(configuration.requestTimeout, "no end")
     }
-    backoff.acknowledged(at: loop.now)
+    upkeep.began()
     if type.lowercased().hasPrefix("multipart/mixed") {
       do throws(MultipartSubscription.Failure) {
         var limits = MultipartLimits()
@@ -240,8 +220,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
 
   private func activate() {
     guard !isOver, exchange != nil else { return }
-    backoff.proved()
-    hasRefreshed = false
+    upkeep.proved()
     subscriber.activate()
   }
 
@@ -289,10 +268,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
     let said = (try? JSONValue(parsing: all)) ?? .null
     let errors = said["errors"]?.array ?? []
     if status == 401 || status == 403 {
-      if !hasRefreshed, configuration.credentials != nil {
-        hasRefreshed = true
-        return ask(.refused(code: status))
-      }
+      if upkeep.mayRefresh() { return ask(.refused(code: status)) }
       return fail(
         GraphQLClientError(.unauthorized, errors.first?["message"]?.string ?? "refused", status: status, errors: errors)
       )

@@ -24,8 +24,8 @@ public enum SubscriptionMediaType: Sendable, Hashable {
   var accept: String {
     switch self {
     case .multipart: #"multipart/mixed;subscriptionSpec="1.0", application/json"#
-    case .eventStream: "text/event-stream, application/json"
-    case .sharedEventStream: "text/event-stream"
+    // Some servers look for exactly this. Refusals are read whatever their type.
+    case .eventStream, .sharedEventStream: "text/event-stream"
     }
   }
 }

@@ -207,6 +207,63 @@ import Testing
     #expect(error?.code == .httpStatus && error?.status == 405)
   }
 
+  @Test func `credentials refused for one operation are asked for once more, and the stream stays`() throws {
+    let stage = Stage { stage, exchange in
+      guard exchange.header("Authorization") == "Bearer new" else {
+        return exchange.answer(Self.id(exchange) == "1" ? 401 : 403)
+      }
+      exchange.answer(202)
+      stage.tell(Self.id(exchange), HTTPSubscriptionTests.tick(1))
+      stage.complete(Self.id(exchange))
+    }
+    let client = try stage.client { $0.credentials = { .bearer($0.isRefusal ? "new" : "old") } }
+    let (first, second) = try stage.server.executor.run {
+      let one = client.subscribe("subscription { tick }")
+      let two = client.subscribe("subscription { tick }")
+      return (await ticks(one), await ticks(two))
+    }
+    #expect(first.0 == [1] && first.1 == nil)
+    #expect(second.0 == [1] && second.1 == nil)
+    #expect(stage.streams == 1)
+    let posts = stage.server.exchanges.filter { $0.request.method == "POST" }
+    #expect(posts.map { $0.header("Authorization") } == ["Bearer old", "Bearer old", "Bearer new", "Bearer new"])
+  }
+
+  @Test func `an operation refused twice fails alone, and so does one without a provider`() throws {
+    for hasProvider in [true, false] {
+      let stage = Stage { stage, exchange in
+        if Self.id(exchange) == "1" {
+          return exchange.answer(403, "application/json", #"{"errors":[{"message":"no"}]}"#)
+        }
+        exchange.answer(202)
+        stage.complete("2")
+      }
+      let client = try stage.client { if hasProvider { $0.credentials = { _ in .bearer("t") } } }
+      let (first, second) = try stage.server.executor.run {
+        let one = client.subscribe("subscription { tick }")
+        let two = client.subscribe("subscription { tick }")
+        return (await ticks(one), await ticks(two))
+      }
+      #expect(first.1?.code == .unauthorized && first.1?.message == "no" && first.1?.status == 403)
+      #expect(second.1 == nil)
+      let posts = stage.server.exchanges.filter { $0.request.method == "POST" }.map(Self.id)
+      #expect(posts == (hasProvider ? ["1", "2", "1"] : ["1", "2"]))
+    }
+  }
+
+  @Test func `a provider that fails when asked again ends the operation that was refused`() throws {
+    let stage = Stage { _, exchange in exchange.answer(401) }
+    let client = try stage.client {
+      $0.credentials = { reason in
+        if reason.isRefusal { throw CancellationError() }
+        return .bearer("old")
+      }
+    }
+    let (_, error) = try stage.server.executor.run { await ticks(client.subscribe("subscription { tick }")) }
+    #expect(error?.code == .connectFailed)
+    #expect(stage.stream?.isCancelled == true)
+  }
+
   @Test func `refused credentials are asked for once more, then the refusal is final`() throws {
     let stage = Stage { _, _ in }
     stage.reserved = { _, exchange in
