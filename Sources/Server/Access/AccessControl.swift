@@ -56,14 +56,28 @@ package final class AccessControl: Sendable {
     }
   }
 
+  /// What credentials come to.
+  package enum Standing: Sendable, Equatable {
+    /// Nobody needs any.
+    case development
+    /// They are the key of this name.
+    case key(String)
+    case unknown
+  }
+
+  /// What the credentials in a request's headers come to.
+  package func standing(apiKey: String?, authorization: String?) -> Standing {
+    switch mode.withLock({ $0 }) {
+    case .development: return .development
+    case .keys(let keys):
+      guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return .unknown }
+      return Self.name(of: digest(Array(given.utf8)), in: keys).map { .key($0) } ?? .unknown
+    }
+  }
+
   /// Whether a request may proceed, from its headers.
   package func admits(apiKey: String?, authorization: String?) -> Bool {
-    switch mode.withLock({ $0 }) {
-    case .development: return true
-    case .keys(let keys):
-      guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return false }
-      return Self.contains(digest(Array(given.utf8)), in: keys)
-    }
+    standing(apiKey: apiKey, authorization: authorization) != .unknown
   }
 
   /// Whether a socket may proceed, from the payload of its `connection_init` or from AppSync's authorization: each of
@@ -90,13 +104,13 @@ package final class AccessControl: Sendable {
   }
 
   /// Looks at every key and every byte, whatever it finds.
-  private static func contains(_ digest: [UInt8], in keys: [APIKey]) -> Bool {
-    var isKnown = false
+  private static func name(of digest: [UInt8], in keys: [APIKey]) -> String? {
+    var name: String?
     for key in keys {
       var difference: UInt8 = key.digest.count == digest.count ? 0 : 1
       for (a, b) in zip(key.digest, digest) { difference |= a ^ b }
-      if difference == 0 { isKnown = true }
+      if difference == 0 { name = key.name }
     }
-    return isKnown
+    return name
   }
 }

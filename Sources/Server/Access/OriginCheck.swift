@@ -30,14 +30,18 @@ package struct OriginCheck: Sendable {
       guard peerIsLoopback else { return .notLoopback }
       guard let host, Self.isLoopback(authority: host[...]) else { return .host }
       guard let origin else { return nil }
-      guard let scheme = Self.position(of: "://", in: origin) else { return .origin }
-      return Self.isLoopback(authority: origin[scheme...]) ? nil : .origin
+      return Self.isLoopback(origin: origin) ? nil : .origin
     case .origins(nil):
       return nil
     case .origins(let allowed?):
       guard let origin else { return nil }
       return allowed.contains { $0.utf8.elementsEqual(origin.utf8) } ? nil : .origin
     }
+  }
+
+  /// Whether an origin, `scheme://host:port`, is on the loopback network.
+  static func isLoopback(origin: String) -> Bool {
+    position(of: "://", in: origin).map { isLoopback(authority: origin[$0...]) } ?? false
   }
 
   /// Whether `authority` (a host, perhaps with a port) names the loopback network.

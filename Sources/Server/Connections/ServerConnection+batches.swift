@@ -9,6 +9,10 @@ extension ServerConnection {
     let isUpload = MultipartRequest.isAsked(by: head)
     guard isUpload || (head.method == "POST" && GraphQLOverHTTP.isJSON(head.headers) && RequestBatch.isList(body))
     else { return false }
+    if GraphQLOverHTTP.isCoded(head.headers) {
+      refuse(GraphQLOverHTTP.RequestFailure(.contentCoding, responseType: .json))
+      return true
+    }
     let type: GraphQLOverHTTP.ResponseType
     do {
       type = try GraphQLOverHTTP.responseType(accepting: head.headers)

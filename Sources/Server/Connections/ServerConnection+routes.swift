@@ -8,6 +8,9 @@ extension ServerConnection {
   /// `/graphql` by HTTP and WebSocket, and three pages for those who run the server.
   func route(_ head: HTTPRequestHead, _ body: [UInt8]) {
     if head.path.hasPrefix("/graphql"), isShed(head) { return }
+    if head.method == "OPTIONS", ["/graphql", "/graphql/stream", "/graphql/realtime", "*"].contains(head.path) {
+      return respondOptions(head)
+    }
     switch head.path {
     case "/graphql": routeGraphQL(head, body)
     case "/graphql/realtime": routeRealtime(head)
@@ -35,6 +38,14 @@ extension ServerConnection {
     respond(status, HTTPHeaders([("Content-Type", "text/plain; charset=utf-8")]), body: Array(text.utf8))
   }
 
+  /// What may be sent to a path, and to a page of another origin whether it may send that. Browsers ask without
+  /// credentials.
+  private func respondOptions(_ head: HTTPRequestHead) {
+    guard admit(head, needsKey: false) != nil else { return }
+    let methods = head.path == "/graphql/realtime" ? "GET, OPTIONS" : "GET, POST, PUT, DELETE, OPTIONS"
+    respond(204, HTTPHeaders([("Allow", methods)] + OriginCheck.preflight(head.headers, methods: methods)))
+  }
+
   /// Nil when the request may proceed; else it has been answered.
   func admit(_ head: HTTPRequestHead, needsKey: Bool) -> Bool? {
     let access = hub.node.access
@@ -54,19 +65,19 @@ extension ServerConnection {
     return isAdmitted
   }
 
-  func respondError(_ status: Int, _ message: String, _ code: String) {
+  func respondError(_ status: Int, _ message: String, _ code: String, closing: Bool = false) {
     var headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
     if status == 401 { headers.append("WWW-Authenticate", "Bearer") }
     if status == 503 { headers.append("Retry-After", "1") }
     let error: JSONValue = ["errors": [["message": .string(message), "extensions": ["code": .string(code)]]]]
-    respond(status, headers, body: error.serialized())
+    respond(status, headers, body: error.serialized(), closing: closing)
   }
 
   // MARK: GraphQL
 
   private func routeGraphQL(_ head: HTTPRequestHead, _ body: [UInt8]) {
     if WebSocketUpgradeRequest.isAsked(by: head) { return routeUpgrade(head) }
-    guard admit(head, needsKey: true) != nil else { return }
+    guard admit(head, needsKey: !isTicket(head)) != nil else { return }
     if routeSharedStream(head, body) || routeBatch(head, body) { return }
     let accepted: GraphQLOverHTTP.Accepted
     do {
@@ -79,7 +90,7 @@ extension ServerConnection {
 
   /// `/graphql/stream`, where an operation is answered by server-sent events whatever it is.
   private func routeEventStream(_ head: HTTPRequestHead, _ body: [UInt8]) {
-    guard admit(head, needsKey: true) != nil else { return }
+    guard admit(head, needsKey: !isTicket(head)) != nil else { return }
     if routeSharedStream(head, body) { return }
     do {
       execute(try GraphQLOverHTTP.acceptEventStream(head, body: body))
@@ -108,8 +119,7 @@ extension ServerConnection {
       if let preferred { return openStream(preferred, request) }
       hub.counters.add(.operations)
       hub.counters.add(.operationsRefused)
-      if error.isFault { noteViolation(400, error.description) }
-      return respond(ResponseTree(data: nil, errors: [hub.refusal(error)]), as: accepted.responseType)
+      return refuse(error, accepted.responseType)
     }
     do {
       prepared = try hub.prepare(document, operationName: request.operationName)
@@ -154,17 +164,35 @@ extension ServerConnection {
     if let operation { hold(operation) }
   }
 
+  /// Answers a persisted operation that cannot be run. A member of the request that is wrong is 400 as any other; no cache
+  /// may keep that a document is not known.
+  private func refuse(_ error: PersistedOperationError, _ type: GraphQLOverHTTP.ResponseType) {
+    let result = ResponseTree(data: nil, errors: [hub.refusal(error)])
+    var headers = HTTPHeaders([("Content-Type", type.contentType)])
+    guard error.isFault else {
+      headers.append("Cache-Control", "private, no-cache, must-revalidate")
+      return respond(status(of: result, as: type), headers, body: result.bytes)
+    }
+    noteViolation(400, error.description)
+    respond(hub.node.statusCodes == .draft ? 422 : 400, headers, body: result.bytes)
+  }
+
   /// - Parameter document: the document that could not be prepared, if that is why there is no data.
   func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType, document: String? = nil) {
-    let status: Int
+    let status = status(of: result, as: type, document: document)
+    respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
+  }
+
+  private func status(
+    of result: ResponseTree, as type: GraphQLOverHTTP.ResponseType, document: String? = nil
+  ) -> Int {
     switch hub.node.statusCodes {
-    case .audited: status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
+    case .audited: return GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
     case .draft:
       let isParsed = document.map { (try? Parser.parse(Array($0.utf8))) != nil } ?? true
-      status = GraphQLOverHTTP.draftStatus(
+      return GraphQLOverHTTP.draftStatus(
         hasData: result.data != nil, hasErrors: !result.errors.isEmpty, isParsed: isParsed)
     }
-    respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
   }
 
   // MARK: Metrics

@@ -13,30 +13,53 @@ extension ServerConnection {
   func routeSharedStream(_ head: HTTPRequestHead, _ body: [UInt8]) -> Bool {
     let token = SharedEventStream.token(of: head)
     if head.method == "PUT" {
-      reserveStream(proposed: token)
+      reserveStream(head, proposed: token)
       return true
     }
-    guard let token else { return false }
+    guard let token else {
+      guard head.method == "DELETE", head.path == "/graphql/stream" else { return false }
+      refuseUnknownStream()
+      return true
+    }
+    guard hub.node.streams.isKnown(token) else {
+      // Some clients put a token of their own on whatever they send.
+      if SharedEventStream.namesEvents(head), SharedEventStream.carriesOperation(head, body: body) { return false }
+      guard ["GET", "POST", "DELETE"].contains(head.method) else { return false }
+      refuseUnknownStream()
+      return true
+    }
     switch head.method {
-    case "DELETE": dropOperation(token, head)
-    case "GET" where SharedEventStream.opens(head): openSharedStream(token, head)
-    case "GET", "POST": postOperation(token, head, body)
+    case "GET", "POST":
+      if SharedEventStream.opens(head, body: body) {
+        openSharedStream(token, head)
+      } else {
+        asOwner(of: token, head) { $0.postOperation(token, head, body) }
+      }
+    case "DELETE": asOwner(of: token, head) { $0.dropOperation(token, head) }
     default: return false
     }
     return true
   }
 
-  private func reserveStream(proposed: String?) {
+  /// Whether a request opens a stream by nothing but its token: a browser's event stream can send no header.
+  func isTicket(_ head: HTTPRequestHead) -> Bool {
+    guard head.method == "GET", let token = SharedEventStream.token(of: head), showsNothing(head) else { return false }
+    return SharedEventStream.opens(head, body: []) && hub.node.streams.isReserved(token)
+  }
+
+  private func showsNothing(_ head: HTTPRequestHead) -> Bool {
+    head.headers["x-api-key"] == nil && head.headers["Authorization"] == nil && credentials(of: head).isEmpty
+  }
+
+  private func reserveStream(_ head: HTTPRequestHead, proposed: String?) {
     let streams = hub.node.streams
     guard !hub.isDraining else { return respond(503, closing: true) }
     if let proposed, streams.isKnown(proposed) {
-      return respondError(409, "There is a stream of this token already.", "STREAM_EXISTS")
+      return refuseRequest(409, "There is a stream of this token already.", "STREAM_EXISTS")
     }
     let token = hub.node.identifiers()
-    guard streams.reserve(token) else {
-      hub.counters.add(.protocolErrors)
-      hub.node.log.write(.warning, "An event stream was refused: too many are reserved and not opened.")
-      return respondError(429, "Too many streams are reserved and not opened.", "TOO_MANY_STREAMS")
+    guard streams.reserve(token, for: owner(of: head)) else {
+      return refuseRequest(429, "Too many streams are reserved and not opened.", "TOO_MANY_STREAMS")
     }
     hub.loop.schedule(at: hub.loop.now + hub.node.limits.streamReservationTimeout) { streams.expire(token) }
     respond(
@@ -44,8 +67,69 @@ extension ServerConnection {
       body: Array(token.utf8))
   }
 
+  /// The client broke a rule of this protocol.
+  private func refuseRequest(_ status: Int, _ message: String, _ code: String) {
+    noteViolation(status, message)
+    respondError(status, message, code)
+  }
+
   private func refuseUnknownStream() {
-    respondError(404, "There is no stream of this token. Reserve one by PUT.", "STREAM_NOT_FOUND")
+    refuseRequest(404, "There is no stream of this token. Reserve one by PUT.", "STREAM_NOT_FOUND")
+  }
+
+  // MARK: Whose it is
+
+  private func owner(of head: HTTPRequestHead) -> StreamOwner {
+    let access = hub.node.access
+    let all = credentials(of: head)
+    var owner = StreamOwner(key: nil, shown: JSONObject(), credentials: all)
+    if case .key(let name) = access.standing(
+      apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
+    {
+      owner.key = name
+    }
+    guard hub.node.onConnect != nil else { return owner }
+    for (name, value) in all {
+      // The key may come in whichever field.
+      if case .key? = value.string.map({ access.standing(apiKey: nil, authorization: $0) }) { continue }
+      owner.shown[name] = value
+    }
+    return owner
+  }
+
+  private func refuseOwner() {
+    hub.noteRefusal(
+      "A request was refused: the stream was reserved with other credentials.", isLogged: isNoted(403))
+    respondError(403, "The stream was reserved with other credentials.", "FORBIDDEN")
+  }
+
+  /// Goes on for whoever reserved the stream, and for credentials that the program takes in place of those.
+  private func asOwner(
+    of token: String, _ head: HTTPRequestHead, _ body: @escaping (ServerConnection) -> Void
+  ) {
+    let claimant = owner(of: head)
+    switch hub.node.streams.claim(token, by: claimant) {
+    case .unknown: return refuseUnknownStream()
+    case .otherKey: return refuseOwner()
+    case .granted: return body(self)
+    case .otherCredentials: break
+    }
+    guard let question = hub.node.onConnect else { return refuseOwner() }
+    let crossing = Crossing()
+    hold(crossing)
+    let request = ConnectionRequest(payload: claimant.credentials, dialect: .eventStream)
+    crossing.question = hub.ask(question, request) { [weak self, weak crossing] answer in
+      guard let self, crossing?.question != nil else { return }
+      crossing?.question = nil
+      switch answer {
+      case .accept:
+        self.hub.node.streams.renew(token, claimant)
+        body(self)
+      case .refuse(let reason):
+        self.hub.noteRefusal("A client was refused by the program.", isLogged: self.isNoted(403))
+        self.respondError(403, reason, "FORBIDDEN")
+      }
+    }
   }
 
   // MARK: Opening
@@ -55,13 +139,21 @@ extension ServerConnection {
       return refuse(GraphQLOverHTTP.RequestFailure(.eventStreamNotAcceptable, responseType: .json))
     }
     guard !hub.isDraining else { return respond(503, closing: true) }
+    let opener = showsNothing(head) ? nil : owner(of: head)
+    if let opener {
+      switch hub.node.streams.claim(token, by: opener) {
+      case .granted: break
+      case .unknown: return refuseUnknownStream()
+      case .otherKey, .otherCredentials: return refuseOwner()
+      }
+    }
     let session = GraphQLSession(sharedStreamOn: hub)
-    switch hub.node.streams.open(token, LoopBound(session, on: hub.loop)) {
+    switch hub.node.streams.open(token, LoopBound(session, on: hub.loop), by: opener) {
     case .unknown: refuseUnknownStream()
-    case .alreadyOpen: respondError(409, "The stream is open already.", "STREAM_OPEN")
-    case .opened(let waiting):
+    case .alreadyOpen: refuseRequest(409, "The stream is open already.", "STREAM_OPEN")
+    case .opened(let waiting, let owner):
       attach(session)
-      session.begin(HTTPStream(self, sharedAs: token), waiting, credentials(of: head))
+      session.begin(HTTPStream(self, sharedAs: token), waiting, owner.credentials)
     }
   }
 
@@ -74,7 +166,7 @@ extension ServerConnection {
     do {
       let accepted = try GraphQLOverHTTP.acceptOperation(head, body: body)
       request = accepted.request
-      guard let text = request.extensions["operationId"]?.string, let named = OperationID(text) else {
+      guard let named = SharedEventStream.operation(in: request.extensions) else {
         return refuse(
           GraphQLOverHTTP.RequestFailure(
             .request(GraphQLRequestError(.wrongType, "extensions.operationId", "text that names the operation")),
@@ -90,6 +182,7 @@ extension ServerConnection {
     } catch let error as RequestErrors {
       return refuseOperation(error.errors.map { ResponseError($0) })
     } catch let error as PersistedOperationError {
+      if error.isFault { noteViolation(400, error.description) }
       return refuseOperation([hub.refusal(error)])
     } catch {
       return refuseOperation([.internalError])
@@ -119,17 +212,17 @@ extension ServerConnection {
     switch admission {
     case .started: break
     case .closed: refuseUnknownStream()
-    case .idInUse: respondError(409, "An operation of this id is running on the stream.", "OPERATION_EXISTS")
-    case .idTooLong: respondError(400, "extensions.operationId is too long.", "BAD_USER_INPUT")
+    case .idInUse: refuseRequest(409, "An operation of this id is running on the stream.", "OPERATION_EXISTS")
+    case .idTooLong: refuseRequest(400, "extensions.operationId is too long.", "BAD_USER_INPUT")
     case .tooMany:
       let most = hub.node.limits.operationsPerConnection
-      respondError(429, "This stream has \(most) operations already.", "TOO_MANY_OPERATIONS")
+      refuseRequest(429, "This stream has \(most) operations already.", "TOO_MANY_OPERATIONS")
     }
   }
 
   private func dropOperation(_ token: String, _ head: HTTPRequestHead) {
     guard let text = SharedEventStream.operation(of: head), let id = OperationID(text) else {
-      return respondError(400, "The parameter operationId is missing.", "BAD_USER_INPUT")
+      return refuseRequest(400, "The parameter operationId is missing.", "BAD_USER_INPUT")
     }
     switch hub.node.streams.drop(token, id) {
     case .unknown: refuseUnknownStream()
@@ -152,9 +245,10 @@ extension ServerConnection {
     }
   }
 
-  /// A request that is just being answered by another loop.
+  /// A request that is just being answered by another loop, or by the program.
   private final class Crossing: AnsweringOperation {
-    func cancel() {}
+    var question: PendingQuestion?
+    func cancel() { question = nil }
     func readerCaughtUp() {}
   }
 }

@@ -22,6 +22,8 @@ package final class ServerConnection {
     var machine: HTTPServerMachine
     var head: HTTPRequestHead?
     var body: [UInt8] = []
+    /// Lets the page that asks read the answer, where it is at another origin.
+    var sharing: [(String, String)] = []
     var operation: (any AnsweringOperation)?
     /// Whose results are being streamed.
     var session: GraphQLSession?
@@ -72,6 +74,7 @@ package final class ServerConnection {
       case .request(let head, let expectsContinue):
         http?.head = head
         http?.body = []
+        http?.sharing = sharing(of: head)
         if isTooLarge(head, HTTPSyntax.decimal(head.headers.values("Content-Length").first ?? []) ?? 0) {
           refuseBody()
           continue
@@ -88,7 +91,8 @@ package final class ServerConnection {
       case .failed(let failure):
         noteViolation(failure.status, "\(failure)")
         if http?.machine.responding == .waiting {
-          respond(failure.status, body: Array("\(failure)\n".utf8), closing: true)
+          let type = HTTPHeaders([("Content-Type", "text/plain; charset=utf-8")])
+          respond(failure.status, type, body: Array("\(failure)\n".utf8), closing: true)
         } else {
           channel.abort()
         }
@@ -105,7 +109,19 @@ package final class ServerConnection {
     noteViolation(413, "\(HTTPFailure(.bodyTooLarge))")
     http?.head = nil
     http?.body = []
-    respond(413, body: Array("\(HTTPFailure(.bodyTooLarge))\n".utf8), closing: true)
+    respondError(413, "\(HTTPFailure(.bodyTooLarge))", "BODY_TOO_LARGE", closing: true)
+  }
+
+  private func sharing(of head: HTTPRequestHead) -> [(String, String)] {
+    guard let origin = head.headers["Origin"], head.path.hasPrefix("/graphql") else { return [] }
+    return hub.node.access.origins.sharing(with: origin)
+  }
+
+  /// The fields of a response, with those for a page at another origin.
+  private func shared(_ headers: HTTPHeaders) -> HTTPHeaders {
+    var headers = headers
+    for (name, value) in http?.sharing ?? [] { headers.append(name, value) }
+    return headers
   }
 
   /// The client broke a rule or a limit, and is answered with `status`.
@@ -128,9 +144,8 @@ package final class ServerConnection {
     guard http?.machine.responding == .waiting else { return }
     if status >= 400 { hub.counters.add(.requestsRefused) }
     if closing || hub.isDraining { http?.machine.closeAfterResponse() }
-    channel.write {
-      http?.machine.respond(HTTPResponseHead(status: status, headers: headers), body: body, to: &$0.bytes)
-    }
+    let head = HTTPResponseHead(status: status, headers: shared(headers))
+    channel.write { http?.machine.respond(head, body: body, to: &$0.bytes) }
     http?.operation = nil
     if closing || http?.machine.shouldClose == true { return channel.closeAfterFlush() }
     goOn()
@@ -142,7 +157,8 @@ package final class ServerConnection {
   func beginStreaming(_ status: Int, _ headers: HTTPHeaders) {
     guard http?.machine.responding == .waiting else { return }
     if hub.isDraining { http?.machine.closeAfterResponse() }
-    channel.write { http?.machine.beginStreaming(HTTPResponseHead(status: status, headers: headers), to: &$0.bytes) }
+    let head = HTTPResponseHead(status: status, headers: shared(headers))
+    channel.write { http?.machine.beginStreaming(head, to: &$0.bytes) }
   }
 
   /// Sends a piece of the body; false while the client is behind, until the operation's `readerCaughtUp`.
@@ -217,7 +233,11 @@ package final class ServerConnection {
   func append(to media: HTTPStreamMedia, prefix: [UInt8] = [], _ payload: [UInt8], suffix: [UInt8] = []) {
     guard http?.session != nil else { return }
     channel.write {
-      if http?.machine.responding == .waiting { http?.machine.beginStreaming(media.head, to: &$0.bytes) }
+      if http?.machine.responding == .waiting {
+        var head = media.head
+        head.headers = shared(head.headers)
+        http?.machine.beginStreaming(head, to: &$0.bytes)
+      }
       http?.machine.stream(prefix: prefix, payload: payload, suffix: suffix, to: &$0.bytes)
     }
   }

@@ -1,6 +1,18 @@
+internal import MartletJSON
 internal import MartletRuntime
 internal import MartletVocabulary
 internal import MartletWireProtocols
+
+/// Whom a stream that operations share belongs to. Its token alone opens it; what else is done with it needs the
+/// credentials it was reserved with.
+struct StreamOwner: Sendable {
+  /// The name of the API key; nil where none is needed.
+  var key: String?
+  /// What a program that is asked is shown beside the key; empty when none is asked.
+  var shown: JSONObject
+  /// Everything it is shown.
+  var credentials: JSONObject
+}
 
 /// The event streams that several operations share, by their tokens: on which loop each is, or what waits for it to be
 /// opened. Shared by all loops, as the requests of one client come over several connections; looked at once a request,
@@ -14,14 +26,29 @@ final class StreamRegistry: Sendable {
     var since: Cursor
   }
 
+  private struct Stream: Sendable {
+    var owner: StreamOwner
+    var place: Place
+  }
+
   private enum Place: Sendable {
     case reserved([Waiting])
     case open(LoopBound<GraphQLSession>)
   }
 
+  /// What a claim to a stream comes to.
+  enum Claim: Sendable {
+    case granted
+    case unknown
+    /// It was reserved with another key.
+    case otherKey
+    /// It was reserved with other credentials for the program, which can say whether these are as good.
+    case otherCredentials
+  }
+
   /// What opening a stream comes to.
   enum Opening: Sendable {
-    case opened([Waiting])
+    case opened([Waiting], StreamOwner)
     case unknown
     case alreadyOpen
   }
@@ -37,7 +64,7 @@ final class StreamRegistry: Sendable {
   }
 
   private struct State {
-    var places: [String: Place] = [:]
+    var streams: [String: Stream] = [:]
     var reserved = 0
     var waiting = 0
   }
@@ -50,38 +77,64 @@ final class StreamRegistry: Sendable {
   }
 
   /// Keeps a place for a stream; false when too many are kept.
-  func reserve(_ token: String) -> Bool {
+  func reserve(_ token: String, for owner: StreamOwner) -> Bool {
     state.withLock { state in
-      guard state.reserved < limits.reservedStreams, state.places[token] == nil else { return false }
-      state.places[token] = .reserved([])
+      guard state.reserved < limits.reservedStreams, state.streams[token] == nil else { return false }
+      state.streams[token] = Stream(owner: owner, place: .reserved([]))
       state.reserved += 1
       return true
     }
   }
 
-  func isKnown(_ token: String) -> Bool { state.withLock { $0.places[token] != nil } }
+  func isKnown(_ token: String) -> Bool { state.withLock { $0.streams[token] != nil } }
+
+  /// Whether a stream waits to be opened.
+  func isReserved(_ token: String) -> Bool {
+    state.withLock { if case .reserved? = $0.streams[token]?.place { true } else { false } }
+  }
+
+  /// Whether somebody may use a stream.
+  func claim(_ token: String, by owner: StreamOwner) -> Claim {
+    state.withLock { state in
+      guard let stream = state.streams[token] else { return .unknown }
+      guard stream.owner.key == owner.key else { return .otherKey }
+      // Nothing has been shown to the program yet: whoever opens the stream shows it.
+      if case .reserved = stream.place, stream.owner.shown.isEmpty { return .granted }
+      return JSONValue.object(stream.owner.shown) == .object(owner.shown) ? .granted : .otherCredentials
+    }
+  }
+
+  /// The program takes these credentials for those of the owner of an open stream: they have been renewed.
+  func renew(_ token: String, _ owner: StreamOwner) {
+    state.withLock { state in
+      if case .open? = state.streams[token]?.place { state.streams[token]?.owner = owner }
+    }
+  }
 
   /// The reservation's time is over.
   func expire(_ token: String) {
     state.withLock { state in
-      guard case .reserved(let waiting)? = state.places[token] else { return }
-      state.places[token] = nil
+      guard case .reserved(let waiting)? = state.streams[token]?.place else { return }
+      state.streams[token] = nil
       state.reserved -= 1
       state.waiting -= waiting.count
     }
   }
 
   /// The stream is opened by `session`, which from now on takes its operations, those that wait first.
-  func open(_ token: String, _ session: LoopBound<GraphQLSession>) -> Opening {
+  ///
+  /// - Parameter opener: who opens it, whose it becomes if nothing was shown so far; nil for who has nothing but the token.
+  func open(_ token: String, _ session: LoopBound<GraphQLSession>, by opener: StreamOwner?) -> Opening {
     state.withLock { state in
-      switch state.places[token] {
-      case nil: return .unknown
+      guard let stream = state.streams[token] else { return .unknown }
+      switch stream.place {
       case .open: return .alreadyOpen
       case .reserved(let waiting):
-        state.places[token] = .open(session)
+        let owner = opener.flatMap { stream.owner.shown.isEmpty ? $0 : nil } ?? stream.owner
+        state.streams[token] = Stream(owner: owner, place: .open(session))
         state.reserved -= 1
         state.waiting -= waiting.count
-        return .opened(waiting)
+        return .opened(waiting, owner)
       }
     }
   }
@@ -89,7 +142,7 @@ final class StreamRegistry: Sendable {
   /// An operation has come for a stream.
   func post(_ token: String, _ operation: Waiting) -> Destination {
     state.withLock { state in
-      switch state.places[token] {
+      switch state.streams[token]?.place {
       case nil: return .unknown
       case .open(let session): return .open(session)
       case .reserved(var waiting):
@@ -98,7 +151,7 @@ final class StreamRegistry: Sendable {
           return .tooMany
         }
         waiting.append(operation)
-        state.places[token] = .reserved(waiting)
+        state.streams[token]?.place = .reserved(waiting)
         state.waiting += 1
         return .waits
       }
@@ -108,12 +161,12 @@ final class StreamRegistry: Sendable {
   /// An operation is not wanted any more. One that waits is forgotten here.
   func drop(_ token: String, _ id: OperationID) -> Destination {
     state.withLock { state in
-      switch state.places[token] {
+      switch state.streams[token]?.place {
       case nil: return .unknown
       case .open(let session): return .open(session)
       case .reserved(let waiting):
         let left = waiting.filter { $0.id != id }
-        state.places[token] = .reserved(left)
+        state.streams[token]?.place = .reserved(left)
         state.waiting -= waiting.count - left.count
         return .waits
       }
@@ -123,8 +176,8 @@ final class StreamRegistry: Sendable {
   /// The stream is over.
   func close(_ token: String) {
     state.withLock { state in
-      guard case .open? = state.places[token] else { return }
-      state.places[token] = nil
+      guard case .open? = state.streams[token]?.place else { return }
+      state.streams[token] = nil
     }
   }
 }

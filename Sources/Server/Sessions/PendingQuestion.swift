@@ -19,6 +19,32 @@ final class PendingQuestion {
   }
 }
 
+extension LoopHub {
+  /// Carries an answer to the loop.
+  private final class Listener {
+    let tell: (ConnectionAnswer) -> Void
+    init(_ tell: @escaping (ConnectionAnswer) -> Void) { self.tell = tell }
+  }
+
+  /// Asks the program whether a client may connect. `tell` hears the answer on the loop, or a refusal once the time is up:
+  /// only what it hears first counts.
+  func ask(
+    _ question: @escaping ConnectionQuestion, _ request: ConnectionRequest, tell: @escaping (ConnectionAnswer) -> Void
+  ) -> PendingQuestion {
+    let bound = LoopBound(Listener(tell), on: loop)
+    let task = node.spawner.spawn {
+      var answer = ConnectionAnswer.refuse()
+      if let given = try? await question(request) { answer = given }
+      let told = answer
+      bound.loop.execute { bound.value.tell(told) }
+    }
+    let timer = loop.schedule(at: loop.now + node.limits.operationTimeout) {
+      tell(.refuse("No answer whether this client may connect"))
+    }
+    return PendingQuestion(task, timer)
+  }
+}
+
 extension GraphQLSession {
   /// Asks the program whether the client may connect; the answer acknowledges or refuses.
   func ask(_ question: @escaping ConnectionQuestion, _ payload: JSONObject) {
@@ -29,18 +55,9 @@ extension GraphQLSession {
       case .appSync: .appSync
       case nil: stream?.dialect ?? .eventStream
       }
-    let request = ConnectionRequest(payload: payload, dialect: dialect)
-    let bound = LoopBound(self, on: hub.loop)
-    let task = hub.node.spawner.spawn {
-      var answer = ConnectionAnswer.refuse()
-      if let given = try? await question(request) { answer = given }
-      let told = answer
-      bound.loop.execute { bound.value.answered(told) }
+    self.question = hub.ask(question, ConnectionRequest(payload: payload, dialect: dialect)) { [weak self] answer in
+      self?.answered(answer)
     }
-    let timer = hub.loop.schedule(at: hub.loop.now + hub.node.limits.operationTimeout) { [weak self] in
-      self?.answered(.refuse("No answer whether this client may connect"))
-    }
-    self.question = PendingQuestion(task, timer)
   }
 
   private func answered(_ answer: ConnectionAnswer) {

@@ -1,3 +1,4 @@
+internal import MartletJSON
 package import MartletVocabulary
 
 /// GraphQL over server-sent events in distinct mode: one request, one operation, one stream of `next` events that
@@ -31,7 +32,7 @@ package enum EventStreamSubscription {
       }
       for event in found where !isOver {
         if event.name.utf8.elementsEqual("next".utf8) {
-          messages.append(.next(event.data))
+          messages.append(.next(Self.result(event.data)))
         } else if event.name.utf8.elementsEqual("complete".utf8) {
           messages.append(.complete)
           isOver = true
@@ -39,6 +40,17 @@ package enum EventStreamSubscription {
       }
       if let broken, !isOver { throw broken }
     }
+
+    /// The result in an event's data. Some servers wrap it, as multipart subscriptions do.
+    private static func result(_ data: [UInt8]) -> [UInt8] {
+      guard data.starts(with: wrapping), let root = try? JSONTape(data).root, root["data"] == nil,
+        root["errors"] == nil, let payload = root["payload"], payload.kind == .object
+      else { return data }
+      return [UInt8](payload.rawBytes)
+    }
+
+    /// What such data begins with; others are not looked into.
+    private static let wrapping = Array("{\"payload\"".utf8)
 
     /// The response has ended. Without `complete` that is a failure.
     package mutating func inputEnded() throws(EventStreamFailure) {

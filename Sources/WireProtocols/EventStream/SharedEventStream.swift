@@ -1,4 +1,4 @@
-import MartletJSON
+package import MartletJSON
 
 /// GraphQL over server-sent events in single connection mode, as the client reads it: one stream, whose events name
 /// their operation.
@@ -63,16 +63,40 @@ extension SharedEventStream {
   /// The operation a `DELETE` is about.
   package static func operation(of head: HTTPRequestHead) -> String? { parameter("operationId", of: head) }
 
-  /// Whether a `GET` that names a stream opens it, rather than starting an operation on it.
-  package static func opens(_ head: HTTPRequestHead) -> Bool {
-    let names = AcceptedMediaType.parse(head.headers).contains { $0.mediaType.matches("text", "event-stream") }
-    return names || parameter("query", of: head) == nil
+  /// The name that a request gives its operation: text, or a number, as who counts them writes.
+  package static func operation(in extensions: JSONObject) -> OperationID? {
+    let member = extensions["operationId"]
+    return (member?.string ?? member?.int.map { String($0) }).flatMap { OperationID($0) }
+  }
+
+  /// Whether a request that names a stream opens it, rather than starting an operation on it. Some clients open it by
+  /// `POST`.
+  package static func opens(_ head: HTTPRequestHead, body: [UInt8]) -> Bool {
+    guard head.method == "GET" else { return head.method == "POST" && body.isEmpty && namesEvents(head) }
+    if namesEvents(head) { return true }
+    guard !carriesOperation(head, body: body) else { return false }
+    // Who takes nothing that is served here hears so from the stream.
+    return acceptsEvents(head) || (try? GraphQLOverHTTP.responseType(accepting: head.headers)) == nil
+      || AcceptedMediaType.parse(head.headers).isEmpty
+  }
+
+  /// Whether there is an operation in a request.
+  package static func carriesOperation(_ head: HTTPRequestHead, body: [UInt8]) -> Bool {
+    if head.method == "POST" { return !body.isEmpty }
+    return parameter("query", of: head) != nil || parameter("extensions", of: head) != nil
+  }
+
+  /// Whether the client asks for events by name.
+  package static func namesEvents(_ head: HTTPRequestHead) -> Bool {
+    AcceptedMediaType.parse(head.headers).contains { $0.weight > 0 && $0.mediaType.matches("text", "event-stream") }
   }
 
   /// Whether the client takes an event stream.
   package static func acceptsEvents(_ head: HTTPRequestHead) -> Bool {
-    let wishes = AcceptedMediaType.parse(head.headers)
-    return wishes.isEmpty || wishes.contains { $0.weight > 0 && $0.specificity(for: "text", "event-stream") != nil }
+    if head.headers.list("Accept").isEmpty { return true }
+    return AcceptedMediaType.parse(head.headers).contains {
+      $0.weight > 0 && $0.specificity(for: "text", "event-stream") != nil
+    }
   }
 
   private static func parameter(_ name: String, of head: HTTPRequestHead) -> String? {

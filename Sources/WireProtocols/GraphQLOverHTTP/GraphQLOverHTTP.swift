@@ -96,6 +96,7 @@ package enum GraphQLOverHTTP {
   ) throws(RequestFailure) -> Accepted {
     let isGET = head.method == "GET"
     guard isGET || head.method == "POST" else { throw RequestFailure(.method, responseType: responseType) }
+    guard isGET || !isCoded(head.headers) else { throw RequestFailure(.contentCoding, responseType: responseType) }
     guard isGET || isJSON(head.headers) else { throw RequestFailure(.contentType, responseType: responseType) }
     let request: GraphQLRequest
     do throws(GraphQLRequestError) {
@@ -143,7 +144,14 @@ package enum GraphQLOverHTTP {
   package static func isJSON(_ headers: HTTPHeaders) -> Bool {
     let values = headers.values("Content-Type")
     guard values.count == 1, let type = MediaType(values[0]), type.matches("application", "json") else { return false }
-    return type["charset"].map { HTTPSyntax.equals(Array($0.utf8)[...], "utf-8") } ?? true
+    guard let charset = type["charset"].map({ Array($0.utf8)[...] }) else { return true }
+    // The second is no registered name, and what many clients write.
+    return HTTPSyntax.equals(charset, "utf-8") || HTTPSyntax.equals(charset, "utf8")
+  }
+
+  /// Whether a body is compressed, or coded in another way. None of these is read here.
+  package static func isCoded(_ headers: HTTPHeaders) -> Bool {
+    headers.list("Content-Encoding").contains { !HTTPSyntax.equals($0, "identity") }
   }
 }
 

@@ -7,7 +7,9 @@ extension GraphQLRequest {
     var values: [[UInt8]: [UInt8]] = [:]
     for pair in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
       let name = pair.prefix { $0 != UInt8(ascii: "=") }
-      guard let decodedName = Self.decoded(name), let value = Self.decoded(pair[name.endIndex...].dropFirst()) else {
+      // Parameters of other names are somebody else's.
+      guard let decodedName = Self.decoded(name), Self.parameters.contains(decodedName) else { continue }
+      guard let value = Self.decoded(pair[name.endIndex...].dropFirst()) else {
         throw GraphQLRequestError(
           .malformedParameter, String(decoding: name, as: UTF8.self), "percent-encoded UTF-8")
       }
@@ -26,6 +28,8 @@ extension GraphQLRequest {
       variables: try Self.object(value("variables"), "variables", limits),
       extensions: extensions)
   }
+
+  private static let parameters = ["query", "operationName", "variables", "extensions"].map { Array($0.utf8) }
 
   /// The request as the query of a GET; empty members are left out.
   package var urlQuery: String {

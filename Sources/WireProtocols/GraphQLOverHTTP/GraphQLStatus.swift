@@ -29,6 +29,8 @@ extension GraphQLOverHTTP {
       case method
       case mutationOverGET
       case contentType
+      /// The body is compressed.
+      case contentCoding
       case notAcceptable
       /// On the path of event streams, another type is asked for.
       case eventStreamNotAcceptable
@@ -49,7 +51,7 @@ extension GraphQLOverHTTP {
     package var status: Int {
       switch reason {
       case .method, .mutationOverGET: 405
-      case .contentType: 415
+      case .contentType, .contentCoding: 415
       case .notAcceptable, .eventStreamNotAcceptable: 406
       case .subscriptionNotServed, .request: 400
       }
@@ -60,7 +62,8 @@ extension GraphQLOverHTTP {
       switch reason {
       case .method: "GET, POST"
       case .mutationOverGET: "POST"
-      case .contentType, .notAcceptable, .eventStreamNotAcceptable, .subscriptionNotServed, .request: nil
+      case .contentType, .contentCoding, .notAcceptable, .eventStreamNotAcceptable, .subscriptionNotServed, .request:
+        nil
       }
     }
 
@@ -69,6 +72,7 @@ extension GraphQLOverHTTP {
       case .method: "GraphQL is served by GET and POST"
       case .mutationOverGET: "mutations need POST"
       case .contentType: "the request needs Content-Type: application/json in UTF-8"
+      case .contentCoding: "a compressed body is not read: send it without Content-Encoding"
       case .notAcceptable: "the response is application/graphql-response+json or application/json"
       case .eventStreamNotAcceptable: "the response is text/event-stream"
       case .subscriptionNotServed:
@@ -83,6 +87,7 @@ extension GraphQLOverHTTP {
       var headers = HTTPHeaders()
       headers.append("Content-Type", responseType.contentType)
       if let allow { headers.append("Allow", allow) }
+      if reason == .contentCoding { headers.append("Accept-Encoding", "identity") }
       var writer = JSONWriter()
       writer.beginObject()
       writer.key("errors")

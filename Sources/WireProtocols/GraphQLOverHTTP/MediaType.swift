@@ -12,8 +12,9 @@ package struct MediaType: Sendable, Equatable {
     package var value: String
   }
 
-  /// Reads one media type; nil when it is none.
-  package init?(_ text: ArraySlice<UInt8>) {
+  /// Reads one media type; nil when it is none. `leniently`: parameters that are malformed are taken as they stand, or
+  /// left out, which is for types whose parameters are only looked at where they are needed.
+  package init?(_ text: ArraySlice<UInt8>, leniently: Bool = false) {
     let parts = HTTPSyntax.split(text, at: UInt8(ascii: ";"))
     let names = parts[0].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     guard names.count == 2, HTTPSyntax.isToken(names[0]), HTTPSyntax.isToken(names[1]) else { return nil }
@@ -21,9 +22,12 @@ package struct MediaType: Sendable, Equatable {
     subtype = Self.lowercased(names[1])
     parameters = []
     for part in parts.dropFirst() where !part.isEmpty {
-      guard let equals = part.firstIndex(of: UInt8(ascii: "=")), HTTPSyntax.isToken(part[..<equals]),
-        let value = HTTPSyntax.parameterValue(part[(equals + 1)...])
-      else { return nil }
+      guard let equals = part.firstIndex(of: UInt8(ascii: "=")), HTTPSyntax.isToken(part[..<equals]) else {
+        if leniently { continue }
+        return nil
+      }
+      let written = part[(equals + 1)...]
+      guard let value = HTTPSyntax.parameterValue(written) ?? (leniently ? [UInt8](written) : nil) else { return nil }
       parameters.append(
         Parameter(name: Self.lowercased(part[..<equals]), value: String(decoding: value, as: UTF8.self)))
     }

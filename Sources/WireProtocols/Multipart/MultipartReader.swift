@@ -51,11 +51,11 @@ package struct MultipartReader {
     self.limits = limits
   }
 
-  /// Takes the boundary from a content type, quoted or not. What follows behind a comma is ignored: some servers
-  /// repeat the client's Accept header there.
+  /// Takes the boundary from a content type, quoted or not, also where it needed quotes and has none. What follows behind
+  /// a comma is ignored: some servers repeat the client's Accept header there.
   package init(contentType: String, limits: MultipartLimits = MultipartLimits()) throws(MultipartFailure) {
     let text = HTTPSyntax.split(Array(contentType.utf8)[...], at: UInt8(ascii: ","))[0]
-    guard let type = MediaType(text), type.type.utf8.elementsEqual("multipart".utf8) else {
+    guard let type = MediaType(text, leniently: true), type.type.utf8.elementsEqual("multipart".utf8) else {
       throw MultipartFailure(.contentType)
     }
     guard let boundary = type["boundary"] else { throw MultipartFailure(.boundary) }

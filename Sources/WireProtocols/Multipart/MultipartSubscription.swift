@@ -89,8 +89,8 @@ package enum MultipartSubscription {
       if let payload, !payload.isNull {
         guard payload.kind == .object else { throw .message(part: count, "\"payload\" is not an object") }
         messages.append(.payload([UInt8](payload.rawBytes)))
-      } else if payload == nil, message["data"] != nil || errors != nil {
-        // Some servers send a bare result where a request is refused.
+      } else if payload == nil, message["data"] != nil {
+        // Some servers send a bare result.
         messages.append(.payload(part.body))
         return
       }

@@ -6,7 +6,7 @@ package enum MultipartRequest {
   /// Whether a request's content type says that it is one.
   package static func isAsked(by head: HTTPRequestHead) -> Bool {
     guard head.method == "POST", let value = head.headers.values("Content-Type").first else { return false }
-    return MediaType(value)?.matches("multipart", "form-data") ?? false
+    return MediaType(value, leniently: true)?.matches("multipart", "form-data") ?? false
   }
 
   /// Reads a body that has arrived whole; the files stand in the variables (`UploadedFile.variable`).
@@ -14,30 +14,25 @@ package enum MultipartRequest {
     contentType: String, body: [UInt8], batch: BatchLimits = BatchLimits(), limits: UploadLimits = UploadLimits(),
     json: JSONLimits = JSONLimits()
   ) throws(UploadError) -> RequestBatch {
-    let parts = try parts(contentType, body, limits)
-    guard let first = parts.first else { throw .missing("operations") }
-    guard name(first, is: "operations") else { throw .order(expected: "operations", found: first.name) }
-    guard parts.count > 1 else { throw .missing("map") }
-    guard name(parts[1], is: "map") else { throw .order(expected: "map", found: parts[1].name) }
-    for part in parts.prefix(2) where part.file.bytes.count > limits.operationsBytes {
-      throw .tooLarge(part: part.name, limit: limits.operationsBytes)
-    }
+    var parts = try parts(contentType, body, limits)[...]
+    let operations = try take("operations", &parts, limits)
+    let map = try take("map", &parts, limits)
     var requests: RequestBatch
     do throws(GraphQLRequestError) {
-      requests = try RequestBatch(json: first.file.bytes, limits: batch, json: json)
+      requests = try RequestBatch(json: operations.file.bytes, limits: batch, json: json)
     } catch {
       throw .operations(error)
     }
-    let map = try readMap(parts[1].file.bytes, limits, json)
-    var files = parts.dropFirst(2)
-    for (name, paths) in map {
+    let places = try readMap(map.file.bytes, limits, json)
+    var files = parts.filter { part in part.isFile || places.contains { name(part, is: $0.name) } }
+    if files.count > limits.files { throw .tooManyFiles(limit: limits.files) }
+    for (name, paths) in places {
       guard let index = files.firstIndex(where: { self.name($0, is: name) }) else { throw .fileMissing(name) }
       let value = files.remove(at: index).file.variable
       for path in paths where !requests.substitute(value, at: path) { throw .path(path) }
     }
-    if let left = files.first {
-      throw map.contains { name(left, is: $0.name) } ? .duplicateFile(left.name) : .fileNotMapped(left.name)
-    }
+    // A form may carry more than the map speaks of, but nothing of that twice.
+    for left in files where places.contains(where: { name(left, is: $0.name) }) { throw .duplicateFile(left.name) }
     return requests
   }
 
@@ -45,7 +40,27 @@ package enum MultipartRequest {
 
   private struct Part {
     var name: String
+    /// It has a file name: it is no field of the form, but a file.
+    var isFile: Bool
     var file: UploadedFile
+  }
+
+  /// Takes the next of the two parts that are not files. Other fields of the form are somebody else's; files come later.
+  private static func take(
+    _ wanted: String, _ parts: inout ArraySlice<Part>, _ limits: UploadLimits
+  ) throws(UploadError) -> Part {
+    while let part = parts.popFirst() {
+      if name(part, is: wanted) {
+        guard part.file.bytes.count <= limits.operationsBytes else {
+          throw .tooLarge(part: part.name, limit: limits.operationsBytes)
+        }
+        return part
+      }
+      guard !part.isFile, !name(part, is: "operations"), !name(part, is: "map") else {
+        throw .order(expected: wanted, found: part.name)
+      }
+    }
+    throw .missing(wanted)
   }
 
   private static func name(_ part: Part, is name: String) -> Bool { part.name.utf8.elementsEqual(name.utf8) }
@@ -63,7 +78,7 @@ package enum MultipartRequest {
     } catch {
       throw .multipart(error)
     }
-    if found.count > limits.files + 2 { throw .tooManyFiles(limit: limits.files) }
+    if found.count > limits.files + limits.fields + 2 { throw .tooManyFiles(limit: limits.files) }
     var parts: [Part] = []
     for (index, part) in found.enumerated() {
       guard let disposition = part.headers.values("Content-Disposition").first,
@@ -73,7 +88,7 @@ package enum MultipartRequest {
       let file = UploadedFile(
         name: fileName ?? name, mediaType: part.headers["Content-Type"] ?? "application/octet-stream",
         bytes: part.body)
-      parts.append(Part(name: name, file: file))
+      parts.append(Part(name: name, isFile: fileName != nil, file: file))
     }
     return parts
   }
@@ -105,7 +120,7 @@ package enum MultipartRequest {
     if object.count > limits.files { throw .tooManyFiles(limit: limits.files) }
     var map: [(name: String, paths: [String])] = []
     for (name, value) in object {
-      guard let list = value.array, !list.isEmpty else { throw .map("\"\(name)\" must be a list of paths") }
+      guard let list = value.array else { throw .map("\"\(name)\" must be a list of paths") }
       var paths: [String] = []
       for path in list {
         guard let text = path.string else { throw .map("\"\(name)\" must be a list of paths") }

@@ -25,6 +25,8 @@ package struct UploadedFile: Equatable, Sendable {
 package struct UploadLimits: Sendable {
   /// Most files of one request.
   package var files = 20
+  /// Most other fields of the form, which nobody looks at.
+  package var fields = 20
   /// Longest file. The whole request is bounded where it is received.
   package var fileBytes = 10_485_760
   /// Longest `operations`, and longest `map`.
@@ -47,7 +49,6 @@ package enum UploadError: Error, Equatable, Sendable, CustomStringConvertible {
   /// A path of the map names no place in the operations, or one whose value is not null.
   case path(String)
   case duplicateFile(String)
-  case fileNotMapped(String)
   case fileMissing(String)
   case tooManyFiles(limit: Int)
   case tooLarge(part: String, limit: Int)
@@ -62,7 +63,6 @@ package enum UploadError: Error, Equatable, Sendable, CustomStringConvertible {
     case .map(let what): "map: \(what)"
     case .path(let path): "map: \"\(path)\" names no null value in a request's variables"
     case .duplicateFile(let name): "the file \"\(name)\" came twice"
-    case .fileNotMapped(let name): "the file \"\(name)\" is not in map"
     case .fileMissing(let name): "the file \"\(name)\" of map did not come"
     case .tooManyFiles(let limit): "more than \(limit) files"
     case .tooLarge(let part, let limit): "\"\(part)\" is larger than \(limit) bytes"
@@ -74,7 +74,7 @@ package enum UploadError: Error, Equatable, Sendable, CustomStringConvertible {
     switch self {
     case .tooManyFiles, .tooLarge: 413
     case .multipart(let failure): failure.rule == .partTooLarge ? 413 : 400
-    case .unnamedPart, .order, .missing, .operations, .map, .path, .duplicateFile, .fileNotMapped, .fileMissing: 400
+    case .unnamedPart, .order, .missing, .operations, .map, .path, .duplicateFile, .fileMissing: 400
     }
   }
 }

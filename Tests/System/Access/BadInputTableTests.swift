@@ -260,6 +260,18 @@ import Testing
 
   private static let requests: [Row] = [
     request("a media type that is not JSON", 415, "POST", "/graphql", [("Content-Type", "text/plain")], body: query),
+    request(
+      "a compressed body", 415, "POST", "/graphql", [json, ("Content-Encoding", "gzip")], body: "\u{1F}\u{8B}\u{8}"),
+    request(
+      "a compressed upload", 415, "POST", "/graphql",
+      [("Content-Type", "multipart/form-data; boundary=b"), ("Content-Encoding", "gzip")], body: "x"),
+    request(
+      "JSON in another character set", 415, "POST", "/graphql", [("Content-Type", "application/json; charset=utf-16")],
+      body: query),
+    request("JSON too deep", 400, body: String(repeating: "[", count: 2_000)),
+    request(
+      "variables too deep", 400,
+      body: #"{"query":"{ __typename }","variables":{"a":"# + String(repeating: "[", count: 2_000)),
     request("no media type", 415, "POST", "/graphql", [], body: query),
     request("an Accept that nothing satisfies", 406, "POST", "/graphql", [json, ("Accept", "text/html")], body: query),
     request(
@@ -280,7 +292,7 @@ import Testing
     request(
       "a subscription to a client that takes JSON only", 400,
       body: #"{"query":"subscription { onCreateNote { id } }"}"#),
-    request("a hash that is not the document's", 200, body: mismatch),
+    request("a hash that is not the document's", 400, body: mismatch),
     request(
       "a hash that is not the document's, for an event stream", 200, "POST", "/graphql",
       [json, ("Accept", "text/event-stream")], body: mismatch),
@@ -302,6 +314,78 @@ import Testing
     raw("a header field over the limit", 431, "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n"),
     raw("a request line over the limit", 414, "GET /\(String(repeating: "x", count: 20_000)) HTTP/1.1\r\n\r\n"),
   ]
+
+  // MARK: Shared event streams
+
+  private static let tokenHeader = "X-GraphQL-Event-Stream-Token"
+
+  /// A request about a stream that has just been reserved; another token where one is given.
+  private static func aboutStream(
+    _ name: String, _ status: Int, _ method: String = "POST", _ headers: [(String, String)] = [json],
+    token given: String? = nil, query: String = "", body: String? = nil, isOpen: Bool = false
+  ) -> Row {
+    Row("a shared stream: \(name)") { port in
+      let path = "/graphql/stream"
+      let token = try await HTTPRequest.send("PUT", path, port: port, body: "").text
+      let named = [(tokenHeader, given ?? token)]
+      var stream: StreamedResponse?
+      if isOpen {
+        let head = HTTPRequestHead(
+          method: "GET", target: path,
+          headers: HTTPHeaders([("Host", "127.0.0.1:\(port)"), ("Accept", "text/event-stream")] + named))
+        let opened = try await StreamedResponse.send(head, body: nil, readingEvents: true, port: port)
+        _ = await opened.heard { $0 == .heartbeat }
+        stream = opened
+      }
+      let answer = try await HTTPRequest.send(method, path + query, port: port, headers: named + headers, body: body)
+      #expect(answer.status == status, "\(name): \(answer.text)")
+      #expect(answer.json["errors"]?[0]?["message"]?.string?.isEmpty == false, "\(name): \(answer.text)")
+      stream?.abort()
+    }
+  }
+
+  private static func operation(_ id: String) -> String {
+    #"{"query":"{ __typename }","extensions":{"operationId":"\#(id)"}}"#
+  }
+
+  private static let sharedStreams: [Row] = [
+    aboutStream("a token that is taken", 409, "PUT", [], body: ""),
+    aboutStream("an unknown token, opened", 404, "GET", [("Accept", "text/event-stream")], token: "nobody"),
+    aboutStream("an unknown token, for an operation", 404, token: "nobody", body: operation("1")),
+    aboutStream("an unknown token, to end an operation", 404, "DELETE", [], token: "nobody", query: "?operationId=1"),
+    aboutStream("opened twice", 409, "GET", [("Accept", "text/event-stream")], isOpen: true),
+    aboutStream("asked for HTML", 406, "GET", [("Accept", "text/html")]),
+    aboutStream("an operation without an id", 400, body: query),
+    aboutStream("an id over its limit", 400, body: operation(String(repeating: "x", count: 300)), isOpen: true),
+    aboutStream("the end of no operation", 400, "DELETE", []),
+    aboutStream("malformed JSON", 400, body: "{"),
+    aboutStream("a media type that is not JSON", 415, "POST", [("Content-Type", "text/plain")], body: operation("1")),
+    aboutStream(
+      "a hash that is not the document's", 400,
+      body: mismatch.replacing(#""extensions":{"#, with: #""extensions":{"operationId":"1","#)),
+    posting("an id that waits already", ["1", "1"], 409),
+    posting("one operation too many", (1...101).map { "\($0)" }, 429),
+  ]
+
+  /// Operations one after the other; the last is refused.
+  private static func posting(_ name: String, _ ids: [String], _ last: Int) -> Row {
+    Row("a shared stream: \(name)") { port in
+      let token = try await HTTPRequest.send("PUT", "/graphql/stream", port: port, body: "").text
+      var statuses: [Int] = []
+      for id in ids {
+        let answer = try await HTTPRequest.send(
+          "POST", "/graphql/stream", port: port, headers: [json, (tokenHeader, token)], body: operation(id))
+        statuses.append(answer.status)
+      }
+      #expect(statuses == [Int](repeating: 202, count: ids.count - 1) + [last])
+    }
+  }
+
+  @Test func `shared event streams`() async throws {
+    try await play(Self.sharedStreams) { _ in }
+    let tooMany = Self.request("one reservation too many", 429, "PUT", "/graphql/stream", [], body: "")
+    try await play([tooMany]) { $0.limits.reservedStreams = 0 }
+  }
 
   @Test func `HTTP requests`() async throws {
     try await play(Self.requests) {

@@ -46,6 +46,26 @@ import Testing
     }
   }
 
+  @Test func `to who takes JSON only, an unknown hash is a result, which no cache keeps, and a wrong one is 400`()
+    async throws
+  {
+    try await Served.with(Self.schema) { server in
+      let hash = PersistedOperation(hash: Digest.sha256(Array(Self.document.utf8))).hexadecimal
+      func get(_ version: String, _ hash: String, _ query: String = "") async throws -> HTTPRequest.Answer {
+        let member = "%7B%22persistedQuery%22:%7B\(version)%22sha256Hash%22:%22\(hash)%22%7D%7D"
+        return try await HTTPRequest.send("GET", "/graphql?\(query)extensions=\(member)", port: server.port)
+      }
+      let unknown = try await get("%22version%22:1,", hash)
+      #expect(unknown.status == 200 && unknown.json["errors"]?[0]?["message"] == "PersistedQueryNotFound")
+      #expect(unknown.head.contains("\r\nCache-Control: private, no-cache, must-revalidate"))
+      for (version, hash) in [("", hash), ("%22version%22:2,", hash), ("%22version%22:1,", String(hash.prefix(5)))] {
+        let wrong = try await get(version, hash, "query=%7B__typename%7D&")
+        #expect(wrong.status == 400 && wrong.json["errors"]?.array?.count == 1 && wrong.json["data"] == nil)
+        #expect(wrong.head.contains("\r\nContent-Type: application/json"))
+      }
+    }
+  }
+
   @Test func `a hash that is not the document's is refused, logged once and not kept`() async throws {
     let log = LogRecorder()
     try await Served.with(Self.schema, { $0.log = log.log }) { server in

@@ -184,7 +184,10 @@ import Testing
       #expect(try await Self.reserve(headers: [(Self.header, token)], port: port).status == 409)
       let unwilling = try await HTTPRequest.send(
         "GET", "/graphql/stream?token=\(token)", port: port, headers: [("Accept", "application/json")])
-      #expect(unwilling.status == 406)
+      #expect(unwilling.status == 400)
+      let gibberish = try await HTTPRequest.send(
+        "GET", "/graphql/stream?token=\(token)", port: port, headers: [("Accept", "gibberish")])
+      #expect(gibberish.status == 406)
       let stream = try await Self.open(token, port: port)
       _ = await stream.heard { $0 == .heartbeat }
       let again = try await HTTPRequest.send(
@@ -205,11 +208,47 @@ import Testing
         body: "{}")
       #expect(text.status == 415)
       #expect(try await Self.delete(nil, token, port: port) == 400)
+      #expect(try await HTTPRequest.send("DELETE", "/graphql/stream?operationId=1", port: port).status == 404)
+      let nothing = try await HTTPRequest.send(
+        "POST", "/graphql/stream", port: port, headers: [(Self.header, "nobody")])
+      #expect(nothing.status == 404)
       #expect(try await Self.post("subscription { forever }", "1", token, port: port).status == 202)
       #expect(try await Self.post("subscription { forever }", "1", token, port: port).status == 409)
       #expect(try await Self.post("subscription { forever }", "2", token, port: port).status == 202)
       #expect(try await Self.post("subscription { forever }", "3", token, port: port).status == 429)
       stream.abort()
+    }
+  }
+
+  @Test func `a stream may be opened by POST, and operations may be numbered`() async throws {
+    try await Self.with { server in
+      let port = server.port
+      let token = try await Self.reserve(port: port).text
+      let stream = try await StreamedResponse.send(
+        HTTPRequestHead(
+          method: "POST", target: "/graphql",
+          headers: HTTPHeaders([
+            ("Host", "127.0.0.1:\(port)"), ("Accept", "text/event-stream"), (Self.header, token),
+          ])), body: [], readingEvents: true, port: port)
+      #expect(await stream.heard { $0 == .heartbeat }.first == .head(status: 200, contentType: "text/event-stream"))
+      let numbered: JSONObject = ["operationId": 7]
+      #expect(try await Self.post("{ __typename }", nil, token, port: port, extensions: numbered).status == 202)
+      #expect(await Self.events(stream, completing: ["7"]).first?.1["id"] == "7")
+      stream.abort()
+    }
+  }
+
+  @Test func `a request for events with a token nobody gave is an operation of its own`() async throws {
+    try await Self.with { server in
+      let headers = [("Accept", "text/event-stream"), (Self.header, "my own")]
+      let got = try await HTTPRequest.send(
+        "GET", "/graphql/stream?query=%7B__typename%7D", port: server.port, headers: headers)
+      let posted = try await HTTPRequest.send(
+        "POST", "/graphql", port: server.port, headers: headers + [("Content-Type", "application/json")],
+        body: #"{"query":"{ __typename }"}"#)
+      for answer in [got, posted] {
+        #expect(answer.status == 200 && answer.text.contains("event: next") && answer.text.contains("event: complete"))
+      }
     }
   }
 

@@ -63,6 +63,17 @@ import Testing
     #expect(messages == [.next(result), .complete])
   }
 
+  @Test(arguments: [
+    (#"{"payload":{"data":{"a":1}}}"#, #"{"data":{"a":1}}"#), (#"{"payload":1}"#, #"{"payload":1}"#),
+    (#"{"payload":{},"data":null}"#, #"{"payload":{},"data":null}"#), (#"{"data":{}}"#, #"{"data":{}}"#),
+  ])
+  func `a result that a server wraps is unwrapped`(data: String, result: String) throws {
+    var reader = EventStreamSubscription.Reader()
+    var messages: [EventStreamSubscription.Message] = []
+    try reader.receive(Array("event: next\r\ndata: \(data)\r\n\r\n".utf8), messages: &messages)
+    #expect(messages == [.next(Array(result.utf8))])
+  }
+
   @Test func `a stream that ends without complete has failed`() throws {
     var reader = EventStreamSubscription.Reader()
     var messages: [EventStreamSubscription.Message] = []

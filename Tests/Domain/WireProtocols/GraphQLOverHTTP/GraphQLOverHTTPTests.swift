@@ -65,6 +65,8 @@ import Testing
       ("multipart/form-data; boundary=x", false), ("application/graphql", false), ("application/jsonp", false),
       ("application/json; charset=latin1", false), ("application/json", true), ("Application/JSON", true),
       ("application/json; charset=utf-8", true), ("application/json;charset=\"UTF-8\"", true),
+      ("application/json; charset=utf8", true), ("application/json; charset=utf-16", false),
+      ("application/json;", true),
     ] as [(String?, Bool)])
   func `only JSON in UTF-8 is taken, as forms and plain text need no preflight`(type: String?, taken: Bool) {
     do {
@@ -81,6 +83,24 @@ import Testing
     let accepted = try get("query=query+Q%7Ba%7D&operationName=Q&variables=%7B%22x%22:%22%C3%A9%22%7D&extensions=")
     #expect(accepted.request == GraphQLRequest(query: "query Q{a}", operationName: "Q", variables: ["x": "é"]))
     #expect(accepted.isGET)
+  }
+
+  @Test func `parameters of other names are somebody else's, also when they are malformed or come twice`() throws {
+    #expect(try get("utm=%zz&x=1&x=2&%zz=1&query=%7Ba%7D&").request.query == "{a}")
+  }
+
+  @Test(arguments: [("gzip", false), ("identity, br", false), ("identity", true), ("", true)])
+  func `a compressed body is refused by name`(coding: String, taken: Bool) {
+    let head = HTTPRequestHead(
+      method: "POST", target: "/graphql",
+      headers: HTTPHeaders([("Content-Type", "application/json"), ("Content-Encoding", coding)]))
+    do {
+      _ = try GraphQLOverHTTP.accept(head, body: Array(#"{"query":"{a}"}"#.utf8))
+      #expect(taken)
+    } catch {
+      #expect(!taken && error.reason == .contentCoding && error.status == 415)
+      #expect(error.response.head.headers["Accept-Encoding"] == "identity")
+    }
   }
 
   @Test func `an operation may be called null`() throws {

@@ -153,8 +153,5 @@ import Testing
     #expect(SharedEventStream.token(of: head("/?token=b", [header])) == "a")
     #expect(SharedEventStream.token(of: head("/?token=&tokens=1")) == nil)
     #expect(SharedEventStream.operation(of: head("/?operationId=7")) == "7")
-    #expect(SharedEventStream.opens(head("/?token=b")))
-    #expect(!SharedEventStream.opens(head("/?token=b&query=%7Ba%7D")))
-    #expect(SharedEventStream.opens(head("/?query=%7Ba%7D", [("Accept", "text/event-stream")])))
   }
 }

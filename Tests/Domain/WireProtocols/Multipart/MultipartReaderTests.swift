@@ -72,6 +72,18 @@ import Testing
     #expect(parts.map(\.body) == [[0x31]])
   }
 
+  @Test(arguments: [":::", "===", "a/b", "'", "(", "a?b"]) func `a boundary that needed quotes is read without them`(
+    boundary: String
+  ) throws {
+    for type in ["multipart/mixed; boundary=\(boundary); deferSpec=20220824", "multipart/mixed;x;boundary=\(boundary)"]
+    {
+      var reader = try MultipartReader(contentType: type)
+      var parts: [MultipartPart] = []
+      try reader.receive(Array("--\(boundary)\r\n\r\n1\r\n--\(boundary)--".utf8), parts: &parts)
+      #expect(parts.map(\.body) == [[0x31]])
+    }
+  }
+
   @Test(arguments: [
     ("application/json", MultipartFailure.Rule.contentType), ("multipart/mixed", .boundary),
     ("multipart/mixed;boundary=\"\"", .boundary), ("multipart/mixed;boundary=\"a\\\"b\"", .boundary),

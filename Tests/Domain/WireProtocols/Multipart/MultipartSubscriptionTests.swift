@@ -39,7 +39,13 @@ import Testing
   }
 
   @Test func `a bare result counts as a payload`() throws {
-    #expect(try Self.read(Self.body("{\"errors\":[]}")) == [.payload(Array("{\"errors\":[]}".utf8))])
+    let result = "{\"data\":null,\"errors\":[]}"
+    #expect(try Self.read(Self.body(result)) == [.payload(Array(result.utf8))])
+  }
+
+  @Test func `errors without a payload fail the stream as well, and null errors are none`() throws {
+    let text = Self.body("{\"errors\":null}", "{\"errors\":[{\"message\":\"x\"}],\"done\":true}") + "--"
+    #expect(try Self.read(text) == [.heartbeat, .failed(Array("[{\"message\":\"x\"}]".utf8))])
   }
 
   @Test(arguments: ["nonsense", "[]", "{\"payload\":1}", "{\"payload\":null,\"errors\":1}"])

@@ -59,7 +59,8 @@ import Testing
       ([], .missing("operations")),
       ([("map", "{}")], .order(expected: "operations", found: "map")),
       ([("operations", "OPS")], .missing("map")),
-      ([("operations", "OPS"), ("0", "x")], .order(expected: "map", found: "0")),
+      ([("operations", "OPS"), ("0", "x")], .missing("map")),
+      ([("operations", "OPS"), ("operations", "OPS"), ("map", "{}")], .order(expected: "map", found: "operations")),
       ([("operations", "OPS"), ("map", "[]")], .map("must be an object in JSON")),
       ([("operations", "OPS"), ("map", #"{"0":"x"}"#)], .map("\"0\" must be a list of paths")),
       ([("operations", "OPS"), ("map", #"{"0":["variables.f"]}"#)], .fileMissing("0")),
@@ -67,7 +68,6 @@ import Testing
       ([("operations", "OPS"), ("map", #"{"0":["variables.g"]}"#), ("0", "x")], .path("variables.g")),
       ([("operations", "OPS"), ("map", #"{"0":["query"]}"#), ("0", "x")], .path("query")),
       ([("operations", "OPS"), ("map", #"{"0":["0.variables.f"]}"#), ("0", "x")], .path("0.variables.f")),
-      ([("operations", "OPS"), ("map", "{}"), ("0", "x")], .fileNotMapped("0")),
       (
         [("operations", "OPS"), ("map", #"{"0":["variables.f"]}"#), ("0", "x"), ("0", "y")], .duplicateFile("0")
       ),
@@ -90,6 +90,34 @@ import Testing
     } catch {
       #expect(error == expected)
       #expect((400..<500).contains(error.status))
+    }
+  }
+
+  @Test func `other fields of the form are somebody else's, and a file may belong nowhere`() throws {
+    let batch = try read([
+      ("csrf", nil, "t"), ("operations", nil, operations), ("note", nil, "n"),
+      ("map", nil, #"{"0":["variables.f"],"1":[]}"#), ("note", nil, "n"), ("1", "b.txt", "b"), ("0", "a.txt", "a"),
+    ])
+    #expect(batch.requests[0].variables["f"]?["content"] == "YQ==")
+    let extra = try read([
+      ("operations", nil, operations), ("map", nil, #"{"0":["variables.f"]}"#), ("0", "a.txt", "a"),
+      ("x", "x.txt", "x"),
+    ])
+    #expect(extra.requests[0].variables["f"]?["content"] == "YQ==")
+  }
+
+  @Test func `files count whether or not the map speaks of them, and so many fields are enough`() {
+    let begun: [(name: String, fileName: String?, text: String)] = [
+      ("operations", nil, operations), ("map", nil, #"{"0":["variables.f"]}"#), ("0", "a.txt", "a"),
+    ]
+    #expect(throws: UploadError.tooManyFiles(limit: 2)) { try read(begun + [("x", "x", "x"), ("y", "y", "y")]) }
+    let fields = [(name: String, fileName: String?, text: String)](repeating: ("field", nil, "x"), count: 22)
+    #expect(throws: UploadError.tooManyFiles(limit: 2)) { try read(begun + fields) }
+  }
+
+  @Test func `a file before the map is out of order`() {
+    #expect(throws: UploadError.order(expected: "map", found: "0")) {
+      try read([("operations", nil, operations), ("0", "a.txt", "a"), ("map", nil, "{}")])
     }
   }
 
