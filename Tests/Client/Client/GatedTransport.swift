@@ -1,5 +1,5 @@
 import Martlet
-import Synchronization
+import MartletRuntime
 
 /// A transport whose answers wait until the test lets them go.
 final class GatedTransport: NetworkTransport {
@@ -10,14 +10,14 @@ final class GatedTransport: NetworkTransport {
     var waiting: [CheckedContinuation<Void, Never>] = []
     var isOpen: Bool
   }
-  let state: Mutex<State>
+  let state: Lock<State>
   private let answer: @Sendable (OperationRequest) throws -> JSONValue
   /// Says that a request has arrived.
   let arrivals: AsyncStream<Void>
   private let arrive: AsyncStream<Void>.Continuation
 
   init(isOpen: Bool = true, _ answer: @escaping @Sendable (OperationRequest) throws -> JSONValue) {
-    state = Mutex(State(isOpen: isOpen))
+    state = Lock(State(isOpen: isOpen))
     self.answer = answer
     (arrivals, arrive) = AsyncStream.makeStream()
   }

@@ -1,5 +1,5 @@
 import Martlet
-import Synchronization
+import MartletRuntime
 import Testing
 
 /// What a client's operations can ask of its store.
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `a mutation that fails takes back what it expected`() async throws {
-    let fails = Mutex(false)
+    let fails = Lock(false)
     let transport = GatedTransport { request in
       if fails.withLock({ $0 }) { throw GraphQLClientError(.outcomeUnknown, "lost") }
       return Hero.answer(request)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `evicting a record and clearing the store are told to watchers, which ask again`() async throws {
-    let answers = Mutex(0)
+    let answers = Lock(0)
     let transport = GatedTransport { _ in
       let number = answers.withLock { answers in
         answers += 1
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func `a response says who answered, and why the network did not`() async throws {
-    let fails = Mutex(false)
+    let fails = Lock(false)
     let transport = GatedTransport { request in
       if fails.withLock({ $0 }) { throw GraphQLClientError(.connectFailed, "down") }
       return Hero.answer(request)

@@ -4,7 +4,6 @@ import MartletCore
 import MartletRuntime
 import MartletSimulation
 import MartletWireProtocols
-import Synchronization
 import Testing
 
 /// Files beside operations, sent a stretch at a time.
@@ -22,7 +21,7 @@ import Testing
     let length: Int
     let delivers: Int
     /// Bytes read so far, the longest read, and whether one is under way.
-    let log = Mutex((read: 0, longest: 0, opened: 0))
+    let log = Lock((read: 0, longest: 0, opened: 0))
 
     init(_ length: Int, delivers: Int? = nil) {
       self.length = length

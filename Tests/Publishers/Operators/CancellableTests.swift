@@ -1,5 +1,5 @@
 import MartletPublishers
-import Synchronization
+import MartletRuntime
 import Testing
 
 @Suite struct CancellableTests {
@@ -23,7 +23,7 @@ import Testing
 
 /// A count that several threads may raise.
 final class Counted: Sendable {
-  private let number = Mutex(0)
+  private let number = Lock(0)
   var count: Int { number.withLock { $0 } }
   func add() { number.withLock { $0 += 1 } }
 }

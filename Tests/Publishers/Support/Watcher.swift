@@ -1,5 +1,5 @@
 import MartletPublishers
-import Synchronization
+import MartletRuntime
 
 /// Notes what one subscriber is told, and lets a test wait for it.
 final class Watcher<Value: Sendable>: Sendable {
@@ -10,7 +10,7 @@ final class Watcher<Value: Sendable>: Sendable {
     var end: End?
     var waiters: [(isDone: @Sendable ([Value], Bool) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
   }
-  private let notes = Mutex(Notes())
+  private let notes = Lock(Notes())
 
   var values: [Value] { notes.withLock { $0.values } }
   var end: End? { notes.withLock { $0.end } }

@@ -1,7 +1,7 @@
 import MartletJSON
+import MartletRuntime
 import MartletServer
 import MartletWireProtocols
-import Synchronization
 import Testing
 
 /// The program's own word on who may connect, in every dialect.
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `an accepted client gets the payload its protocol has room for`() async throws {
-    let asked = Mutex<[ConnectionRequest]>([])
+    let asked = Lock<[ConnectionRequest]>([])
     try await Self.with({ request in
       asked.withLock { $0.append(request) }
       return .accept(payload: ["user": request.payload["name"] ?? "?"])
@@ -72,7 +72,7 @@ import Testing
   @Test(arguments: StreamedSubscriptionTests.forms) func `a stream over HTTP is asked for as a socket is`(
     accept: String
   ) async throws {
-    let asked = Mutex<[ConnectionRequest]>([])
+    let asked = Lock<[ConnectionRequest]>([])
     try await Self.with({ request in
       asked.withLock { $0.append(request) }
       return request.payload["authToken"] == "good" ? .accept() : .refuse("not today")
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func `a shared event stream is asked for when it is opened, and nothing runs before`() async throws {
-    let asked = Mutex(0)
+    let asked = Lock(0)
     try await Self.with({ request in
       asked.withLock { $0 += 1 }
       return request.payload["Authorization"] == "Bearer good" ? .accept() : .refuse()

@@ -1,8 +1,8 @@
-import Synchronization
+import MartletRuntime
 
 /// How often something ran.
 final class Count: Sendable {
-  private let count = Mutex(0)
+  private let count = Lock(0)
 
   var value: Int { count.withLock { $0 } }
 

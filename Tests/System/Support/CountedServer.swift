@@ -6,7 +6,6 @@ import MartletServer
 import MartletSockets
 import MartletStore
 import MartletVocabulary
-import Synchronization
 
 /// A server put together by hand, so that its loops, its hubs and its writer can be counted.
 final class CountedServer: Sendable {
@@ -113,11 +112,11 @@ final class CountedServer: Sendable {
 
 /// Calls once, when it has been called often enough.
 final class Countdown: Sendable {
-  private let left: Mutex<Int>
+  private let left: Lock<Int>
   private let done: @Sendable () -> Void
 
   init(left: Int, done: @escaping @Sendable () -> Void) {
-    self.left = Mutex(left)
+    self.left = Lock(left)
     self.done = done
   }
 
@@ -139,7 +138,7 @@ final class HeldExecutor: StoreExecutor {
   }
 
   private let thread = StoreThread()
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// How often the writer was called, which is the most it can have been woken.
   var calls: Int { state.withLock { $0.calls } }

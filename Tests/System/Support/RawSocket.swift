@@ -4,7 +4,6 @@ import MartletRuntime
 import MartletSockets
 import MartletVocabulary
 import MartletWireProtocols
-import Synchronization
 import Testing
 
 /// A loop for the test's own sockets, shared by the suite.
@@ -27,10 +26,10 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
   }
 
   private let loop: EpollLoop
-  private let state = Mutex(State())
+  private let state = Lock(State())
   /// Keeps long messages as text: reading them as JSON is slow without optimisation.
-  private let parses = Mutex(true)
-  private let chosen = Mutex<String?>(nil)
+  private let parses = Lock(true)
+  private let chosen = Lock<String?>(nil)
   /// The subprotocol the server chose.
   var subprotocol: String? { chosen.withLock { $0 } }
   /// On the loop.
