@@ -33,11 +33,12 @@ func system(_ name: String, pkgConfig: String, package: String) -> Target {
 }
 
 func suite(
-  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [],
+  settings: [SwiftSetting] = []
 ) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, resources: resources,
-    swiftSettings: common)
+    swiftSettings: common + settings)
 }
 
 let floor0: [Target] = [
@@ -187,6 +188,8 @@ let suites: [Target] = [
     martlet(
       "Vocabulary", "JSON", "Core", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution", "Publishers")
       + ["Martlet"]),
+  // Code as applications have it, whose default isolation is the main actor.
+  suite("MainActor", martlet("Publishers", "Server") + ["Martlet"], settings: [.defaultIsolation(MainActor.self)]),
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
   suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
   suite("House", []),

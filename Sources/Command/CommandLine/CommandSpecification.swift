@@ -54,7 +54,7 @@ struct CommandSpecification: Sendable {
   }
 
   static func aligned(_ rows: [(String, String)]) -> [String] {
-    let width = min(rows.map(\.0.count).max() ?? 0, 28)
+    let width = min(rows.map(\.0.count).max() ?? 0, 32)
     return rows.map { left, right in
       "  " + left + String(repeating: " ", count: max(2, width + 2 - left.count)) + right
     }

@@ -43,6 +43,9 @@ enum NamedFile {
       if path == "-" { return FileHandle.standardInput.readDataToEndOfFile() }
       return try Data(contentsOf: URL(fileURLWithPath: path))
     } catch {
+      if (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true {
+        throw CommandFailure(.io, "\(path) cannot be read: it is a folder.")
+      }
       throw CommandFailure(.io, "\(path) cannot be read: \(reason(error)).")
     }
   }

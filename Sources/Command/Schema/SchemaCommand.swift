@@ -43,13 +43,21 @@ enum SchemaCommand: Subcommand {
 
   /// The schema of a file; its mistakes, one a line, when it has some.
   static func read(_ path: String) throws(CommandFailure) -> ModelSchema {
-    let text = try NamedFile.text(path)
+    try read(try NamedFile.text(path), of: path)
+  }
+
+  /// The same of a text that was read from the file.
+  static func read(_ text: String, of path: String) throws(CommandFailure) -> ModelSchema {
     do {
       return try ModelSchema(text, name: path)
     } catch {
       let lines = error.errors.map { error in
         let place = error.locations.first.map { "\(path):\($0.line):\($0.column): " } ?? "\(path): "
         return place + error.message
+      }
+      if !text.contains("@model"), error.errors.contains(where: { $0.message.contains("Query root type") }) {
+        let hint = "Write @model behind a type's name to store it and give it operations: type Todo @model { id: ID! }"
+        throw CommandFailure(.badData, (lines + [hint]).joined(separator: "\n"))
       }
       throw CommandFailure(.badData, lines.joined(separator: "\n"))
     }

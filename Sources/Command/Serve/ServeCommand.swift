@@ -44,7 +44,11 @@ enum ServeCommand: Subcommand {
       }
       try server.start()
     } catch {
-      throw CommandFailure(Self.exitCode(error.code), error.description)
+      // Told as `schema check` tells it: with the file and the place.
+      if error.code == .schema { _ = try SchemaCommand.read(configuration.schema, of: arguments.operands[0]) }
+      var text = error.description
+      if text.contains("Address already in use") { text += "; --port takes another one, 0 a free one" }
+      throw CommandFailure(Self.exitCode(error.code), text)
     }
     let signals = Signals.sequence([SIGINT, SIGTERM, SIGHUP])
     let scheme = configuration.certificate == nil ? "http" : "https"

@@ -126,7 +126,7 @@ final class ConnectionDriver {
     question = nil
     switch answer {
     case .success(let credentials): open(credentials)
-    case .failure(let error): ended(.failed("no credentials: \(error)", status: nil))
+    case .failure(let error): ended(.failed("no credentials: \(error)", status: nil), cause: error)
     }
   }
 
@@ -342,7 +342,7 @@ final class ConnectionDriver {
   // MARK: Ends
 
   /// The socket or the attempt is over; what follows is the machine's decision.
-  private func ended(_ ending: ReconnectMachine.Ending) {
+  private func ended(_ ending: ReconnectMachine.Ending, cause: (any Error)? = nil) {
     dropSocket()
     switch ending {
     case .closed(let code, let reason): events.tell(.disconnected(code: Int(code.rawValue), reason: reason))
@@ -354,7 +354,9 @@ final class ConnectionDriver {
     switch decision {
     case .rest: rest()
     case .giveUp(let code, let text, let closeCode, let errors):
-      fail(GraphQLClientError(code, text, closeCode: closeCode, errors: errors))
+      fail(
+        GraphQLClientError(
+          code, text, underlying: cause, closeCode: closeCode, status: ending.status, errors: errors))
       rest()
     case .refresh(let code):
       moveAll(to: .reconnecting, because: why)

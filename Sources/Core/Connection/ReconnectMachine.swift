@@ -14,6 +14,14 @@ package struct ReconnectMachine: Sendable {
     /// The server speaks another protocol.
     case mismatched(String)
 
+    /// The HTTP status of an attempt that was answered by one.
+    var status: Int? {
+      switch self {
+      case .failed(_, let status): status
+      case .closed, .refused, .mismatched: nil
+      }
+    }
+
     /// Why, in words.
     var text: String {
       switch self {
@@ -85,7 +93,7 @@ package struct ReconnectMachine: Sendable {
       case .afterBackoff, .ifOperationsAreOpen: return pause(text, number, now, &random)
       }
     case .failed(let text, let status):
-      if status == 401 || status == 403 { return refused(status ?? 401, text, closeCode: status ?? 401) }
+      if let status, status == 401 || status == 403 { return refused(status, text, closeCode: nil) }
       return pause(text, nil, now, &random)
     case .mismatched(let answered):
       failures = 0

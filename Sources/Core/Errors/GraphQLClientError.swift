@@ -15,7 +15,9 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
 
     /// The request cannot be sent: a URL of another scheme, or an id in use.
     public static let invalidRequest = Code(.invalidRequest)
-    /// No connection came about in as many attempts as the configuration allows; `underlying` is the last cause.
+    /// No connection came about in as many attempts as the configuration allows. The message is the last cause; where
+    /// it had one, `status` is its HTTP status, `closeCode` its close code, and `underlying` what the credential provider
+    /// threw.
     public static let connectFailed = Code(.connectFailed)
     /// The server closed with a code after which another attempt would end the same way; see `closeCode`.
     public static let connectionClosed = Code(.connectionClosed)
@@ -89,11 +91,11 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     self.errors = errors
   }
 
-  /// Code, message and causes, in one line.
+  /// Code, message, close code or HTTP status, and what caused it, in one line.
   public var description: String {
     var text = "\(code): \(message)"
     if let closeCode { text += " (close code \(closeCode))" }
-    if let status { text += " (HTTP status \(status))" }
+    if let status, !message.contains("\(status)") { text += " (HTTP status \(status))" }
     if let underlying { text += "; caused by: \(underlying)" }
     return text
   }

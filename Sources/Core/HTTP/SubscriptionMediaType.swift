@@ -10,7 +10,10 @@ public enum SubscriptionMediaType: Sendable, Hashable {
 
   /// The two modes of GraphQL over server-sent events.
   public enum EventStreamMode: Sendable, Hashable {
-    case distinctConnections, singleConnection
+    /// One response for each subscription.
+    case distinctConnections
+    /// One response that all subscriptions of a transport share.
+    case singleConnection
   }
 
   /// Server-sent events in one of their modes.

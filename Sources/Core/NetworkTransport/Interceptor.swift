@@ -1,5 +1,5 @@
 /// One step of the chain every operation passes, whatever transport carries it: it may change the request, answer it by
-/// itself, ask again, or look at the answer.
+/// itself, ask again, or look at the answer. Of a subscription it may change the request, and sees what becomes of it.
 ///
 ///     struct Language: Interceptor {
 ///       func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
@@ -19,8 +19,14 @@ public protocol Interceptor: Sendable {
   /// operation. The default does nothing.
   func received(_ part: OperationPart, of request: OperationRequest) throws
 
-  /// A subscription is about to start. The default leaves it as it is.
+  /// A subscription is about to start. What this answers is what starts; throwing keeps it from starting. The default
+  /// leaves it as it is.
   func subscribe(_ request: OperationRequest) throws -> OperationRequest
+
+  /// A subscription that passed has an event, a gap, or another state: whatever its transport is, in order, before its
+  /// consumer hears of it; the innermost interceptor first. It looks on and cannot change them. Called on the
+  /// transport's thread, or on the one that cancels, so it must not wait. The default does nothing.
+  func received(_ news: SubscriptionNews, of request: OperationRequest)
 }
 
 extension Interceptor {
@@ -34,6 +40,9 @@ extension Interceptor {
 
   /// Leaves the subscription as it is.
   public func subscribe(_ request: OperationRequest) throws -> OperationRequest { request }
+
+  /// Does nothing.
+  public func received(_ news: SubscriptionNews, of request: OperationRequest) {}
 }
 
 /// Says which interceptors an operation passes, the outermost first.
@@ -60,11 +69,18 @@ public struct InterceptedTransport: NetworkTransport {
     try await run(request) { [transport] in try await transport.send($0) }
   }
 
-  /// Starts a subscription as the chain leaves it.
+  /// Starts a subscription as the chain leaves it, and tells the chain what becomes of it.
   public func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
-    var request = request
-    for interceptor in provider.interceptors(for: request) { request = try interceptor.subscribe(request) }
-    try transport.subscribe(request, feeding: feed)
+    let chain = provider.interceptors(for: request)
+    var passed = request
+    for interceptor in chain { passed = try interceptor.subscribe(passed) }
+    let started = passed
+    if !chain.isEmpty {
+      feed.core.observe { news in
+        for interceptor in chain.reversed() { interceptor.received(news, of: started) }
+      }
+    }
+    try transport.subscribe(started, feeding: feed)
   }
 
   /// Shuts the transport down.

@@ -1,4 +1,5 @@
-/// Adds header fields to every request.
+/// Adds header fields to every request that goes by HTTP. An operation on a WebSocket has none: what a server is to know
+/// there goes with the handshake (`ConnectionConfiguration.headers`, `Credentials`) or into `connectingPayload`.
 public struct HeaderInterceptor: Interceptor {
   private let fields: @Sendable (OperationRequest) -> [(name: String, value: String)]
 
@@ -22,7 +23,8 @@ public struct HeaderInterceptor: Interceptor {
   }
 }
 
-/// Asks a query again when its connection was lost or nobody answered. A mutation is never sent twice.
+/// Asks a query again when its connection was lost or nobody answered. A mutation is never sent twice; subscriptions are
+/// their transport's to make again.
 public struct RetryInterceptor: Interceptor {
   /// How often a query is sent at most, the first time included.
   public var attempts: Int
@@ -62,6 +64,8 @@ public struct ObservingInterceptor: Interceptor {
     case answered(OperationRequest, OperationPayload)
     /// It failed.
     case failed(OperationRequest, any Error)
+    /// A subscription has an event, a gap or another state.
+    case subscription(OperationRequest, SubscriptionNews)
   }
 
   private let tell: @Sendable (Event) -> Void
@@ -93,5 +97,10 @@ public struct ObservingInterceptor: Interceptor {
   public func subscribe(_ request: OperationRequest) throws -> OperationRequest {
     tell(.sent(request))
     return request
+  }
+
+  /// Tells of the subscription's events and states.
+  public func received(_ news: SubscriptionNews, of request: OperationRequest) {
+    tell(.subscription(request, news))
   }
 }

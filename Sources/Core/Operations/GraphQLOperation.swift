@@ -2,7 +2,12 @@ public import MartletJSON
 
 /// The three kinds of operation.
 public enum GraphQLOperationKind: String, Hashable, Sendable, CaseIterable {
-  case query, mutation, subscription
+  /// Reads, and has one answer.
+  case query
+  /// Writes, and has one answer.
+  case mutation
+  /// Is answered again and again.
+  case subscription
 }
 
 /// An operation with its variables, and the type of its results. `martlet generate` writes such types; a hand-written

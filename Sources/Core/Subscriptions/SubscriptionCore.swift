@@ -21,6 +21,7 @@ package final class SubscriptionCore: Sendable {
     var toldConnected = false
     var onCancel: (@Sendable () -> Void)?
     var onRoom: (@Sendable () -> Void)?
+    var news = NewsQueue()
   }
   private let shared: Lock<Shared>
   /// Whether the bound was asked for; otherwise it is the transport's.
@@ -45,6 +46,15 @@ package final class SubscriptionCore: Sendable {
     }
   }
 
+  /// From now on told of every event and every change of the state, before the consumer is. Before anything is delivered.
+  func observe(_ hear: @escaping @Sendable (SubscriptionNews) -> Void) {
+    shared.withLock { $0.news.add(hear) }
+  }
+
+  private func tellNews() {
+    while let (news, hear) = shared.withLock({ $0.news.next() }) { hear(news) }
+  }
+
   package var state: SubscriptionState { shared.withLock { $0.state } }
   package var isConfirmed: Bool { shared.withLock { $0.isConfirmed } }
   package var highWater: Int { shared.withLock { $0.buffer.highWater } }
@@ -54,13 +64,16 @@ package final class SubscriptionCore: Sendable {
 
   /// Hands an event to the consumer. True asks the connection to stop reading until `onRoom`.
   package func deliver(_ event: SubscriptionEvent) -> Bool {
-    let (consumer, appended) = shared.withLock { shared -> (CheckedContinuation<Void, Never>?, EventBuffer.Appended) in
-      if shared.state.isFinished { return (nil, .kept) }
+    let (consumer, appended, hasNews) = shared.withLock {
+      shared -> (CheckedContinuation<Void, Never>?, EventBuffer.Appended, Bool) in
+      if shared.state.isFinished { return (nil, .kept, false) }
+      let hasNews = shared.news.append(SubscriptionNews(event))
       let appended = shared.buffer.append(event)
       if appended == .full { shared.isHoldingReader = true }
       defer { shared.consumer = nil }
-      return (shared.consumer, appended)
+      return (shared.consumer, appended, hasNews)
     }
+    if hasNews { tellNews() }
     consumer?.resume()
     if appended == .overflowed {
       let error = GraphQLClientError(.slowConsumer, "the subscription's buffer is full")
@@ -80,12 +93,14 @@ package final class SubscriptionCore: Sendable {
         shared.isConfirmed = shared.isConfirmed || isConfirmed
         return []
       }
+      let isChange = !shared.state.isSameStep(as: state)
       shared.state = state
       shared.isConfirmed = isConfirmed
       var actions: [() -> Void] = []
+      if isChange, shared.news.append(.state(state)) { actions.append { self.tellNews() } }
       if case .finished(.cancelled) = state { shared.buffer.removeAll() }
       if let consumer = Self.tell(life ?? SubscriptionLife(state), &shared) { actions.append { consumer.resume() } }
-      for waiter in shared.stateWaiters.sorted(by: { $0.key < $1.key }) {
+      for waiter in isChange ? shared.stateWaiters.sorted(by: { $0.key < $1.key }) : [] {
         actions.append {
           waiter.value.yield(state)
           if state.isFinished { waiter.value.finish() }

@@ -20,6 +20,20 @@ public enum SubscriptionState: Sendable {
     case .pending, .active, .reconnecting, .paused: false
     }
   }
+
+  /// Whether both are the same of the five, however they finished.
+  func isSameStep(as other: SubscriptionState) -> Bool {
+    func step(_ state: SubscriptionState) -> Int {
+      switch state {
+      case .pending: 0
+      case .active: 1
+      case .reconnecting: 2
+      case .paused: 3
+      case .finished: 4
+      }
+    }
+    return step(self) == step(other)
+  }
 }
 
 /// How a subscription ended.

@@ -2,8 +2,30 @@
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The rule that was broken.
   public enum Code: String, Sendable {
-    case unexpectedEnd, unexpectedByte, trailingBytes, malformedNumber, numberOutOfRange, malformedEscape
-    case loneSurrogate, controlCharacter, malformedUTF8, duplicateKey, tooDeep, tooLarge
+    /// The text ends inside a value.
+    case unexpectedEnd
+    /// A byte that cannot stand where it stands.
+    case unexpectedByte
+    /// Something follows the value.
+    case trailingBytes
+    /// A number that is not written as JSON writes numbers.
+    case malformedNumber
+    /// A number beyond what a double holds.
+    case numberOutOfRange
+    /// A backslash with something behind it that is no escape.
+    case malformedEscape
+    /// Half of a surrogate pair alone.
+    case loneSurrogate
+    /// A control character that is not escaped.
+    case controlCharacter
+    /// Bytes that are not UTF-8.
+    case malformedUTF8
+    /// A second member of one name, where `JSONLimits` refuses it.
+    case duplicateKey
+    /// More levels than `JSONLimits.depth`.
+    case tooDeep
+    /// More bytes than `JSONLimits.bytes`.
+    case tooLarge
   }
 
   /// The rule that was broken.

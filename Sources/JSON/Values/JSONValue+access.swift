@@ -67,6 +67,11 @@ extension JSONValue: CustomStringConvertible {
   public var description: String { String(decoding: serialized(), as: UTF8.self) }
 }
 
+extension JSONObject: CustomStringConvertible {
+  /// The compact form as text.
+  public var description: String { JSONValue.object(self).description }
+}
+
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

@@ -44,7 +44,8 @@ extension GraphQLRequest {
 }
 
 extension GraphQLRequest where R: Model {
-  /// Writes a new record. Fields without a value are left to the server.
+  /// Writes a new record. Fields without a value are left to the server. Other models that this one holds (`.model`,
+  /// `.key(of:)`, `.page(of:)` in `nested`) are not written: what relates two records is the field with the other's key.
   public static func create(_ model: R) -> GraphQLRequest<R> {
     let operation = ModelOperation(R.self)
     return GraphQLRequest(operation.mutation("create", hasCondition: false), field: operation.field("create")) {
@@ -53,7 +54,7 @@ extension GraphQLRequest where R: Model {
   }
 
   /// Changes a record to these values, if it fulfils the condition. Fields of the model without a value become null;
-  /// fields that the model does not know stay as they are.
+  /// fields that the model does not know stay as they are, and so do other models it holds; see `create`.
   public static func update(_ model: R, where predicate: QueryPredicate? = nil) -> GraphQLRequest<R> {
     let operation = ModelOperation(R.self)
     let document = operation.mutation("update", hasCondition: predicate != nil)

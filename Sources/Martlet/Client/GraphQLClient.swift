@@ -155,6 +155,7 @@ public final class GraphQLClient: Sendable {
   /// Opens the connection again after `pause()`.
   public func resume() { connected?.resume() }
 
-  /// Ends everything; later operations fail with `shutDown`.
+  /// Ends everything: subscriptions as cancelled, queries and mutations on their way with `shutDown`, as later operations.
+  /// Returns at once; what was running ends a moment later.
   public func shutDown() { networkTransport.shutDown() }
 }

@@ -14,15 +14,22 @@ extension WebSocketTransport {
   ///   - urlSession: the session whose configuration is taken over.
   ///   - store: the store of the client; subscriptions write to it when they are told to.
   ///   - endpointURL: the server's address.
+  ///   - configuration: every other setting. The session's header fields come behind its own, and the session's time-out
+  ///     takes the place of its `openTimeout`.
   /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for a session with a proxy,
   ///   which is not supported.
-  public convenience init(urlSession: URLSession, store: GraphQLStore, endpointURL: URL) throws(GraphQLClientError) {
+  public convenience init(
+    urlSession: URLSession, store: GraphQLStore, endpointURL: URL,
+    configuration: ConnectionConfiguration = WebSocketTransport.configuration
+  ) throws(GraphQLClientError) {
     let session = urlSession.configuration
     if let proxies = session.connectionProxyDictionary, !proxies.isEmpty {
       throw GraphQLClientError(.invalidRequest, "the session has a proxy, which a WebSocketTransport cannot use")
     }
-    var configuration = WebSocketTransport.configuration
-    configuration.openTimeout = .seconds(max(1, session.timeoutIntervalForRequest))
+    var configuration = configuration
+    // A session may wait for ever, which is no duration: at most a day, and no less than a second.
+    let seconds = session.timeoutIntervalForRequest
+    configuration.openTimeout = .seconds(seconds > 1 ? min(seconds, 86_400) : 1)
     for (name, value) in session.httpAdditionalHeaders ?? [:] {
       configuration.headers.append((name: "\(name)", value: "\(value)"))
     }

@@ -22,8 +22,38 @@ public struct Log: Sendable {
 
   /// What a value in an entry means.
   public enum Key: String, Sendable {
-    case address, bytes, code, connection, count, duration, file, model, offset, operation, peer, port, reason
-    case status, term, version
+    /// The address listened on.
+    case address
+    /// A number of bytes.
+    case bytes
+    /// A close code, or an error's code.
+    case code
+    /// A connection's number in this process.
+    case connection
+    /// How many.
+    case count
+    /// How long, in words.
+    case duration
+    /// A file's path.
+    case file
+    /// A model's name.
+    case model
+    /// A place in the change log.
+    case offset
+    /// An operation's name or field.
+    case operation
+    /// The address of who is connected.
+    case peer
+    /// The port listened on.
+    case port
+    /// Why, in words.
+    case reason
+    /// An HTTP status.
+    case status
+    /// The change log's term, with which cursors begin.
+    case term
+    /// A version of schema or format.
+    case version
   }
 
   /// One entry.

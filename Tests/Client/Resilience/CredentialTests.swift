@@ -133,7 +133,7 @@ import Testing
     #expect(provider.reasons == [.connecting(attempt: 1), .refused(code: status)])
     #expect(stage.server.attempts.count == 2)
     #expect(stream.state.short == "failed(unauthorized)")
-    #expect(stream.state.error?.closeCode == status)
+    #expect(stream.state.error?.status == status && stream.state.error?.closeCode == nil)
     // The next operation begins anew.
     stage.server.door = .open
     let next = stage.subscribe()

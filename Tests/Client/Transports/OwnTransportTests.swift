@@ -156,6 +156,7 @@ private struct HeroChanged: GraphQLSubscription {
           switch event {
           case .sent(let request): log.append("sent \(request.operationName ?? "")")
           case .part(_, let part): log.append("part \(part.number)")
+          case .subscription: log.append("news")
           case .answered: log.append("answered")
           case .failed: log.append("failed")
           }

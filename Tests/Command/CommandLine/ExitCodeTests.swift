@@ -17,6 +17,16 @@ import Testing
     ("martlet sevre", .usage, "Did you mean 'serve'?"),
     ("martlet serve missing.graphql --memory", .io, "missing.graphql cannot be read: there is no such file."),
     ("echo 'type T @model { id: ID! x: Nope }' > s; martlet schema check s", .badData, "s:1:"),
+    ("echo 'type T @model { id: ID! x: Nope }' > s; martlet serve s --memory --dev", .badData, "s:1:"),
+    ("echo 'type T {' > s; martlet serve s --memory --dev", .badData, "s:2:1: Syntax Error"),
+    ("echo 'type T { id: ID! }' > s; martlet serve s --memory --dev", .badData, "Write @model behind a type's name"),
+    ("mkdir d; martlet serve d --memory --dev", .io, "d cannot be read: it is a folder."),
+    (
+      "echo 'type T @model { id: ID! }' > s; martlet serve s --memory --dev --port 0 > out & "
+        + "until grep -q Serving out; do sleep 0.1; done; port=$(sed 's/.*:\\([0-9]*\\)\\/.*/\\1/' out); "
+        + "martlet serve s --memory --dev --port $port; code=$?; kill %1; exit $code", .unavailable,
+      "Address already in use; --port takes another one"
+    ),
     ("echo 'type T @model { id: ID! }' > s; martlet serve s --memory --port 0", .configuration, "--dev"),
     (
       "echo 'type T @model @auth(rules: [{allow: owner}]) { id: ID! }' > s; martlet access new a --file a.json >/dev/null; "
