@@ -42,6 +42,8 @@ public struct ConnectionConfiguration: Sendable {
   /// Sends queries and mutations by their hash; nil always sends documents. Off by default: a server that does not know
   /// of it costs every operation one more request.
   public var persistedOperations: PersistedOperationPolicy?
+  /// Sends queries that start at about the same time as one HTTP request; nil sends each alone.
+  public var batching: BatchPolicy?
   /// Time for a query or mutation, credentials, connections and repeats included; it begins anew with every part of an
   /// answer that comes in parts, and with every stretch of a file that is sent. A mutation that may have been
   /// executed by then fails with `outcomeUnknown`, anything else with `timeout`.

@@ -57,7 +57,7 @@ package final class GraphQLConnection: Sendable {
       http = HTTPOperations(
         HTTPOperation.Surroundings(
           endpoint: endpoint.forRequests(configuration.dialect), configuration: configuration, environment: environment,
-          pool: pool,
+          pool: pool, batcher: configuration.batching.map { HTTPBatcher($0, pool, on: environment.loop) },
           knowledge: knowledge))
     }
     let drivers = Drivers(socket: socket, http: http, writes: WriteNumbering(environment.chance))

@@ -41,6 +41,8 @@ final class HTTPOperation {
     var configuration: ConnectionConfiguration
     var environment: ClientEnvironment
     var pool: HTTPPool
+    /// Gathers queries, where that is configured.
+    var batcher: HTTPBatcher?
     var knowledge: ServerKnowledge
   }
 
@@ -128,15 +130,21 @@ final class HTTPOperation {
     var call = HTTPCall(head: head, body: body)
     call.takesParts = inParts != nil
     call.needsFreshConnection = needsFreshConnection
-    ticket = home.pool.start(
-      call, part: { [weak self] in self?.received(part: $0) }, moved: { [weak self] in self?.restartDeadline() }
-    ) { [weak self] result in
+    let told: (Result<HTTPAnswer, HTTPLoss>) -> Void = { [weak self] result in
       guard let self else { return }
       ticket = nil
       switch result {
       case .success(let answer): answered(answer)
       case .failure(let loss): lost(loss)
       }
+    }
+    let mayShare = kind == .query && target == nil && extras.form == nil && inParts == nil && !needsFreshConnection
+    if mayShare, let batcher = home.batcher, let query = body.whole {
+      ticket = batcher.start(query, call, completion: told)
+    } else {
+      ticket = home.pool.start(
+        call, part: { [weak self] in self?.received(part: $0) }, moved: { [weak self] in self?.restartDeadline() },
+        completion: told)
     }
   }
 

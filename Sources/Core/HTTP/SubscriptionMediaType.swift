@@ -26,7 +26,7 @@ public enum SubscriptionMediaType: Sendable, Hashable {
 
   var accept: String {
     switch self {
-    case .multipart: #"multipart/mixed;subscriptionSpec="1.0", application/json"#
+    case .multipart: #"multipart/mixed;subscriptionSpec="1.0", application/graphql-response+json, application/json"#
     // Some servers look for exactly this. Refusals are read whatever their type.
     case .eventStream, .sharedEventStream: "text/event-stream"
     }

@@ -109,6 +109,22 @@ import Testing
     }
   }
 
+  @Test func `queries that start together share a request, and a refused one fails alone`() async throws {
+    try await serving { url in
+      var configuration = ConnectionConfiguration()
+      configuration.batching = BatchPolicy(operations: 3, wait: .seconds(30))
+      let client = try GraphQLClient(url: url, configuration: configuration)
+      // Nothing leaves before the third is there.
+      async let first = client.query("{ hero { name } }")
+      async let second = client.query("{ numbers }")
+      let third = Task { try await client.query("{ nothing }") }
+      #expect(try await first.data?["hero"]?["name"] == "Leia")
+      #expect(try await second.data?["numbers"] == [1, 2, 3])
+      let error = await #expect(throws: GraphQLClientError.self) { try await third.value }
+      #expect(error?.code == .operationFailed)
+    }
+  }
+
   @Test func `files go up from disk and from memory`() async throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "martlet-\(UUID().uuidString).bin")
     try Data(repeating: 7, count: 3_000_000).write(to: url)

@@ -29,6 +29,12 @@ enum ClientOverHTTP {
     return client
   }
 
+  static func sharing(_ url: URL) throws -> GraphQLClient {
+    var configuration = ConnectionConfiguration()
+    configuration.batching = BatchPolicy()
+    return try GraphQLClient(url: url, configuration: configuration)
+  }
+
   static func parts(_ client: GraphQLClient, show: (JSONValue?, Bool) -> Void) async throws {
     for try await profile in try client.fetchInParts(query: Profile()) {
       show(profile.data, profile.hasNext)
