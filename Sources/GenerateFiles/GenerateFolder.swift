@@ -31,8 +31,14 @@ package struct GenerateFolder: Sendable {
   /// The whole schema, with what `@model` types generate.
   package func schema() throws(GenerationErrors) -> Schema {
     var files: [SourceFile] = []
-    for path in settings.schema { files.append(try file(path)) }
+    for path in schemaPaths { files.append(try file(path)) }
     return try Self.schema(files)
+  }
+
+  private var schemaPaths: [String] {
+    guard settings.schema == GenerateSettings().schema else { return settings.schema }
+    let found = GenerateSettings.schemaNames.first { FileManager.default.fileExists(atPath: url($0).path) }
+    return found.map { [$0] } ?? settings.schema
   }
 
   /// The whole schema of texts.
@@ -43,7 +49,7 @@ package struct GenerateFolder: Sendable {
     }
     guard hasModels, let text = sources.text else { return try sources.schema() }
     do {
-      return try ModelSchema(text).schema
+      return try ModelSchema(text, options: SchemaOptions(incrementalDelivery: true)).schema
     } catch {
       throw sources.placed(error.errors)
     }
@@ -129,7 +135,7 @@ package struct GenerateFolder: Sendable {
   /// The operation files that the patterns choose, in order of their paths. Schema files are none.
   package func operationPaths() -> [String] {
     let globs = settings.operations.map(Glob.init)
-    let schema = Set(settings.schema.map { url($0).standardizedFileURL.path })
+    let schema = Set(schemaPaths.map { url($0).standardizedFileURL.path })
     let base = root.standardizedFileURL.path + "/"
     guard let walker = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil) else { return [] }
     var paths: [String] = []

@@ -13,6 +13,8 @@ package struct GenerateSettings: Hashable, Sendable {
 
   /// The name of the file the command and the plugin look for.
   package static let fileName = "martlet-generate.json"
+  /// Where the schema is when nothing is said: the first of these that is there.
+  package static let schemaNames = ["schema.graphql", "schema.graphqls", "schema.json"]
 
   package init(
     schema: [String] = ["schema.graphql"], operations: [String] = ["**/*.graphql"], output: String = "Generated",

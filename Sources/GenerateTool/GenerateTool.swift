@@ -2,13 +2,14 @@ internal import Foundation
 import MartletGenerateFiles
 import MartletGenerator
 
-/// What the build plugin runs: `martlet-generate CONFIGURATION OUTPUT.swift`. People use `martlet generate`.
+/// What the build plugin runs: `martlet-generate CONFIGURATION OUTPUT.swift`, or with a folder in place of a configuration
+/// for the defaults. People use `martlet generate`.
 @main
 enum GenerateTool {
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())
     guard words.count == 2 else {
-      report("USAGE: martlet-generate CONFIGURATION OUTPUT.swift")
+      report("USAGE: martlet-generate CONFIGURATION|FOLDER OUTPUT.swift")
       exit(64)
     }
     do {
@@ -29,9 +30,11 @@ enum GenerateTool {
 
   private static func run(configuration path: String, output: String) throws {
     let url = URL(fileURLWithPath: path)
-    var settings = try GenerateSettings(try String(contentsOf: url, encoding: .utf8), file: path)
+    let isFolder = (try? url.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true
+    var settings = GenerateSettings()
+    if !isFolder { settings = try GenerateSettings(try String(contentsOf: url, encoding: .utf8), file: path) }
     settings.output = output
-    let folder = GenerateFolder(url.deletingLastPathComponent().path, settings: settings)
+    let folder = GenerateFolder((isFolder ? url : url.deletingLastPathComponent()).path, settings: settings)
     _ = try folder.write(try folder.generate(try folder.schema()))
   }
 

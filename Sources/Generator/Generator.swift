@@ -41,7 +41,7 @@ package enum Generator {
     ]
     for error in Validator.validate(sources.document, against: schema, limits: limits.validation)
     where !ignored.contains(error.rule ?? "") {
-      errors.append(sources.error(.validation, error.message, at: error.locations.first))
+      errors.append(sources.error(.validation, error.message, at: error.locations))
     }
     guard errors.isEmpty else {
       throw GenerationErrors(

@@ -34,7 +34,7 @@ import Testing
 
   @Test func `one name in two files is found`() throws {
     let complaints = try Made.complaints(Self.schema, "query A { a }", "query A { b }")
-    #expect(complaints == ["1.graphql:1:7: There can be only one operation named 'A'."])
+    #expect(complaints == ["1.graphql:1:7: There can be only one operation named 'A'. See also 2.graphql:1:7."])
   }
 
   @Test func `an unused fragment is no mistake`() throws {
@@ -76,16 +76,35 @@ import Testing
   }
 
   @Test func `a schema's names that Swift cannot have are renamed by configuration`() throws {
-    let schema = "type Query { p: Optional } enum Optional { A a_b aB }"
+    let schema = "type Query { p: Optional } enum Optional { A }"
     let renamed = GeneratorConfiguration(typeNames: ["Optional": "Option"])
     #expect(
       try Made.complaints(schema, "query A { p }") == [
         "The enum Optional would be the Swift type 'Optional', which generated code needs. "
           + "Give it another name with \"typeNames\" in the configuration."
       ])
+    #expect(try Made.complaints(schema, "query A { p }", configuration: renamed) == [])
+    let mapped = GeneratorConfiguration(scalars: ["Moment": .init("Date", module: "Foundation")])
     #expect(
-      try Made.complaints(schema, "query A { p }", configuration: renamed)
-        == ["1:28: 'a_b' and 'aB' of Optional would both be 'aB' in Swift."])
+      try Made.complaints(
+        "type Query { a: Date b: Moment } enum Date { X } scalar Moment", "query A { a b }", configuration: mapped) == [
+          "The enum Date would be the Swift type 'Date', which a scalar is mapped to. "
+            + "Give it another name with \"typeNames\" in the configuration."
+        ])
+  }
+
+  @Test func `values of an enum that differ by case or underscores only keep the schema's spelling`() throws {
+    let text = try Made.text(
+      "SchemaTypes", "type Query { p: P } enum P { FOO foo a_b aB self self_ X }", "query A { p }")
+    #expect(
+      text.contains("allCases: [Self] = [.FOO, .foo, .a_b, .aB, .self_, .self__, .x]"), "\(text)")
+  }
+
+  @Test func `a word of a document imports nothing`() throws {
+    let mapped = GeneratorConfiguration(access: .public, scalars: ["Moment": .init("Date", module: "Foundation")])
+    let text = try Made.text(
+      "DateQuery", "type Query { b: Int a: Moment } scalar Moment", "query Date { b }", configuration: mapped)
+    #expect(!text.contains("Foundation"))
   }
 
   @Test func `types that would hide others get another name`() throws {

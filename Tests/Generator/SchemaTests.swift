@@ -115,6 +115,55 @@ import Testing
     #expect(error?.description == "b.graphql:3:6: Unknown type 'C'. Did you mean 'B'?")
   }
 
+  // MARK: Schemas that are not the reader's to change
+
+  @Test func `a schema as AppSync hands it out is understood`() throws {
+    let schema = """
+      schema { query: Query subscription: Subscription }
+      type Query { todos(after: AWSDateTime): [Todo!] @aws_api_key }
+      type Subscription { onCreateTodo: Todo @aws_subscribe(mutations: ["createTodo"]) }
+      type Todo @aws_api_key @aws_cognito_user_pools { id: ID! at: AWSTimestamp body: AWSJSON }
+      """
+    let output = try Generator.generate(
+      schema: try GenerateFolder.schema([SourceFile(name: "s", text: schema)]),
+      operations: [SourceFile(name: "o", text: "query A($t: AWSDateTime) { todos(after: $t) { id at body } }")])
+    #expect(output.files.first?.text.contains("var at: Int?") == true)
+  }
+
+  @Test func `directives of a federated schema need no definition, types do`() throws {
+    let text = """
+      extend schema @link(url: "https://example.com", import: ["@key"])
+      type Query { me: User @tag(name: "x") }
+      type User @key(fields: "id") { id: ID! @shareable }
+      """
+    #expect(try GenerateFolder.schema([SourceFile(name: "s", text: text)]).type("User") != nil)
+    let error = #expect(throws: GenerationErrors.self) {
+      try GenerateFolder.schema([SourceFile(name: "s.graphql", text: "type User { id: ID! }")])
+    }
+    #expect(error?.description == "s.graphql: The schema has no query root type.")
+  }
+
+  @Test func `defaults that do not fit, as some servers tell them, are not the reader's fault`() throws {
+    let text = #"""
+      {"__schema":{"queryType":{"name":"Q"},"types":[
+      {"kind":"ENUM","name":"Order","enumValues":[{"name":"UP"}]},
+      {"kind":"OBJECT","name":"Q","fields":[{"name":"a","args":[
+        {"name":"order","defaultValue":"\"UP\"","type":{"kind":"ENUM","name":"Order"}},
+        {"name":"size","defaultValue":"<Size 3>","type":{"kind":"NON_NULL","ofType":{"kind":"SCALAR","name":"Int"}}}],
+        "type":{"kind":"SCALAR","name":"Int"}}]}]}}
+      """#
+    let schema = try GenerateFolder.schema([SourceFile(name: "s.json", text: text)])
+    let output = try Generator.generate(schema: schema, operations: [SourceFile(name: "o", text: "query A { a }")])
+    #expect(output.selectedFields == 1)
+  }
+
+  @Test func `operations may ask for results in parts whatever the schema defines`() throws {
+    let schema = try GenerateFolder.schema([SourceFile(name: "s", text: "type Query { a: A } type A { x: Int! }")])
+    let output = try Generator.generate(
+      schema: schema, operations: [SourceFile(name: "o", text: "query D { a { ... @defer { x } } }")])
+    #expect(output.files.first?.text.contains("var x: Int?") == true)
+  }
+
   // MARK: Operations from a schema
 
   @Test func `every root field becomes an operation with all its arguments`() throws {

@@ -100,11 +100,8 @@ package struct IntrospectionReader {
       let place = "\(path)[\(index)]"
       var defaultValue: Value?
       if let written = input["defaultValue"]?.string {
-        do {
-          defaultValue = try Parser.parseConstantValue(written)
-        } catch {
-          throw failure("\(place).defaultValue", "is no GraphQL value: \(error.message)")
-        }
+        // Some servers write JSON or what their language prints. That there is a default is all that matters here.
+        defaultValue = (try? Parser.parseConstantValue(written)) ?? Value(.string(StringValue(written)))
       }
       inputs.append(
         InputValueDefinition(

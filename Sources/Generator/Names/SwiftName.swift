@@ -15,6 +15,20 @@ enum SwiftName {
     return unusableCases.contains(camel) ? camel + "_" : camel
   }
 
+  /// The names of an enum's cases. Values that would have one name (`FOO` and `foo`) keep the schema's spelling, since a
+  /// schema is seldom its reader's to change.
+  static func enumCases(_ values: [String]) -> [String] {
+    var count: [String: Int] = [:]
+    for value in values { count[enumCase(value), default: 0] += 1 }
+    var taken: Set<String> = []
+    return values.map { value in
+      var name = enumCase(value)
+      if count[name, default: 0] > 1 { name = unusableCases.contains(value) ? value + "_" : value }
+      while !taken.insert(name).inserted { name += "_" }
+      return name
+    }
+  }
+
   /// The name of a stored property: the response name, unless Swift cannot have it.
   static func property(_ name: String, besides taken: Set<String> = []) -> String {
     unusableProperties.contains(name) || taken.contains(name) ? name + "_" : name
@@ -49,7 +63,7 @@ enum SwiftName {
     "self", "Self", "Type", "Protocol", "init", "hashValue", "CodingKeys", "_",
   ]
   private static let unusableCases: Set<String> = [
-    "self", "init", "unknown", "allCases", "rawValue", "hashValue", "CodingKeys", "Type", "Protocol", "_",
+    "self", "Self", "init", "unknown", "allCases", "rawValue", "hashValue", "CodingKeys", "Type", "Protocol", "_",
   ]
 
   /// Properties of an operation that variables cannot be.
@@ -60,7 +74,7 @@ enum SwiftName {
     "Any", "Bool", "Codable", "CodingKey", "CodingKeys", "CaseIterable", "Data", "Decodable", "Decoder", "Double",
     "Encodable", "Encoder", "Hashable", "Int", "GraphQLMutation", "GraphQLNullable", "GraphQLQuery",
     "GraphQLSubscription", "Optional", "Protocol", "RawRepresentable", "Self", "Sendable", "String", "Swift", "Type",
-    "DecodingError",
+    "DecodingError", "SchemaTypes",
   ]
 
   private static let keywords: Set<String> = [

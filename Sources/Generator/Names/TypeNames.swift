@@ -5,12 +5,16 @@ struct TypeNames {
   let configuration: GeneratorConfiguration
   /// Names that nested types keep away from, because code inside the enclosing type means others by them.
   private var taken = SwiftName.takenTypes
+  /// Swift types of custom scalars.
+  private let scalars: Set<String>
   private var claimed: [String: String] = [:]
   private(set) var errors: [GenerationError] = []
 
   init(configuration: GeneratorConfiguration) {
     self.configuration = configuration
-    for scalar in configuration.scalars.values { taken.insert(scalar.type) }
+    // Of a name with dots the first part is what a nested type could hide.
+    scalars = Set(configuration.scalars.values.map { String($0.type.prefix { $0 != "." }) })
+    taken.formUnion(scalars)
   }
 
   /// `ReviewAdded` of a subscription -> `ReviewAddedSubscription`.
@@ -44,6 +48,8 @@ struct TypeNames {
   mutating func claim(_ name: String, for what: String, rename: String, _ error: (String) -> GenerationError) {
     if SwiftName.takenTypes.contains(name) {
       errors.append(error("\(what) would be the Swift type '\(name)', which generated code needs. \(rename)"))
+    } else if scalars.contains(name) {
+      errors.append(error("\(what) would be the Swift type '\(name)', which a scalar is mapped to. \(rename)"))
     } else if let other = claimed[name] {
       errors.append(error("\(what) and \(other) would both be the Swift type '\(name)'. \(rename)"))
     } else {

@@ -44,7 +44,8 @@ struct ConversionBuilder {
       var isOptional = own.isOptional
       if own.isOptional, !member.isOptional {
         guard isTop else { return nil }
-        guards.append(name)
+        // Type cases of the fragment may need the same member again.
+        if !guards.contains(name) { guards.append(name) }
         isOptional = false
       }
       var expression = value

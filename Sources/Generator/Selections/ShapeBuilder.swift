@@ -61,6 +61,7 @@ struct ShapeBuilder {
     var collector = SelectionCollector(schema: schema, fragments: fragments, scope: scope, outer: outer?.scope)
     for source in written { collector.collect(source, mayNarrow: outer == nil) }
     var scopeNames = MemberNames(shape: shape.path)
+    scopeNames.reserved = reserved(collector, outer)
     for responseName in collector.order {
       guard let occurrences = collector.occurrences[responseName], let first = occurrences.first else { continue }
       let property = SwiftName.property(responseName)
@@ -71,7 +72,7 @@ struct ShapeBuilder {
       let property = "as" + SwiftName.type(type.name)
       let location = written.first?.set.location ?? .none
       claim(property, of: "... on \(type.name)", at: location, &scopeNames)
-      let caseName = names.nested("As" + SwiftName.type(type.name))
+      let caseName = typeName("As" + SwiftName.type(type.name), scopeNames)
       claimType(caseName, of: "... on \(type.name)", at: location, &scopeNames)
       let narrowed = scope.intersection(type.possibleTypes)
       let inner = self.shape(caseName, in: shape.path, written, scope: narrowed, outer: shape)
@@ -100,7 +101,7 @@ struct ShapeBuilder {
       member.leaf = names.leaf(type)
       return member
     }
-    member.ways = occurrences.map { Shape.Way(field: ObjectIdentifier($0.field), conditions: $0.conditions) }
+    member.ways = Self.ways(occurrences)
     if let same = outer?.member(responseName), same.ways == member.ways {
       member.child = same.child
       member.isShared = true
@@ -111,9 +112,7 @@ struct ShapeBuilder {
         Source(set: $0, parent: type, conditions: occurrence.conditions.subtracting(common))
       }
     }
-    // A property and a type of one name could not be told apart.
-    let plain = names.nested(SwiftName.type(responseName))
-    let name = plain == property ? plain + "Field" : plain
+    let name = typeName(SwiftName.type(responseName), scopeNames)
     claimType(name, of: responseName, at: first.field.location, &scopeNames)
     let scope = Set(type.possibleTypes)
     if let alias = aliasedFragment(written, for: type) {
@@ -137,7 +136,30 @@ struct ShapeBuilder {
     return spread.name.text
   }
 
+  private static func ways(_ occurrences: [SelectionCollector.Occurrence]) -> [Shape.Way] {
+    occurrences.map { Shape.Way(field: ObjectIdentifier($0.field), conditions: $0.conditions) }
+  }
+
   // MARK: Names
+
+  /// What types inside a shape cannot be called: its properties, which could not be told from types of the same name, and
+  /// the types of the shape around it that it shares, which they would hide.
+  private func reserved(_ collector: SelectionCollector, _ outer: Shape?) -> Set<String> {
+    var names = Set(collector.order.map { SwiftName.property($0) })
+    for (responseName, occurrences) in collector.occurrences {
+      if let same = outer?.member(responseName), let child = same.child, same.ways == Self.ways(occurrences) {
+        names.insert(child.name)
+      }
+    }
+    return names
+  }
+
+  /// A name for a type inside a shape.
+  private func typeName(_ plain: String, _ scopeNames: MemberNames) -> String {
+    var name = names.nested(plain)
+    while scopeNames.reserved.contains(name) { name += "Field" }
+    return name
+  }
 
   private mutating func claim(
     _ property: String, of what: String, at location: Location, _ scopeNames: inout MemberNames
@@ -169,6 +191,7 @@ struct ShapeBuilder {
 /// The names already used inside one struct, each with what it was made from.
 private struct MemberNames {
   let shape: String
+  var reserved: Set<String> = []
   var properties: [String: String] = [:]
   var types: [String: String] = [:]
 }

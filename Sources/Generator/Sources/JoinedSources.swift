@@ -60,6 +60,17 @@ package struct JoinedSources: Sendable {
     return GenerationError(kind, message, file: place?.file, location: place?.location)
   }
 
+  /// An error about several places: at the first, with the others in its message.
+  package func error(
+    _ kind: GenerationError.Kind, _ message: String, at locations: [SourceLocation]
+  ) -> GenerationError {
+    let others = locations.dropFirst().prefix(3).compactMap(place).map {
+      "\($0.file):\($0.location.line):\($0.location.column)"
+    }
+    let more = others.isEmpty ? "" : " See also " + others.joined(separator: ", ") + "."
+    return error(kind, message + more, at: locations.first)
+  }
+
   /// The name of the file a node was written in.
   func file(of location: Location) -> String? {
     location.source.flatMap(place)?.file

@@ -39,20 +39,28 @@ package struct SchemaSources: Sendable {
     }
   }
 
+  /// What schemas are taken to be: someone else's, whose server may send results in parts.
+  package static let options = SchemaOptions(incrementalDelivery: true, isForeign: true)
+
   /// The resolved schema.
   package func schema() throws(GenerationErrors) -> Schema {
+    let schema: Schema
     do {
-      return try Schema.build(from: document)
+      schema = try Schema.build(from: document, options: Self.options)
     } catch {
       throw placed(error.errors)
     }
+    guard schema.queryType != nil else {
+      throw GenerationErrors([GenerationError(.validation, "The schema has no query root type.", file: name)])
+    }
+    return schema
   }
 
   /// Errors of the document with the file each belongs to.
   package func placed(_ errors: [GraphQLError]) -> GenerationErrors {
     GenerationErrors(
       errors.map { error in
-        var placed = joined?.error(.validation, error.message, at: error.locations.first)
+        var placed = joined?.error(.validation, error.message, at: error.locations)
         if placed?.file == nil { placed?.file = name }
         return placed ?? GenerationError(.validation, error.message, file: name)
       })

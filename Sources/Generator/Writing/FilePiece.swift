@@ -18,7 +18,8 @@ struct FilePiece {
     return [GeneratedFile(name: "", text: text("\(GeneratedFile.mark). Do not edit.", lines, configuration))]
   }
 
-  private static func text(_ head: String, _ lines: [String], _ configuration: GeneratorConfiguration) -> String {
+  private static func text(_ head: String, _ all: [String], _ configuration: GeneratorConfiguration) -> String {
+    let lines = code(all)
     var modules = Set(
       configuration.scalars.values.compactMap { scalar in
         scalar.module.flatMap { module in lines.contains { mentions($0, scalar.type) } ? module : nil }
@@ -28,8 +29,17 @@ struct FilePiece {
       modules.insert("Martlet")
     }
     let imports = modules.sorted().map { "\(configuration.prefix)import \($0)" }
-    return ([head, "// swift-format-ignore-file", ""] + imports + (imports.isEmpty ? [] : [""]) + lines)
+    return ([head, "// swift-format-ignore-file", ""] + imports + (imports.isEmpty ? [] : [""]) + all)
       .joined(separator: "\n") + "\n"
+  }
+
+  /// The lines without strings, whose words are GraphQL.
+  private static func code(_ lines: [String]) -> [String] {
+    var isText = false
+    return lines.compactMap { line in
+      defer { if line.hasSuffix("\"\"\"") { isText.toggle() } }
+      return isText ? nil : String(line.prefix { $0 != "\"" })
+    }
   }
 
   /// Whether a line uses a type's name in code.

@@ -115,16 +115,10 @@ struct InputWriter {
   // MARK: Enums
 
   /// - Parameter isNullable: whether the enum stands where null and absent differ.
-  mutating func enumeration(_ type: NamedType, isNullable: Bool, to text: inout SwiftText) {
+  func enumeration(_ type: NamedType, isNullable: Bool, to text: inout SwiftText) {
     let name = names.schemaType(type.name)
-    var claimed: [String: String] = [:]
-    let cases = type.enumValues.map { value in
-      let property = SwiftName.enumCase(value.name)
-      if let other = claimed.updateValue(value.name, forKey: property) {
-        errors.append(collision(value.name, other, property, of: type))
-      }
-      return (value: value, name: SwiftName.escaped(property))
-    }
+    let swift = SwiftName.enumCases(type.enumValues.map(\.name))
+    let cases = zip(type.enumValues, swift).map { (value: $0, name: SwiftName.escaped($1)) }
     if configuration.descriptions { text.comment(type.description) }
     text.block("\(configuration.typePrefix)enum \(name): RawRepresentable, CaseIterable, Codable, Hashable, Sendable") {
       text in

@@ -22,10 +22,12 @@ extension StructWriter {
       text.line("let container = try decoder.container(keyedBy: CodingKeys.self)")
       for member in shape.members {
         let name = SwiftName.escaped(member.property)
-        let base = member.leaf ?? member.child?.name ?? "String"
+        // An extension does not see the types of the struct around this one.
+        let base = member.leaf ?? (member.isShared ? member.child?.path : member.child?.name) ?? "String"
         let type = Self.type(member.type.nonNull, base, isOptional: false)
         let call = member.isOptional ? "decodeIfPresent" : "decode"
-        text.line("\(name) = try container.\(call)(\(type).self, forKey: .\(name))")
+        // A field may be called as the variables here are.
+        text.line("self.\(name) = try container.\(call)(\(type).self, forKey: .\(name))")
       }
       for typeCase in shape.cases {
         // The objects of this shape that satisfy the condition.
@@ -50,7 +52,7 @@ extension StructWriter {
       for member in shape.members {
         let name = SwiftName.escaped(member.property)
         let call = member.isOptional ? "encodeIfPresent" : "encode"
-        text.line("try container.\(call)(\(name), forKey: .\(name))")
+        text.line("try container.\(call)(self.\(name), forKey: .\(name))")
       }
       // A case has all fields of this struct and more, so what it writes stands last.
       for typeCase in shape.cases { text.line("try \(typeCase.property)?.encode(to: encoder)") }

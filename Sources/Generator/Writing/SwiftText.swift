@@ -34,7 +34,9 @@ struct SwiftText {
   mutating func comment(_ text: String?) {
     guard let text, !text.isEmpty else { return }
     for part in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      let part = part.drop { $0 == " " }
+      // Control characters may not stand in Swift, not even here.
+      let part = String(
+        part.drop { $0 == " " }.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
       line(part.isEmpty ? "///" : "/// \(part)")
     }
   }
@@ -70,7 +72,8 @@ struct SwiftText {
       case "\n": escaped += "\\n"
       case "\r": escaped += "\\r"
       case "\t": escaped += "\\t"
-      case "\0": escaped += "\\0"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        escaped += "\\u{\(String(scalar.value, radix: 16))}"
       default: escaped.unicodeScalars.append(scalar)
       }
     }

@@ -25,6 +25,12 @@ enum BuiltIn {
     ) on FIELD
     """#
 
+  /// Scalars that AppSync's schemas use without defining them.
+  static let foreignScalars = """
+    scalar AWSDate scalar AWSTime scalar AWSDateTime scalar AWSTimestamp scalar AWSEmail scalar AWSJSON scalar AWSURL
+    scalar AWSPhone scalar AWSIPAddress
+    """
+
   /// The built-in scalars, the directives of section 3.13 and the introspection types of section 4.2, in the language
   /// they describe. `MetaFields` holds the fields section 4.1 adds to other types.
   static let source = #"""

@@ -21,19 +21,22 @@ struct SchemaBuilder {
       if options.incrementalDelivery {
         builtIn.definitions += try Parser.parse(BuiltIn.incrementalDirectives, limits: .schema).definitions
       }
+      if options.isForeign {
+        builtIn.definitions += try Parser.parse(BuiltIn.foreignScalars, limits: .schema).definitions
+      }
     } catch {
       throw SchemaErrors([error.graphQLError])
     }
     var report = TypeSystemReport()
     DefinitionUniqueness.check(document, &report)
     DefinitionReferences.check(document, builtIn: builtIn, &report)
-    AppliedDirectives.check(document, builtIn: builtIn, &report)
+    if !options.isForeign { AppliedDirectives.check(document, builtIn: builtIn, &report) }
     guard report.errors.isEmpty else { throw SchemaErrors(report.errors) }
     builder.collect(document, isBuiltIn: false)
     builder.collect(builtIn, isBuiltIn: true)
     let schema = builder.resolve(document, options)
     guard let schema, builder.errors.isEmpty else { throw SchemaErrors(builder.errors) }
-    check(schema, &report)
+    if !options.isForeign { check(schema, &report) }
     guard report.errors.isEmpty else { throw SchemaErrors(report.errors) }
     return schema
   }

@@ -126,16 +126,16 @@ nonisolated extension WorksQuery.Data.Works: Codable {
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    __typename = try container.decode(String.self, forKey: .__typename)
-    title = try container.decode(String.self, forKey: .title)
+    self.__typename = try container.decode(String.self, forKey: .__typename)
+    self.title = try container.decode(String.self, forKey: .title)
     asMap = try __typename == "Map" ? AsMap(from: decoder) : nil
     asBook = try __typename == "Book" ? AsBook(from: decoder) : nil
   }
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(__typename, forKey: .__typename)
-    try container.encode(title, forKey: .title)
+    try container.encode(self.__typename, forKey: .__typename)
+    try container.encode(self.title, forKey: .title)
     try asMap?.encode(to: encoder)
     try asBook?.encode(to: encoder)
   }

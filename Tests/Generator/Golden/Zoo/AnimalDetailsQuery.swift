@@ -94,22 +94,22 @@ nonisolated extension AnimalDetailsQuery.Data.Animal: Codable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    __typename = try container.decode(String.self, forKey: .__typename)
-    id = try container.decode(String.self, forKey: .id)
-    name = try container.decode(String.self, forKey: .name)
-    keeper = try container.decodeIfPresent(Keeper.self, forKey: .keeper)
-    friends = try container.decode([Friends].self, forKey: .friends)
+    self.__typename = try container.decode(String.self, forKey: .__typename)
+    self.id = try container.decode(String.self, forKey: .id)
+    self.name = try container.decode(String.self, forKey: .name)
+    self.keeper = try container.decodeIfPresent(Keeper.self, forKey: .keeper)
+    self.friends = try container.decode([Friends].self, forKey: .friends)
     asOtter = try __typename == "Otter" ? AsOtter(from: decoder) : nil
     asSwimmer = try __typename == "Otter" ? AsSwimmer(from: decoder) : nil
   }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(__typename, forKey: .__typename)
-    try container.encode(id, forKey: .id)
-    try container.encode(name, forKey: .name)
-    try container.encodeIfPresent(keeper, forKey: .keeper)
-    try container.encode(friends, forKey: .friends)
+    try container.encode(self.__typename, forKey: .__typename)
+    try container.encode(self.id, forKey: .id)
+    try container.encode(self.name, forKey: .name)
+    try container.encodeIfPresent(self.keeper, forKey: .keeper)
+    try container.encode(self.friends, forKey: .friends)
     try asOtter?.encode(to: encoder)
     try asSwimmer?.encode(to: encoder)
   }
@@ -122,15 +122,15 @@ nonisolated extension AnimalDetailsQuery.Data.Animal.Friends: Codable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    __typename = try container.decode(String.self, forKey: .__typename)
-    label = try container.decode(String.self, forKey: .label)
+    self.__typename = try container.decode(String.self, forKey: .__typename)
+    self.label = try container.decode(String.self, forKey: .label)
     asOwl = try __typename == "Owl" ? AsOwl(from: decoder) : nil
   }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(__typename, forKey: .__typename)
-    try container.encode(label, forKey: .label)
+    try container.encode(self.__typename, forKey: .__typename)
+    try container.encode(self.label, forKey: .label)
     try asOwl?.encode(to: encoder)
   }
 }

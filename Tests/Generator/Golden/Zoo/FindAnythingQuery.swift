@@ -83,7 +83,7 @@ nonisolated extension FindAnythingQuery.Data.Find: Codable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    __typename = try container.decode(String.self, forKey: .__typename)
+    self.__typename = try container.decode(String.self, forKey: .__typename)
     asPond = try __typename == "Pond" ? AsPond(from: decoder) : nil
     switch __typename {
     case "Otter", "Owl": asAnimal = try AsAnimal(from: decoder)
@@ -94,7 +94,7 @@ nonisolated extension FindAnythingQuery.Data.Find: Codable {
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(__typename, forKey: .__typename)
+    try container.encode(self.__typename, forKey: .__typename)
     try asPond?.encode(to: encoder)
     try asAnimal?.encode(to: encoder)
     try asOtter?.encode(to: encoder)
@@ -108,15 +108,15 @@ nonisolated extension FindAnythingQuery.Data.Find.AsPond.Inhabitants: Codable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    __typename = try container.decode(String.self, forKey: .__typename)
-    id = try container.decode(String.self, forKey: .id)
+    self.__typename = try container.decode(String.self, forKey: .__typename)
+    self.id = try container.decode(String.self, forKey: .id)
     asSwimmer = try __typename == "Otter" ? AsSwimmer(from: decoder) : nil
   }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(__typename, forKey: .__typename)
-    try container.encode(id, forKey: .id)
+    try container.encode(self.__typename, forKey: .__typename)
+    try container.encode(self.id, forKey: .id)
     try asSwimmer?.encode(to: encoder)
   }
 }

@@ -49,6 +49,38 @@ nonisolated extension GraphQLNullable where Wrapped == Mood {
   static var grumpy: Self { .some(.grumpy) }
 }
 
+nonisolated enum Tone: RawRepresentable, CaseIterable, Codable, Hashable, Sendable {
+  case LOW
+  case low
+  case Low_
+  case high
+  /// A value that the schema did not have when this was generated.
+  case unknown(String)
+
+  /// The values of the schema.
+  static let allCases: [Self] = [.LOW, .low, .Low_, .high]
+
+  init(rawValue: String) {
+    switch rawValue {
+    case "LOW": self = .LOW
+    case "low": self = .low
+    case "Low_": self = .Low_
+    case "HIGH": self = .high
+    default: self = .unknown(rawValue)
+    }
+  }
+
+  var rawValue: String {
+    switch self {
+    case .LOW: "LOW"
+    case .low: "low"
+    case .Low_: "Low_"
+    case .high: "HIGH"
+    case .unknown(let name): name
+    }
+  }
+}
+
 nonisolated struct AnimalFilter: Codable, Hashable, Sendable {
   var name: GraphQLNullable<String> = .none
   var mood: GraphQLNullable<Mood> = .none
