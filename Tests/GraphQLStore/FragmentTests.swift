@@ -89,9 +89,9 @@ import Testing
   }
 
   @Test func `a schema that is not valid is told at every use`() throws {
-    let bench = Bench { $0.schema = "type Query { a: Missing }" }
+    let bench = Bench { $0.schema = "type Query { a: Int } type Query { b: Int }" }
     let error = #expect(throws: GraphQLStoreError.self) { try bench.read("{ a }") }
     #expect(error?.code == .invalidSchema)
-    #expect(error?.description.contains("Missing") == true)
+    #expect(error?.description.contains("Query") == true)
   }
 }

@@ -53,4 +53,55 @@ import Testing
     let data = try await bench.store.withinReadTransaction { try $0.read(BoardQuery()) }
     #expect(data.flights[0].next?.map(\.id) == ["2", "3"])
   }
+
+  @Test func `a typed update can set nil, and leaves alone what the type does not have`() async throws {
+    struct Board: GraphQLQuery {
+      struct Data: Codable, Sendable, Hashable {
+        struct Flight: Codable, Sendable, Hashable {
+          var id: String
+          var gate: String?
+        }
+        var flights: [Flight]
+        var first: Flight?
+      }
+      static let operationName = "Board"
+      static let operationDocument = "query Board { flights { id gate delay } first { id gate delay } }"
+    }
+    let bench = Bench()
+    func sent(_ id: String, _ gate: JSONValue) -> JSONValue {
+      ["__typename": "Flight", "id": .string(id), "gate": gate, "delay": 5]
+    }
+    try bench.write(
+      Board.operationDocument,
+      ["flights": [sent("1", "A"), sent("2", nil)], "first": sent("1", "A")])
+    try await bench.store.withinReadWriteTransaction { transaction in
+      try transaction.update(Board()) { data in
+        data.flights[0].gate = nil
+        data.flights[1].gate = "B"
+        data.first = nil
+        data.flights.append(.init(id: "3"))
+      }
+    }
+    #expect(try await bench.record("Flight:1")?[CacheField("gate")] == .leaf(nil))
+    #expect(try await bench.record("Flight:1")?[CacheField("delay")] == .leaf(5))
+    #expect(try await bench.record("Flight:2")?[CacheField("gate")] == .leaf("B"))
+    #expect(try await bench.record("Flight:3")?[CacheField("gate")] == .leaf(nil))
+    #expect(try await bench.record("Flight:3")?[CacheField("delay")] == nil)
+    #expect(try await bench.record("QUERY_ROOT.first")?[CacheField("first")] == .leaf(nil))
+  }
+
+  @Test func `an update of one object whose key only the store asked for is an update of it`() async throws {
+    struct First: GraphQLQuery {
+      struct Data: Codable, Sendable, Hashable {
+        struct Flight: Codable, Sendable, Hashable { var gate: String? }
+        var first: Flight?
+      }
+      static let operationName = "First"
+      static let operationDocument = "query First { first { gate } }"
+    }
+    let bench = Bench { $0.schema = "type Query { first: Flight } type Flight { id: ID! gate: String }" }
+    try bench.write(First.operationDocument, ["first": flight("1")])
+    try await bench.store.withinReadWriteTransaction { try $0.update(First()) { $0.first?.gate = "C" } }
+    #expect(try await bench.record("Flight:1")?[CacheField("gate")] == .leaf("C"))
+  }
 }

@@ -234,4 +234,31 @@ import Testing
     #expect(Self.gates(try await iterator.next()) == ["B"])
     try await later
   }
+
+  @Test func `what was asked for before the store was cleared does not come back`() async throws {
+    let bench = Bench()
+    let store = bench.store
+    let network = Network(Self.sent("A"), Self.sent("B"))
+    // Somebody signs out while the first answer is on its way.
+    let fetch: StoreFetch = {
+      let answer = try await network.fetch()
+      if network.asked == 1 { try store.clear() }
+      return answer
+    }
+    var results = store.results(for: Self.operation, policy: .networkOnly, fetch: fetch).makeAsyncIterator()
+    #expect(Self.gates(try await results.next()) == ["A"])
+    #expect(store.usage.records == 0)
+
+    let second = Network(Self.sent("A"), Self.sent("B"))
+    var watch = store.watch(
+      Self.operation, policy: .cacheFirst,
+      fetch: {
+        let answer = try await second.fetch()
+        if second.asked == 1 { try store.clear() }
+        return answer
+      }
+    ).makeAsyncIterator()
+    #expect(Self.gates(try await watch.next()) == ["B"])
+    #expect(second.asked == 2)
+  }
 }

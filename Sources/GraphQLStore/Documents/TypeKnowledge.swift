@@ -9,6 +9,8 @@ internal import MartletJSON
 /// pair is not known, reading asks for the fragment's fields: the answer may show more than the server's would, not less.
 struct TypeKnowledge {
   private let schema: Schema?
+  /// Types that the schema refers to and does not define.
+  private let missing: Set<String>
   private let possibleTypes: [String: Set<String>]
   private var learned: [String: Bool] = [:]
   private var objects: Set<String> = []
@@ -17,8 +19,9 @@ struct TypeKnowledge {
   /// Grows with everything learned, so that what was guessed earlier can be looked at again.
   private(set) var version = 0
 
-  init(schema: Schema?, possibleTypes: [String: Set<String>]) {
-    self.schema = schema
+  init(_ known: PartialSchema?, possibleTypes: [String: Set<String>]) {
+    schema = known?.schema
+    missing = known?.missing ?? []
     self.possibleTypes = possibleTypes
     for names in possibleTypes.values { objects.formUnion(names) }
   }
@@ -27,7 +30,10 @@ struct TypeKnowledge {
   func belongs(_ object: String?, to condition: String) -> Bool? {
     guard let object else { return nil }
     if ByteText.isSame(object, condition) { return true }
-    if let type = schema?.type(condition), let own = schema?.type(object) { return type.includes(own.id) }
+    if let type = schema?.type(condition), let own = schema?.type(object) {
+      let belongs = type.includes(own.id)
+      if belongs || !missing.contains(object) && !missing.contains(condition) { return belongs }
+    }
     if let possible = possibleTypes[condition] { return possible.contains(object) }
     if objects.contains(condition) { return false }
     return learned[Self.pair(object, condition)]

@@ -45,8 +45,9 @@ package struct StoreResults: AsyncSequence, Sendable {
       guard steps.next == .network else { return nil }
       steps.asked()
       do {
+        let generation = results.store.generation
         let payload = try await results.fetch()
-        if results.policy.writesStore { try operation.publish(payload) }
+        if results.policy.writesStore { try operation.publish(payload, since: generation) }
         return try operation.projected(payload)
       } catch let error as CancellationError {
         throw error

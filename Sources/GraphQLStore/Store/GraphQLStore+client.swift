@@ -47,9 +47,11 @@ package struct PreparedOperation: Sendable {
   let store: GraphQLStore
   let bound: BoundOperation
 
-  /// Writes what a server sent, as `GraphQLStore.publish`.
-  package func publish(_ payload: StorePayload, ending update: OptimisticUpdate? = nil) throws(GraphQLStoreError) {
-    try store.exclusively { try $0.publish(payload, of: bound, ending: update?.number) }
+  /// Writes what a server sent, as `GraphQLStore.publish`; not when it was asked for in another `generation`.
+  package func publish(
+    _ payload: StorePayload, ending update: OptimisticUpdate? = nil, since generation: Int? = nil
+  ) throws(GraphQLStoreError) {
+    try store.exclusively { try $0.publish(payload, of: bound, ending: update?.number, since: generation) }
   }
 
   /// What the store has, as `GraphQLStore.read`.

@@ -23,6 +23,7 @@ public final class GraphQLStore: Sendable {
     /// Watchers that are gone and not yet taken out; a sequence may end anywhere.
     var forgotten: [Int] = []
     var usage = CacheUsage(records: 0, bytes: 0)
+    var generation = 0
   }
   private let gate: Lock<Gate>
 
@@ -73,6 +74,7 @@ public final class GraphQLStore: Sendable {
         gate.withLock { gate in
           gate.inside = nil
           gate.usage = usage
+          gate.generation = core.generation
         }
       }
       return try body(core)
@@ -100,6 +102,9 @@ public final class GraphQLStore: Sendable {
 
   /// How much the cache holds, as of the last call.
   public var usage: CacheUsage { gate.withLock { $0.usage } }
+
+  /// Grows when everything is removed: an answer that was asked for before is not written after it.
+  package var generation: Int { gate.withLock { $0.generation } }
 
   // MARK: Transactions
 

@@ -20,16 +20,19 @@ final class StoreCore: @unchecked Sendable {
 
   init(cache: sending any NormalizedCache, configuration: GraphQLStoreConfiguration) {
     self.cache = cache
-    self.configuration = configuration
-    var schema: Schema?
+    var configuration = configuration
+    var known: PartialSchema?
     do {
-      schema = try configuration.schema.map { try Schema.build($0) }
+      if let text = configuration.schema { known = try PartialSchema(text) }
     } catch {
-      schemaError = GraphQLStoreError(.invalidSchema, "the configured schema is not valid", underlying: error)
+      schemaError = error
     }
+    let schema = known?.schema
+    configuration.keyFields = PartialSchema.expand(configuration.keyFields, schema, configuration.possibleTypes)
+    self.configuration = configuration
     binder = Binder(
       configuration: configuration,
-      knowledge: TypeKnowledge(schema: schema, possibleTypes: configuration.possibleTypes))
+      knowledge: TypeKnowledge(known, possibleTypes: configuration.possibleTypes))
     shelf = DocumentShelf(configuration: configuration, schema: schema)
     if cache.outlivesProcess, let known = try? cache.record(for: .types) { binder.knowledge.remember(known.record) }
     savedKnowledge = binder.knowledge.version
@@ -37,6 +40,8 @@ final class StoreCore: @unchecked Sendable {
 
   /// Why the configured schema cannot be used.
   private(set) var schemaError: GraphQLStoreError?
+  /// How often everything was removed. What was asked for before must not come back after it.
+  private(set) var generation = 0
   private var lastLayer = 0
   /// The version of what is known about types that the cache has.
   private var savedKnowledge = 0
@@ -78,10 +83,13 @@ final class StoreCore: @unchecked Sendable {
 
   // MARK: Writing
 
-  /// Writes data, and lets go of an optimistic update in the same step. Answers the data as their author asked.
-  func publish(_ payload: StorePayload, of operation: BoundOperation, ending layer: Int? = nil) throws {
+  /// Writes data, and lets go of an optimistic update in the same step.
+  /// - Parameter asked: the generation in which the data were asked for; of another they are not written.
+  func publish(
+    _ payload: StorePayload, of operation: BoundOperation, ending layer: Int? = nil, since asked: Int? = nil
+  ) throws {
     var changes: [CacheChange] = []
-    if let data = payload.data {
+    if let data = payload.data, asked == nil || asked == generation {
       var normalizer = Normalizer(operation, binder, errors: payload.errors)
       try normalizer.write(data)
       changes = normalizer.changes
@@ -93,11 +101,10 @@ final class StoreCore: @unchecked Sendable {
   func commit(_ changes: [CacheChange], ending layer: Int? = nil) throws {
     let now = configuration.clock()
     var changes = changes
-    if cache.outlivesProcess, binder.knowledge.version != savedKnowledge {
-      changes.append(.merge(.types, binder.knowledge.record))
-      savedKnowledge = binder.knowledge.version
-    }
+    let version = binder.knowledge.version
+    if cache.outlivesProcess, version != savedKnowledge { changes.append(.merge(.types, binder.knowledge.record)) }
     var difference = changes.isEmpty ? CacheDifference() : try cache.apply(changes, at: now)
+    savedKnowledge = version
     counters.recordsWritten += changes.count
     counters.recordsChanged += difference.changes.count
     if let layer { difference.changes += remove(layer: layer) }
@@ -177,6 +184,8 @@ final class StoreCore: @unchecked Sendable {
   func clear() throws {
     let keys = try cache.keys()
     try cache.removeAll()
+    generation += 1
+    savedKnowledge = 0
     var changes = keys.map { CacheDifference.Change($0, fields: nil) }
     for layer in layers {
       layer.handle.end(nil)

@@ -33,7 +33,8 @@ public final class ReadWriteTransaction: ReadTransaction {
   ///
   /// ```swift
   /// try transaction.update("{ departures { id line } }") { data in
-  ///   data["departures"]?.append(["__typename": "Flight", "id": "9", "line": "RJ 60"])
+  ///   let new: JSONValue = ["__typename": "Flight", "id": "9", "line": "RJ 60"]
+  ///   data["departures"] = .array((data["departures"]?.array ?? []) + [new])
   /// }
   /// ```
   /// - Throws: `missingData`, and what `change` throws.

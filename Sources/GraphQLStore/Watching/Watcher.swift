@@ -90,13 +90,19 @@ final class Watcher {
 
   private func ask() async throws -> StoreResult? {
     let payload: StorePayload
+    let generation = results.store.generation
     do {
       payload = try await results.fetch()
     } catch {
       return try failed(error)
     }
     let operation = try prepared ?? results.store.prepare(results.operation)
-    try operation.publish(payload)
+    try operation.publish(payload, since: generation)
+    if generation != results.store.generation {
+      // The store was cleared meanwhile, as when somebody signs out: this is the answer to another.
+      steps.askAgain()
+      return nil
+    }
     // What the store has now is what later changes are compared with. Where it lacks something, such as a field that
     // failed, the server's own data are shown.
     let stored = try refresh()

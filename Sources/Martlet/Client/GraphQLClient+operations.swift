@@ -154,8 +154,9 @@ extension GraphQLClient {
     _ request: OperationRequest, writesStore: Bool, ending update: OptimisticUpdate?
   ) async throws -> GraphQLResponse<Data> {
     let prepared = try store.prepare(request.stored)
+    let generation = store.generation
     let payload = try await fetching(request)()
-    if writesStore { try prepared.publish(payload, ending: update) }
+    if writesStore { try prepared.publish(payload, ending: update, since: generation) }
     return try GraphQLResponse(try prepared.projected(payload))
   }
 }
