@@ -82,6 +82,6 @@ enum SwiftName {
     "internal", "let", "open", "operator", "private", "precedencegroup", "protocol", "public", "rethrows", "static",
     "struct", "subscript", "typealias", "var", "break", "case", "catch", "continue", "default", "defer", "do", "else",
     "fallthrough", "for", "guard", "if", "in", "repeat", "return", "switch", "throw", "where", "while", "Any", "as",
-    "await", "false", "is", "nil", "self", "Self", "super", "throws", "true", "try", "_",
+    "await", "false", "is", "nil", "self", "Self", "super", "throws", "true", "try", "unsafe", "_",
   ]
 }

@@ -39,6 +39,11 @@ struct TypeNames {
     }
   }
 
+  /// The name of a property or case: one that hides no type the code around it means.
+  func property(_ name: String) -> String {
+    taken.contains(name) ? name + "_" : SwiftName.property(name)
+  }
+
   /// A name for a type inside another: one that hides nothing the generated code means.
   func nested(_ name: String) -> String {
     taken.contains(name) ? name + "Field" : name

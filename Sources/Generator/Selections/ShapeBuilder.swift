@@ -64,7 +64,7 @@ struct ShapeBuilder {
     scopeNames.reserved = reserved(collector, outer)
     for responseName in collector.order {
       guard let occurrences = collector.occurrences[responseName], let first = occurrences.first else { continue }
-      let property = SwiftName.property(responseName)
+      let property = names.property(responseName)
       claim(property, of: responseName, at: first.field.location, &scopeNames)
       shape.members.append(member(responseName, property, occurrences, first, in: shape, outer, &scopeNames))
     }
@@ -145,13 +145,13 @@ struct ShapeBuilder {
   /// What types inside a shape cannot be called: its properties, which could not be told from types of the same name, and
   /// the types of the shape around it that it shares, which they would hide.
   private func reserved(_ collector: SelectionCollector, _ outer: Shape?) -> Set<String> {
-    var names = Set(collector.order.map { SwiftName.property($0) })
+    var found = Set(collector.order.map { names.property($0) })
     for (responseName, occurrences) in collector.occurrences {
       if let same = outer?.member(responseName), let child = same.child, same.ways == Self.ways(occurrences) {
-        names.insert(child.name)
+        found.insert(child.name)
       }
     }
-    return names
+    return found
   }
 
   /// A name for a type inside a shape.

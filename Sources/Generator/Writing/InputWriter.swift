@@ -54,7 +54,7 @@ struct InputWriter {
     let name = names.schemaType(type.name)
     var claimed: [String: String] = [:]
     let inputs = type.inputFields.map { field in
-      let property = SwiftName.property(field.name)
+      let property = type.isOneOf ? names.property(field.name) : SwiftName.property(field.name)
       if let other = claimed.updateValue(field.name, forKey: property) {
         errors.append(collision(field.name, other, property, of: type))
       }

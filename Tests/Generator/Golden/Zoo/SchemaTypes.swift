@@ -97,9 +97,10 @@ nonisolated indirect enum PersonKey: Codable, Hashable, Sendable {
   /// The full name.
   case name(String)
   case `default`(PersonKey)
+  case Int_(Int)
 
   enum CodingKeys: String, CodingKey {
-    case id, name, `default`
+    case id, name, `default`, Int_ = "Int"
   }
 
   init(from decoder: any Decoder) throws {
@@ -112,6 +113,7 @@ nonisolated indirect enum PersonKey: Codable, Hashable, Sendable {
     case .id: self = .id(try container.decode(String.self, forKey: key))
     case .name: self = .name(try container.decode(String.self, forKey: key))
     case .`default`: self = .`default`(try container.decode(PersonKey.self, forKey: key))
+    case .Int_: self = .Int_(try container.decode(Int.self, forKey: key))
     }
   }
 
@@ -121,6 +123,7 @@ nonisolated indirect enum PersonKey: Codable, Hashable, Sendable {
     case .id(let value): try container.encode(value, forKey: .id)
     case .name(let value): try container.encode(value, forKey: .name)
     case .`default`(let value): try container.encode(value, forKey: .`default`)
+    case .Int_(let value): try container.encode(value, forKey: .Int_)
     }
   }
 }

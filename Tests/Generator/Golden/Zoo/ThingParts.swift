@@ -4,12 +4,19 @@
 nonisolated struct ThingParts: Hashable, Sendable {
   var __typename: String
   var encoder: String
+  var String_: String
   var asBox: AsBox?
 
   struct AsBox: Codable, Hashable, Sendable {
     var __typename: String
     var encoder: String
+    var String_: String
     var lid: Lid
+    var `unsafe`: String
+
+    enum CodingKeys: String, CodingKey {
+      case __typename, encoder, String_ = "String", lid, `unsafe`
+    }
 
     struct Lid: Codable, Hashable, Sendable {
       var id: String
@@ -19,13 +26,14 @@ nonisolated struct ThingParts: Hashable, Sendable {
 
 nonisolated extension ThingParts: Codable {
   enum CodingKeys: String, CodingKey {
-    case __typename, encoder
+    case __typename, encoder, String_ = "String"
   }
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.__typename = try container.decode(String.self, forKey: .__typename)
     self.encoder = try container.decode(String.self, forKey: .encoder)
+    self.String_ = try container.decode(String.self, forKey: .String_)
     asBox = try __typename == "Box" ? AsBox(from: decoder) : nil
   }
 
@@ -33,6 +41,7 @@ nonisolated extension ThingParts: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(self.__typename, forKey: .__typename)
     try container.encode(self.encoder, forKey: .encoder)
+    try container.encode(self.String_, forKey: .String_)
     try asBox?.encode(to: encoder)
   }
 }

@@ -8,8 +8,8 @@ nonisolated struct ThingsQuery: GraphQLQuery, Codable {
   static let operationDocument = """
     query Things($full: Boolean!) { thing { __typename container encoder decoder self { id kind { note } \
     Kind tone } ... on Lidded { __typename lid { id } ... on Box { lock } } ...ThingParts } box { \
-    ...ThingParts @include(if: $full) } } fragment ThingParts on Thing { __typename encoder ... on Box { \
-    encoder lid { id } } }
+    ...ThingParts @include(if: $full) } } fragment ThingParts on Thing { __typename encoder String: \
+    encoder ... on Box { encoder lid { id } unsafe } }
     """
 
   var full: Bool
@@ -24,11 +24,12 @@ nonisolated struct ThingsQuery: GraphQLQuery, Codable {
       var encoder: String
       var decoder: Int?
       var self_: [[SelfField]?]?
+      var String_: String
       var asLidded: AsLidded?
       var asBox: AsBox?
 
       var thingParts: ThingParts {
-        ThingParts(__typename: __typename, encoder: encoder, asBox: asBox.map { ThingParts.AsBox(__typename: $0.__typename, encoder: $0.encoder, lid: ThingParts.AsBox.Lid(id: $0.lid.id)) })
+        ThingParts(__typename: __typename, encoder: encoder, String_: String_, asBox: asBox.map { ThingParts.AsBox(__typename: $0.__typename, encoder: $0.encoder, String_: $0.String_, lid: ThingParts.AsBox.Lid(id: $0.lid.id), unsafe: $0.`unsafe`) })
       }
 
       struct SelfField: Codable, Hashable, Sendable {
@@ -49,6 +50,7 @@ nonisolated struct ThingsQuery: GraphQLQuery, Codable {
         var decoder: Int?
         var self_: [[SelfField]?]?
         var lid: Lid
+        var String_: String
         var asBox: AsBox?
 
         struct Lid: Codable, Hashable, Sendable {
@@ -63,9 +65,12 @@ nonisolated struct ThingsQuery: GraphQLQuery, Codable {
           var self_: [[SelfField]?]?
           var lid: Lid
           var lock: Tone?
+          var String_: String
+          var `unsafe`: String
 
           enum CodingKeys: String, CodingKey {
-            case __typename, container, encoder, decoder, self_ = "self", lid, lock
+            case __typename, container, encoder, decoder, self_ = "self", lid, lock, String_ = "String",
+              `unsafe`
           }
 
           struct Lid: Codable, Hashable, Sendable {
@@ -82,9 +87,12 @@ nonisolated struct ThingsQuery: GraphQLQuery, Codable {
         var self_: [[SelfField]?]?
         var lid: Lid
         var lock: Tone?
+        var String_: String
+        var `unsafe`: String
 
         enum CodingKeys: String, CodingKey {
-          case __typename, container, encoder, decoder, self_ = "self", lid, lock
+          case __typename, container, encoder, decoder, self_ = "self", lid, lock, String_ = "String",
+            `unsafe`
         }
 
         struct Lid: Codable, Hashable, Sendable {
@@ -96,11 +104,17 @@ nonisolated struct ThingsQuery: GraphQLQuery, Codable {
     struct Box: Codable, Hashable, Sendable {
       var __typename: String?
       var encoder: String?
+      var String_: String?
       var lid: Lid?
+      var `unsafe`: String?
 
       var thingParts: ThingParts? {
-        guard let __typename, let encoder, let lid else { return nil }
-        return ThingParts(__typename: __typename, encoder: encoder, asBox: ThingParts.AsBox(__typename: __typename, encoder: encoder, lid: ThingParts.AsBox.Lid(id: lid.id)))
+        guard let __typename, let encoder, let String_, let lid, let `unsafe` else { return nil }
+        return ThingParts(__typename: __typename, encoder: encoder, String_: String_, asBox: ThingParts.AsBox(__typename: __typename, encoder: encoder, String_: String_, lid: ThingParts.AsBox.Lid(id: lid.id), unsafe: `unsafe`))
+      }
+
+      enum CodingKeys: String, CodingKey {
+        case __typename, encoder, String_ = "String", lid, `unsafe`
       }
 
       struct Lid: Codable, Hashable, Sendable {
@@ -112,7 +126,7 @@ nonisolated struct ThingsQuery: GraphQLQuery, Codable {
 
 nonisolated extension ThingsQuery.Data.Thing: Codable {
   enum CodingKeys: String, CodingKey {
-    case __typename, container, encoder, decoder, self_ = "self"
+    case __typename, container, encoder, decoder, self_ = "self", String_ = "String"
   }
 
   init(from decoder: any Decoder) throws {
@@ -122,6 +136,7 @@ nonisolated extension ThingsQuery.Data.Thing: Codable {
     self.encoder = try container.decode(String.self, forKey: .encoder)
     self.decoder = try container.decodeIfPresent(Int.self, forKey: .decoder)
     self.self_ = try container.decodeIfPresent([[SelfField]?].self, forKey: .self_)
+    self.String_ = try container.decode(String.self, forKey: .String_)
     switch __typename {
     case "Box", "Chest": asLidded = try AsLidded(from: decoder)
     default: asLidded = nil
@@ -136,6 +151,7 @@ nonisolated extension ThingsQuery.Data.Thing: Codable {
     try container.encode(self.encoder, forKey: .encoder)
     try container.encodeIfPresent(self.decoder, forKey: .decoder)
     try container.encodeIfPresent(self.self_, forKey: .self_)
+    try container.encode(self.String_, forKey: .String_)
     try asLidded?.encode(to: encoder)
     try asBox?.encode(to: encoder)
   }
@@ -143,7 +159,7 @@ nonisolated extension ThingsQuery.Data.Thing: Codable {
 
 nonisolated extension ThingsQuery.Data.Thing.AsLidded: Codable {
   enum CodingKeys: String, CodingKey {
-    case __typename, container, encoder, decoder, self_ = "self", lid
+    case __typename, container, encoder, decoder, self_ = "self", lid, String_ = "String"
   }
 
   init(from decoder: any Decoder) throws {
@@ -154,6 +170,7 @@ nonisolated extension ThingsQuery.Data.Thing.AsLidded: Codable {
     self.decoder = try container.decodeIfPresent(Int.self, forKey: .decoder)
     self.self_ = try container.decodeIfPresent([[ThingsQuery.Data.Thing.SelfField]?].self, forKey: .self_)
     self.lid = try container.decode(Lid.self, forKey: .lid)
+    self.String_ = try container.decode(String.self, forKey: .String_)
     asBox = try __typename == "Box" ? AsBox(from: decoder) : nil
   }
 
@@ -165,6 +182,7 @@ nonisolated extension ThingsQuery.Data.Thing.AsLidded: Codable {
     try container.encodeIfPresent(self.decoder, forKey: .decoder)
     try container.encodeIfPresent(self.self_, forKey: .self_)
     try container.encode(self.lid, forKey: .lid)
+    try container.encode(self.String_, forKey: .String_)
     try asBox?.encode(to: encoder)
   }
 }
