@@ -12,16 +12,17 @@ enum ClientMachines {
       limits.messageBytes = configuration.messageBytes
       return GraphQLTransportWS.ClientMachine(limits: limits, wants: configuration.resumes ? .all : .none)
     case .graphqlWS:
-      var limits = SubscriptionsTransportWS.ClientLimits()
-      limits.acknowledgementTimeout = configuration.acknowledgementTimeout
-      limits.keepAliveTimeout = configuration.keepAliveTimeout
-      limits.messageBytes = configuration.messageBytes
-      return SubscriptionsTransportWS.ClientMachine(limits: limits)
+      return SubscriptionsTransportWS.ClientMachine(
+        limits: older(configuration, silence: configuration.keepAliveTimeout))
     case .appSync:
-      var limits = AppSyncRealtime.ClientLimits()
-      limits.acknowledgementTimeout = configuration.acknowledgementTimeout
-      limits.messageBytes = configuration.messageBytes
-      return AppSyncRealtime.ClientMachine(limits: limits)
+      return AppSyncRealtime.ClientMachine(limits: older(configuration, silence: AppSyncRealtime.longestSilence))
     }
+  }
+
+  private static func older(_ configuration: ConnectionConfiguration, silence: Duration) -> StartStopClientLimits {
+    var limits = StartStopClientLimits(keepAliveTimeout: silence)
+    limits.acknowledgementTimeout = configuration.acknowledgementTimeout
+    limits.messageBytes = configuration.messageBytes
+    return limits
   }
 }

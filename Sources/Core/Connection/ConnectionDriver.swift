@@ -67,7 +67,8 @@ final class ConnectionDriver {
     idleTimer?.cancel()
     act {
       machine.start(
-        id, operation.request, repetition: operation.repetition, position: operation.position, actions: &$0)
+        id, operation.request, repetition: operation.repetition, position: operation.position, at: loop.now,
+        actions: &$0)
     }
     if phase == .idle { dial(.connecting(attempt: 1)) }
     if phase == .paused { core.move(to: .paused) }
@@ -183,7 +184,8 @@ final class ConnectionDriver {
       var actions: [SubscriptionClientAction] = []
       machine.cancel(id, actions: &actions)
       machine.start(
-        id, operation.request, repetition: operation.repetition, position: operation.position, actions: &actions)
+        id, operation.request, repetition: operation.repetition, position: operation.position, at: loop.now,
+        actions: &actions)
       follow(actions)
     }
   }

@@ -46,6 +46,9 @@ public struct ServerLimits: Sendable {
   /// How long a connection of AppSync's dialect may live, so that its credentials are looked at again. AppSync's day; nil
   /// for ever.
   public var appSyncLifetime: Duration? = .seconds(86_400)
+  /// How long an AppSync client's `connection_init` may follow its first `start`. Then it counts as left out, which the
+  /// protocol's newest text allows, and the subscription begins; nil ignores it instead.
+  public var appSyncInitGrace: Duration? = .milliseconds(250)
   /// Between signs of life on subscriptions over HTTP. They keep proxies from taking silence for death, and find out
   /// that a client has gone without a word.
   public var streamHeartbeatInterval: Duration = .seconds(10)

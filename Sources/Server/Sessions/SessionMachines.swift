@@ -23,25 +23,25 @@ enum SessionMachines {
       own.positionInterval = limits.positionInterval
       return GraphQLTransportWS.ServerMachine(limits: own, at: now)
     case .legacy:
-      var own = SubscriptionsTransportWS.ServerLimits()
-      own.initialisationTimeout = limits.connectionInitTimeout
-      own.operations = limits.operationsPerConnection
-      own.messageBytes = limits.messageBytes
-      own.keepAliveInterval = limits.keepAliveInterval
-      own.initialisations = limits.initialisations
-      own.faults = limits.malformedMessages
-      return SubscriptionsTransportWS.ServerMachine(limits: own, at: now)
+      return SubscriptionsTransportWS.ServerMachine(limits: older(limits, keepAlive: limits.keepAliveInterval), at: now)
     case .appSync:
       var own = AppSyncRealtime.ServerLimits()
-      own.initialisationTimeout = limits.connectionInitTimeout
-      own.operations = limits.operationsPerConnection
-      own.messageBytes = limits.messageBytes
-      own.keepAliveInterval = limits.appSyncKeepAliveInterval
+      own.session = older(limits, keepAlive: limits.appSyncKeepAliveInterval)
       own.connectionTimeout = limits.appSyncConnectionTimeout
       own.lifetime = limits.appSyncLifetime
-      own.initialisations = limits.initialisations
-      own.faults = limits.malformedMessages
+      own.initialisationGrace = limits.appSyncInitGrace
       return AppSyncRealtime.ServerMachine(limits: own, at: now)
     }
+  }
+
+  private static func older(_ limits: ServerLimits, keepAlive: Duration?) -> StartStopServerLimits {
+    var own = StartStopServerLimits()
+    own.initialisationTimeout = limits.connectionInitTimeout
+    own.operations = limits.operationsPerConnection
+    own.messageBytes = limits.messageBytes
+    own.keepAliveInterval = keepAlive
+    own.initialisations = limits.initialisations
+    own.faults = limits.malformedMessages
+    return own
   }
 }

@@ -4,28 +4,24 @@ package import MartletVocabulary
 extension AppSyncRealtime {
   /// The client's end of the protocol on one socket after another. It carries subscriptions only: queries and mutations
   /// go by HTTP.
-  package struct ClientMachine: SubscriptionClientMachine {
-    package typealias Phase = ClientPhase
-
+  package struct ClientMachine: StartStopClientMachine {
     package let limits: ClientLimits
     /// Messages of types this client does not know.
     package private(set) var unknownMessages = 0
     /// Silence by which the server counts as dead, as its acknowledgement said.
-    package private(set) var connectionTimeout = Duration.seconds(300)
+    package private(set) var connectionTimeout = ServerLimits().connectionTimeout
+    package var session = StartStopClient()
     private var authorization = JSONObject()
-    private var session = StartStopClient()
+    /// This session's server has said something that only this protocol's servers say.
+    private var isSureOfProtocol = false
 
-    package init(limits: ClientLimits = ClientLimits()) {
+    package init(limits: ClientLimits = ClientLimits(keepAliveTimeout: longestSilence)) {
       self.limits = limits
     }
 
     package var dialect: SubscriptionDialect { .appSync }
-    package var continuity: Continuity { .none }
     package var confirmsSubscriptions: Bool { true }
-    package var phase: Phase { session.phase }
-    package var strayMessages: Int { session.strayMessages }
-    package var operationCount: Int { session.operationCount }
-    package func position(of id: OperationID) -> SubscriptionPosition? { nil }
+    package var silence: Duration? { connectionTimeout }
 
     // MARK: Sessions
 
@@ -34,6 +30,7 @@ extension AppSyncRealtime {
     ) {
       session.opened(at: now, acknowledgementTimeout: limits.acknowledgementTimeout)
       authorization = payload ?? JSONObject()
+      isSureOfProtocol = false
       actions.append(.send(MessageWriting.plain("connection_init", payload: nil)))
     }
 
@@ -43,41 +40,28 @@ extension AppSyncRealtime {
       for id in session.sent { actions.append(.send(MessageWriting.stop(id))) }
     }
 
-    package mutating func disconnected(actions: inout [SubscriptionClientAction]) {
-      session.disconnected(&actions)
-    }
-
-    // MARK: Operations
-
-    package mutating func start(
-      _ id: OperationID, _ request: GraphQLRequest, repetition: OperationRepetition,
-      position: SubscriptionPosition = .init(), actions: inout [SubscriptionClientAction]
-    ) {
-      session.add(id, request, repetition)
-      if phase == .open { send(id, &actions) }
-    }
-
-    package mutating func cancel(_ id: OperationID, actions: inout [SubscriptionClientAction]) {
-      session.cancel(id, &actions)
-    }
-
-    private mutating func send(_ id: OperationID, _ actions: inout [SubscriptionClientAction]) {
-      session.send(id, &actions) { [authorization] in StartMessage.text(id, $0, authorization: authorization) }
+    package func startText(_ id: OperationID, _ request: GraphQLRequest, at now: Instant) -> [UInt8] {
+      StartMessage.text(id, request, authorization: authorization)
     }
 
     // MARK: The server speaks
 
-    package mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionClientAction]) {
-      guard let (type, root) = session.read(text, limits.json, at: now, &actions) else { return }
+    package mutating func heard(
+      _ type: String, _ root: JSONTape.Element, at now: Instant, _ actions: inout [SubscriptionClientAction]
+    ) {
       switch type {
-      case "connection_ack": acknowledge(root["payload"], &actions)
+      case "connection_ack": acknowledge(root["payload"], at: now, &actions)
       case "connection_error": refused(root["payload"], &actions)
       case "ka": actions.append(.pinged(payload: nil))
       // An error without an id is about the whole connection.
       case "error" where MessageParsing.id(root) == nil: refused(root["payload"], &actions)
-      case "start_ack", "data", "error", "complete": session.receive(type, root, &actions)
-      case let type where SubscriptionsTransportWS.isOfTransportWS(type):
-        session.give(up: .mismatched(answered: SubscriptionDialect.transportWS.name), &actions)
+      // Servers of the older protocol do not understand this one's `start`, and say so in their own shape.
+      case "error" where phase == .open && !isSureOfProtocol && root["payload"]?["errors"] == nil:
+        mismatched(.legacy, &actions)
+      case "start_ack", "data", "error", "complete":
+        isSureOfProtocol = true
+        session.receive(type, root, &actions)
+      case let type where SubscriptionsTransportWS.isOfTransportWS(type): mismatched(.transportWS, &actions)
       default: unknownMessages += 1
       }
     }
@@ -95,24 +79,17 @@ extension AppSyncRealtime {
       session.give(up: .refused(retry, errors: errors), &actions)
     }
 
-    private mutating func acknowledge(_ payload: JSONTape.Element?, _ actions: inout [SubscriptionClientAction]) {
-      // The older protocol's servers acknowledge without it, and would not understand what follows.
-      guard let milliseconds = payload?["connectionTimeoutMs"]?.int else {
-        return session.give(up: .mismatched(answered: SubscriptionDialect.legacy.name), &actions)
+    /// Some servers leave out how long they may be silent: then it is what AppSync says.
+    private mutating func acknowledge(
+      _ payload: JSONTape.Element?, at now: Instant, _ actions: inout [SubscriptionClientAction]
+    ) {
+      let most = limits.keepAliveTimeout
+      connectionTimeout = min(ServerLimits().connectionTimeout, most)
+      if let milliseconds = payload?["connectionTimeoutMs"]?.int {
+        isSureOfProtocol = true
+        connectionTimeout = milliseconds > 0 ? min(.milliseconds(min(milliseconds, 86_400_000)), most) : most
       }
-      guard let waiting = session.acknowledge() else { return }
-      let most = limits.longestSilence
-      connectionTimeout = milliseconds > 0 ? min(.milliseconds(min(milliseconds, 86_400_000)), most) : most
-      actions.append(.acknowledged(payload: payload?.value.object))
-      for id in waiting { send(id, &actions) }
-    }
-
-    // MARK: Time
-
-    package var nextDeadline: Instant? { session.nextDeadline(silence: connectionTimeout) }
-
-    package mutating func reachedDeadline(at now: Instant, actions: inout [SubscriptionClientAction]) {
-      session.reachedDeadline(silence: connectionTimeout, at: now, &actions)
+      acknowledged(payload?.value.object, at: now, &actions)
     }
   }
 }

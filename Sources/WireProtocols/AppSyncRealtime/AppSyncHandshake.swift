@@ -30,9 +30,8 @@ extension AppSyncRealtime {
       guard let value = GraphQLRequest.decoded(pair[name.endIndex...].dropFirst()) else {
         throw GraphQLRequestError(.malformedParameter, place, "percent-encoded UTF-8")
       }
-      // An empty `payload` stands for the empty object.
-      if value.isEmpty, !isHeader { continue }
-      let object = try blob(value, place)
+      // Empty stands for the empty object; clients without credentials send it so.
+      let object = value.isEmpty ? JSONObject() : try blob(value, place)
       if isHeader { header = object }
     }
     return header

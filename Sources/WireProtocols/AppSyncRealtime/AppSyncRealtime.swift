@@ -1,51 +1,30 @@
-import MartletJSON
-
 /// AppSync's real-time protocol: like the older `graphql-ws`, with an authorization for each connection and each
 /// subscription, and a confirmation that a subscription is live.
 package enum AppSyncRealtime {
   /// Bounds and deadlines of one server connection.
   package struct ServerLimits: Sendable {
-    /// How long a client may take to send `connection_init`.
-    package var initialisationTimeout: Duration = .seconds(3)
-    /// Subscriptions of one connection at a time; what AppSync grants.
-    package var operations = 100
-    /// Longest operation id in bytes: it is repeated in every event.
-    package var idBytes = 256
-    /// Longest message.
-    package var messageBytes = 1 << 20
-    /// Deepest nesting of a message, and of the text inside it.
-    package var messageDepth = 64
-    /// Between `ka` messages; a fifth of what the client is told to wait.
-    package var keepAliveInterval: Duration = .seconds(60)
+    /// What this protocol has in common with the one it comes from. `ka` comes every minute: a fifth of what the client
+    /// is told to wait.
+    package var session: StartStopServerLimits
     /// What `connectionTimeoutMs` says: silence after which the client gives the connection up.
     package var connectionTimeout: Duration = .seconds(300)
     /// How long a connection may live, so that credentials are looked at again; AppSync's day. Nil for ever.
     package var lifetime: Duration? = .seconds(86_400)
-    /// `connection_init` messages of one connection. Each is answered; a flood of them is closed.
-    package var initialisations = 10
-    /// Malformed messages of one connection. Each is answered; a flood of them is closed.
-    package var faults = 100
 
-    package init() {}
+    /// How long a `connection_init` may follow a first `start`; then the client counts as one that leaves it out, as the
+    /// protocol's newest text allows. Nil ignores such a `start`.
+    package var initialisationGrace: Duration? = .milliseconds(250)
 
-    var json: JSONLimits { .message(bytes: messageBytes, depth: messageDepth) }
+    package init() {
+      session = StartStopServerLimits()
+      session.keepAliveInterval = .seconds(60)
+    }
   }
 
-  /// Bounds and deadlines of one client connection.
-  package struct ClientLimits: Sendable {
-    /// How long the server may take to acknowledge.
-    package var acknowledgementTimeout: Duration = .seconds(10)
-    /// The longest silence accepted, whatever the server's `connectionTimeoutMs` says.
-    package var longestSilence: Duration = .seconds(3_600)
-    /// Longest message accepted.
-    package var messageBytes = 16 << 20
-    /// Deepest nesting of a message.
-    package var messageDepth = 128
+  package typealias ClientLimits = StartStopClientLimits
 
-    package init() {}
-
-    var json: JSONLimits { .message(bytes: messageBytes, depth: messageDepth) }
-  }
+  /// The longest silence a client believes in, whatever the server's `connectionTimeoutMs` says.
+  package static let longestSilence = Duration.seconds(3_600)
 
   /// The error types a server names.
   package enum ErrorType: String, Sendable {

@@ -26,16 +26,19 @@ package enum Refusals {
 
   /// Whether an error of a `connection_error` or `error` message is about credentials.
   static func isUnauthorized(_ error: JSONValue) -> Bool {
+    // AppSync's type decides, with or without the name of its service in front: the code beside it is as often 400.
+    if let type = error["errorType"]?.string, isRefusal(type.split(separator: "#").last ?? "") { return true }
     if let code = number(error["errorCode"]) ?? number(error["extensions"]?["status"]) {
       return code == 401 || code == 403
     }
-    for text in [error["errorType"]?.string, error["extensions"]?["code"]?.string, error["message"]?.string] {
-      guard let text = text?.lowercased() else { continue }
-      if text.hasPrefix("unauthorized") || text.hasPrefix("unauthorised") || text.hasPrefix("unauthenticated") {
-        return true
-      }
+    return [error["extensions"]?["code"]?.string, error["message"]?.string].contains { text in
+      text.map { isRefusal($0[...]) } ?? false
     }
-    return false
+  }
+
+  private static func isRefusal(_ text: Substring) -> Bool {
+    let text = text.lowercased()
+    return text.hasPrefix("unauthorized") || text.hasPrefix("unauthorised") || text.hasPrefix("unauthenticated")
   }
 
   static func number(_ value: JSONValue?) -> Int64? { value?.int }

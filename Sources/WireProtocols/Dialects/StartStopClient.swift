@@ -3,7 +3,7 @@ import MartletVocabulary
 
 /// What the clients of the two older dialects have in common: operations begin with `start`, end with `stop`, and are
 /// answered by `data`, `error` and `complete`.
-struct StartStopClient: Sendable {
+package struct StartStopClient: Sendable {
   private(set) var phase = ClientPhase.disconnected
   /// Messages for operations this client does not know (any more): they crossed our `stop`, or confirm it.
   private(set) var strayMessages = 0
@@ -47,14 +47,10 @@ struct StartStopClient: Sendable {
     table.add(id, request, repetition)
   }
 
-  /// Sends an operation's `start`, which the dialect writes.
-  mutating func send(
-    _ id: OperationID, _ actions: inout [SubscriptionClientAction], _ start: (GraphQLRequest) -> [UInt8]
-  ) {
-    guard let operation = table[id] else { return }
+  /// An operation is about to be sent: what it asks for.
+  mutating func markSent(_ id: OperationID) -> GraphQLRequest? {
     table.markSent(id)
-    actions.append(.send(start(operation.request)))
-    actions.append(.started(id))
+    return table[id]?.request
   }
 
   mutating func cancel(_ id: OperationID, _ actions: inout [SubscriptionClientAction]) {

@@ -72,7 +72,7 @@ package protocol SubscriptionClientMachine: Sendable {
   ///   - position: where a subscription goes on that was followed before.
   mutating func start(
     _ id: OperationID, _ request: GraphQLRequest, repetition: OperationRepetition, position: SubscriptionPosition,
-    actions: inout [SubscriptionClientAction])
+    at now: Instant, actions: inout [SubscriptionClientAction])
   /// Ends an operation on our side. Nothing of it is told afterwards; what was never sent is not taken back.
   mutating func cancel(_ id: OperationID, actions: inout [SubscriptionClientAction])
 

@@ -53,6 +53,9 @@ package protocol SubscriptionServerMachine: Sendable {
   mutating func accept(payload: JSONObject?, at now: Instant, actions: inout [SubscriptionServerAction])
   /// The credentials are not good: says so as the dialect does, and closes.
   mutating func refuse(_ reason: String, actions: inout [SubscriptionServerAction])
+  /// The credentials that let the client in are no longer good: says so as the dialect does, and closes, so that the
+  /// client comes back with others.
+  mutating func withdraw(_ reason: String, actions: inout [SubscriptionServerAction])
   /// Ends the connection with any code, for example 1001 at shutdown.
   mutating func end(_ code: WebSocketCloseCode, _ reason: String, actions: inout [SubscriptionServerAction])
 
@@ -81,6 +84,9 @@ package protocol SubscriptionServerMachine: Sendable {
 extension SubscriptionServerMachine {
   package func continuity(of number: Int) -> Continuity { continuity }
   package func catchesUp(_ number: Int, actions: inout [SubscriptionServerAction]) {}
+  package mutating func withdraw(_ reason: String, actions: inout [SubscriptionServerAction]) {
+    refuse(reason, actions: &actions)
+  }
 }
 
 /// The bytes of an event's message behind its payload.

@@ -118,7 +118,7 @@ extension GraphQLTransportWS {
     ///   - position: where a subscription goes on that was followed before.
     package mutating func start(
       _ id: OperationID, _ request: GraphQLRequest, repetition: Repetition, position: SubscriptionPosition = .init(),
-      actions: inout [ClientAction]
+      at now: Instant, actions: inout [ClientAction]
     ) {
       precondition(operations[id] == nil, "an id is unique among open operations")
       lastOrder += 1

@@ -25,15 +25,25 @@ package enum GraphQLTransportWS {
 /// The name a client gave an operation: not empty, compared byte by byte.
 package struct OperationID: Hashable, Sendable, CustomStringConvertible {
   package let text: String
+  /// The client wrote it as a number, and reads it as one. It is the same name as the text of its digits.
+  let isNumber: Bool
 
   package init?(_ text: String) {
     if text.isEmpty { return nil }
     self.text = text
+    isNumber = false
   }
 
   /// A name for an operation that its client gave none.
   package init(number: Int) {
     text = String(number)
+    isNumber = false
+  }
+
+  /// A number in the client's own spelling.
+  init(spelled number: Int64) {
+    text = String(number)
+    isNumber = true
   }
 
   package var description: String { text }

@@ -22,6 +22,12 @@ enum MessageParsing {
     guard let id = root["id"] else { return nil }
     return OperationID(id.string ?? id.int.map { String($0) } ?? "")
   }
+
+  /// The id of a client that may write numbers: answered as it was written.
+  static func spelledID(_ root: JSONTape.Element) -> OperationID? {
+    if let text = root["id"]?.string { return OperationID(text) }
+    return root["id"]?.int.map { OperationID(spelled: $0) }
+  }
 }
 
 extension JSONLimits {
@@ -54,7 +60,7 @@ enum MessageWriting {
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("id")
-    writer.string(id.text)
+    id.write(to: &writer)
     writer.key("type")
     writer.string(type)
     members(&writer)
@@ -78,7 +84,7 @@ enum MessageWriting {
   /// `{"id":"…","type":"next","payload":`: an event's bytes in front of its payload.
   static func eventPrefix(_ id: OperationID, _ type: String) -> [UInt8] {
     var writer = JSONWriter()
-    writer.string(id.text)
+    id.write(to: &writer)
     return Array("{\"id\":".utf8) + writer.bytes + Array(",\"type\":\"\(type)\",\"payload\":".utf8)
   }
 }
@@ -97,5 +103,11 @@ extension GraphQLTransportWS {
     package static func suffix(_ cursor: Cursor, endsTransaction: Bool) -> [UInt8] {
       Array(",\"cursor\":\"\(cursor)\"\(endsTransaction ? "" : ",\"partial\":true")}".utf8)
     }
+  }
+}
+
+extension OperationID {
+  fileprivate func write(to writer: inout JSONWriter) {
+    if isNumber { writer.raw(Array(text.utf8)) } else { writer.string(text) }
   }
 }

@@ -198,14 +198,18 @@ import Testing
     #expect(stage.server.attempts.count == 1)
   }
 
-  @Test func `AppSync and the older protocol tell each other apart by the acknowledgement`() throws {
-    for dialect in OlderDialect.allCases {
-      let stage = try dialect.stage()
-      let other = dialect == .legacy ? OlderDialect.appSync : .legacy
-      stage.server.acknowledgement = other.acknowledgement
-      let stream = stage.subscribe()
-      stage.run()
-      #expect(stream.state.error?.code == .protocolMismatch)
-    }
+  @Test func `AppSync is known by its acknowledgement, the older protocol by what it says to AppSync's start`() throws {
+    let legacy = try OlderDialect.legacy.stage()
+    legacy.server.acknowledgement = OlderDialect.appSync.acknowledgement
+    let stream = legacy.subscribe()
+    legacy.run()
+    #expect(stream.state.error?.code == .protocolMismatch)
+    let appSync = try OlderDialect.appSync.stage()
+    appSync.server.acknowledgement = OlderDialect.legacy.acknowledgement
+    let other = appSync.subscribe()
+    appSync.run()
+    #expect(other.state.short == "pending")
+    appSync.onLoop { $0.socket?.say(#"{"id":"1","type":"error","payload":{"message":"Must provide a query."}}"#) }
+    #expect(other.state.error?.code == .protocolMismatch)
   }
 }

@@ -89,6 +89,10 @@ import Testing
     (#"{"errors":[{"errorType":"UnauthorizedException","message":"no"}]}"#, ConnectionRetry.withNewCredentials),
     (#"{"errors":[{"errorCode":401,"message":"no"}]}"#, .withNewCredentials),
     (#"{"errors":{"errorType":"com.example#Unauthorized","errorCode":403,"message":"no"}}"#, .withNewCredentials),
+    (
+      #"{"errors":[{"errorType":"com.example.auth#UnauthorizedException","errorCode":400,"message":"no"}]}"#,
+      .withNewCredentials
+    ), (#"{"errors":[{"errorType":"UnauthorizedException","errorCode":400,"message":"no"}]}"#, .withNewCredentials),
     (#"{"errors":[{"errorType":"BadRequestException","errorCode":400,"message":"no"}]}"#, .never),
     (#"{"errors":[{"errorType":"LimitExceededError","errorCode":429,"message":"no"}]}"#, .afterBackoff),
     (#"{"errors":{"errorType":"LimitExceededError","message":"no"}}"#, .afterBackoff),
@@ -122,16 +126,45 @@ import Testing
     #expect(client.machine.operationCount == 2)
   }
 
-  @Test(arguments: [
-    (#"{"type":"connection_ack"}"#, "graphql-ws"), (#"{"type":"connection_ack","payload":{}}"#, "graphql-ws"),
-    (#"{"type":"ping"}"#, "graphql-transport-ws"),
-  ])
-  func `a server of another protocol is named`(text: String, name: String) {
+  @Test func `a server of the newer protocol is named`() {
     var client = DialectClient.appSync
     client.open(blob)
     client.actions = []
+    client.receive(#"{"type":"ping"}"#)
+    #expect(client.take() == [.mismatched("graphql-transport-ws")])
+  }
+
+  @Test(arguments: [#"{"type":"connection_ack"}"#, #"{"type":"connection_ack","payload":{"connectionTimeout":9}}"#])
+  func `an acknowledgement that leaves out the silence means AppSync's own`(text: String) throws {
+    var client = DialectClient.appSync
+    client.open(blob)
+    try client.start("1")
+    client.actions = []
     client.receive(text)
-    #expect(client.take() == [.mismatched(name)])
+    #expect(client.take() == [.acknowledged, start("1"), .started("1")])
+    #expect(client.machine.nextDeadline == .zero + .seconds(300))
+    client.receive(#"{"id":"1","type":"error","payload":{"errors":[{"message":"no"}]}}"#)
+    #expect(client.take() == [.failed("1", ["no"])])
+  }
+
+  @Test(arguments: [#"{"message":"Must provide a query."}"#, #"[{"message":"no"}]"#])
+  func `a server of the older protocol is named when it does not understand a start`(payload: String) throws {
+    var client = DialectClient.appSync
+    client.open(blob)
+    try client.start("1")
+    client.receive(#"{"type":"connection_ack"}"#, #"{"type":"ka"}"#)
+    client.actions = []
+    client.receive(#"{"id":"1","type":"error","payload":\#(payload)}"#)
+    #expect(client.take() == [.mismatched("graphql-ws")])
+    // Whoever has told how long it may be silent is AppSync, whatever shape its errors have.
+    client = DialectClient.appSync.opened()
+    try client.start("2")
+    client.actions = []
+    client.receive(#"{"id":"2","type":"error","payload":\#(payload)}"#)
+    guard case .failed("2", _)? = client.take().first else {
+      Issue.record("not the operation's own")
+      return
+    }
   }
 
   @Test(arguments: ["garbage", "[1]", #"{"id":"1"}"#, #"{"type":"data","payload":{}}"#])

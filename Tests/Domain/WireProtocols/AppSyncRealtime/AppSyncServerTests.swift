@@ -131,9 +131,87 @@ import Testing
       ])
   }
 
-  @Test func `no initialisation in time ends the connection`() {
-    var server = DialectServer.appSync { $0.initialisationTimeout = .seconds(3) }
+  @Test func `withdrawn credentials are the same under subscriptions`() {
+    var server = DialectServer.appSync().opened()
     server.receive(start("1"))
+    server.actions = []
+    server.machine.withdraw("no longer", actions: &server.actions)
+    #expect(
+      server.take() == [
+        .send(
+          #"{"type":"connection_error","payload":{"errors":[{"errorType":"UnauthorizedException","#
+            + #""message":"no longer","errorCode":401}]}}"#), .stop(1), .close(1008, "no longer"),
+      ])
+  }
+
+  @Test func `an id that is a number is answered as a number`() {
+    var server = DialectServer.appSync().opened()
+    server.receive(start("1").replacing(#""id":"1""#, with: #""id":1"#))
+    server.machine.live(1, actions: &server.actions)
+    #expect(server.take().last == .send(#"{"id":1,"type":"start_ack"}"#))
+    server.receive(#"{"type":"stop","id":1}"#)
+    #expect(server.take().last == .send(#"{"id":1,"type":"complete"}"#))
+  }
+
+  @Test func `a client that leaves out the initialisation is let in by its start, without an acknowledgement`() {
+    var server = DialectServer.appSync()
+    server.receive(start("1"))
+    server.pass(.milliseconds(249))
+    server.receive(start("2"), #"{"type":"stop","id":"2"}"#)
+    #expect(server.take().isEmpty)
+    server.pass(.milliseconds(1))
+    #expect(server.take() == [.authenticate(nil)])
+    server.receive(start("3"))
+    server.accept()
+    #expect(
+      server.take() == [
+        .send(ka), .start(1, "1", "subscription { a }"), .start(2, "2", "subscription { a }"),
+      ])
+    #expect(server.machine.nextDeadline == server.now + .seconds(60))
+    server.receive(#"{"type":"connection_init"}"#)
+    #expect(server.take() == [.send(ack)])
+  }
+
+  @Test func `an initialisation that follows its start has it ignored`() {
+    var server = DialectServer.appSync()
+    server.receive(start("1"))
+    server.pass(.milliseconds(100))
+    server.receive(#"{"type":"connection_init"}"#)
+    server.accept()
+    #expect(server.take() == [.authenticate(nil), .send(ack), .send(ka)])
+    server.pass(.milliseconds(150))
+    #expect(server.take().isEmpty && server.machine.operationCount == 0)
+  }
+
+  @Test func `an initialisation while a start is being let in is acknowledged all the same`() {
+    var server = DialectServer.appSync()
+    server.receive(start("1"))
+    server.pass(.milliseconds(250))
+    server.receive(#"{"type":"connection_init"}"#)
+    server.accept()
+    #expect(
+      server.take() == [.authenticate(nil), .send(ack), .send(ka), .start(1, "1", "subscription { a }")])
+  }
+
+  @Test func `what comes early is bounded, and refused with its client`() {
+    var server = DialectServer.appSync { $0.session.heldBytes = start("1").utf8.count }
+    server.receive(start("1"), start("2"))
+    server.pass(.milliseconds(250))
+    server.accept()
+    #expect(server.take().suffix(1) == [.start(1, "1", "subscription { a }")])
+    var other = DialectServer.appSync()
+    other.receive(start("1"))
+    other.pass(.milliseconds(250))
+    other.machine.refuse("no", actions: &other.actions)
+    #expect(other.take().last == .close(1008, "no") && other.machine.nextDeadline == nil)
+    var strict = DialectServer.appSync { $0.initialisationGrace = nil }
+    strict.receive(start("1"))
+    #expect(strict.machine.nextDeadline == .zero + .seconds(3))
+  }
+
+  @Test func `no initialisation in time ends the connection`() {
+    var server = DialectServer.appSync { $0.session.initialisationTimeout = .seconds(3) }
+    server.receive(#"{"type":"stop","id":"1"}"#)
     server.pass(.seconds(3))
     let heard = server.take()
     #expect(heard.count == 3 && heard.last == .close(1008, "Connection initialisation timeout"))
@@ -158,7 +236,7 @@ import Testing
   }
 
   @Test func `a second initialisation is acknowledged again, a flood closes`() {
-    var server = DialectServer.appSync { $0.initialisations = 2 }.opened()
+    var server = DialectServer.appSync { $0.session.initialisations = 2 }.opened()
     server.receive(#"{"type":"connection_init"}"#)
     #expect(server.take() == [.send(ack)])
     server.receive(#"{"type":"connection_init"}"#)
@@ -197,7 +275,7 @@ import Testing
   }
 
   @Test func `a flood of malformed messages closes`() {
-    var server = DialectServer.appSync { $0.faults = 2 }.opened()
+    var server = DialectServer.appSync { $0.session.faults = 2 }.opened()
     server.receive("x", "y", "z", "w")
     #expect(server.take().last == .close(1008, "Too many malformed messages"))
   }

@@ -203,8 +203,15 @@ import Testing
           if case .send(let text) = action { String(decoding: text, as: UTF8.self) } else { nil }
         }.first)
       pair.client.receive(acknowledgement, other == .transportWS ? #"{"type":"ping"}"# : #"{"type":"ka"}"#)
-      let told = pair.client.take()
-      // Under one subprotocol the newer client and AppSync's acknowledgement cannot be told apart before the `ka`.
+      var told = pair.client.take()
+      // Under one subprotocol the newer client and AppSync's acknowledgement cannot be told apart before the `ka`, and
+      // the older protocol's from one of AppSync's that leaves something out not before the answer to a `start`.
+      pair.server.actions = []
+      for case .send(let text) in told where text.contains(#""type":"start""#) {
+        pair.server.machine.receive(Array(text.utf8), at: .zero, actions: &pair.server.actions)
+      }
+      for case .send(let answer) in pair.server.actions { pair.client.receive(String(decoding: answer, as: UTF8.self)) }
+      told += pair.client.take()
       let name = told.compactMap { if case .mismatched(let name) = $0 { name } else { nil } }
       #expect(name.count == 1, "\(dialect) against \(other): \(told)")
     }

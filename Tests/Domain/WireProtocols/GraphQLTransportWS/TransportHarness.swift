@@ -96,7 +96,8 @@ struct ClientEnd {
     _ id: String, repetition: TransportWS.Repetition = .always, position: SubscriptionPosition = .init()
   ) throws {
     machine.start(
-      try identifier(id), GraphQLRequest(query: "{a}"), repetition: repetition, position: position, actions: &actions)
+      try identifier(id), GraphQLRequest(query: "{a}"), repetition: repetition, position: position, at: now,
+      actions: &actions)
   }
 
   mutating func cancel(_ id: String) throws {

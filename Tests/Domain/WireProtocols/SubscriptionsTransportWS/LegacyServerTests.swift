@@ -53,6 +53,20 @@ import Testing
     #expect(server.machine.operationCount == 0)
   }
 
+  @Test func `what is held back is bounded in bytes, too`() {
+    var server = DialectServer.legacy { $0.heldBytes = 40 }
+    server.receive(start, start.replacing("\"1\"", with: "\"2\""), #"{"type":"connection_init"}"#)
+    server.accept()
+    #expect(
+      server.take() == [
+        .violated("Too much for a client that has not been let in"),
+        .send(#"{"id":"2","type":"error","payload":{"message":"Too much for a client that has not been let in"}}"#),
+        .authenticate(nil), .send(ack), .send(ka), .start(1, "1", "subscription { a }"),
+      ])
+    server.receive(start.replacing("\"1\"", with: "\"2\""))
+    #expect(server.take() == [.start(2, "2", "subscription { a }")])
+  }
+
   @Test func `what is held back counts against the limit`() {
     var server = DialectServer.legacy { $0.operations = 1 }
     server.receive(start, start.replacing("\"1\"", with: "\"2\""))
@@ -133,6 +147,33 @@ import Testing
     #expect(server.take().isEmpty)
     server.next(2, "{}")
     #expect(server.take() == [.send(#"{"id":"1","type":"data","payload":{}}"#)])
+  }
+
+  @Test func `an id that is a number is answered as a number, and is the same name as its digits`() {
+    var server = DialectServer.legacy().opened()
+    server.receive(#"{"type":"start","id":7,"payload":{"query":"{a}"}}"#)
+    server.next(1, "{}")
+    #expect(server.take() == [.start(1, "7", "{a}"), .send(#"{"id":7,"type":"data","payload":{}}"#)])
+    server.receive(#"{"type":"stop","id":"7"}"#)
+    #expect(server.take() == [.stop(1), .send(#"{"id":"7","type":"complete"}"#)])
+    server.receive(#"{"type":"start","id":-1,"payload":{"query":"{a}"}}"#, #"{"type":"stop","id":-1}"#)
+    #expect(server.take() == [.start(2, "-1", "{a}"), .stop(2), .send(#"{"id":-1,"type":"complete"}"#)])
+    server.receive(#"{"type":"stop","id":1.5}"#)
+    #expect(server.take().last == .send(#"{"type":"error","payload":{"message":"stop without id"}}"#))
+  }
+
+  @Test func `withdrawn credentials are a connection_error that says so, then 1011`() {
+    var server = DialectServer.legacy().opened()
+    server.receive(start)
+    server.actions = []
+    server.machine.withdraw("no longer", actions: &server.actions)
+    server.machine.withdraw("no longer", actions: &server.actions)
+    #expect(
+      server.take() == [
+        .send(
+          #"{"type":"connection_error","payload":{"message":"no longer","extensions":{"code":"UNAUTHENTICATED"}}}"#),
+        .stop(1), .close(1011, "no longer"),
+      ])
   }
 
   @Test func `refused credentials are a connection_error, then 1011`() {

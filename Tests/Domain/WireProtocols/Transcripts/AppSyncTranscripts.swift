@@ -116,8 +116,8 @@ import Testing
       opened(
         """
         > {"type":"subscribe","id":"1"}
-        = violated: Unknown message type subscribe
-        < {"id":"1","type":"error","payload":{"errors":[{"errorType":"UnsupportedOperation","message":"Unknown message type subscribe","errorCode":400}]}}
+        = violated: Invalid message type! subscribe
+        < {"id":"1","type":"error","payload":{"errors":[{"errorType":"UnsupportedOperation","message":"Invalid message type! subscribe","errorCode":400}]}}
         """)),
     Transcript(
       "text that is no message: an error without id; the connection stays",
@@ -166,7 +166,7 @@ import Testing
   ]
 
   @Test(arguments: serverRows) func `the server`(row: Transcript) {
-    row.play(.appSync { if let limit = row.limit { $0.operations = limit } })
+    row.play(.appSync { if let limit = row.limit { $0.session.operations = limit } })
   }
 
   private static func connected(_ rest: String) -> String {
@@ -274,6 +274,11 @@ import Testing
       + open {"host":"h"}
       < {"type":"connection_init"}
       > {"type":"connection_ack"}
+      = acknowledged
+      + start 1 {a}
+      < {"id":"1","type":"start","payload":{"data":"{\\"query\\":\\"{a}\\",\\"variables\\":{}}","extensions":{"authorization":{"host":"h"}}}}
+      = started 1
+      > {"id":"1","type":"error","payload":{"message":"Must provide a query."}}
       = mismatched: graphql-ws
       """),
   ]
