@@ -12,7 +12,7 @@ package final class AccessControl: Sendable {
   }
 
   /// One key as the configuration names it.
-  package struct APIKey: Sendable, Equatable {
+  package struct APIKey: Sendable, Hashable {
     package var name: String
     /// SHA-256 of the key's text.
     package var digest: [UInt8]
@@ -49,44 +49,46 @@ package final class AccessControl: Sendable {
     mode.withLock { if case .development = $0 { true } else { false } }
   }
 
-  /// Puts other keys in force; connections that are open stay.
+  /// What let a client in.
+  package enum Grant: Sendable, Hashable {
+    /// Nobody needs a key.
+    case development
+    case key(APIKey)
+  }
+
+  /// Puts other keys in force. Who holds open what a withdrawn key let in asks `isGood` again.
   package func replace(keys: [APIKey]) {
     mode.withLock { mode in
       if case .keys = mode { mode = .keys(keys) }
     }
   }
 
-  /// What credentials come to.
-  package enum Standing: Sendable, Equatable {
-    /// Nobody needs any.
-    case development
-    /// They are the key of this name.
-    case key(String)
-    case unknown
-  }
-
-  /// What the credentials in a request's headers come to.
-  package func standing(apiKey: String?, authorization: String?) -> Standing {
+  /// What lets a request in, from its headers; nil when nothing does.
+  package func grant(apiKey: String?, authorization: String?) -> Grant? {
     switch mode.withLock({ $0 }) {
     case .development: return .development
     case .keys(let keys):
-      guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return .unknown }
-      return Self.name(of: digest(Array(given.utf8)), in: keys).map { .key($0) } ?? .unknown
+      guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return nil }
+      return Self.find(digest(Array(given.utf8)), in: keys).map { .key($0) }
     }
   }
 
-  /// Whether a request may proceed, from its headers.
-  package func admits(apiKey: String?, authorization: String?) -> Bool {
-    standing(apiKey: apiKey, authorization: authorization) != .unknown
-  }
-
-  /// Whether a socket may proceed, from the payload of its `connection_init` or from AppSync's authorization: each of
-  /// the configured members may hold a key, with or without `Bearer`.
-  package func admits(payload: JSONObject?) -> Bool {
+  /// What lets a socket in, from the payload of its `connection_init` or from AppSync's authorization: each of the
+  /// configured members may hold a key, with or without `Bearer`.
+  package func grant(payload: JSONObject?) -> Grant? {
     for (name, value) in payload ?? JSONObject() where members.contains(name.lowercased()) {
-      if let text = value.string, admits(apiKey: nil, authorization: text) { return true }
+      if let text = value.string, let grant = grant(apiKey: nil, authorization: text) { return grant }
     }
-    return admits(apiKey: nil, authorization: nil)
+    return grant(apiKey: nil, authorization: nil)
+  }
+
+  /// Whether what let a client in would still do so.
+  package func isGood(_ grant: Grant) -> Bool {
+    switch (grant, mode.withLock { $0 }) {
+    case (.key(let key), .keys(let keys)): Self.find(key.digest, in: keys) != nil
+    case (.development, .development), (.key, .development): true
+    case (.development, .keys): false
+    }
   }
 
   /// What a request shows under the configured names, in the form a socket's payload has.
@@ -104,13 +106,13 @@ package final class AccessControl: Sendable {
   }
 
   /// Looks at every key and every byte, whatever it finds.
-  private static func name(of digest: [UInt8], in keys: [APIKey]) -> String? {
-    var name: String?
+  private static func find(_ digest: [UInt8], in keys: [APIKey]) -> APIKey? {
+    var found: APIKey?
     for key in keys {
       var difference: UInt8 = key.digest.count == digest.count ? 0 : 1
       for (a, b) in zip(key.digest, digest) { difference |= a ^ b }
-      if difference == 0 { name = key.name }
+      if difference == 0 { found = key }
     }
-    return name
+    return found
   }
 }

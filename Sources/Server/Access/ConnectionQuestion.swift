@@ -25,8 +25,10 @@ public struct ConnectionRequest: Sendable {
 
 /// What a program answers to a client that asks to be let in.
 public enum ConnectionAnswer: Sendable, Hashable {
-  /// It is let in, and acknowledged with this payload where its protocol has room for one.
-  case accept(payload: JSONObject? = nil)
+  /// It is let in, and acknowledged with this payload where its protocol has room for one. When `validFor` is over, for
+  /// example because a token expires then, the server ends the socket or the stream as it refuses one, so that the client
+  /// comes back with other credentials; nil for no end.
+  case accept(payload: JSONObject? = nil, validFor: Duration? = nil)
   /// It is refused as its protocol does, with this reason: 4403, `connection_error`, or the HTTP status 403.
   case refuse(String = "Forbidden")
 }

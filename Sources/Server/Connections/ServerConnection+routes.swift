@@ -41,28 +41,28 @@ extension ServerConnection {
   /// What may be sent to a path, and to a page of another origin whether it may send that. Browsers ask without
   /// credentials.
   private func respondOptions(_ head: HTTPRequestHead) {
-    guard admit(head, needsKey: false) != nil else { return }
+    guard admit(head, needsKey: false) else { return }
     let methods = head.path == "/graphql/realtime" ? "GET, OPTIONS" : "GET, POST, PUT, DELETE, OPTIONS"
     respond(204, HTTPHeaders([("Allow", methods)] + OriginCheck.preflight(head.headers, methods: methods)))
   }
 
-  /// Nil when the request may proceed; else it has been answered.
-  func admit(_ head: HTTPRequestHead, needsKey: Bool) -> Bool? {
+  /// Whether the request may proceed; else it has been answered. What lets it in is kept until the next request.
+  func admit(_ head: HTTPRequestHead, needsKey: Bool) -> Bool {
     let access = hub.node.access
     let refusal = access.origins.refusal(
       host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: channel.peerIsLoopback)
     if let refusal {
       noteViolation(403, refusal.rawValue)
       respondError(403, refusal.rawValue, "FORBIDDEN")
-      return nil
+      return false
     }
-    let isAdmitted = access.admits(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
-    if needsKey, !isAdmitted {
+    grant = access.grant(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
+    if needsKey, grant == nil {
       hub.noteRefusal("A request was refused: its credentials are not known.", isLogged: isNoted(401))
       respondError(401, "An API key is needed: x-api-key or Authorization: Bearer.", "UNAUTHENTICATED")
-      return nil
+      return false
     }
-    return isAdmitted
+    return true
   }
 
   func respondError(_ status: Int, _ message: String, _ code: String, closing: Bool = false) {
@@ -77,7 +77,7 @@ extension ServerConnection {
 
   private func routeGraphQL(_ head: HTTPRequestHead, _ body: [UInt8]) {
     if WebSocketUpgradeRequest.isAsked(by: head) { return routeUpgrade(head) }
-    guard admit(head, needsKey: !isTicket(head)) != nil else { return }
+    guard admit(head, needsKey: !isTicket(head)) else { return }
     if routeSharedStream(head, body) || routeBatch(head, body) { return }
     let accepted: GraphQLOverHTTP.Accepted
     do {
@@ -90,7 +90,7 @@ extension ServerConnection {
 
   /// `/graphql/stream`, where an operation is answered by server-sent events whatever it is.
   private func routeEventStream(_ head: HTTPRequestHead, _ body: [UInt8]) {
-    guard admit(head, needsKey: !isTicket(head)) != nil else { return }
+    guard admit(head, needsKey: !isTicket(head)) else { return }
     if routeSharedStream(head, body) { return }
     do {
       execute(try GraphQLOverHTTP.acceptEventStream(head, body: body))
@@ -199,7 +199,7 @@ extension ServerConnection {
 
   private func respondMetrics(_ head: HTTPRequestHead) {
     guard head.method == "GET" else { return respond(405, HTTPHeaders([("Allow", "GET")])) }
-    guard admit(head, needsKey: true) != nil else { return }
+    guard admit(head, needsKey: true) else { return }
     let bound = LoopBound(self, on: hub.loop)
     hub.metrics.collect { text in
       bound.loop.execute {

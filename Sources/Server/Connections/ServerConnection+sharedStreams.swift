@@ -82,16 +82,12 @@ extension ServerConnection {
   private func owner(of head: HTTPRequestHead) -> StreamOwner {
     let access = hub.node.access
     let all = credentials(of: head)
-    var owner = StreamOwner(key: nil, shown: JSONObject(), credentials: all)
-    if case .key(let name) = access.standing(
-      apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
-    {
-      owner.key = name
-    }
+    let grant = access.grant(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
+    var owner = StreamOwner(grant: grant, shown: JSONObject(), credentials: all)
     guard hub.node.onConnect != nil else { return owner }
     for (name, value) in all {
       // The key may come in whichever field.
-      if case .key? = value.string.map({ access.standing(apiKey: nil, authorization: $0) }) { continue }
+      if case .key? = value.string.flatMap({ access.grant(apiKey: nil, authorization: $0) }) { continue }
       owner.shown[name] = value
     }
     return owner
@@ -122,8 +118,10 @@ extension ServerConnection {
       guard let self, crossing?.question != nil else { return }
       crossing?.question = nil
       switch answer {
-      case .accept:
-        self.hub.node.streams.renew(token, claimant)
+      case .accept(_, let duration):
+        if let stream = self.hub.node.streams.renew(token, claimant) {
+          stream.loop.execute { stream.value.expire(after: duration) }
+        }
         body(self)
       case .refuse(let reason):
         self.hub.noteRefusal("A client was refused by the program.", isLogged: self.isNoted(403))
@@ -152,6 +150,12 @@ extension ServerConnection {
     case .unknown: refuseUnknownStream()
     case .alreadyOpen: refuseRequest(409, "The stream is open already.", "STREAM_OPEN")
     case .opened(let waiting, let owner):
+      // Whoever opens it by its token alone has what its owner had.
+      if let grant = owner.grant, !hub.node.access.isGood(grant) {
+        hub.node.streams.close(token)
+        return refuseUnknownStream()
+      }
+      session.grant = owner.grant
       attach(session)
       session.begin(HTTPStream(self, sharedAs: token), waiting, owner.credentials)
     }

@@ -14,7 +14,7 @@ extension ServerConnection {
   /// Opens a WebSocket in the dialect that the request asks for.
   func routeUpgrade(_ head: HTTPRequestHead) {
     // Browsers cannot set headers on a WebSocket, so the key may come with connection_init.
-    guard let isAdmitted = admit(head, needsKey: false) else { return }
+    guard admit(head, needsKey: false) else { return }
     let request: WebSocketUpgradeRequest
     do {
       request = try WebSocketUpgradeRequest(head)
@@ -31,7 +31,9 @@ extension ServerConnection {
       noteViolation(400, "\(error)")
       return respond(400, body: Array("\(error)\n".utf8), closing: true)
     }
-    let isAuthorized = isAdmitted || choice?.authorization.map { hub.node.access.admits(payload: $0) } == true
-    upgrade(request, choice, isAuthorized: isAuthorized)
+    if grant == nil, let authorization = choice?.authorization {
+      grant = hub.node.access.grant(payload: authorization)
+    }
+    upgrade(request, choice)
   }
 }

@@ -27,6 +27,8 @@ package final class ServerConnection {
     var operation: (any AnsweringOperation)?
     /// Whose results are being streamed.
     var session: GraphQLSession?
+    /// What let the request in.
+    var grant: AccessControl.Grant?
     /// What has been said of this connection in the log.
     var notedStatuses: [Int] = []
     /// Set while received bytes are handled, so that answers do not parse the next request beneath it.
@@ -68,6 +70,12 @@ package final class ServerConnection {
 
   // MARK: Requests
 
+  /// What let the present request in; nil when nothing did, or nothing has been looked at.
+  var grant: AccessControl.Grant? {
+    get { http?.grant }
+    set { http?.grant = newValue }
+  }
+
   private func handle(_ events: [HTTPServerEvent]) {
     for event in events {
       switch event {
@@ -75,6 +83,7 @@ package final class ServerConnection {
         http?.head = head
         http?.body = []
         http?.sharing = sharing(of: head)
+        http?.grant = nil
         if isTooLarge(head, HTTPSyntax.decimal(head.headers.values("Content-Length").first ?? []) ?? 0) {
           refuseBody()
           continue
@@ -206,7 +215,7 @@ package final class ServerConnection {
     // A document that cannot be read is refused later; it has no say in what the stream carries.
     let asked = try? RequestContinuity(extensions: request.extensions)
     let continuity = Continuity(cursors: asked.map { $0.cursors || $0.resume != nil } ?? false)
-    let session = GraphQLSession(hub, streaming: media, continuity)
+    let session = GraphQLSession(hub, streaming: media, continuity, grant)
     attach(session)
     session.begin(HTTPStream(self, media), request, http?.head.map(credentials) ?? JSONObject())
   }
@@ -257,7 +266,8 @@ package final class ServerConnection {
   /// Answers an upgrade and gives the stream to a session.
   ///
   /// - Parameter choice: nil when the client offered none that is spoken here.
-  func upgrade(_ request: WebSocketUpgradeRequest, _ choice: DialectChoice?, isAuthorized: Bool) {
+  func upgrade(_ request: WebSocketUpgradeRequest, _ choice: DialectChoice?) {
+    let grant = self.grant
     let deflate = WebSocketDeflateSettings().accept(request.extensions)
     let response = request.response(
       subprotocol: choice?.dialect.subprotocol, deflate: deflate?.response)
@@ -271,7 +281,7 @@ package final class ServerConnection {
     limits.pingInterval = hub.node.limits.pingInterval
     limits.pongTimeout = hub.node.limits.pongTimeout
     let compression = deflate.map { ZlibCompression($0.agreed, isServer: true, pool: hub.zlib) }
-    let session = GraphQLSession(hub, choice ?? DialectChoice(.transportWS), isAuthorized: isAuthorized)
+    let session = GraphQLSession(hub, choice ?? DialectChoice(.transportWS), grant)
     let socket = WebSocketChannel(
       channel, role: .server, limits: limits, compression: compression, handler: session)
     self.socket = socket

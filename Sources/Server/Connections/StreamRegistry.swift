@@ -6,8 +6,15 @@ internal import MartletWireProtocols
 /// Whom a stream that operations share belongs to. Its token alone opens it; what else is done with it needs the
 /// credentials it was reserved with.
 struct StreamOwner: Sendable {
+  /// What let it in.
+  var grant: AccessControl.Grant?
   /// The name of the API key; nil where none is needed.
-  var key: String?
+  var key: String? {
+    switch grant {
+    case .key(let key): key.name
+    case .development, nil: nil
+    }
+  }
   /// What a program that is asked is shown beside the key; empty when none is asked.
   var shown: JSONObject
   /// Everything it is shown.
@@ -104,10 +111,13 @@ final class StreamRegistry: Sendable {
     }
   }
 
-  /// The program takes these credentials for those of the owner of an open stream: they have been renewed.
-  func renew(_ token: String, _ owner: StreamOwner) {
+  /// The program takes these credentials for those of the owner of an open stream: they have been renewed. Answers the
+  /// stream.
+  func renew(_ token: String, _ owner: StreamOwner) -> LoopBound<GraphQLSession>? {
     state.withLock { state in
-      if case .open? = state.streams[token]?.place { state.streams[token]?.owner = owner }
+      guard case .open(let session)? = state.streams[token]?.place else { return nil }
+      state.streams[token]?.owner = owner
+      return session
     }
   }
 

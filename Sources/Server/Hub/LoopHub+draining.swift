@@ -46,4 +46,12 @@ extension LoopHub {
     node.store.maintain()
     loop.schedule(at: loop.now + .seconds(60)) { [weak self] in self?.maintainPeriodically() }
   }
+
+  /// Other keys are in force: ends what withdrawn ones let in.
+  func recheckAccess() {
+    let ended = sessions.values.sorted { $0.serial < $1.serial }.reduce(0) { $0 + $1.recheckAccess() }
+    guard ended > 0 else { return }
+    node.log.write(
+      .info, "Sockets, streams and subscriptions were ended: their key was withdrawn.", [(.count, "\(ended)")])
+  }
 }

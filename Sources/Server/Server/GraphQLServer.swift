@@ -122,11 +122,15 @@ public final class GraphQLServer: Sendable {
     failure.listen(action)
   }
 
-  /// Puts the keys of another access file in force, and reads the certificate again. Open connections stay.
+  /// Puts the keys of another access file in force, and reads the certificate again. Sockets and streams that a withdrawn
+  /// key let in are ended as their protocol says that credentials are not good; others stay.
   ///
   /// - Throws: `ServerError` when the certificate cannot be read; the old one stays in force then.
   public func reload(access: AccessFile?) throws(ServerError) {
-    if let access { node.access.replace(keys: access.keys) }
+    if let access {
+      node.access.replace(keys: access.keys)
+      for hub in running.withLock({ $0?.hubs ?? [] }) { hub.loop.execute { hub.value.recheckAccess() } }
+    }
     do {
       try running.withLock { $0?.tls }?.reload()
     } catch {

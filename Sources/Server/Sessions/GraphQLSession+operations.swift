@@ -18,7 +18,7 @@ enum SessionOperation {
 extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
     hub.counters.add(.operations)
-    if let refusal = authorizationRefusal(request) { return refuse(number, [refusal]) }
+    if let refusal = authorizationRefusal(number, request) { return refuse(number, [refusal]) }
     let prepared: PreparedOperation
     let document: String
     do {

@@ -20,8 +20,12 @@ final class GraphQLSession {
   private(set) var stream: HTTPStream?
   var machine: any SubscriptionServerMachine
   var operations: [Int: SessionOperation] = [:]
-  /// Whether the upgrade request carried good credentials.
-  private let isAuthorized: Bool
+  /// What let the client in; nil until something has.
+  var grant: AccessControl.Grant?
+  /// What let subscriptions in that brought credentials of their own.
+  var ownGrants: [Int: AccessControl.Grant] = [:]
+  /// Ends the session when the time its credentials were given is over.
+  var expiry: LoopTimer?
   /// AppSync's authorization, until the client has been let in.
   private var authorization: JSONObject?
   var notes: SessionNotes = []
@@ -36,19 +40,20 @@ final class GraphQLSession {
   /// Source streams that wait for the socket to drain before they bring their next event.
   var blockedStreams: [() -> Void] = []
 
-  init(_ hub: LoopHub, _ choice: DialectChoice, isAuthorized: Bool) {
+  /// - Parameter grant: what the upgrade request brought.
+  init(_ hub: LoopHub, _ choice: DialectChoice, _ grant: AccessControl.Grant?) {
     self.hub = hub
     serial = hub.nextSerial()
-    self.isAuthorized = isAuthorized
+    self.grant = grant
     authorization = choice.authorization
     machine = SessionMachines.machine(choice.dialect, hub.node.limits, at: hub.loop.now)
   }
 
   /// One operation, whose results are a streamed response.
-  init(_ hub: LoopHub, streaming media: HTTPStreamMedia, _ continuity: Continuity) {
+  init(_ hub: LoopHub, streaming media: HTTPStreamMedia, _ continuity: Continuity, _ grant: AccessControl.Grant?) {
     self.hub = hub
     serial = hub.nextSerial()
-    isAuthorized = true
+    self.grant = grant
     machine = HTTPStreamMachine(
       media, continuity: continuity, heartbeatInterval: hub.node.limits.streamHeartbeatInterval,
       positionInterval: hub.node.limits.positionInterval, at: hub.loop.now)
@@ -58,7 +63,6 @@ final class GraphQLSession {
   init(sharedStreamOn hub: LoopHub) {
     self.hub = hub
     serial = hub.nextSerial()
-    isAuthorized = true
     machine = SessionMachines.sharedStream(hub.node.limits, at: hub.loop.now)
   }
 
@@ -109,7 +113,8 @@ final class GraphQLSession {
   }
 
   private func authenticate(_ payload: JSONObject?) {
-    guard isAuthorized || hub.node.access.admits(payload: payload) else {
+    if grant == nil { grant = hub.node.access.grant(payload: payload) }
+    guard grant != nil else {
       noteRefusal("A client was refused: its credentials are not known.")
       return step { $0.refuse("Forbidden", actions: &$1) }
     }
@@ -345,6 +350,8 @@ extension GraphQLSession: WebSocketHandler {
   func ended() {
     timer?.cancel()
     timer = nil
+    expiry?.cancel()
+    expiry = nil
     question = nil
     catchUp?.stop()
     catchUp = nil

@@ -64,11 +64,19 @@ extension GraphQLSession {
     guard question != nil else { return }
     question = nil
     switch answer {
-    case .accept(let payload): accept(payload)
-    case .refuse(let reason):
-      noteRefusal("A client was refused by the program.")
-      if let stream { return stream.refuse(reason) }
-      step { $0.refuse(reason, actions: &$1) }
+    case .accept(let payload, let duration):
+      if let duration {
+        guard duration > .zero else { return answered(refusing: "The credentials have expired.") }
+        expire(after: duration)
+      }
+      accept(payload)
+    case .refuse(let reason): answered(refusing: reason)
     }
+  }
+
+  private func answered(refusing reason: String) {
+    noteRefusal("A client was refused by the program.")
+    if let stream { return stream.refuse(reason) }
+    step { $0.refuse(reason, actions: &$1) }
   }
 }
