@@ -13,12 +13,12 @@ internal import MartletWireProtocols
 ///     try time.run {
 ///       let stream = client.subscribe("subscription { tick }")
 ///       let socket = try await server.accept()
-///       let id = try await socket.expect("subscribe")["id"]?.string ?? ""
-///       socket.next(id, data: ["tick": 1])
+///       let operation = try await socket.expectOperation()
+///       socket.next(operation.id, data: ["tick": 1])
 ///       socket.cut()
 ///     }
 ///
-/// It works on whole messages of `graphql-transport-ws`; the bytes below them are tested with the library itself.
+/// It works on whole messages of any dialect; the bytes below them are tested with the library itself.
 ///
 /// `@unchecked Sendable` holds because it lives in one `VirtualTime`, whose work runs one piece at a time: a test uses
 /// it inside `run`, or between two runs.
@@ -33,6 +33,24 @@ public final class ScriptedServer: @unchecked Sendable {
     case silent
     /// It opens, but the server chose this subprotocol, or none.
     case speaks(String?)
+  }
+
+  /// A protocol that it speaks by itself.
+  public enum Dialect: Sendable, Hashable, CaseIterable {
+    /// The subprotocol `graphql-transport-ws`.
+    case graphqlTransportWS
+    /// The older `graphql-ws`.
+    case graphqlWS
+    /// AppSync's real-time protocol.
+    case appSync
+
+    var machine: SubscriptionDialect {
+      switch self {
+      case .graphqlTransportWS: .transportWS
+      case .graphqlWS: .legacy
+      case .appSync: .appSync
+      }
+    }
   }
 
   /// What one attempt to connect asked for.
@@ -53,10 +71,19 @@ public final class ScriptedServer: @unchecked Sendable {
   public var door = Door.open
   /// How long a message takes to the client. Messages keep their order.
   public var delay = Duration.zero
-  /// Acknowledges `connection_init` by itself, with this payload; nil leaves it to the test.
+  /// What sockets that open from now on speak. The client's configuration names the same.
+  public var dialect = Dialect.graphqlTransportWS
+  /// Acknowledges `connection_init` by itself, with this payload; nil leaves it to the test. AppSync's payload says how
+  /// long the server may be silent, 300 seconds unless it is said here.
   public var acknowledgement: JSONObject? = JSONObject()
   /// Answers pings by itself. What is answered by itself is not `expect`ed.
   public var answersPings = true
+  /// Confirms by itself what the dialect confirms: AppSync's `start` by `start_ack`, and in both older dialects `stop` by
+  /// `complete`. These messages are `expect`ed all the same.
+  public var confirms = true
+  /// Between the `ka` messages of the two older dialects, the first right behind the acknowledgement that the server sends
+  /// by itself; nil sends none.
+  public var keepAliveInterval: Duration? = .seconds(10)
   /// Every attempt, in order.
   public private(set) var attempts: [Attempt] = []
   /// Every socket that opened, in order.
@@ -120,7 +147,7 @@ public final class ScriptedServer: @unchecked Sendable {
       switch door {
       case .silent: break
       case .refuses(let status): completion(.failure(MessageSocketFailure("refused", status: status)))
-      case .open: answer(GraphQLTransportWS.subprotocol, handler, completion)
+      case .open: answer(dialect.machine.subprotocol, handler, completion)
       case .speaks(let subprotocol): answer(subprotocol, handler, completion)
       }
     }
@@ -131,7 +158,7 @@ public final class ScriptedServer: @unchecked Sendable {
     _ subprotocol: String?, _ handler: any MessageSocketHandler,
     _ completion: (Result<MessageSocketConnector.Opened, MessageSocketFailure>) -> Void
   ) {
-    let socket = ScriptedSocket(server: self, handler: handler)
+    let socket = ScriptedSocket(server: self, dialect, handler: handler)
     sockets.append(socket)
     completion(.success((ClientEnd(socket), subprotocol)))
     waiters.wake()

@@ -16,8 +16,11 @@ public final class ScriptedSocket: @unchecked Sendable {
   /// Whether the client can still hear this end.
   public var isOpen: Bool { handler != nil }
 
-  private weak var server: ScriptedServer?
-  private let loop: SimulatedLoop
+  /// What it speaks.
+  public let dialect: ScriptedServer.Dialect
+
+  private(set) weak var server: ScriptedServer?
+  let loop: SimulatedLoop
   private var handler: (any MessageSocketHandler)?
   private var isSilent = false
   private var waiting: [String] = []
@@ -28,8 +31,9 @@ public final class ScriptedSocket: @unchecked Sendable {
     didSet { if isReading { flush() } }
   }
 
-  init(server: ScriptedServer, handler: any MessageSocketHandler) {
+  init(server: ScriptedServer, _ dialect: ScriptedServer.Dialect, handler: any MessageSocketHandler) {
     self.server = server
+    self.dialect = dialect
     loop = server.loop
     waiters = Waiters(server.loop)
     self.handler = handler
@@ -77,23 +81,6 @@ public final class ScriptedSocket: @unchecked Sendable {
       if delay == .zero { return arrive(text) }
       loop.schedule(at: loop.now + delay) { [weak self] in self?.arrive(text) }
     }
-  }
-
-  /// Sends a result of an operation, with its place in the log if the script speaks of places.
-  public func next(_ id: String, data: JSONValue, cursor: String? = nil) {
-    var message: JSONObject = ["id": .string(id), "type": "next", "payload": ["data": data]]
-    if let cursor { message["cursor"] = .string(cursor) }
-    send(message)
-  }
-
-  /// Ends an operation.
-  public func complete(_ id: String) {
-    send(["id": .string(id), "type": "complete"])
-  }
-
-  /// Ends an operation with one error.
-  public func fail(_ id: String, message: String) {
-    send(["id": .string(id), "type": "error", "payload": [["message": .string(message)]]])
   }
 
   /// Closes the socket with a code and a reason.
@@ -152,17 +139,20 @@ public final class ScriptedSocket: @unchecked Sendable {
     guard !isSilent, handler != nil else { return }
     let text = String(decoding: bytes, as: UTF8.self)
     received.append(text)
-    if text.contains("\"type\":\"connection_init\""), let payload = server?.acknowledgement {
-      return later("{\"type\":\"connection_ack\",\"payload\":\(JSONValue.object(payload))}")
+    let answer = ownAnswer(to: text)
+    guard let answer else { return expected(text) }
+    // Never inside the client's call, as with real sockets.
+    loop.schedule(at: loop.now) { [weak self] in
+      guard let self else { return }
+      for text in answer.texts { say(text) }
+      if answer.isExpected { expected(text) }
+      if answer.keepsAlive { keepAlive() }
     }
-    if text.contains("\"type\":\"ping\""), server?.answersPings == true { return later("{\"type\":\"pong\"}") }
-    unread.append(text)
-    waiters.wake()
   }
 
-  /// Never inside the client's call, as with real sockets.
-  private func later(_ text: String) {
-    loop.schedule(at: loop.now) { [weak self] in self?.say(text) }
+  private func expected(_ text: String) {
+    unread.append(text)
+    waiters.wake()
   }
 
   func clientClosed(_ code: WebSocketCloseCode, _ reason: String) {

@@ -4,69 +4,108 @@ import MartletTesting
 import MartletWireProtocols
 import Testing
 
-/// What each trigger does to a subscription in each state: the state afterwards, and what its loop sees.
+/// What each trigger does to a subscription in each state and each dialect: the state afterwards, and what its loop sees.
 @Suite struct SubscriptionTableTests {
-  enum Start: CaseIterable { case pending, active, reconnecting, paused, finished }
+  typealias Dialect = ScriptedServer.Dialect
+
+  /// `sent`: written to an acknowledged socket, and not confirmed yet; only AppSync's dialect tells it from `active`.
+  enum Start: CaseIterable { case pending, sent, active, reconnecting, paused, finished }
   enum Trigger: CaseIterable {
-    case call, confirmation, event, drop, failedRetry, lastRetry, pause, resume, serverComplete, serverError
-    case taskCancel, methodCancel
+    case call, acknowledgement, confirmation, event, drop, failedRetry, lastRetry, pause, resume, serverComplete
+    case serverError, taskCancel, methodCancel
   }
 
-  /// Per trigger: pending, active, reconnecting, paused, finished. Where there is no socket the server can say
-  /// nothing, and the cell shows that nothing changes.
+  /// Per trigger: pending, sent, active, reconnecting, paused, finished; `graphql-transport-ws`. Where there is no
+  /// socket the server can say nothing, and the cell shows that nothing changes.
   static let table: [Trigger: [String]] = [
-    .call: ["pending: waits", "active: waits", "reconnecting: waits", "paused: waits", "finished(completed): ends"],
-    .confirmation: [
-      "active: waits", "failed(protocolViolation): throws protocolViolation", "reconnecting: waits", "paused: waits",
+    .call: [
+      "pending: waits", "active: waits", "active: waits", "reconnecting: waits", "paused: waits",
       "finished(completed): ends",
     ],
+    .acknowledgement: [
+      "active: waits", violation, violation, "reconnecting: waits", "paused: waits", "finished(completed): ends",
+    ],
+    // This package's servers say `ready`, with which a stream of the program's own has no place.
+    .confirmation: [
+      violation, "active: waits", "active: waits", "reconnecting: waits", "paused: waits", "finished(completed): ends",
+    ],
     .event: [
-      "failed(protocolViolation): throws protocolViolation", "active: event waits", "reconnecting: waits",
-      "paused: waits", "finished(completed): ends",
+      violation, "active: event waits", "active: event waits", "reconnecting: waits", "paused: waits",
+      "finished(completed): ends",
     ],
     .drop: [
-      "pending: waits", "reconnecting: waits", "reconnecting: waits", "paused: waits", "finished(completed): ends",
+      "pending: waits", "reconnecting: waits", "reconnecting: waits", "reconnecting: waits", "paused: waits",
+      "finished(completed): ends",
     ],
     .failedRetry: [
-      "pending: waits", "reconnecting: waits", "reconnecting: waits", "paused: waits", "finished(completed): ends",
+      "pending: waits", "reconnecting: waits", "reconnecting: waits", "reconnecting: waits", "paused: waits",
+      "finished(completed): ends",
     ],
     .lastRetry: [
       "failed(connectFailed): throws connectFailed", "failed(connectFailed): throws connectFailed",
-      "failed(connectFailed): throws connectFailed", "paused: waits", "finished(completed): ends",
-    ],
-    .pause: ["paused: waits", "paused: waits", "paused: waits", "paused: waits", "finished(completed): ends"],
-    .resume: [
-      "pending: waits", "active: waits", "reconnecting: waits", "active: gap(serverCannotResume) waits",
+      "failed(connectFailed): throws connectFailed", "failed(connectFailed): throws connectFailed", "paused: waits",
       "finished(completed): ends",
     ],
+    .pause: [
+      "paused: waits", "paused: waits", "paused: waits", "paused: waits", "paused: waits", "finished(completed): ends",
+    ],
+    .resume: [
+      "pending: waits", "active: waits", "active: waits", "reconnecting: waits",
+      "active: gap(serverCannotResume) waits", "finished(completed): ends",
+    ],
     .serverComplete: [
-      "failed(protocolViolation): throws protocolViolation", "finished(completed): ends", "reconnecting: waits",
-      "paused: waits", "finished(completed): ends",
+      violation, "finished(completed): ends", "finished(completed): ends", "reconnecting: waits", "paused: waits",
+      "finished(completed): ends",
     ],
     .serverError: [
-      "failed(protocolViolation): throws protocolViolation", "failed(operationFailed): throws operationFailed",
+      violation, "failed(operationFailed): throws operationFailed", "failed(operationFailed): throws operationFailed",
       "reconnecting: waits", "paused: waits", "finished(completed): ends",
     ],
-    .taskCancel: [
-      "finished(cancelled): ends", "finished(cancelled): ends", "finished(cancelled): ends",
-      "finished(cancelled): ends", "finished(completed): ends",
+    .taskCancel: cancelled,
+    .methodCancel: cancelled,
+  ]
+
+  private static let violation = "failed(protocolViolation): throws protocolViolation"
+  private static let cancelled =
+    Array(repeating: "finished(cancelled): ends", count: Start.allCases.count - 1) + ["finished(completed): ends"]
+
+  /// What the older dialects do otherwise, with the reason.
+  static let differences: [Dialect: [Trigger: [Start: String]]] = [
+    .graphqlTransportWS: [:],
+    .graphqlWS: [
+      // Its servers acknowledge as often as they are asked.
+      .acknowledgement: [.sent: "active: waits", .active: "active: waits"],
+      // `start_ack` is AppSync's: the server speaks another protocol.
+      .confirmation: [.pending: mismatch, .sent: mismatch, .active: mismatch],
     ],
-    .methodCancel: [
-      "finished(cancelled): ends", "finished(cancelled): ends", "finished(cancelled): ends",
-      "finished(cancelled): ends", "finished(completed): ends",
+    .appSync: [
+      // A subscription that was sent is not active before it is confirmed, and one that never was has lost nothing.
+      .call: [.sent: "pending: waits"], .acknowledgement: [.sent: "pending: waits", .active: "active: waits"],
+      .drop: [.sent: "pending: waits"], .failedRetry: [.sent: "pending: waits"], .resume: [.sent: "pending: waits"],
     ],
   ]
 
-  private func stage(in start: Start) throws -> Stage {
-    let stage = try Stage { $0.reconnect.attempts = 3 }
+  private static let mismatch = "failed(protocolMismatch): throws protocolMismatch"
+
+  private func stage(_ dialect: Dialect, in start: Start) throws -> Stage {
+    let stage = try Stage {
+      $0.reconnect.attempts = 3
+      switch dialect {
+      case .graphqlTransportWS: break
+      case .graphqlWS: $0.dialect = .graphqlWS
+      case .appSync: $0.dialect = .appSync()
+      }
+    }
+    stage.server.dialect = dialect
     if start == .pending { stage.server.acknowledgement = nil }
+    if start == .sent { stage.server.confirms = false }
     return stage
   }
 
   private func reach(_ start: Start, _ stage: Stage) {
     stage.run()
     switch start {
-    case .pending, .active: break
+    case .pending, .sent, .active: break
     case .reconnecting: stage.onLoop { $0.socket?.cut() }
     case .paused:
       stage.connection.pause()
@@ -83,7 +122,15 @@ import Testing
       let second = stage.subscribe()
       stage.run()
       #expect(!second.state.isFinished)
-    case .confirmation: stage.onLoop { $0.socket?.say(#"{"type":"connection_ack"}"#) }
+    case .acknowledgement:
+      stage.onLoop {
+        let payload = $0.dialect == .appSync ? #"{"connectionTimeoutMs":300000}"# : "{}"
+        $0.socket?.say(#"{"type":"connection_ack","payload":\#(payload)}"#)
+      }
+    case .confirmation:
+      stage.onLoop {
+        $0.socket?.say(#"{"id":"1","type":"\#($0.dialect == .graphqlTransportWS ? "ready" : "start_ack")"}"#)
+      }
     case .event: stage.onLoop { $0.socket?.next("1", data: ["tick": 1]) }
     case .drop: stage.onLoop { $0.socket?.cut() }
     case .failedRetry:
@@ -104,44 +151,55 @@ import Testing
     stage.run()
   }
 
-  @Test(arguments: Trigger.allCases) func `state and loop agree`(trigger: Trigger) throws {
+  @Test(arguments: Dialect.allCases, Trigger.allCases) func `state and loop agree`(
+    dialect: Dialect, trigger: Trigger
+  ) throws {
     let row = try #require(Self.table[trigger])
-    for (start, expected) in zip(Start.allCases, row) {
-      let stage = try stage(in: start)
+    #expect(row.count == Start.allCases.count)
+    for (start, usual) in zip(Start.allCases, row) {
+      let expected = Self.differences[dialect]?[trigger]?[start] ?? usual
+      let stage = try stage(dialect, in: start)
       let stream = stage.subscribe()
       let watcher = Watcher(stream, stage.executor)
       reach(start, stage)
       fire(trigger, stage, stream, watcher)
-      #expect("\(stream.state.short): \(watcher.description)" == expected, "\(trigger) in \(start)")
+      #expect("\(stream.state.short): \(watcher.description)" == expected, "\(trigger) in \(start), \(dialect)")
       #expect(stage.executor.foreignEnqueues == 0)
     }
   }
 
-  @Test(arguments: Start.allCases)
+  @Test(arguments: Dialect.allCases, Start.allCases)
   func `dropping the stream cancels it in every state, and tells the server if it knows`(
-    start: Start
+    dialect: Dialect, start: Start
   ) throws {
-    let stage = try stage(in: start)
+    let stage = try stage(dialect, in: start)
     var stream: SubscriptionStream<SubscriptionEvent>? = stage.subscribe()
     let core = try #require(stream?.core)
     reach(start, stage)
     stream = nil
     stage.run()
     #expect(core.state.short == (start == .finished ? "finished(completed)" : "finished(cancelled)"))
-    #expect(stage.types(0).filter { $0 == "complete" }.count == (start == .active ? 1 : 0))
+    let end = dialect == .graphqlTransportWS ? "complete" : "stop"
+    let isKnown = start == .sent || start == .active || (start == .paused && dialect == .appSync)
+    #expect(stage.types(0).filter { $0 == end }.count == (isKnown ? 1 : 0))
     stage.run(.seconds(60))
     #expect(stage.server.sockets.count == 1)
   }
 
-  @Test func `ready waits through pending, reconnecting and paused, and fails with the subscription`() throws {
+  @Test(arguments: Dialect.allCases)
+  func `ready waits through pending, reconnecting and paused, and fails with the subscription`(dialect: Dialect) throws
+  {
     for start in Start.allCases {
-      let stage = try stage(in: start)
+      let stage = try stage(dialect, in: start)
       let stream = stage.subscribe()
       reach(start, stage)
       let outcome = try stage.executor.run {
         stage.loop.schedule(later: .milliseconds(10)) {
           stage.server.acknowledgement = [:]
-          if start == .pending { stage.server.socket?.say(#"{"type":"connection_ack"}"#) }
+          stage.server.confirms = true
+          let payload = dialect == .appSync ? #"{"connectionTimeoutMs":300000}"# : "{}"
+          if start == .pending { stage.server.socket?.say(#"{"type":"connection_ack","payload":\#(payload)}"#) }
+          if start == .sent, dialect == .appSync { stage.server.socket?.say(#"{"id":"1","type":"start_ack"}"#) }
           stage.connection.resume()
         }
         do {
@@ -149,7 +207,7 @@ import Testing
           return "ready"
         } catch let error as GraphQLClientError { return error.code.description }
       }
-      #expect(outcome == (start == .finished ? "connectionClosed" : "ready"))
+      #expect(outcome == (start == .finished ? "connectionClosed" : "ready"), "\(start), \(dialect)")
     }
   }
 }

@@ -32,11 +32,11 @@ struct Ticker: Sendable {
     let lines = try time.run {
       async let lines = Ticker(client: client).lines()
       let first = try await server.accept()
-      let id = try await first.expect("subscribe")["id"]?.string ?? ""
+      let id = try await first.expectOperation().id
       first.next(id, data: ["tick": 1])
       first.cut()
       let second = try await server.accept()
-      try await second.expect("subscribe")
+      try await second.expectOperation()
       second.next(id, data: ["tick": 2])
       second.complete(id)
       return await lines
@@ -53,6 +53,26 @@ struct Ticker: Sendable {
     let lines = try time.run { await Ticker(client: client).lines() }
     #expect(lines == ["failed: refused"])
     #expect(server.attempts.count == 21)
+  }
+
+  @Test func `the same ticks from AppSync`() throws {
+    let time = VirtualTime()
+    let server = ScriptedServer(time)
+    let url = try #require(URL(string: "wss://example.test/graphql"))
+    server.dialect = .appSync
+    var configuration = ConnectionConfiguration()
+    configuration.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "da2-0123456789"]))
+    let client = try GraphQLClient(url: url, configuration: configuration, environment: server.environment)
+    let lines = try time.run {
+      async let lines = Ticker(client: client).lines()
+      let socket = try await server.accept()
+      let operation = try await socket.expectOperation()
+      #expect(operation.extensions["authorization"]?["x-api-key"] == "da2-0123456789")
+      socket.next(operation.id, data: ["tick": 1])
+      socket.complete(operation.id)
+      return await lines
+    }
+    #expect(lines == ["tick 1", "the end"])
   }
 
   private struct Session: Sendable {
