@@ -6,11 +6,20 @@ public struct Credentials: Sendable {
   public var headers: [(name: String, value: String)]
   /// Members that are added to the payload of `connection_init`.
   public var payload: JSONObject
+  /// Keys that sign what is sent to AppSync, by WebSocket and by HTTP.
+  public var aws: AWSCredentials?
 
   /// Credentials in headers, in the first message, or in both.
   public init(headers: [(name: String, value: String)] = [], payload: JSONObject = JSONObject()) {
     self.headers = headers
     self.payload = payload
+  }
+
+  /// Signs what is sent to AppSync: each request by HTTP, each handshake and each subscription anew.
+  public static func iam(_ keys: AWSCredentials) -> Credentials {
+    var credentials = Credentials()
+    credentials.aws = keys
+    return credentials
   }
 
   /// `Authorization: Bearer …` in both places.

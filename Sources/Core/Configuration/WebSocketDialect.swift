@@ -24,6 +24,8 @@ public enum WebSocketDialect: Sendable, Hashable {
 ///
 ///     configuration.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "da2-…"]))
 ///
+/// With IAM the credential provider answers `Credentials.iam(…)`, and the authorization here stays empty.
+///
 /// The client's URL may be either of the API's two, `…appsync-api…/graphql` or `wss://…appsync-realtime-api…/graphql`,
 /// and under a domain of one's own with or without `/realtime`; the other one is derived.
 public struct AppSyncConfiguration: Sendable, Hashable {
@@ -44,11 +46,17 @@ public struct AppSyncConfiguration: Sendable, Hashable {
   public var authorization: JSONObject
   /// The authorization's `host`; nil derives the GraphQL host from the client's URL.
   public var host: String?
+  /// The region that signatures of IAM are for; nil takes it from a host of AWS. A domain of one's own does not say it.
+  public var region: String?
 
   /// An authorization with fixed members, or none.
-  public init(authorization: JSONObject = JSONObject(), passing: Passing = .subprotocol, host: String? = nil) {
+  public init(
+    authorization: JSONObject = JSONObject(), passing: Passing = .subprotocol, host: String? = nil,
+    region: String? = nil
+  ) {
     self.authorization = authorization
     self.passing = passing
     self.host = host
+    self.region = region
   }
 }

@@ -144,7 +144,8 @@ final class ConnectionDriver {
     }
     let opening: SocketOpening
     do throws(GraphQLClientError) {
-      opening = try SocketOpening(endpoint, configuration, credentials)
+      opening = try SocketOpening(
+        endpoint, configuration, credentials, calendar: environment.calendar(), at: loop.now)
     } catch {
       fail(error)
       return rest()
@@ -158,12 +159,12 @@ final class ConnectionDriver {
       self.attempt = nil
       switch result {
       case .failure(let failure): self.ended(.failed(failure.message, status: failure.status))
-      case .success(let opened): self.opened(opened, opening.payload)
+      case .success(let opened): self.opened(opened, opening)
       }
     }
   }
 
-  private func opened(_ opened: MessageSocketConnector.Opened, _ payload: JSONObject?) {
+  private func opened(_ opened: MessageSocketConnector.Opened, _ opening: SocketOpening) {
     guard opened.subprotocol == machine.dialect.subprotocol else {
       opened.socket.abort()
       let text = "the server chose the subprotocol \(opened.subprotocol ?? "none")"
@@ -172,7 +173,8 @@ final class ConnectionDriver {
     socket = opened.socket
     phase = .open
     renewVariables()
-    act { machine.opened(payload: payload, at: loop.now, actions: &$0) }
+    machine.sign(with: opening.signer)
+    act { machine.opened(payload: opening.payload, at: loop.now, actions: &$0) }
   }
 
   /// Subscriptions whose program knows places of its own begin again behind them.

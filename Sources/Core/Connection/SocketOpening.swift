@@ -1,4 +1,5 @@
 internal import MartletJSON
+internal import MartletVocabulary
 internal import MartletWireProtocols
 
 /// What one attempt to open a socket says, in the dialect of the configuration.
@@ -9,10 +10,14 @@ struct SocketOpening {
   var headers: [(name: String, value: String)]
   /// What the machine is opened with.
   var payload: JSONObject?
+  /// Signs what the machine says.
+  var signer: AppSyncRealtime.Signer?
 
+  /// - Parameter calendar: milliseconds since 1970, at `now` of the loop.
   /// - Throws: `invalidRequest` for an authorization that this client cannot carry.
   init(
-    _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ credentials: Credentials
+    _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ credentials: Credentials,
+    calendar: Int64, at now: Instant
   ) throws(GraphQLClientError) {
     self.endpoint = endpoint
     subprotocols = [configuration.dialect.protocolMachine.subprotocol]
@@ -20,6 +25,9 @@ struct SocketOpening {
     var payload = configuration.connectingPayload
     switch configuration.dialect {
     case .graphqlTransportWS, .graphqlWS:
+      guard credentials.aws == nil else {
+        throw GraphQLClientError(.invalidRequest, "IAM signs AppSync's dialect, and no other")
+      }
       headers += credentials.headers
       for (key, value) in credentials.payload { payload[key] = value }
       self.payload = payload.isEmpty ? nil : payload
@@ -35,7 +43,14 @@ struct SocketOpening {
       // A signature is of one request: the handshake's would be wrong in every subscription.
       if blob["Authorization"]?.string?.utf8.starts(with: "AWS4-HMAC-SHA256".utf8) == true {
         throw GraphQLClientError(
-          .invalidRequest, "AppSync's IAM authorization signs each subscription, which this client cannot")
+          .invalidRequest, "a signature of IAM is made anew for each subscription: answer Credentials.iam instead")
+      }
+      if let aws = credentials.aws {
+        let signer = AppSyncRealtime.Signer(
+          aws.keys, region: try configuration.signingRegion(endpoint), host: appSync.host ?? addresses.graphQLHost,
+          target: addresses.graphQLTarget, calendar: calendar, at: now)
+        self.signer = signer
+        blob = signer.connection(at: now)
       }
       let passing: AppSyncRealtime.Passing =
         switch appSync.passing {

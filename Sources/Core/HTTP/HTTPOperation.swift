@@ -121,6 +121,7 @@ final class HTTPOperation {
       try headers.append(checking: home.configuration.headers)
       try headers.append(checking: extras.headers)
       try headers.append(checking: credentials.headers)
+      if let aws = credentials.aws { try sign(&headers, aws, target) }
     } catch {
       return fail(error)
     }
@@ -138,7 +139,10 @@ final class HTTPOperation {
       case .failure(let loss): lost(loss)
       }
     }
-    let mayShare = kind == .query && target == nil && extras.form == nil && inParts == nil && !needsFreshConnection
+    // A signature is of one body.
+    let mayShare =
+      kind == .query && target == nil && extras.form == nil && inParts == nil && !needsFreshConnection
+      && credentials.aws == nil
     if mayShare, let batcher = home.batcher, let query = body.whole {
       ticket = batcher.start(query, call, completion: told)
     } else {
@@ -146,6 +150,23 @@ final class HTTPOperation {
         call, part: { [weak self] in self?.received(part: $0) }, moved: { [weak self] in self?.restartDeadline() },
         completion: told)
     }
+  }
+
+  /// Adds what IAM's signature of the request adds to its fields.
+  private func sign(
+    _ headers: inout HTTPHeaders, _ aws: AWSCredentials, _ targetOfGET: String?
+  ) throws(GraphQLClientError) {
+    guard extras.form == nil, targetOfGET == nil else {
+      throw GraphQLClientError(.invalidRequest, "IAM signs requests by POST, without files")
+    }
+    let signer = RequestSigner(
+      aws.keys, region: try home.configuration.signingRegion(home.endpoint), service: "appsync")
+    let given = [
+      (name: "content-type", value: "application/json"), (name: "host", value: home.endpoint.hostField),
+    ]
+    let signed = signer.signed(
+      "POST", home.endpoint.target, given, body: request.serialized(), at: home.environment.calendar())
+    for (name, value) in signed.dropFirst(given.count) { headers.append(name, value) }
   }
 
   /// The target when the request goes by GET.

@@ -11,6 +11,8 @@ public struct ClientEnvironment: Sendable {
   package var spawner: any Spawner
   /// Draws jitter and the names of writers.
   package var chance: Chance
+  /// Milliseconds since 1970, for signatures; a time that stands still where there are none.
+  package var calendar: @Sendable () -> Int64 = { 0 }
 
   package init(
     loop: any Loop, sockets: any MessageSocketConnector, http: (any HTTPExchanging)?, spawner: any Spawner,

@@ -11,10 +11,11 @@ enum SharedEnvironment {
     do throws(SocketError) {
       let loop = try EpollLoop.start(name: "martlet-client")
       let bytes = SocketConnector()
-      return .success(
-        ClientEnvironment(
-          loop: loop, sockets: WebSockets(bytes, chance: .system), http: CurlClient(), bytes: bytes,
-          spawner: ConcurrentSpawner(), chance: .system))
+      var environment = ClientEnvironment(
+        loop: loop, sockets: WebSockets(bytes, chance: .system), http: CurlClient(), bytes: bytes,
+        spawner: ConcurrentSpawner(), chance: .system)
+      environment.calendar = CalendarClock.milliseconds
+      return .success(environment)
     } catch {
       return .failure(GraphQLClientError(.connectFailed, "the system has no room for a loop", underlying: error))
     }

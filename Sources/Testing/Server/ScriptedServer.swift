@@ -107,9 +107,15 @@ public final class ScriptedServer: @unchecked Sendable {
 
   /// Where a client must live to talk to this server and in its time. Whatever its URL says leads here.
   public var environment: ClientEnvironment {
-    ClientEnvironment(
+    var environment = ClientEnvironment(
       loop: loop, sockets: Connector(server: self), http: nil, spawner: loop.executor.spawner, seed: seed)
+    let loop = loop
+    environment.calendar = { Self.beginning + (loop.now - .zero).components.seconds * 1_000 }
+    return environment
   }
+
+  /// The calendar when virtual time begins: 2026-01-01T00:00:00Z, in milliseconds since 1970. Signatures show it.
+  private static let beginning: Int64 = 1_767_225_600_000
 
   /// The newest socket.
   public var socket: ScriptedSocket? { sockets.last }

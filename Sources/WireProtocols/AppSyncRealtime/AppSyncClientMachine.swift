@@ -12,6 +12,8 @@ extension AppSyncRealtime {
     package private(set) var connectionTimeout = ServerLimits().connectionTimeout
     package var session = StartStopClient()
     private var authorization = JSONObject()
+    /// Signs each subscription by itself, in place of the connection's authorization.
+    private var signer: Signer?
     /// This session's server has said something that only this protocol's servers say.
     private var isSureOfProtocol = false
 
@@ -24,6 +26,10 @@ extension AppSyncRealtime {
     package var silence: Duration? { connectionTimeout }
 
     // MARK: Sessions
+
+    package mutating func sign(with signer: Signer?) {
+      self.signer = signer
+    }
 
     package mutating func opened(
       payload: JSONObject?, at now: Instant, actions: inout [SubscriptionClientAction]
@@ -41,7 +47,7 @@ extension AppSyncRealtime {
     }
 
     package func startText(_ id: OperationID, _ request: GraphQLRequest, at now: Instant) -> [UInt8] {
-      StartMessage.text(id, request, authorization: authorization)
+      StartMessage.text(id, request) { signer?.subscription($0, at: now) ?? authorization }
     }
 
     // MARK: The server speaks

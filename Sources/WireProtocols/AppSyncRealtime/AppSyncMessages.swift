@@ -89,12 +89,17 @@ extension AppSyncRealtime {
     }
 
     /// The message's text.
-    static func text(_ id: OperationID, _ request: GraphQLRequest, authorization: JSONObject) -> [UInt8] {
+    ///
+    /// - Parameter authorization: answers the subscription's own, for its `data`.
+    static func text(
+      _ id: OperationID, _ request: GraphQLRequest, authorization: ([UInt8]) -> JSONObject
+    ) -> [UInt8] {
       var data: JSONObject = ["query": .string(request.query), "variables": .object(request.variables)]
       if let name = request.operationName { data["operationName"] = .string(name) }
-      let text = String(decoding: JSONValue.object(data).serialized(), as: UTF8.self)
+      let bytes = JSONValue.object(data).serialized()
+      let text = String(decoding: bytes, as: UTF8.self)
       var extensions = request.extensions
-      extensions["authorization"] = .object(authorization)
+      extensions["authorization"] = .object(authorization(bytes))
       let members = extensions
       return MessageWriting.message(id, "start") { writer in
         writer.key("payload")

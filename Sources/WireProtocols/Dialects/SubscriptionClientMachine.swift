@@ -56,6 +56,8 @@ package protocol SubscriptionClientMachine: Sendable {
   /// Where an open subscription stands.
   func position(of id: OperationID) -> SubscriptionPosition?
 
+  /// What is said on the next sockets is signed; before `opened`. Only AppSync's dialect knows such a thing.
+  mutating func sign(with signer: AppSyncRealtime.Signer?)
   /// A socket is open. `payload` is what `connection_init` carries, with fresh credentials; in AppSync's dialect it is
   /// the authorization that every `start` carries.
   mutating func opened(payload: JSONObject?, at now: Instant, actions: inout [SubscriptionClientAction])
@@ -80,4 +82,8 @@ package protocol SubscriptionClientMachine: Sendable {
   mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionClientAction])
   /// Time has passed.
   mutating func reachedDeadline(at now: Instant, actions: inout [SubscriptionClientAction])
+}
+
+extension SubscriptionClientMachine {
+  package mutating func sign(with signer: AppSyncRealtime.Signer?) {}
 }

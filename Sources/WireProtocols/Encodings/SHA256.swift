@@ -1,5 +1,5 @@
-/// SHA-256 (FIPS 180-4), by which persisted operations are named. For documents, not for secrets: it is written for
-/// clarity, and a client hashes each document once.
+/// SHA-256 (FIPS 180-4), by which persisted operations are named and requests to AWS are signed. It is written for clarity:
+/// a client hashes each document once, and signs a handful of texts for each connection.
 package enum SHA256 {
   /// The 32-byte digest of `message`.
   package static func digest(_ message: [UInt8]) -> [UInt8] {
@@ -29,6 +29,13 @@ package enum SHA256 {
       absorb(schedule, &words)
     }
     return words.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
+  }
+
+  /// HMAC-SHA256 (RFC 2104) of `message`: 32 bytes.
+  package static func authentication(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+    var block = key.count > 64 ? digest(key) : key
+    block += repeatElement(0, count: 64 - block.count)
+    return digest(block.map { $0 ^ 0x5C } + digest(block.map { $0 ^ 0x36 } + message))
   }
 
   private static func absorb(_ schedule: [UInt32], _ words: inout [UInt32]) {

@@ -31,6 +31,51 @@ import Testing
     }
   }
 
+  private static let keys = AWSCredentials(
+    accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", sessionToken: "T")
+
+  @Test(arguments: [AppSyncConfiguration.Passing.subprotocol, .query])
+  func `with IAM keys handshake and starts are signed, on each connection anew`(
+    passing: AppSyncConfiguration.Passing
+  ) throws {
+    let stage = try OlderDialect.appSync.stage {
+      $0.dialect = .appSync(AppSyncConfiguration(passing: passing, region: "eu-west-1"))
+      $0.credentials = { _ in .iam(Self.keys) }
+    }
+    stage.server.dialect = .appSync
+    let streams = (1...2).map { _ in stage.subscribe() }
+    stage.run(.seconds(2))
+    stage.onLoop { $0.socket?.cut() }
+    stage.run(.seconds(5))
+    #expect(stage.server.sockets.count == 2)
+    var signatures: Set<String> = []
+    for (number, socket) in stage.server.sockets.enumerated() {
+      let blob = try #require(try handshake(stage.server.attempts[number], passing))
+      #expect(blob["host"] == "example.test" && blob["X-Amz-Security-Token"] == "T")
+      let starts = try socket.received.dropFirst().map { try JSONValue(parsing: $0)["payload"] }
+      let own = starts.compactMap { $0?["extensions"]?["authorization"]?.object }
+      #expect(own.count == 2 && own.allSatisfy { $0["host"] == "example.test" })
+      // Equal subscriptions have equal signatures; the handshake is another request.
+      for member in [blob, own[0]] { signatures.insert(try #require(member["Authorization"]?.string)) }
+      #expect(own[0]["x-amz-date"]?.string?.hasPrefix("20260101T0000") == true)
+      #expect(!socket.received.contains { $0.contains(Self.keys.secretAccessKey) })
+    }
+    #expect(signatures.count == 4)
+    for stream in streams { #expect(stream.state.short == "active") }
+  }
+
+  @Test func `IAM keys without a region, or in another dialect, fail before anything is sent`() throws {
+    for dialect in [WebSocketDialect.appSync(), .graphqlWS, .graphqlTransportWS] {
+      let stage = try Stage {
+        $0.dialect = dialect
+        $0.credentials = { _ in .iam(Self.keys) }
+      }
+      let stream = stage.subscribe()
+      stage.run(.seconds(60))
+      #expect(stream.state.short == "failed(invalidRequest)" && stage.server.attempts.isEmpty)
+    }
+  }
+
   @Test func `a signature of IAM is refused before anything is sent`() throws {
     let stage = try OlderDialect.appSync.stage {
       $0.dialect = .appSync(AppSyncConfiguration(authorization: ["Authorization": "AWS4-HMAC-SHA256 Credential=x"]))

@@ -1,6 +1,7 @@
 import Foundation
 import Martlet
 import MartletServer
+import MartletWireProtocols
 import Testing
 
 /// Credentials that change under running subscriptions, against the server of this package.
@@ -51,6 +52,46 @@ import Testing
     try await writing
     #expect(seen == Array(1...200) && gaps == 0)
     #expect(door.tokens.all.contains("good 180"))
+    board.cancel()
+    await server.server.stop()
+  }
+
+  @Test func `P8, P2, P3: a key withdrawn under load is replaced by another, and nothing is lost or repeated`()
+    async throws
+  {
+    func access(_ keys: String...) throws -> AccessFile {
+      let entries = keys.map { key in
+        let digest = PersistedOperation(hash: SHA256.digest(Array(key.utf8))).hexadecimal
+        return #"{"name":"\#(key)","sha256":"\#(digest)"}"#
+      }
+      return try AccessFile(#"{"keys":[\#(entries.joined(separator: ","))]}"#)
+    }
+    let first = try access("key 0", "writer")
+    let server = try RealServer { $0.access = .keys(first) }
+    defer { server.remove() }
+    let reasons = Recorder<CredentialReason>()
+    let client = try server.client {
+      $0.credentials = { reason in
+        reasons.add(reason)
+        let refusals = reasons.all.count { $0.isRefusal }
+        return Credentials(payload: ["x-api-key": .string("key \(refusals)")])
+      }
+    }
+    let board = client.subscribe(EndToEndTests.board, variables: ["airport": "VIE"])
+    try await board.ready()
+    let writer = try server.client { $0.headers = [(name: "x-api-key", value: "writer")] }
+    var seen: [Int64] = []
+    var iterator = board.makeAsyncIterator()
+    for round in 0..<4 {
+      for minutes in 1...10 { try await writer.depart("VIE", round * 10 + minutes) }
+      try server.server.reload(access: try access("key \(round + 1)", "writer"))
+      while seen.count < (round + 1) * 10, let event = try await iterator.next() {
+        #expect(event.gap == nil)
+        if case .int(let minutes)? = event.data?["onCreateDeparture"]?["minutes"] { seen.append(minutes) }
+      }
+    }
+    #expect(seen == Array(1...40))
+    #expect(reasons.all.contains(.refused(code: 4403)))
     board.cancel()
     await server.server.stop()
   }

@@ -29,6 +29,25 @@ import Testing
     #expect(server.executor.foreignEnqueues == 0)
   }
 
+  @Test func `IAM keys sign a request by what is sent`() throws {
+    let server = ScriptedHTTPServer { _, _ in Self.fine }
+    let keys = AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+    let client = try server.client {
+      $0.dialect = .appSync(AppSyncConfiguration(region: "eu-west-1"))
+      $0.credentials = { _ in .iam(keys) }
+    }
+    try server.executor.run { _ = try await client.query("{ n }") }
+    let request = try #require(server.requests.first)
+    #expect(request.has("x-amz-date: 19700101T000000Z") && request.has("Host: server.test"))
+    #expect(request.text == #"{"query":"{ n }"}"#)
+    // Computed apart from this package.
+    #expect(
+      request.has(
+        "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/19700101/eu-west-1/appsync/aws4_request, "
+          + "SignedHeaders=content-type;host;x-amz-date, Signature=0da98a224fd03ef49f68f1faa65632a3de37f60ae8088a72796e3f637db96214"
+      ))
+  }
+
   @Test func `at most so many connections are opened, others wait, and more are refused by type`() throws {
     let server = ScriptedHTTPServer { _, _ in Self.fine }
     let client = try server.client {

@@ -77,6 +77,28 @@ struct Ticker: Sendable {
 
   private struct Session: Sendable {
     func token(renewed: Bool) async throws -> String { renewed ? "fresh" : "kept" }
+    func keys() async throws -> AWSCredentials {
+      AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: "secret")
+    }
+  }
+
+  @Test func `keys of IAM sign what AppSync hears`() throws {
+    let time = VirtualTime()
+    let server = ScriptedServer(time)
+    server.dialect = .appSync
+    let url = try #require(URL(string: "wss://api.example.test/graphql"))
+    let session = Session()
+    var configuration = ConnectionConfiguration()
+    configuration.dialect = .appSync(AppSyncConfiguration(region: "eu-west-1"))
+    configuration.credentials = { _ in .iam(try await session.keys()) }
+    let client = try GraphQLClient(url: url, configuration: configuration, environment: server.environment)
+    let authorization = try time.run {
+      let stream = client.subscribe("subscription { tick }")
+      let operation = try await server.accept().expectOperation()
+      stream.cancel()
+      return operation.extensions["authorization"]?["Authorization"]?.string ?? ""
+    }
+    #expect(authorization.contains("Credential=AKIDEXAMPLE/20260101/eu-west-1/appsync/aws4_request"))
   }
 
   @Test func `a refused token is renewed once`() throws {

@@ -193,6 +193,59 @@ import Testing
     #expect(client.take() == [.send(#"{"id":"1","type":"stop"}"#), .send(#"{"id":"3","type":"stop"}"#)])
   }
 
+  /// The signatures were computed apart from this package.
+  @Test func `with IAM the handshake and each start are signed by themselves, at their own moment`() throws {
+    let keys = RequestSigner.Keys(
+      accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+    let moment: Int64 = 1_440_938_160_000
+    let signer = AppSyncRealtime.Signer(
+      keys, region: "eu-west-1", host: "abc.appsync-api.eu-west-1.amazonaws.com", target: "/graphql",
+      calendar: moment - 60_000, at: .zero)
+    let minute = Instant.zero + .seconds(60)
+    let prefix =
+      "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/eu-west-1/appsync/aws4_request, "
+      + "SignedHeaders=accept;content-encoding;content-type;host;x-amz-date, Signature="
+    var blob: JSONObject = [
+      "accept": "application/json, text/javascript", "content-encoding": "amz-1.0",
+      "content-type": "application/json; charset=UTF-8", "host": "abc.appsync-api.eu-west-1.amazonaws.com",
+      "x-amz-date": "20150830T123600Z",
+      "Authorization": .string(prefix + "4f571e94e6c0de4599bd0f917a748ed59489a228f30a3d457e82d61ea59eb778"),
+    ]
+    #expect(signer.connection(at: minute) == blob)
+    var client = DialectClient.appSync
+    client.machine.sign(with: signer)
+    client = client.opened(payload: signer.connection(at: .zero))
+    client.pass(.seconds(60))
+    try client.start("1")
+    guard case .send(let text)? = client.take().first else {
+      Issue.record("nothing sent")
+      return
+    }
+    blob["Authorization"] = .string(prefix + "417fa4dc959f824b0ab5c2e1bd64c109994d798b649dfef01bb2276f0246f06e")
+    #expect(try JSONValue(parsing: text)["payload"]?["extensions"]?["authorization"]?.object == blob)
+    // A subscription that is sent again is signed again.
+    client.disconnect()
+    client.pass(.seconds(1))
+    client.open(blob)
+    client.receive(ack)
+    let again = client.take().compactMap { if case .send(let text) = $0 { text } else { nil } }.last
+    #expect(again?.contains("20150830T123601Z") == true && again?.contains("417fa4dc") == false)
+  }
+
+  @Test func `lent keys put their token beside the signature`() {
+    let keys = RequestSigner.Keys(
+      accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", sessionToken: "T")
+    let signer = AppSyncRealtime.Signer(
+      keys, region: "eu-west-1", host: "abc.appsync-api.eu-west-1.amazonaws.com", target: "/graphql?stage=1",
+      calendar: 1_440_938_160_000, at: .zero)
+    let blob = signer.subscription(Array(#"{"query":"{a}","variables":{}}"#.utf8), at: .zero)
+    #expect(blob["X-Amz-Security-Token"] == "T")
+    #expect(
+      blob["Authorization"]?.string?.hasSuffix(
+        "x-amz-date;x-amz-security-token, Signature=18593a7a41440a8964b5acaf5a14b2612c86084eeaa79aa29b2ab9bcd1189efb")
+        == true)
+  }
+
   @Test func `on the next socket everything is started again, with fresh authorization`() throws {
     var client = DialectClient.appSync.opened(payload: ["x-api-key": "old"])
     try client.start("1")

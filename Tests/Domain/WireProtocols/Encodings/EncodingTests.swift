@@ -17,6 +17,26 @@ import Testing
     #expect(operation.hexadecimal == digest)
   }
 
+  /// Cases 1, 2 and 6 of RFC 4231: keys shorter and longer than a block.
+  @Test(arguments: [
+    (
+      [UInt8](repeating: 0x0B, count: 20), "Hi There",
+      "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+    ),
+    (
+      Array("Jefe".utf8), "what do ya want for nothing?",
+      "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    ),
+    (
+      [UInt8](repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
+      "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+    ),
+  ])
+  func `HMAC-SHA256 gives the vectors of RFC 4231`(key: [UInt8], message: String, digest: String) {
+    let operation = PersistedOperation(hash: SHA256.authentication(of: Array(message.utf8), key: key))
+    #expect(operation.hexadecimal == digest)
+  }
+
   @Test(arguments: [
     ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
     ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
