@@ -164,14 +164,14 @@ extension ServerConnection {
     if let operation { hold(operation) }
   }
 
-  /// Answers a persisted operation that cannot be run. A member of the request that is wrong is 400 as any other; no cache
-  /// may keep that a document is not known.
+  /// Answers a persisted operation that cannot be run. A member of the request that is wrong is 400 as any other. That a
+  /// document is not known is 200 in either type, as clients look for it only there; no cache may keep it.
   private func refuse(_ error: PersistedOperationError, _ type: GraphQLOverHTTP.ResponseType) {
     let result = ResponseTree(data: nil, errors: [hub.refusal(error)])
     var headers = HTTPHeaders([("Content-Type", type.contentType)])
     guard error.isFault else {
       headers.append("Cache-Control", "private, no-cache, must-revalidate")
-      return respond(status(of: result, as: type), headers, body: result.bytes)
+      return respond(hub.node.statusCodes == .draft ? 422 : 200, headers, body: result.bytes)
     }
     noteViolation(400, error.description)
     respond(hub.node.statusCodes == .draft ? 422 : 400, headers, body: result.bytes)
@@ -179,20 +179,15 @@ extension ServerConnection {
 
   /// - Parameter document: the document that could not be prepared, if that is why there is no data.
   func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType, document: String? = nil) {
-    let status = status(of: result, as: type, document: document)
-    respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
-  }
-
-  private func status(
-    of result: ResponseTree, as type: GraphQLOverHTTP.ResponseType, document: String? = nil
-  ) -> Int {
+    let status: Int
     switch hub.node.statusCodes {
-    case .audited: return GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
+    case .audited: status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
     case .draft:
       let isParsed = document.map { (try? Parser.parse(Array($0.utf8))) != nil } ?? true
-      return GraphQLOverHTTP.draftStatus(
+      status = GraphQLOverHTTP.draftStatus(
         hasData: result.data != nil, hasErrors: !result.errors.isEmpty, isParsed: isParsed)
     }
+    respond(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
   }
 
   // MARK: Metrics

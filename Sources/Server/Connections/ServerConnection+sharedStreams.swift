@@ -57,7 +57,7 @@ extension ServerConnection {
     if let proposed, streams.isKnown(proposed) {
       return refuseRequest(409, "There is a stream of this token already.", "STREAM_EXISTS")
     }
-    let token = hub.node.identifiers()
+    let token = hub.node.calendar.identifier()
     guard streams.reserve(token, for: owner(of: head)) else {
       return refuseRequest(429, "Too many streams are reserved and not opened.", "TOO_MANY_STREAMS")
     }

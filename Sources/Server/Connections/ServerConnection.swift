@@ -98,6 +98,7 @@ package final class ServerConnection {
         timer?.cancel()
         if let head = http?.head { route(head, http?.body ?? []) }
       case .failed(let failure):
+        http?.sharing = []
         noteViolation(failure.status, "\(failure)")
         if http?.machine.responding == .waiting {
           let type = HTTPHeaders([("Content-Type", "text/plain; charset=utf-8")])
@@ -126,9 +127,10 @@ package final class ServerConnection {
     return hub.node.access.origins.sharing(with: origin)
   }
 
-  /// The fields of a response, with those for a page at another origin.
-  private func shared(_ headers: HTTPHeaders) -> HTTPHeaders {
+  /// The fields of a response, with its date and those for a page at another origin.
+  private func completed(_ headers: HTTPHeaders) -> HTTPHeaders {
     var headers = headers
+    headers.append("Date", hub.httpDate())
     for (name, value) in http?.sharing ?? [] { headers.append(name, value) }
     return headers
   }
@@ -153,7 +155,7 @@ package final class ServerConnection {
     guard http?.machine.responding == .waiting else { return }
     if status >= 400 { hub.counters.add(.requestsRefused) }
     if closing || hub.isDraining { http?.machine.closeAfterResponse() }
-    let head = HTTPResponseHead(status: status, headers: shared(headers))
+    let head = HTTPResponseHead(status: status, headers: completed(headers))
     channel.write { http?.machine.respond(head, body: body, to: &$0.bytes) }
     http?.operation = nil
     if closing || http?.machine.shouldClose == true { return channel.closeAfterFlush() }
@@ -166,7 +168,7 @@ package final class ServerConnection {
   func beginStreaming(_ status: Int, _ headers: HTTPHeaders) {
     guard http?.machine.responding == .waiting else { return }
     if hub.isDraining { http?.machine.closeAfterResponse() }
-    let head = HTTPResponseHead(status: status, headers: shared(headers))
+    let head = HTTPResponseHead(status: status, headers: completed(headers))
     channel.write { http?.machine.beginStreaming(head, to: &$0.bytes) }
   }
 
@@ -244,7 +246,7 @@ package final class ServerConnection {
     channel.write {
       if http?.machine.responding == .waiting {
         var head = media.head
-        head.headers = shared(head.headers)
+        head.headers = completed(head.headers)
         http?.machine.beginStreaming(head, to: &$0.bytes)
       }
       http?.machine.stream(prefix: prefix, payload: payload, suffix: suffix, to: &$0.bytes)

@@ -51,6 +51,8 @@ package final class LoopHub {
   private var found: [GroupID] = []
   private var writer = JSONWriter()
   package var isDraining = false
+  /// The present second as HTTP's `Date` field has it, and when it is over.
+  private var date: (text: String, end: Instant)?
 
   /// Events of one batch for one group, on their way to its members.
   struct Delivery {
@@ -73,6 +75,14 @@ package final class LoopHub {
     plans = PlanCache(capacity: node.limits.cachedPlans)
     applied = 0
     runner = OperationRunner(node, on: loop)
+  }
+
+  /// The value of the field `Date`. Answers come in thousands a second; it is made once.
+  func httpDate() -> String {
+    if let date, loop.now < date.end { return date.text }
+    let text = node.calendar.httpDate()
+    date = (text, loop.now + .seconds(1))
+    return text
   }
 
   /// Begins to follow the store. On the loop, before the first connection.

@@ -20,6 +20,9 @@ package final class Calendar: Sendable {
     Self.dateTime(milliseconds())
   }
 
+  /// The present moment as HTTP's `Date` field has it.
+  func httpDate() -> String { Self.httpDate(milliseconds()) }
+
   /// A random UUID (RFC 9562, version 4).
   package func identifier() -> String {
     var (high, low) = generator.withLock { generator in (generator.next(), generator.next()) }
@@ -38,25 +41,50 @@ package final class Calendar: Sendable {
   }
 
   package static func dateTime(_ milliseconds: Int64) -> String {
-    let days = Int((milliseconds >= 0 ? milliseconds : milliseconds - 86_399_999) / 86_400_000)
-    let rest = Int(milliseconds - Int64(days) * 86_400_000)
+    let (days, rest) = split(milliseconds)
     let (year, month, day) = civil(days)
     var text: [UInt8] = []
     text.reserveCapacity(24)
-    func append(_ number: Int, _ width: Int, _ end: Unicode.Scalar) {
-      let digits = Array(String(number).utf8)
-      for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
-      text += digits
-      text.append(UInt8(ascii: end))
-    }
-    append(year, 4, "-")
-    append(month, 2, "-")
-    append(day, 2, "T")
-    append(rest / 3_600_000, 2, ":")
-    append(rest / 60_000 % 60, 2, ":")
-    append(rest / 1_000 % 60, 2, ".")
-    append(rest % 1_000, 3, "Z")
+    append(year, 4, "-", to: &text)
+    append(month, 2, "-", to: &text)
+    append(day, 2, "T", to: &text)
+    append(rest / 3_600_000, 2, ":", to: &text)
+    append(rest / 60_000 % 60, 2, ":", to: &text)
+    append(rest / 1_000 % 60, 2, ".", to: &text)
+    append(rest % 1_000, 3, "Z", to: &text)
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
+  package static func httpDate(_ milliseconds: Int64) -> String {
+    let (days, rest) = split(milliseconds)
+    let (year, month, day) = civil(days)
+    // The first of 1970 was a Thursday.
+    let weekday = ((days + 4) % 7 + 7) % 7
+    var text = Array(["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][weekday].utf8)
+    text.reserveCapacity(29)
+    text += [UInt8(ascii: ","), 0x20]
+    append(day, 2, " ", to: &text)
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    text += Array(months[month - 1].utf8) + [0x20]
+    append(year, 4, " ", to: &text)
+    append(rest / 3_600_000, 2, ":", to: &text)
+    append(rest / 60_000 % 60, 2, ":", to: &text)
+    append(rest / 1_000 % 60, 2, " ", to: &text)
+    return String(decoding: text + Array("GMT".utf8), as: UTF8.self)
+  }
+
+  /// Days since 1970 and the milliseconds of the day.
+  private static func split(_ milliseconds: Int64) -> (days: Int, rest: Int) {
+    let days = Int((milliseconds >= 0 ? milliseconds : milliseconds - 86_399_999) / 86_400_000)
+    return (days, Int(milliseconds - Int64(days) * 86_400_000))
+  }
+
+  private static func append(_ number: Int, _ width: Int, _ end: Unicode.Scalar, to text: inout [UInt8]) {
+    let digits = Array(String(number).utf8)
+    for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
+    text += digits
+    text.append(UInt8(ascii: end))
   }
 
   /// The date a number of days after 1970-01-01, in the proleptic Gregorian calendar. Years begin in March, so that

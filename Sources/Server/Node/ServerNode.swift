@@ -26,8 +26,8 @@ package final class ServerNode: Sendable {
   package let statusCodes: GraphQLStatusCodes
   /// Event streams that several operations share.
   let streams: StreamRegistry
-  /// Draws the tokens of those, which nobody can guess.
-  let identifiers: @Sendable () -> String
+  /// Dates answers, and draws the tokens of those, which nobody can guess.
+  let calendar: Calendar
   /// Documents that clients name by their hash; shared, as a client's next connection may be on another loop.
   let persisted: Lock<PersistedOperationStore>
 
@@ -35,10 +35,10 @@ package final class ServerNode: Sendable {
     models: ModelSchema, schema: ExecutableSchema, store: Store, limits: ServerLimits, log: Log,
     spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool,
     onConnect: ConnectionQuestion? = nil, statusCodes: GraphQLStatusCodes = .audited,
-    identifiers: @escaping @Sendable () -> String
+    calendar: Calendar
   ) {
     streams = StreamRegistry(limits)
-    self.identifiers = identifiers
+    self.calendar = calendar
     self.models = models
     self.schema = schema
     self.store = store

@@ -67,7 +67,7 @@ package enum ServerAssembly {
       models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
       spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode,
       onConnect: configuration.onConnect, statusCodes: configuration.statusCodes,
-      identifiers: surroundings.calendar.identifier)
+      calendar: surroundings.calendar)
   }
 
   private static func accessControl(

@@ -104,6 +104,7 @@ import Testing
       for (method, target, headers, body, status) in rows {
         let answer = try await HTTPRequest.send(method, target, port: port, headers: headers, body: body)
         #expect(answer.status == status, "\(method) \(target) \(headers) \(body ?? "")")
+        #expect(answer.head.contains("\r\nDate: ") && answer.head.contains(" GMT"), "\(answer.head)")
       }
       let wished = try await HTTPRequest.send(
         "POST", "/graphql", port: port, headers: [json, ("Accept", "application/graphql-response+json")],

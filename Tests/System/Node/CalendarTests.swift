@@ -4,6 +4,16 @@ import Testing
 
 /// The server's calendar and identifiers.
 struct CalendarTests {
+  @Test(
+    arguments: [
+      (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+      (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (1_709_164_800_999, "Thu, 29 Feb 2024 00:00:00 GMT"),
+      (4_102_444_799_000, "Thu, 31 Dec 2099 23:59:59 GMT"),
+    ] as [(Int64, String)])
+  func `a date in HTTP is the day of the week and the time of Greenwich`(milliseconds: Int64, text: String) {
+    #expect(Calendar.httpDate(milliseconds) == text)
+  }
+
   @Test(arguments: [
     (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
     (1_357_539_301_007, "2013-01-07T06:15:01.007Z"), (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
