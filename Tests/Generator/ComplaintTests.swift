@@ -122,6 +122,24 @@ import Testing
     #expect(complaints == ["The operations need more than 3 structs."])
   }
 
+  // MARK: Conditions
+
+  @Test func `what some objects select besides makes optional what a condition leaves out`() throws {
+    let schema = """
+      type Query { pet: Pet } interface Pet { home: Home } type Cat implements Pet { home: Home }
+      type Dog implements Pet { home: Home } type Home { street: String! city: String! yard: Home }
+      """
+    let plain = try Made.text("QQuery", schema, "query Q($f: Boolean!) { pet { home @include(if: $f) { street } } }")
+    #expect(plain.contains("        var street: String\n"))
+    // A cat's home is there without the street.
+    let mixed = try Made.text(
+      "QQuery", schema,
+      "query Q($f: Boolean!) { pet { home @include(if: $f) { street yard { city } } ... on Cat { home { city yard { street } } } } }"
+    )
+    #expect(mixed.contains("      struct Home: Codable, Hashable, Sendable {\n        var street: String?\n"))
+    #expect(mixed.contains("          var city: String?\n"))
+  }
+
   // MARK: Deprecation
 
   @Test func `deprecated fields are marked where nothing generated mentions them`() throws {

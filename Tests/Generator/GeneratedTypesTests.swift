@@ -178,6 +178,12 @@ import Testing
     #expect(context.codingPath.map(\.stringValue) == ["reviewAdded"])
   }
 
+  @Test func `an operation written by hand has variables of its properties`() throws {
+    #expect(try Self.variables(HeroName()) == "{}")
+    #expect(try Self.variables(HeroName(episode: "JEDI")) == #"{"episode":"JEDI"}"#)
+    #expect(try Self.variables(HeroName(episode: .null)) == #"{"episode":null}"#)
+  }
+
   @Test func `public types have initialisers that can be called from elsewhere`() throws {
     let works = WorksQuery(kind: .map, filter: .some(WorkFilter(title: "A", isOpen: false)))
     #expect(try Self.variables(works) == #"{"kind":"MAP","filter":{"title":"A","isOpen":false}}"#)

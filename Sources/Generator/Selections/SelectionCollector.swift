@@ -8,6 +8,9 @@ struct SelectionCollector {
     var set: SelectionSet
     var parent: NamedType
     var conditions: Set<String> = []
+    /// Whether they are written for some objects of the scope only. They are no members then, but tell that a field may be
+    /// there although what is written for all objects is left out.
+    var isPartial = false
   }
 
   /// One way to a field.
@@ -26,6 +29,8 @@ struct SelectionCollector {
   /// Response names in order of their first appearance.
   private(set) var order: [String] = []
   private(set) var occurrences: [String: [Occurrence]] = [:]
+  /// Ways to fields that some objects of the scope have besides.
+  private(set) var partial: [String: [Occurrence]] = [:]
   /// Type conditions that some objects of the scope satisfy and some do not.
   private(set) var narrowings: [NamedType] = []
   private(set) var spreads: [Shape.Spread] = []
@@ -48,18 +53,24 @@ struct SelectionCollector {
       case .field(let field):
         guard let definition = schema.field(field.name.text, on: source.parent) else { continue }
         let name = field.responseName
+        if source.isPartial {
+          partial[name, default: []].append(Occurrence(field: field, definition: definition, conditions: conditions))
+          continue
+        }
         if occurrences[name] == nil { order.append(name) }
         occurrences[name, default: []].append(
           Occurrence(field: field, definition: definition, conditions: conditions))
       case .inlineFragment(let fragment):
         let type = fragment.typeCondition.flatMap { schema.type($0.text) } ?? source.parent
-        let inner = Source(set: fragment.selectionSet, parent: type, conditions: conditions)
+        let inner = Source(
+          set: fragment.selectionSet, parent: type, conditions: conditions, isPartial: source.isPartial)
         enter(inner, mayNarrow: mayNarrow, isOwn: isOwn, spread: nil)
       case .fragmentSpread(let spread):
         guard let fragment = fragments[spread.name.text], let type = schema.type(fragment.typeCondition.text) else {
           continue
         }
-        let inner = Source(set: fragment.selectionSet, parent: type, conditions: conditions)
+        let inner = Source(
+          set: fragment.selectionSet, parent: type, conditions: conditions, isPartial: source.isPartial)
         enter(inner, mayNarrow: mayNarrow, isOwn: isOwn, spread: spread)
       }
     }
@@ -67,7 +78,9 @@ struct SelectionCollector {
 
   private mutating func enter(_ source: Source, mayNarrow: Bool, isOwn: Bool, spread: FragmentSpread?) {
     let possible = Set(source.parent.possibleTypes)
-    if scope.isSubset(of: possible) {
+    if source.isPartial {
+      if !scope.isDisjoint(with: possible) { collect(source, mayNarrow: false, isOwn: false) }
+    } else if scope.isSubset(of: possible) {
       let madeScope = outer.map { !$0.isSubset(of: possible) } ?? false
       let mayNarrow = mayNarrow || madeScope
       if let spread, isOwn, mayNarrow, !spreads.contains(where: { $0.fragment == spread.name.text }) {
@@ -76,8 +89,11 @@ struct SelectionCollector {
             fragment: spread.name.text, isConditional: !source.conditions.isEmpty, location: spread.location))
       }
       collect(source, mayNarrow: mayNarrow, isOwn: isOwn && spread == nil)
-    } else if mayNarrow, !scope.isDisjoint(with: possible), !narrowings.contains(where: { $0 === source.parent }) {
-      narrowings.append(source.parent)
+    } else if !scope.isDisjoint(with: possible) {
+      if mayNarrow, !narrowings.contains(where: { $0 === source.parent }) { narrowings.append(source.parent) }
+      var partial = source
+      partial.isPartial = true
+      collect(partial, mayNarrow: false, isOwn: false)
     }
   }
 

@@ -66,7 +66,10 @@ struct ShapeBuilder {
       guard let occurrences = collector.occurrences[responseName], let first = occurrences.first else { continue }
       let property = names.property(responseName)
       claim(property, of: responseName, at: first.field.location, &scopeNames)
-      shape.members.append(member(responseName, property, occurrences, first, in: shape, outer, &scopeNames))
+      shape.members.append(
+        member(
+          responseName, property, occurrences, collector.partial[responseName] ?? [], first, in: shape, outer,
+          &scopeNames))
     }
     for type in collector.narrowings {
       let property = "as" + SwiftName.type(type.name)
@@ -89,11 +92,12 @@ struct ShapeBuilder {
 
   private mutating func member(
     _ responseName: String, _ property: String, _ occurrences: [SelectionCollector.Occurrence],
-    _ first: SelectionCollector.Occurrence, in shape: Shape, _ outer: Shape?, _ scopeNames: inout MemberNames
+    _ partial: [SelectionCollector.Occurrence], _ first: SelectionCollector.Occurrence, in shape: Shape,
+    _ outer: Shape?, _ scopeNames: inout MemberNames
   ) -> Shape.Member {
     let type = schema[first.definition.type.named]
     // While the field is there, so is what all ways to it have in common.
-    let common = occurrences.dropFirst().reduce(first.conditions) { $0.intersection($1.conditions) }
+    let common = (occurrences.dropFirst() + partial).reduce(first.conditions) { $0.intersection($1.conditions) }
     var member = Shape.Member(
       responseName: responseName, property: property, type: first.definition.type,
       isConditional: occurrences.allSatisfy { !$0.conditions.isEmpty }, deprecation: first.definition.deprecationReason)
@@ -107,22 +111,47 @@ struct ShapeBuilder {
       member.isShared = true
       return member
     }
-    let written = occurrences.compactMap { occurrence in
-      occurrence.field.selectionSet.map {
-        Source(set: $0, parent: type, conditions: occurrence.conditions.subtracting(common))
+    func sources(_ occurrences: [SelectionCollector.Occurrence], isPartial: Bool) -> [Source] {
+      occurrences.compactMap { occurrence in
+        occurrence.field.selectionSet.map {
+          Source(
+            set: $0, parent: type, conditions: occurrence.conditions.subtracting(common), isPartial: isPartial)
+        }
       }
     }
+    let written = sources(occurrences, isPartial: false)
+    let others = sources(partial, isPartial: true)
     let name = typeName(SwiftName.type(responseName), scopeNames)
     claimType(name, of: responseName, at: first.field.location, &scopeNames)
     let scope = Set(type.possibleTypes)
-    if let alias = aliasedFragment(written, for: type) {
+    if let alias = aliasedFragment(written, for: type), others.isEmpty || !hasConditions(alias) {
       let child = Shape(name: name, path: "\(shape.path).\(name)", scope: scope)
       child.fragment = alias
       member.child = child
     } else {
-      member.child = self.shape(name, in: shape.path, written, scope: scope)
+      member.child = self.shape(name, in: shape.path, written + others, scope: scope)
     }
     return member
+  }
+
+  /// Whether something in a fragment may be left out, in which case its struct cannot stand where others select too.
+  private func hasConditions(_ fragment: String) -> Bool {
+    var waiting = fragments[fragment].map { [$0.selectionSet] } ?? []
+    var visited: Set<String> = [fragment]
+    while let set = waiting.popLast() {
+      for selection in set.selections {
+        if !SelectionCollector.conditions(selection.directives).isEmpty { return true }
+        switch selection {
+        case .field(let field): if let inner = field.selectionSet { waiting.append(inner) }
+        case .inlineFragment(let fragment): waiting.append(fragment.selectionSet)
+        case .fragmentSpread(let spread):
+          if visited.insert(spread.name.text).inserted, let inner = fragments[spread.name.text] {
+            waiting.append(inner.selectionSet)
+          }
+        }
+      }
+    }
+    return false
   }
 
   /// The fragment that is all there is to a selection, if it applies to every object of `type`.
