@@ -21,6 +21,34 @@ import Testing
     await station.server.stop()
   }
 
+  @Test func `a server serves once: a second start and one after its end are typed errors`() async throws {
+    let station = try WeatherStation(port: 0)
+    try station.server.start()
+    let port = station.server.port
+    #expect(throws: ServerError.self) { try station.server.start() }
+    #expect(station.server.port == port)
+    // A start that failed may be tried again.
+    let other = try WeatherStation(port: port)
+    for _ in 1...2 {
+      do {
+        try other.server.start()
+        Issue.record("two servers have one port")
+      } catch {
+        #expect(error.code == .network)
+      }
+    }
+    await station.server.stop()
+    try other.server.start()
+    #expect(other.server.port == port)
+    await other.server.stop()
+    do {
+      try station.server.start()
+      Issue.record("it serves without its store")
+    } catch {
+      #expect(error.code == .notStartable)
+    }
+  }
+
   @Test func `fields are answered by Swift code`() async throws {
     try await running { _, client in
       let response = try await client.query("{ stations fahrenheit(celsius: 100) }", as: JSONValue.self)

@@ -125,7 +125,7 @@ enum ServeCommand: Subcommand {
     case .schema: .badData
     case .access: .configuration
     case .data, .write: .io
-    case .network: .unavailable
+    case .network, .notStartable: .unavailable
     }
   }
 }

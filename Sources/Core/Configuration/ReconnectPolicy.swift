@@ -11,8 +11,8 @@ public struct ReconnectPolicy: Sendable, Hashable {
   public var factor = 2.0
   /// How much of the pause is left to chance, from 0 (none) to 1 (all of it).
   public var jitter = 0.5
-  /// Failed attempts in a row before everything fails with the last cause; nil never gives up. The default lasts about
-  /// eight minutes.
+  /// Failed attempts in a row before everything fails with the last cause; nil never gives up. With the defaults, and
+  /// attempts that fail at once, that is after about six minutes.
   public var attempts: Int? = 20
 
   /// How long a connection on which nothing arrived must have lived after its acknowledgement to count as a success,

@@ -79,7 +79,7 @@ public struct OperationRequest: Sendable {
 }
 
 /// What a server answered: `{"data": …, "errors": …, "extensions": …}`.
-public struct OperationPayload: Sendable {
+public struct OperationPayload: Sendable, CustomStringConvertible {
   /// The response as JSON text.
   public var bytes: [UInt8]
 
@@ -92,6 +92,9 @@ public struct OperationPayload: Sendable {
   public init(_ value: JSONValue) {
     bytes = value.serialized()
   }
+
+  /// The response as text.
+  public var description: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The response as a value.
   /// - Throws: `JSONError` when it is no JSON.

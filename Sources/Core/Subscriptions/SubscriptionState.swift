@@ -62,7 +62,7 @@ extension SubscriptionState: CustomStringConvertible {
 }
 
 /// A hole in a subscription's events that nothing can fill; told in place of what is missing.
-public struct EventGap: Sendable, Hashable {
+public struct EventGap: Sendable, Hashable, CustomStringConvertible {
   /// Why. New reasons may be added.
   public struct Reason: RawRepresentable, Sendable, Hashable {
     /// The word on the wire, or this library's.
@@ -87,6 +87,12 @@ public struct EventGap: Sendable, Hashable {
   public var to: Cursor?
   /// How many events were dropped on this side; nil when nobody knows.
   public var dropped: Int?
+
+  /// The reason, and what is known of the hole.
+  public var description: String {
+    let places = from == nil && to == nil ? "" : " from \(from.map { "\($0)" } ?? "?") to \(to.map { "\($0)" } ?? "?")"
+    return "gap(\(reason.rawValue)\(places)\(dropped.map { ", \($0) dropped" } ?? ""))"
+  }
 
   /// A gap with the given parts.
   public init(_ reason: Reason, from: Cursor? = nil, to: Cursor? = nil, dropped: Int? = nil) {

@@ -46,7 +46,8 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
   public var states: AsyncStream<SubscriptionState> { core.states() }
 
   /// Returns when the subscription is active; at once when it is.
-  /// - Throws: the error it failed with, or `CancellationError`.
+  /// - Throws: the error it failed with; `connectionClosed` when the server completed it before; `CancellationError` when
+  ///   it, or the task that waits, was cancelled.
   public func ready() async throws {
     try await core.waitUntilActive()
   }

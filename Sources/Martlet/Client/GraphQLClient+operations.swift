@@ -127,6 +127,7 @@ extension GraphQLClient {
 
   /// Empties the client's store, optimistic updates as well: for signing out. Watchers are told, and ask the server
   /// again unless they are `cacheOnly`.
+  /// - Throws: `GraphQLStoreError` when the cache behind the store fails.
   public func clearCache() throws {
     try store.clear()
   }

@@ -65,7 +65,8 @@ public final class GraphQLClient: Sendable {
   ///       variables: ["airport": "VIE"])
   ///     try await late.ready()
   ///
-  /// With `cursor`, the place of an earlier event, a server that gives cursors begins behind that place. With servers that
+  /// `buffer` bounds what waits for a slow consumer; nil takes the configuration's. With `resumingFrom`, the place of an
+  /// earlier event, a server that gives cursors begins behind that place. With servers that
   /// take a place as a variable, `resubscribing` answers the variables it is sent again with after a lost connection:
   ///
   ///     let feed = client.subscribe(

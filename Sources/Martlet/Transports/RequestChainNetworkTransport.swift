@@ -31,11 +31,13 @@ public final class RequestChainNetworkTransport: UploadingNetworkTransport {
 
   /// Starts a subscription by HTTP. It goes from pending to active to finished: a lost connection ends it, unless
   /// `resumesHTTPSubscriptions` of the configuration is set.
+  /// - Throws: `invalidRequest` for a URL that cannot be used, and what an interceptor throws.
   public func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
     try chain.subscribe(request, feeding: feed)
   }
 
   /// Runs an operation with files, by the GraphQL multipart request specification.
+  /// - Throws: as `send`; `unreadableFile` for a file on disk that cannot be read.
   public func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
     try await chain.upload(request, files: files)
   }

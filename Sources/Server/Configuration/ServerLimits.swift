@@ -1,4 +1,5 @@
-/// Every bound the server sets, with its default and reason. Change one before `MartletServer.start()`.
+/// Every bound the server sets, with its default and reason. They are `ServerConfiguration.limits`, and hold from the
+/// moment the server is made.
 public struct ServerLimits: Sendable {
   /// Open connections, over all loops. A process commonly has 20,000 descriptors; some are needed for files.
   public var connections = 19_000
@@ -57,7 +58,8 @@ public struct ServerLimits: Sendable {
   public var reservedStreams = 1_000
   /// How long a reserved event stream waits to be opened.
   public var streamReservationTimeout: Duration = .seconds(30)
-  /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention.
+  /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention; nil
+  /// tells none.
   public var positionInterval: Duration? = .seconds(20)
   /// Payloads below this size are sent uncompressed to sockets with permessage-deflate: compressing them costs more
   /// than it saves.

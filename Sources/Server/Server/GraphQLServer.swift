@@ -22,10 +22,14 @@ public final class GraphQLServer: Sendable {
     var tls: TLSServerContext?
   }
 
+  /// A server serves once: its store goes with it.
+  private enum Life { case made, started, stopped }
+
   private let configuration: ServerConfiguration
   package let node: ServerNode
   private let metrics: MetricsCollector
   private let running = Lock<Running?>(nil)
+  private let life = Lock(Life.made)
   private let failure: FailureSwitch
   let calendar: Calendar
 
@@ -58,8 +62,27 @@ public final class GraphQLServer: Sendable {
 
   /// Binds and serves. Returns at once; serving goes on until `stop`.
   ///
-  /// - Throws: `ServerError` when the address cannot be bound or the certificate cannot be read.
+  /// - Throws: `ServerError` when the address cannot be bound or the certificate cannot be read, after which it may be
+  ///   started again; and when it has been started or stopped before.
   public func start() throws(ServerError) {
+    let before = life.withLock { life in
+      defer { if life == .made { life = .started } }
+      return life
+    }
+    switch before {
+    case .made: break
+    case .started: throw ServerError(.notStartable, "The server has been started already.")
+    case .stopped: throw ServerError(.notStartable, "The server has been stopped; make another one.")
+    }
+    do {
+      try serve()
+    } catch {
+      life.withLock { life in if life == .started { life = .made } }
+      throw error
+    }
+  }
+
+  private func serve() throws(ServerError) {
     let loops: LoopGroup
     let listener: SocketListener
     var tls: TLSServerContext?
@@ -99,8 +122,10 @@ public final class GraphQLServer: Sendable {
   }
 
   /// Stops gracefully: takes no new connections, finishes what runs, tells clients to come back (close code 1001) and
-  /// closes the store. Suspends for at most the limits' `shutdownGrace`.
+  /// closes the store, so that it cannot be started again. Suspends for at most the limits' `shutdownGrace` and
+  /// `shutdownLinger` together.
   public func stop() async {
+    life.withLock { $0 = .stopped }
     let stopping = running.withLock { running in
       defer { running = nil }
       return running

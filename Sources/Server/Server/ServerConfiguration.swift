@@ -47,8 +47,8 @@ public struct ServerConfiguration: Sendable {
   public var data = Data.memory
   /// Who may use the server. Nil refuses to start and says how to configure it: a server is closed by default.
   public var access: Access?
-  /// Members of a `connection_init` payload, and of AppSync's authorization, that may hold a key. Names are compared
-  /// without regard to case.
+  /// Members of a `connection_init` payload, and of AppSync's authorization, that may hold a key; over HTTP, the header
+  /// fields that `onConnect` is shown. Names are compared without regard to case.
   public var credentialMembers = ["x-api-key", "Authorization", "authToken"]
   /// Asked before a WebSocket is acknowledged, and before a stream over HTTP begins, when the key was good. Nil lets the
   /// client in.

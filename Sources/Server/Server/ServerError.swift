@@ -10,6 +10,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case data
     /// The address cannot be bound, or the certificate cannot be read.
     case network
+    /// The server has been started already, or has been stopped.
+    case notStartable
     /// A write was refused; nothing was changed.
     case write
   }

@@ -25,6 +25,8 @@ public struct ServerTransaction {
   }
 
   /// Adds a record and answers it with defaults and time stamps.
+  ///
+  /// - Throws: `ServerError` for a model or field that does not exist, a value that does not fit, or a key that is taken.
   @discardableResult
   public func create(_ model: String, _ values: JSONObject) throws(ServerError) -> JSONObject {
     let model = try definition(model)
@@ -35,6 +37,8 @@ public struct ServerTransaction {
   }
 
   /// Changes the given fields of the record whose key fields are in `values`; null clears a field.
+  ///
+  /// - Throws: `ServerError` as `create`, and when there is no such record.
   @discardableResult
   public func update(_ model: String, _ values: JSONObject) throws(ServerError) -> JSONObject {
     let model = try definition(model)
@@ -48,6 +52,8 @@ public struct ServerTransaction {
   }
 
   /// Removes the record with the key fields in `key` and answers what it was.
+  ///
+  /// - Throws: `ServerError` when the model, a key field or the record does not exist.
   @discardableResult
   public func delete(_ model: String, _ key: JSONObject) throws(ServerError) -> JSONObject {
     let model = try definition(model)
@@ -57,6 +63,8 @@ public struct ServerTransaction {
   }
 
   /// Appends an event to a topic, in the transaction's place in the log.
+  ///
+  /// - Throws: `ServerError` when the store refuses it.
   public func publish(topic: String, payload: JSONValue) throws(ServerError) {
     try rethrowing { () throws in try transaction.publish(topic: topic, payload: payload) }
   }
@@ -110,6 +118,9 @@ extension GraphQLServer {
   /// fields that listen to its topic (`ServerConfiguration.topics`), also those that come back later.
   ///
   /// Suspends until the event is durable.
+  ///
+  /// - Returns: its place in the log.
+  /// - Throws: `ServerError` when the store refuses it, or has been closed.
   @discardableResult
   public func publish(topic: String, payload: JSONValue) async throws(ServerError) -> Cursor {
     try await commit(.event(topic: topic, payload: payload))

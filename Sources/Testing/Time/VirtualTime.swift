@@ -9,15 +9,19 @@ internal import MartletVocabulary
 ///     try time.run { … }             // tasks, streams and clients in here live in virtual time
 ///     time.advance(by: .seconds(30)) // or let time pass from outside
 ///
-/// Use it from one thread, and from inside `run` only with tasks that were started there: structured tasks, or `start`.
-/// Work handed in by other threads still runs, but its order is no longer the seed's.
+/// Use it from one thread, and from inside `run` only with structured tasks (`async let`, task groups). Work handed in by
+/// other threads still runs, but its order is no longer the seed's. `run` keeps the thread it is called on: a body that
+/// waits for code of the main actor while it runs on the main thread is `Stuck`.
 public final class VirtualTime: Sendable {
   /// Nothing can happen any more although the body has not returned: it waits for something nobody will do.
   public struct Stuck: Error, Sendable, CustomStringConvertible {
     /// Time that had passed by then.
     public var elapsed: Duration
     /// What happened, in words.
-    public var description: String { "the body waits, and nothing is left that could happen (after \(elapsed))" }
+    public var description: String {
+      "the body waits, and nothing is left that could happen (after \(elapsed)); if it waits for the main actor, that "
+        + "cannot run meanwhile"
+    }
   }
 
   package let executor: SimulatedExecutor

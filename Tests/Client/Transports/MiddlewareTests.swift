@@ -145,6 +145,14 @@ private final class Journal: Interceptor {
     #expect(server.attempts.isEmpty)
   }
 
+  @Test func `what an interceptor sees prints as what it is`() {
+    let cursor = Cursor(term: 10, offset: 7)
+    #expect("\(OperationPayload(["data": ["tick": 1]]))" == "{\"data\":{\"tick\":1}}")
+    #expect("\(["a": 1] as JSONObject)" == "{\"a\":1}")
+    #expect("\(EventGap(.slowConsumer, dropped: 3))" == "gap(slowConsumer, 3 dropped)")
+    #expect("\(EventGap(.retention, from: cursor))" == "gap(retention from \(cursor) to ?)")
+  }
+
   @Test func `an observer counts events over a WebSocket`() throws {
     let server = ScriptedServer(time)
     let events = Mutex(0)
