@@ -81,10 +81,13 @@ let floor2: [Target] = [
 ]
 
 let floor3: [Target] = [
+  // The client without WebSockets: a program that needs no more links neither OpenSSL nor zlib itself.
+  module(
+    "HTTP", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Loop", "HTTPClient", "GraphQLStore")),
+  // The whole client: what MartletHTTP has, and WebSockets.
   .target(
     name: "Martlet",
-    dependencies: martlet(
-      "Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Loop", "Sockets", "HTTPClient", "GraphQLStore"),
+    dependencies: martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTP", "GraphQLStore"),
     path: "Sources/Martlet", swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
@@ -127,6 +130,10 @@ let examples: [Target] = [
   .executableTarget(
     name: "HandWritten", dependencies: ["MartletServer"], path: "Examples/HandWritten/Sources",
     swiftSettings: strict),
+  // Imports the client without WebSockets; Tests/HTTP looks at what it links.
+  .executableTarget(
+    name: "ShoppingList", dependencies: ["MartletHTTP"], path: "Examples/ShoppingList",
+    exclude: ["README.md", "schema.graphql"], sources: ["Sources"], swiftSettings: strict),
   // Starts the command as a process, so that the command must be built with it.
   .executableTarget(
     name: "SeedTour", dependencies: ["Martlet", "MartletPublishers", "MartletServer", "MartletCommand"],
@@ -176,6 +183,7 @@ let suites: [Target] = [
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),
+  suite("HTTP", martlet("HTTP", "Server") + ["ShoppingList", "MartletCommand"]),
   suite(
     "GraphQLStore",
     martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
@@ -197,6 +205,7 @@ let suites: [Target] = [
 
 let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
+  .library(name: "MartletHTTP", targets: ["MartletHTTP"]),
   .library(name: "MartletServer", targets: ["MartletServer"]),
   .library(name: "MartletPublishers", targets: ["MartletPublishers"]),
   .library(name: "MartletTesting", targets: ["MartletTesting"]),

@@ -3,6 +3,7 @@
 #define CMARTLET_CURL_SHIM_H
 
 #include <curl/curl.h>
+#include <string.h>
 
 typedef size_t (*martlet_curl_data)(char *bytes, size_t size, size_t count, void *owner);
 typedef int (*martlet_curl_socket)(CURL *easy, curl_socket_t socket, int what, void *owner, void *mark);
@@ -31,6 +32,18 @@ static inline CURLcode martlet_curl_get_long(CURL *easy, CURLINFO info, long *va
 }
 static inline CURLcode martlet_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
   return curl_easy_getinfo(easy, info, value);
+}
+// The descriptor of a connection that libcurl opened and left to its user; -1 when there is none.
+static inline int martlet_curl_get_socket(CURL *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK) return -1;
+  return (int)socket;
+}
+// The system's text for why a connection failed; null when it did not say.
+static inline const char *martlet_curl_system_text(CURL *easy) {
+  long error = 0;
+  if (curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &error) != CURLE_OK || error == 0) return NULL;
+  return strerror((int)error);
 }
 static inline CURLMcode martlet_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);

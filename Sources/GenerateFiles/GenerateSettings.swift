@@ -59,11 +59,17 @@ package struct GenerateSettings: Hashable, Sendable {
         } else {
           reader.complain("\"\(key)\" must be true or false.")
         }
+      case "module":
+        if let module = value.string, ["Martlet", "MartletHTTP"].contains(module) {
+          generator.module = module
+        } else {
+          reader.complain("\"\(key)\" must be \"Martlet\" or \"MartletHTTP\".")
+        }
       case "scalars": generator.scalars = reader.scalars(value)
       case "typeNames": generator.typeNames = reader.names(value, key)
       default:
         reader.complain(
-          "Unknown setting \"\(key)\": schema, operations, output, access, scalars, typeNames or descriptions.")
+          "Unknown setting \"\(key)\": schema, operations, output, access, scalars, typeNames, descriptions or module.")
       }
     }
     guard reader.errors.isEmpty else { throw GenerationErrors(reader.errors) }

@@ -22,38 +22,23 @@ package final class CurlClient: HTTPExchanging {
   }
 
   private let options: Options
-  private let drivers = Lock<[ObjectIdentifier: LoopBound<CurlDriver>]>([:])
+  private let drivers: CurlDrivers
 
   package init(options: Options = Options()) {
     self.options = options
-  }
-
-  deinit {
-    // What still runs is given up, on the loops it runs on.
-    for driver in drivers.withLock({ Array($0.values) }) {
-      driver.loop.execute { driver.value.shutDown() }
-    }
+    drivers = CurlDrivers(
+      CurlDriver.Limits(
+        idleConnections: options.idleConnections, connectionsPerHost: options.connectionsPerHost,
+        lookInterval: options.lookInterval))
   }
 
   package func start(
     _ request: HTTPExchangeRequest, on loop: any Loop, handler: any HTTPExchangeHandler
   ) -> HTTPExchange {
-    guard let loop = loop as? any DescriptorLoop else {
-      preconditionFailure("libcurl needs a loop that watches descriptors")
-    }
-    precondition(loop.isCurrent, "exchanges are started on their loop")
-    let driver = driver(for: loop)
+    let driver = drivers.driver(for: loop)
     let transfer = CurlTransfer(request, options: options, driver: driver, handler: handler)
     driver.add(transfer)
     return HTTPExchange(cancelling: { transfer.cancel() }, pausing: { transfer.pause($0) })
-  }
-
-  private func driver(for loop: any DescriptorLoop) -> CurlDriver {
-    let key = ObjectIdentifier(loop)
-    if let known = drivers.withLock({ $0[key] }) { return known.value }
-    let made = LoopBound(CurlDriver(loop, options: options), on: loop)
-    drivers.withLock { $0[key] = made }
-    return made.value
   }
 
   /// Initialises libcurl, once per process.

@@ -10,12 +10,22 @@ internal import MartletVocabulary
 ///
 /// Confined to its loop; lives as long as the client.
 @safe final class CurlDriver {
-  private let loop: any DescriptorLoop
+  /// What libcurl keeps to.
+  struct Limits {
+    /// Connections kept open when idle.
+    var idleConnections: Int
+    /// Connections to one host at a time; 0 is no bound.
+    var connectionsPerHost: Int
+    /// How long after the last piece of a response the sockets are looked at once more.
+    var lookInterval = Duration.milliseconds(20)
+  }
+
+  let loop: any DescriptorLoop
   private let multi: OpaquePointer?
-  private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
+  private var works: [ObjectIdentifier: any CurlWork] = [:]
   private var watches: [Int32: SocketWatch] = [:]
   private var timer: LoopTimer?
-  private var changed: [CurlTransfer] = []
+  private var changed: [any CurlWork] = []
   private var awaitsTurnEnd = false
   /// Pieces of responses that have come; equal to `seen` when none came since the last look.
   private var arrivals = 0
@@ -23,13 +33,13 @@ internal import MartletVocabulary
   private var look: LoopTimer?
   private let lookInterval: Duration
 
-  init(_ loop: any DescriptorLoop, options: CurlClient.Options) {
+  init(_ loop: any DescriptorLoop, limits: Limits) {
     self.loop = loop
-    lookInterval = options.lookInterval
+    lookInterval = limits.lookInterval
     unsafe multi = CurlClient.isReady ? OpaquePointer(curl_multi_init()) : nil
     guard let multi = unsafe rawMulti else { return }
-    _ = unsafe martlet_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, options.idleConnections)
-    _ = unsafe martlet_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
+    _ = unsafe martlet_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, limits.idleConnections)
+    _ = unsafe martlet_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limits.connectionsPerHost)
     // Not retained: the handle is gone before the driver is.
     let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
     _ = unsafe martlet_curl_multi_set_callbacks(multi, Self.socketChanged, Self.timerChanged, owner)
@@ -41,7 +51,7 @@ internal import MartletVocabulary
 
   /// Gives every exchange up and lets go of the sockets; the driver is not used afterwards.
   func shutDown() {
-    for transfer in Array(transfers.values) { finish(transfer, HTTPExchangeError(.other, "the client is gone")) }
+    for work in Array(works.values) { finish(work, HTTPExchangeError(.other, "the client is gone")) }
     timer?.cancel()
     look?.cancel()
     guard let multi = unsafe rawMulti else { return }
@@ -54,59 +64,65 @@ internal import MartletVocabulary
     unsafe multi.map { unsafe UnsafeMutableRawPointer($0) }
   }
 
-  // MARK: Transfers
+  // MARK: Work
 
-  /// Starts the transfer at the end of the turn.
-  func add(_ transfer: CurlTransfer) {
-    transfers[ObjectIdentifier(transfer)] = transfer
-    change(transfer)
+  /// Starts the work at the end of the turn.
+  func add(_ work: any CurlWork) {
+    works[ObjectIdentifier(work)] = work
+    change(work)
   }
 
-  /// Looks at the transfer at the end of the turn: it wants to start, go on or end.
-  func change(_ transfer: CurlTransfer) {
-    changed.append(transfer)
+  /// Looks at the work at the end of the turn: it wants to start, go on or end.
+  func change(_ work: any CurlWork) {
+    changed.append(work)
     guard !awaitsTurnEnd else { return }
     awaitsTurnEnd = true
     loop.atEndOfTurn(self)
   }
 
-  private func follow(_ transfer: CurlTransfer) {
-    guard let multi = unsafe rawMulti, let easy = unsafe transfer.easy else {
-      transfers[ObjectIdentifier(transfer)] = nil
-      return transfer.end(HTTPExchangeError(.other, "libcurl could not be set up"))
+  private func follow(_ work: any CurlWork) {
+    guard let multi = unsafe rawMulti, let easy = unsafe work.handle.pointer else {
+      works[ObjectIdentifier(work)] = nil
+      return work.end(HTTPExchangeError(.other, "libcurl could not be set up"))
     }
-    switch transfer.wish {
+    switch work.wish {
     case .none: break
     case .start:
-      transfer.wish = .none
+      work.wish = .none
       let result = unsafe curl_multi_add_handle(multi, easy)
-      if result != CURLM_OK { finish(transfer, HTTPExchangeError(.other, "libcurl refused the request")) }
+      if result != CURLM_OK { finish(work, HTTPExchangeError(.other, "libcurl refused the request")) }
     case .resume:
-      transfer.wish = .none
+      work.wish = .none
       _ = unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
     case .fail(let error):
-      finish(transfer, error)
+      finish(work, error)
     case .cancel:
-      finish(transfer, nil, isCancelled: true)
+      finish(work, nil, isCancelled: true)
     }
   }
 
-  private func finish(_ transfer: CurlTransfer, _ error: HTTPExchangeError?, isCancelled: Bool = false) {
-    guard transfers.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
-    if let multi = unsafe rawMulti, let easy = unsafe transfer.easy { _ = unsafe curl_multi_remove_handle(multi, easy) }
-    transfer.close()
-    if !isCancelled { transfer.end(error) }
+  private func finish(_ work: any CurlWork, _ error: HTTPExchangeError?, isCancelled: Bool = false) {
+    guard works.removeValue(forKey: ObjectIdentifier(work)) != nil else { return }
+    if let multi = unsafe rawMulti, let easy = unsafe work.handle.pointer {
+      _ = unsafe curl_multi_remove_handle(multi, easy)
+    }
+    work.handle.close()
+    if !isCancelled { work.end(error) }
   }
 
   private func collectFinished() {
     guard let multi = unsafe rawMulti else { return }
     var code = CURLE_OK
     while let easy = unsafe martlet_curl_multi_finished(multi, &code) {
-      guard let transfer = transfers.values.first(where: { unsafe $0.easy == easy }) else { continue }
-      if case .cancel = transfer.wish {
-        finish(transfer, nil, isCancelled: true)
-      } else {
-        finish(transfer, transfer.error(code))
+      guard let work = works.values.first(where: { unsafe $0.handle.pointer == easy }) else { continue }
+      if case .cancel = work.wish {
+        finish(work, nil, isCancelled: true)
+        continue
+      }
+      switch work.isDone(code) {
+      case .staysOpen: break
+      case .completed: finish(work, nil)
+      case .failed(let error): finish(work, error)
       }
     }
   }
@@ -143,7 +159,7 @@ internal import MartletVocabulary
   /// so to nobody. One more look, once nothing has come for a while, brings it out; silence is not looked at again, so
   /// that a stream without events costs nothing.
   private func lookAgainLater() {
-    guard arrivals != seen, !transfers.isEmpty else { return }
+    guard arrivals != seen, !works.isEmpty else { return }
     seen = arrivals
     look?.cancel()
     look = loop.schedule(at: loop.now + lookInterval) { [weak self] in self?.lookAgain() }
@@ -164,6 +180,11 @@ internal import MartletVocabulary
     guard let token = loop.watch(descriptor, for: interest, handler: handler) else { return }
     handler.token = token
     watches[descriptor] = handler
+  }
+
+  /// Watches a descriptor no more, which libcurl has left to somebody else.
+  func letGo(of descriptor: Int32) {
+    watch(descriptor, for: nil)
   }
 
   private func setTimer(_ milliseconds: Int) {
@@ -206,7 +227,7 @@ extension CurlDriver: TurnEnd {
     awaitsTurnEnd = false
     let due = changed
     changed = []
-    for transfer in due { follow(transfer) }
+    for work in due { follow(work) }
     collectFinished()
   }
 }

@@ -2,28 +2,17 @@ internal import CMartletCurl
 internal import MartletRuntime
 
 /// One exchange as a libcurl handle: options in, head and body out. Confined to its loop.
-@safe final class CurlTransfer {
-  /// What is to be done with the handle when the turn ends.
-  enum Wish {
-    case none
-    case start
-    case resume
-    case cancel
-    case fail(HTTPExchangeError)
-  }
-
+final class CurlTransfer: CurlWork {
+  let handle = EasyHandle()
   private let request: HTTPExchangeRequest
   /// Strong: the handle's sockets end with the driver.
   private let driver: CurlDriver
   private var handler: (any HTTPExchangeHandler)?
-  private(set) var easy: UnsafeMutableRawPointer?
-  /// libcurl keeps pointers to its lists until the handle is gone.
-  private var lists: [UnsafeMutablePointer<curl_slist>?] = unsafe []
   private var head = ResponseHeadReader()
   private var bodyBytes = 0
   private var isPaused = false
   private var failure: HTTPExchangeError?
-  var wish = Wish.start
+  var wish = CurlWish.start
 
   init(
     _ request: HTTPExchangeRequest, options: CurlClient.Options, driver: CurlDriver, handler: any HTTPExchangeHandler
@@ -31,7 +20,6 @@ internal import MartletRuntime
     self.request = request
     self.driver = driver
     self.handler = handler
-    unsafe easy = CurlClient.isReady ? curl_easy_init() : nil
     if let error = RequestCheck.error(in: request) {
       wish = .fail(error)
     } else {
@@ -39,36 +27,31 @@ internal import MartletRuntime
     }
   }
 
-  deinit {
-    close()
-  }
-
   // MARK: Setting up
 
   private func configure(_ options: CurlClient.Options) {
-    set(CURLOPT_NOSIGNAL, 1)
-    _ = unsafe martlet_curl_only_http(easy)
-    set(CURLOPT_URL, request.url)
-    set(CURLOPT_USERAGENT, options.userAgent)
-    set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTime))
-    if let total = request.totalTime { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
+    handle.setUp(authorityFile: options.authorityFile)
+    handle.set(CURLOPT_URL, request.url)
+    handle.set(CURLOPT_USERAGENT, options.userAgent)
+    handle.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+    handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    handle.set(CURLOPT_CONNECTTIMEOUT_MS, request.connectTime)
+    if let total = request.totalTime { handle.set(CURLOPT_TIMEOUT_MS, total) }
     if let idle = request.idleTime {
-      set(CURLOPT_LOW_SPEED_LIMIT, 1)
-      set(CURLOPT_LOW_SPEED_TIME, max(1, Self.milliseconds(idle) / 1000))
+      handle.set(CURLOPT_LOW_SPEED_LIMIT, 1)
+      handle.set(CURLOPT_LOW_SPEED_TIME, max(1, EasyHandle.milliseconds(idle) / 1000))
     }
-    if let file = options.authorityFile { set(CURLOPT_CAINFO, file) }
     if let address = request.pinnedAddress {
       let bracketed = address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]" : address
-      setList(CURLOPT_CONNECT_TO, ["::\(bracketed):"])
+      handle.setList(CURLOPT_CONNECT_TO, ["::\(bracketed):"])
     }
     setMethodAndBody()
     // No "Expect: 100-continue": it costs a round trip and we know no server that needs it.
-    setList(
+    handle.setList(
       CURLOPT_HTTPHEADER,
       request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" } + ["Expect:"])
     let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+    let easy = unsafe handle.pointer
     _ = unsafe martlet_curl_set_data(easy, CURLOPT_HEADERFUNCTION, Self.receivedHeader)
     _ = unsafe martlet_curl_set_pointer(easy, CURLOPT_HEADERDATA, owner)
     _ = unsafe martlet_curl_set_data(easy, CURLOPT_WRITEFUNCTION, Self.receivedBody)
@@ -77,38 +60,18 @@ internal import MartletRuntime
 
   private func setMethodAndBody() {
     if let body = request.body {
+      let easy = unsafe handle.pointer
       _ = unsafe martlet_curl_set_large(easy, CURLOPT_POSTFIELDSIZE_LARGE, body.count)
       // Copied by libcurl during the call.
       unsafe body.withUnsafeBytes { bytes in
         _ = unsafe martlet_curl_set_text(
           easy, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
       }
-      if body.isEmpty { set(CURLOPT_COPYPOSTFIELDS, "") }
+      if body.isEmpty { handle.set(CURLOPT_COPYPOSTFIELDS, "") }
     } else if request.method == "HEAD" {
-      return set(CURLOPT_NOBODY, 1)
+      return handle.set(CURLOPT_NOBODY, 1)
     }
-    set(CURLOPT_CUSTOMREQUEST, request.method)
-  }
-
-  private func set(_ option: CURLoption, _ value: Int) {
-    _ = unsafe martlet_curl_set_long(easy, option, value)
-  }
-
-  private func set(_ option: CURLoption, _ value: String) {
-    // Strings are copied by libcurl.
-    _ = unsafe martlet_curl_set_text(easy, option, value)
-  }
-
-  private func setList(_ option: CURLoption, _ values: [String]) {
-    var list: UnsafeMutablePointer<curl_slist>?
-    for value in values { unsafe list = curl_slist_append(list, value) ?? list }
-    unsafe lists.append(list)
-    _ = unsafe martlet_curl_set_list(easy, option, list)
-  }
-
-  private static func milliseconds(_ duration: Duration) -> Int {
-    let (seconds, attoseconds) = duration.components
-    return max(1, Int(clamping: min(max(seconds, 0), 1_000_000_000) * 1000 + attoseconds / 1_000_000_000_000_000))
+    handle.set(CURLOPT_CUSTOMREQUEST, request.method)
   }
 
   // MARK: The owner's wishes
@@ -128,39 +91,16 @@ internal import MartletRuntime
 
   // MARK: Ending
 
-  /// Frees the handle; it is no longer the driver's.
-  func close() {
-    if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
-    unsafe easy = nil
-    unsafe lists.forEach { unsafe curl_slist_free_all($0) }
-    unsafe lists = []
-  }
-
   func end(_ error: HTTPExchangeError?) {
     let told = handler
     handler = nil
     told?.ended(error)
   }
 
-  /// What libcurl's result means; nil for success.
-  func error(_ code: CURLcode) -> HTTPExchangeError? {
-    if let failure { return failure }
-    if code == CURLE_OK { return head.isComplete ? nil : HTTPExchangeError(.response, "the response has no head") }
-    let text = unsafe String(cString: curl_easy_strerror(code))
-    let kind: HTTPExchangeError.Code
-    switch code {
-    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: kind = .invalidRequest
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: kind = .resolution
-    case CURLE_COULDNT_CONNECT, CURLE_SEND_ERROR: kind = .connect
-    case CURLE_OPERATION_TIMEDOUT: kind = .timeout
-    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE:
-      kind = .tls
-    case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2,
-      CURLE_HTTP2_STREAM:
-      kind = .response
-    default: kind = .other
-    }
-    return HTTPExchangeError(kind, "\(request.method) \(request.url): \(text)")
+  func isDone(_ code: CURLcode) -> CurlEnd {
+    if let failure { return .failed(failure) }
+    if let error = handle.error(code, "\(request.method) \(request.url)") { return .failed(error) }
+    return head.isComplete ? .completed : .failed(HTTPExchangeError(.response, "the response has no head"))
   }
 
   // MARK: Called by libcurl

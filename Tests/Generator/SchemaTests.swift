@@ -232,9 +232,20 @@ import Testing
         "g.json: \"operations\" must be text or a list of texts.",
         "g.json: \"access\" must be one of \"internal\", \"package\", \"public\".",
         "g.json: The scalar \"A\" must be a Swift type, such as \"URL\" or {\"type\": \"URL\", \"module\": \"Foundation\"}.",
-        "g.json: Unknown setting \"scalar\": schema, operations, output, access, scalars, typeNames or descriptions.",
+        "g.json: Unknown setting \"scalar\": schema, operations, output, access, scalars, typeNames, descriptions or module.",
         "g.json: \"descriptions\" must be true or false.",
       ])
+  }
+
+  @Test func `the client's module can be the one without WebSockets, and no other`() throws {
+    for module in ["Martlet", "MartletHTTP"] {
+      let settings = try GenerateSettings(#"{"module":"\#(module)"}"#, file: "g.json")
+      let text = try Made.text("AQuery", "type Query { a: Int }", "query A { a }", configuration: settings.generator)
+      #expect(text.split(separator: "\n").filter { $0.hasPrefix("import ") } == ["import \(module)"])
+    }
+    let error = #expect(throws: GenerationErrors.self) { try GenerateSettings(#"{"module":"Other"}"#, file: "g.json") }
+    #expect(
+      error?.errors.map(\.description) == [#"g.json: "module" must be "Martlet" or "MartletHTTP"."#])
   }
 
   @Test func `patterns choose files, and stale ones of ours are removed`() throws {

@@ -18,7 +18,7 @@ import Testing
       pattern: #"(Clock|Date|DispatchTime)\(?\)?\.now\b|\bDate\(\)"#, instead: "Loop.now",
       allowed: [
         "Sources/Loop/Turns/EpollLoop.swift", "Sources/Command/", "Sources/Server/Server/Clock.swift",
-        "Sources/Martlet/Network/CalendarClock.swift",
+        "Sources/HTTP/Environment/CalendarClock.swift",
       ]),
     Ban(
       pattern: #"Task\.sleep|Thread\.sleep|\busleep\("#, instead: "Loop.schedule",

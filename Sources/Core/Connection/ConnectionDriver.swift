@@ -154,7 +154,11 @@ final class ConnectionDriver {
       endpoint: opening.endpoint, subprotocols: opening.subprotocols, headers: opening.headers,
       openTimeout: configuration.openTimeout, messageBytes: configuration.messageBytes,
       compresses: configuration.compresses)
-    attempt = environment.sockets.open(request, on: loop, handler: handler) { [weak self] result in
+    guard let sockets = environment.sockets else {
+      fail(GraphQLClientError(.invalidRequest, "this program has no WebSockets: import Martlet for them"))
+      return rest()
+    }
+    attempt = sockets.open(request, on: loop, handler: handler) { [weak self] result in
       guard let self, mine == self.generation else { return }
       self.attempt = nil
       switch result {

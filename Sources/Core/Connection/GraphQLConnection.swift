@@ -39,6 +39,8 @@ package final class GraphQLConnection: Sendable {
 
   private let bound: LoopBound<Drivers>
   package let configuration: ConnectionConfiguration
+  /// Queries and mutations go by HTTP, and so files can go with them.
+  package let sendsFiles: Bool
   private let events = ConnectionEvents()
   private let persisted: PersistedRequests?
 
@@ -60,6 +62,7 @@ package final class GraphQLConnection: Sendable {
           pool: pool, batcher: configuration.batching.map { HTTPBatcher($0, pool, on: environment.loop) },
           knowledge: knowledge))
     }
+    sendsFiles = http != nil
     let drivers = Drivers(socket: socket, http: http, writes: WriteNumbering(environment.chance))
     bound = LoopBound(drivers, on: environment.loop)
   }

@@ -4,7 +4,8 @@ package import MartletRuntime
 /// simulations bring another (`ScriptedServer.environment`).
 public struct ClientEnvironment: Sendable {
   package var loop: any Loop
-  package var sockets: any MessageSocketConnector
+  /// Opens WebSockets; nil in programs without them.
+  package var sockets: (any MessageSocketConnector)?
   package var http: (any HTTPExchanging)?
   /// Opens the connections of queries and mutations; nil where there are only sockets, which then carry them.
   package var bytes: (any ByteConnector)?
@@ -15,7 +16,7 @@ public struct ClientEnvironment: Sendable {
   package var calendar: @Sendable () -> Int64 = { 0 }
 
   package init(
-    loop: any Loop, sockets: any MessageSocketConnector, http: (any HTTPExchanging)?, spawner: any Spawner,
+    loop: any Loop, sockets: (any MessageSocketConnector)?, http: (any HTTPExchanging)?, spawner: any Spawner,
     seed: UInt64, bytes: (any ByteConnector)? = nil
   ) {
     self.init(
@@ -23,7 +24,7 @@ public struct ClientEnvironment: Sendable {
   }
 
   package init(
-    loop: any Loop, sockets: any MessageSocketConnector, http: (any HTTPExchanging)?, bytes: (any ByteConnector)?,
+    loop: any Loop, sockets: (any MessageSocketConnector)?, http: (any HTTPExchanging)?, bytes: (any ByteConnector)?,
     spawner: any Spawner, chance: Chance
   ) {
     self.loop = loop

@@ -28,6 +28,8 @@ package struct GeneratorConfiguration: Hashable, Sendable {
   package var descriptions: Bool
   /// Whether everything goes into one file.
   package var isSingleFile: Bool
+  /// The client's module, which generated files import: `Martlet`, or `MartletHTTP` in programs without WebSockets.
+  package var module = "Martlet"
 
   package init(
     access: Access = .internal, scalars: [String: Scalar] = [:], typeNames: [String: String] = [:],

@@ -26,7 +26,7 @@ struct FilePiece {
       })
     let ours = ["GraphQLQuery", "GraphQLMutation", "GraphQLSubscription", "GraphQLNullable", "JSONValue", "JSONObject"]
     if lines.contains(where: { line in ours.contains { mentions(line, $0) } }) {
-      modules.insert("Martlet")
+      modules.insert(configuration.module)
     }
     let imports = modules.sorted().map { "\(configuration.prefix)import \($0)" }
     return ([head, "// swift-format-ignore-file", ""] + imports + (imports.isEmpty ? [] : [""]) + all)

@@ -1,23 +1,17 @@
 public import MartletCore
-internal import MartletHTTPClient
-internal import MartletLoop
-internal import MartletRuntime
+internal import MartletHTTP
 internal import MartletSockets
 
-/// What every client of the process shares: one loop, one HTTP client.
+/// The process's environment with sockets beside its HTTP.
 enum SharedEnvironment {
   /// Made at first use.
   static let result: Result<ClientEnvironment, GraphQLClientError> = {
-    do throws(SocketError) {
-      let loop = try EpollLoop.start(name: "martlet-client")
-      let bytes = SocketConnector()
-      var environment = ClientEnvironment(
-        loop: loop, sockets: WebSockets(bytes, chance: .system), http: CurlClient(), bytes: bytes,
-        spawner: ConcurrentSpawner(), chance: .system)
-      environment.calendar = CalendarClock.milliseconds
+    do throws(GraphQLClientError) {
+      var environment = try ClientEnvironment.http(nil, ConnectionConfiguration())
+      environment.sockets = WebSockets(SocketConnector(), chance: environment.chance)
       return .success(environment)
     } catch {
-      return .failure(GraphQLClientError(.connectFailed, "the system has no room for a loop", underlying: error))
+      return .failure(error)
     }
   }()
 }
@@ -29,22 +23,21 @@ extension ClientEnvironment {
     try SharedEnvironment.result.get()
   }
 
-  /// The same with other certificate authorities to check servers against.
-  /// - Throws: `invalidRequest` when the file cannot be read.
-  func trusting(authorityFile: String) throws(GraphQLClientError) -> ClientEnvironment {
+  /// The environment a client with a WebSocket lives in: its own or the process's, with the authorities it trusts.
+  /// - Throws: as `shared`, and `invalidRequest` for an authority file that cannot be read.
+  static func home(
+    _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
+  ) throws(GraphQLClientError) -> ClientEnvironment {
+    if let given { return given }
+    guard let file = configuration.authorityFile else { return try shared() }
     var options = SocketConnector.Options()
     do throws(TLSError) {
-      options.tls = try TLSClientContext(TLSClientContext.Options(authorityFile: authorityFile))
+      options.tls = try TLSClientContext(TLSClientContext.Options(authorityFile: file))
     } catch {
       throw GraphQLClientError(.invalidRequest, "the authorities cannot be read", underlying: error)
     }
-    let bytes = SocketConnector(options: options)
-    var other = self
-    other.bytes = bytes
-    other.sockets = WebSockets(bytes, chance: chance)
-    var http = CurlClient.Options()
-    http.authorityFile = authorityFile
-    other.http = CurlClient(options: http)
-    return other
+    var environment = try ClientEnvironment.http(nil, configuration)
+    environment.sockets = WebSockets(SocketConnector(options: options), chance: environment.chance)
+    return environment
   }
 }

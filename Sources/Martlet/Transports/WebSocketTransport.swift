@@ -110,6 +110,15 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
   public func shutDown() { (try? result.get())?.shutDown() }
 }
 
+extension WebSocketTransport: UploadingNetworkTransport {
+  /// Runs an operation with files, by HTTP to the same host and path.
+  /// - Throws: as `send`, and `invalidRequest` where everything goes by the socket (`requestTransport`), which carries no
+  ///   files.
+  public func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
+    try await result.get().upload(request, files: files)
+  }
+}
+
 extension GraphQLConnection {
   convenience init(
     _ url: URL, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment?

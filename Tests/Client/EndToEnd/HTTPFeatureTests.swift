@@ -142,4 +142,20 @@ import Testing
       #expect(two.data?.describe == "a image/png 3000000, b application/octet-stream 2")
     }
   }
+
+  @Test func `files go by HTTP beside a WebSocket, and are refused where there is only the socket`() async throws {
+    let file = GraphQLFile(fieldName: "file", originalName: "a", content: [1, 2])
+    try await serving { server in
+      let url = try #require(URL(string: server.absoluteString.replacing("http:", with: "ws:")))
+      let client = try GraphQLClient(url: url)
+      #expect(client.networkTransport is WebSocketTransport)
+      let answer = try await client.upload(operation: Describe(), files: [file])
+      #expect(answer.data?.describe == "a application/octet-stream 2")
+      let alone = GraphQLClient(networkTransport: try WebSocketTransport(url: url))
+      let refused = await #expect(throws: GraphQLClientError.self) {
+        try await alone.upload(operation: Describe(), files: [file])
+      }
+      #expect(refused?.code == .invalidRequest && refused?.message.contains("by HTTP") == true)
+    }
+  }
 }

@@ -1,5 +1,5 @@
-internal import Foundation
-internal import MartletCore
+package import Foundation
+package import MartletCore
 internal import MartletJSON
 internal import MartletRuntime
 internal import MartletWireProtocols
@@ -21,7 +21,7 @@ final class HTTPTransport: UploadingNetworkTransport {
     var configuration = configuration
     configuration.requestTransport = .http
     do throws(GraphQLClientError) {
-      let home = try ClientEnvironment.home(environment, configuration)
+      let home = try ClientEnvironment.http(environment, configuration)
       let endpoint = try GraphQLEndpoint(url.absoluteString)
       let connection = GraphQLConnection(endpoint, configuration, environment: home)
       let subscriptions = home.http.map {
@@ -62,13 +62,7 @@ final class HTTPTransport: UploadingNetworkTransport {
   }
 
   func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
-    let home = try result.get()
-    let form = try UploadForm(request, files, boundary: "martlet-\(UUID().uuidString)")
-    var extras = request.extras(home.configuration)
-    extras.form = (contentType: form.contentType, body: form.body)
-    let payload = try await home.connection.perform(
-      form.request.wire, request.operationKind, extras, part: request.onPart)
-    return OperationPayload(bytes: payload)
+    try await result.get().connection.upload(request, files: files)
   }
 
   func shutDown() {
@@ -82,7 +76,7 @@ final class HTTPTransport: UploadingNetworkTransport {
 
 extension ConnectionConfiguration {
   /// Whether a client of this URL subscribes by HTTP.
-  func subscribesByHTTP(_ url: URL, _ environment: ClientEnvironment?) -> Bool {
+  package func subscribesByHTTP(_ url: URL, _ environment: ClientEnvironment?) -> Bool {
     switch subscriptionTransport {
     case .http: return true
     case .socket: return false
@@ -93,17 +87,5 @@ extension ConnectionConfiguration {
       let scheme = url.scheme?.lowercased()
       return scheme == "http" || scheme == "https"
     }
-  }
-}
-
-extension ClientEnvironment {
-  /// The environment a client lives in: its own or the process's, with the authorities it trusts.
-  static func home(
-    _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
-  ) throws(GraphQLClientError) -> ClientEnvironment {
-    if let given { return given }
-    let shared = try ClientEnvironment.shared()
-    guard let file = configuration.authorityFile else { return shared }
-    return try shared.trusting(authorityFile: file)
   }
 }

@@ -1,4 +1,3 @@
-public import Foundation
 public import MartletCore
 internal import MartletRuntime
 
@@ -27,6 +26,11 @@ extension Martlet {
     /// The same as `message`.
     public var description: String { message }
 
+    package init(reason: Reason, message: String) {
+      self.reason = reason
+      self.message = message
+    }
+
     /// What the caller can do about it.
     public var recoverySuggestion: String {
       switch reason {
@@ -51,38 +55,6 @@ extension Martlet {
   /// - Throws: `ConfigurationError` at the second call.
   public static func configure(_ client: GraphQLClient) throws(ConfigurationError) {
     try holder.fill { () throws(ConfigurationError) in client }
-  }
-
-  /// Gives `Martlet.API` a client of a server.
-  ///
-  ///     try Martlet.configure(url: url)
-  ///
-  /// Subscriptions go by WebSocket, also with an `https:` URL, unless the configuration says otherwise.
-  /// - Throws: `ConfigurationError` for a URL that is none of a server, and at the second call.
-  public static func configure(
-    url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration()
-  ) throws(ConfigurationError) {
-    try holder.fill { () throws(ConfigurationError) in
-      try ClientSettings.client(url, configuration, "url")
-    }
-  }
-
-  /// Gives `Martlet.API` the client that a JSON file describes:
-  /// `{"url": "wss://example.test/graphql", "token": "…", "apiKey": "…", "headers": {"name": "value"},
-  /// "authorityFile": "ca.pem"}`, all but `url` optional.
-  /// - Throws: `ConfigurationError` for a file that cannot be read or has a member it should not have, and at the second
-  ///   call.
-  public static func configure(file: URL) throws(ConfigurationError) {
-    try holder.fill { () throws(ConfigurationError) in try ClientSettings(file: file).client() }
-  }
-
-  /// Gives `Martlet.API` the client that the environment describes: `MARTLET_URL`, `MARTLET_TOKEN`, `MARTLET_API_KEY`,
-  /// `MARTLET_AUTHORITY_FILE`; or `MARTLET_CONFIGURATION`, the path of a JSON file.
-  /// - Throws: `ConfigurationError` when neither a URL nor a file is named, and at the second call.
-  public static func configure(
-    environment: [String: String] = ProcessInfo.processInfo.environment
-  ) throws(ConfigurationError) {
-    try holder.fill { () throws(ConfigurationError) in try ClientSettings(environment: environment).client() }
   }
 
   /// Runs `body` with another client for `Martlet.API`, which also the tasks that `body` starts as its children see. For
@@ -116,7 +88,7 @@ package final class ClientHolder: Sendable {
     return client
   }
 
-  func fill(_ make: () throws(Martlet.ConfigurationError) -> GraphQLClient) throws(Martlet.ConfigurationError) {
+  package func fill(_ make: () throws(Martlet.ConfigurationError) -> GraphQLClient) throws(Martlet.ConfigurationError) {
     let again = Martlet.ConfigurationError(
       reason: .alreadyConfigured, message: "Martlet.configure was called a second time")
     // Looked at first, so that a second call says so whatever its settings are.

@@ -33,29 +33,37 @@ public final class GraphQLClient: Sendable {
     self.store = store
   }
 
-  /// A client for a server at a `ws:`, `wss:`, `http:` or `https:` URL. Nothing is opened yet.
-  ///
-  /// The URL's scheme says how subscriptions travel, unless `configuration.subscriptionTransport` does; queries and
-  /// mutations go by HTTP to the same host and path either way.
+  /// A client for a server at an `http:` or `https:` URL, which does everything by HTTP: subscriptions as well, each as
+  /// one response in parts. Nothing is opened yet.
   ///
   ///     var configuration = ConnectionConfiguration()
   ///     configuration.credentials = { _ in .bearer(token) }
   ///     let client = try GraphQLClient(url: url, configuration: configuration)
   ///
-  /// - Throws: `invalidRequest` for other URLs, and for an authority file that cannot be read.
+  /// WebSockets are another library: programs that import `Martlet` have this initialiser for `ws:` and `wss:` URLs too.
+  /// - Throws: `invalidRequest` for other URLs, for a configuration that means a WebSocket, and for an authority file that
+  ///   cannot be read.
+  @_disfavoredOverload
   public convenience init(
     url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
-    if configuration.subscribesByHTTP(url, environment) {
-      let http = HTTPTransport(url, configuration, environment)
-      try http.check()
-      // No interceptors: nothing is done that nobody asked for.
-      self.init(
-        networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])))
-    } else {
-      let connection = try GraphQLConnection(url, configuration, environment)
-      self.init(networkTransport: WebSocketTransport(connection))
+    _ = try GraphQLEndpoint(url.absoluteString)
+    guard configuration.subscribesByHTTP(url, environment) else {
+      throw GraphQLClientError(
+        .invalidRequest, "\(url.absoluteString) with this configuration means a WebSocket: import Martlet for it")
     }
+    try self.init(byHTTP: url, configuration, environment)
+  }
+
+  /// A client that does everything by HTTP.
+  package convenience init(
+    byHTTP url: URL, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment?
+  ) throws(GraphQLClientError) {
+    let http = HTTPTransport(url, configuration, environment)
+    try http.check()
+    // No interceptors: nothing is done that nobody asked for.
+    self.init(
+      networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])))
   }
 
   /// Starts a subscription and answers its stream at once. See `SubscriptionStream` for its life.
