@@ -6,6 +6,9 @@ import MartletWireProtocols
 import Synchronization
 
 /// Many sockets with one equal subscription each, which only count what they hear. Confined to the test's loop.
+///
+/// Once a socket is lost, or the test's time is up, nobody is waited for any more: the counts are then wrong, and the
+/// test fails by them.
 final class Audience: @unchecked Sendable {
   private let loop: EpollLoop
   private var listeners: [Listener] = []
@@ -14,22 +17,22 @@ final class Audience: @unchecked Sendable {
   private var wantedReady = 0
   private var wantedEvents = 0
   private var waiting: (() -> Void)?
+  private var isBroken = false
+  private var hasLeft = false
   fileprivate(set) var strays: [String] = []
 
   init() throws { loop = try TestLoop.shared() }
 
   /// Opens `count` sockets and waits until every subscription is ready.
   func join(_ count: Int, port: Int, query: String, deflate: Bool = false) async {
-    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-      loop.execute { [self] in
-        wantedReady = ready + count
-        waiting = { done.resume() }
-        for _ in 0..<count {
-          let listener = Listener(self, query)
-          listeners.append(listener)
-          listener.open(port, on: loop, deflate: deflate)
-        }
+    await wait { [self] in
+      wantedReady = ready + count
+      for _ in 0..<count {
+        let listener = Listener(self, query)
+        listeners.append(listener)
+        listener.open(port, on: loop, deflate: deflate)
       }
+      return false
     }
   }
 
@@ -42,11 +45,20 @@ final class Audience: @unchecked Sendable {
       }
     }
     await cause()
-    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-      loop.execute { [self] in
-        if events >= wantedEvents { return done.resume() }
-        waiting = { done.resume() }
+    await wait { [self] in events >= wantedEvents }
+  }
+
+  /// Returns when `proceed` is called; at once when what `begin` begins is over already.
+  private func wait(_ begin: @escaping @Sendable () -> Bool) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+        loop.execute { [self] in
+          waiting = { done.resume() }
+          if begin() || isBroken { proceed() }
+        }
       }
+    } onCancel: {
+      loop.execute { [self] in lose("the test's time is up") }
     }
   }
 
@@ -60,6 +72,7 @@ final class Audience: @unchecked Sendable {
   func leave() async {
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       loop.execute { [self] in
+        hasLeft = true
         for listener in listeners { listener.channel?.abort() }
         listeners = []
         done.resume()
@@ -77,6 +90,13 @@ final class Audience: @unchecked Sendable {
     if events == wantedEvents { proceed() }
   }
 
+  private func lose(_ what: String) {
+    if hasLeft { return }
+    strays.append(what)
+    isBroken = true
+    proceed()
+  }
+
   private func proceed() {
     let next = waiting
     waiting = nil
@@ -84,7 +104,7 @@ final class Audience: @unchecked Sendable {
   }
 
   private final class Listener: WebSocketHandler {
-    private unowned let audience: Audience
+    private weak let audience: Audience?
     private let query: String
     var channel: WebSocketChannel?
     private static let pool = LoopPool()
@@ -102,22 +122,29 @@ final class Audience: @unchecked Sendable {
       let connector = WebSocketConnector(
         SocketConnector(), pool: Self.pool.pool, random: SeededRandom(seed: 3))
       _ = connector.open(request, on: loop, handler: self) { [self] result in
-        channel = try? result.get().channel
-        channel?.send(text: Array(#"{"type":"connection_init","payload":{"martlet":{"cursors":true}}}"#.utf8))
-        channel?.send(text: Array(#"{"id":"1","type":"subscribe","payload":{"query":"\#(query)"}}"#.utf8))
+        switch result {
+        case .failure(let failure): audience?.lose("\(failure)")
+        case .success(let opened):
+          channel = opened.channel
+          channel?.send(text: Array(#"{"type":"connection_init","payload":{"martlet":{"cursors":true}}}"#.utf8))
+          channel?.send(text: Array(#"{"id":"1","type":"subscribe","payload":{"query":"\#(query)"}}"#.utf8))
+        }
       }
     }
 
     func received(text: [UInt8]) {
       // The type stands in the first bytes: {"id":"1","type":"next" and {"type":"connection_ack".
       let head = String(decoding: text.prefix(30), as: UTF8.self)
-      if head.contains("\"next\"") { return audience.tellEvent() }
-      if head.contains("\"ready\"") { return audience.tellReady() }
-      if head.contains("\"connection_ack\"") || head.contains("\"ping\"") { return }
-      audience.strays.append(String(decoding: text, as: UTF8.self))
+      if head.contains("\"next\"") {
+        audience?.tellEvent()
+      } else if head.contains("\"ready\"") {
+        audience?.tellReady()
+      } else if !head.contains("\"connection_ack\""), !head.contains("\"ping\"") {
+        audience?.strays.append(String(decoding: text, as: UTF8.self))
+      }
     }
 
-    func closed(_ closure: WebSocketClosure) {}
+    func closed(_ closure: WebSocketClosure) { audience?.lose("closed: \(closure)") }
   }
 
   /// The pool belongs to the test's one loop.
