@@ -140,6 +140,17 @@ import Testing
     #expect(mixed.contains("          var city: String?\n"))
   }
 
+  @Test func `what is written of an object that fits several cases ends with the one that has most`() throws {
+    let schema = """
+      type Query { pet: Pet } interface Pet { home: Home } interface Furry { home: Home }
+      type Cat implements Pet & Furry { home: Home } type Dog implements Pet & Furry { home: Home }
+      type Fish implements Pet { home: Home } type Home { street: String! city: String! }
+      """
+    let text = try Made.text(
+      "QQuery", schema, "query Q { pet { ... on Cat { home { street } } ... on Furry { home { city } } } }")
+    #expect(text.contains("    try asFurry?.encode(to: encoder)\n    try asCat?.encode(to: encoder)\n"))
+  }
+
   // MARK: Deprecation
 
   @Test func `deprecated fields are marked where nothing generated mentions them`() throws {

@@ -54,8 +54,12 @@ extension StructWriter {
         let call = member.isOptional ? "encodeIfPresent" : "encode"
         text.line("try container.\(call)(self.\(name), forKey: .\(name))")
       }
-      // A case has all fields of this struct and more, so what it writes stands last.
-      for typeCase in shape.cases { text.line("try \(typeCase.property)?.encode(to: encoder)") }
+      // A case has all fields of this struct and more, and one for fewer types all of those around it: what it writes
+      // stands last.
+      let cases = shape.cases.enumerated().sorted {
+        ($1.element.shape.scope.count, $0.offset) < ($0.element.shape.scope.count, $1.offset)
+      }
+      for (_, typeCase) in cases { text.line("try \(typeCase.property)?.encode(to: encoder)") }
     }
   }
 }

@@ -95,8 +95,8 @@ nonisolated extension FindAnythingQuery.Data.Find: Codable {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(self.__typename, forKey: .__typename)
-    try asPond?.encode(to: encoder)
     try asAnimal?.encode(to: encoder)
+    try asPond?.encode(to: encoder)
     try asOtter?.encode(to: encoder)
   }
 }
