@@ -19,8 +19,6 @@ package protocol StartStopServerMachine: SubscriptionServerMachine {
   mutating func stopUnknown(_ id: OperationID)
   /// A message arrived before the acknowledgement, where such messages are not heard.
   mutating func cameEarly(_ text: [UInt8], _ type: String?, at now: Instant)
-  /// A message of a type that only this dialect has; false for one it does not have.
-  mutating func heard(_ type: String, _ actions: inout [SubscriptionServerAction]) -> Bool
 
   func acknowledgement(_ payload: JSONObject?) -> [UInt8]
   static func answer(_ fault: StartStopFault, _ what: String, _ id: OperationID?) -> [UInt8]
@@ -37,7 +35,6 @@ extension StartStopServerMachine {
 
   package mutating func stopUnknown(_ id: OperationID) {}
   package mutating func cameEarly(_ text: [UInt8], _ type: String?, at now: Instant) {}
-  package mutating func heard(_ type: String, _ actions: inout [SubscriptionServerAction]) -> Bool { false }
 
   // MARK: The client speaks
 
@@ -72,8 +69,9 @@ extension StartStopServerMachine {
       guard let id else { return violated(.malformed, "stop without id", nil, &actions) }
       guard state.stop(id, &actions) else { return stopUnknown(id) }
       actions.append(.send(MessageWriting.complete(id)))
+    // The older protocol's; clients made for both send it to AppSync, too.
+    case "connection_terminate": close(ConnectionClose(.normal, ""), &actions)
     default:
-      if let type, heard(type, &actions) { return }
       // The older protocol's own words, then which type it was.
       violated(.unknownType, "Invalid message type! \(type ?? "none")", id, &actions)
     }

@@ -33,12 +33,6 @@ extension SubscriptionsTransportWS {
 
     package static let hearsEarly = true
 
-    package mutating func heard(_ type: String, _ actions: inout [SubscriptionServerAction]) -> Bool {
-      guard type == "connection_terminate" else { return false }
-      close(ConnectionClose(.normal, ""), &actions)
-      return true
-    }
-
     package mutating func start(
       _ id: OperationID, _ payload: JSONTape.Element?, _ actions: inout [SubscriptionServerAction]
     ) {

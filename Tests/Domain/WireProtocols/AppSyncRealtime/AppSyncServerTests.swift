@@ -83,6 +83,12 @@ import Testing
     #expect(server.machine.operationCount == 1 && server.machine.isOpen)
   }
 
+  @Test func `a client that takes leave in the older protocol's way is let go`() {
+    var server = DialectServer.appSync().opened()
+    server.receive(start("1"), #"{"type":"connection_terminate"}"#)
+    #expect(server.take() == [.start(1, "1", "subscription { a }"), .stop(1), .close(1000, "")])
+  }
+
   @Test func `one subscription more than allowed is an error`() {
     var server = DialectServer.appSync().opened()
     for id in 1...101 { server.receive(start("\(id)")) }
