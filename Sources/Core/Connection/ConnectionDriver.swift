@@ -143,7 +143,9 @@ final class ConnectionDriver {
       return ended(.failed(error.message, status: nil))
     }
     let opening: SocketOpening
+    let sockets: any MessageSocketConnector
     do throws(GraphQLClientError) {
+      sockets = try environment.webSockets()
       opening = try SocketOpening(
         endpoint, configuration, credentials, calendar: environment.calendar(), at: loop.now)
     } catch {
@@ -154,10 +156,6 @@ final class ConnectionDriver {
       endpoint: opening.endpoint, subprotocols: opening.subprotocols, headers: opening.headers,
       openTimeout: configuration.openTimeout, messageBytes: configuration.messageBytes,
       compresses: configuration.compresses)
-    guard let sockets = environment.sockets else {
-      fail(GraphQLClientError(.invalidRequest, "this program has no WebSockets: import Martlet for them"))
-      return rest()
-    }
     attempt = sockets.open(request, on: loop, handler: handler) { [weak self] result in
       guard let self, mine == self.generation else { return }
       self.attempt = nil

@@ -15,6 +15,12 @@ public struct ClientEnvironment: Sendable {
   /// Milliseconds since 1970, for signatures; a time that stands still where there are none.
   package var calendar: @Sendable () -> Int64 = { 0 }
 
+  /// - Throws: `invalidRequest` in a program without WebSockets.
+  func webSockets() throws(GraphQLClientError) -> any MessageSocketConnector {
+    if let sockets { return sockets }
+    throw GraphQLClientError(.invalidRequest, "this program has no WebSockets: import Martlet for them")
+  }
+
   package init(
     loop: any Loop, sockets: (any MessageSocketConnector)?, http: (any HTTPExchanging)?, spawner: any Spawner,
     seed: UInt64, bytes: (any ByteConnector)? = nil
