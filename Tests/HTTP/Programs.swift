@@ -61,10 +61,14 @@ final class RunningProgram: Sendable {
     process.waitUntilExit()
   }
 
-  /// Waits on a thread that may wait.
+  /// Waits on a thread that may wait. When the test's time is up the program is ended, and with it what it prints.
   private func onThread(_ work: @escaping @Sendable () -> String) async -> String {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(returning: work()) }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: work()) }
+      }
+    } onCancel: {
+      process.terminate()
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import MartletHTTP
 
 /// The list at its server.
@@ -18,7 +19,7 @@ struct List {
     try await client.mutate(
       "mutation Add($what: String!) { createItem(input: {what: $what, isBought: false}) { id } }",
       variables: ["what": .string(what)])
-    print("\(what) is on the list.")
+    say("\(what) is on the list.")
   }
 
   /// What is still to be bought.
@@ -29,7 +30,7 @@ struct List {
   }
 
   func show() async throws {
-    for item in try await open() { print(item.what) }
+    for item in try await open() { say(item.what) }
   }
 
   func buy(_ what: String) async throws {
@@ -39,7 +40,7 @@ struct List {
         "mutation Buy($id: ID!) { updateItem(input: {id: $id, isBought: true}) { id } }",
         variables: ["id": .string(item.id)])
     }
-    print(wanted.isEmpty ? "\(what) is not on the list." : "\(what) is bought.")
+    say(wanted.isEmpty ? "\(what) is not on the list." : "\(what) is bought.")
   }
 
   struct Added: Decodable, Sendable {
@@ -50,12 +51,17 @@ struct List {
   func follow(_ count: Int) async throws {
     let items = client.subscribe("subscription { onCreateItem { id what } }", as: Added.self)
     try await items.ready()
-    print("The list is followed.")
+    say("The list is followed.")
     var left = count
     for try await item in items {
-      if let added = item.data?.onCreateItem { print(added.what) }
+      if let added = item.data?.onCreateItem { say(added.what) }
       left -= 1
       if left <= 0 { return }
     }
   }
+}
+
+/// Prints a line at once, also into a pipe, where `print` would wait for more.
+func say(_ line: String) {
+  FileHandle.standardOutput.write(Data("\(line)\n".utf8))
 }
