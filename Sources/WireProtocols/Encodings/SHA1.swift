@@ -3,29 +3,17 @@ package enum SHA1 {
   /// The 20-byte digest of `message`.
   package static func digest(_ message: [UInt8]) -> [UInt8] {
     var state = State()
-    var padded = message
-    padded.append(0x80)
-    padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
-    let bitCount = UInt64(message.count) &* 8
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      padded.append(UInt8(truncatingIfNeeded: bitCount >> shift))
-    }
+    let padded = SecureHashBlocks.padded(message)
     var schedule = [UInt32](repeating: 0, count: 80)
     for start in stride(from: 0, to: padded.count, by: 64) {
-      for index in 0..<16 {
-        let at = start + index * 4
-        schedule[index] =
-          UInt32(padded[at]) << 24 | UInt32(padded[at + 1]) << 16 | UInt32(padded[at + 2]) << 8 | UInt32(padded[at + 3])
-      }
+      SecureHashBlocks.load(padded, at: start, into: &schedule)
       for index in 16..<80 {
         let mixed = schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
         schedule[index] = rotate(mixed, by: 1)
       }
       state.absorb(schedule)
     }
-    return state.words.flatMap { word in
-      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
-    }
+    return SecureHashBlocks.bytes(of: state.words)
   }
 
   private struct State {

@@ -6,20 +6,10 @@ package enum SHA256 {
     var words: [UInt32] = [
       0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]
-    var padded = message
-    padded.append(0x80)
-    padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
-    let bitCount = UInt64(message.count) &* 8
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      padded.append(UInt8(truncatingIfNeeded: bitCount >> shift))
-    }
+    let padded = SecureHashBlocks.padded(message)
     var schedule = [UInt32](repeating: 0, count: 64)
     for start in stride(from: 0, to: padded.count, by: 64) {
-      for index in 0..<16 {
-        let at = start + index * 4
-        schedule[index] =
-          UInt32(padded[at]) << 24 | UInt32(padded[at + 1]) << 16 | UInt32(padded[at + 2]) << 8 | UInt32(padded[at + 3])
-      }
+      SecureHashBlocks.load(padded, at: start, into: &schedule)
       for index in 16..<64 {
         let (early, late) = (schedule[index - 15], schedule[index - 2])
         let first = turned(early, 7) ^ turned(early, 18) ^ early >> 3
@@ -28,7 +18,7 @@ package enum SHA256 {
       }
       absorb(schedule, &words)
     }
-    return words.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
+    return SecureHashBlocks.bytes(of: words)
   }
 
   /// HMAC-SHA256 (RFC 2104) of `message`: 32 bytes.

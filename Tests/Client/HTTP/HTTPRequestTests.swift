@@ -208,6 +208,8 @@ import Testing
 }
 
 /// What happened, in order.
+///
+/// `@unchecked Sendable` because the elements are touched under the lock only.
 final class Recorder<Element: Sendable>: @unchecked Sendable {
   private let lock = NSLock()
   private var elements: [Element] = []

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable` because it is touched only inside the executor's pump, or between its runs.
 final class ScriptedExchanges: HTTPExchanging, @unchecked Sendable {
-  /// One request, and how it is answered.
+  /// One request, and how it is answered. `@unchecked Sendable` for the same reason.
   final class Exchange: @unchecked Sendable {
     let request: HTTPExchangeRequest
     private let handler: any HTTPExchangeHandler

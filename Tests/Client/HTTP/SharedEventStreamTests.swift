@@ -9,6 +9,8 @@ import Testing
   private static let token = "X-GraphQL-Event-Stream-Token"
 
   /// A server that reserves, opens and accepts; what comes on the stream is the test's.
+  ///
+  /// `@unchecked Sendable` because it is touched only inside the executor's pump, or between its runs.
   final class Stage: @unchecked Sendable {
     let server: ScriptedExchanges
     var stream: ScriptedExchanges.Exchange?

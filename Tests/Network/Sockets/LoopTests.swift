@@ -1,3 +1,4 @@
+import Foundation
 import MartletRuntime
 import MartletVocabulary
 import Synchronization
@@ -17,6 +18,22 @@ import Testing
     let act: () -> Void
     init(_ act: @escaping () -> Void) { self.act = act }
     func turnEnded() { act() }
+  }
+
+  @Test func `writing to who is gone is an error, not the end of the process`() async throws {
+    try await withLoop { loop in
+      let codes = Log<Int32>()
+      await on(loop) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { return }
+        close(ends[0])
+        var byte: UInt8 = 1
+        let written = write(ends[1], &byte, 1)
+        codes.add(written < 0 ? errno : 0)
+        close(ends[1])
+      }
+      #expect(codes.all == [EPIPE])
+    }
   }
 
   @Test func `posted work runs in order of arrival`() async throws {

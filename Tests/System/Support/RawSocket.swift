@@ -13,6 +13,8 @@ enum TestLoop {
 }
 
 /// One WebSocket that sends and receives what the test says, rules or not.
+///
+/// `@unchecked Sendable` because what changes is under a lock, or touched on the loop only.
 final class RawSocket: WebSocketHandler, @unchecked Sendable {
   enum Heard: Sendable, Equatable {
     case message(JSONValue)

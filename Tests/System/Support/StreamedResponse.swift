@@ -5,6 +5,8 @@ import MartletSockets
 import MartletWireProtocols
 
 /// One HTTP request whose answer is read while it comes.
+///
+/// `@unchecked Sendable` because what changes is touched on the loop only.
 final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
   enum Heard: Sendable, Equatable {
     case head(status: Int, contentType: String?)
