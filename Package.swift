@@ -214,9 +214,33 @@ let products: [Product] = [
   .plugin(name: "MartletGeneratePlugin", targets: ["MartletGeneratePlugin"]),
 ]
 
+/// What one works on, in place of everything: `MARTLET_SUITES=Store,Domain swift test` builds these suites and what they
+/// need, and nothing else. Without the variable everything is built.
+let everything = floor0 + floor1 + floor2 + floor3 + floor4 + examples + testing + suites
+
+func reachable(from names: [String], in everything: [Target]) -> Set<String> {
+  var found: Set<String> = []
+  var pending = names
+  while let name = pending.popLast() {
+    guard found.insert(name).inserted, let target = everything.first(where: { $0.name == name }) else { continue }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): pending.append(name)
+      default: continue
+      }
+    }
+    // The plugin is the only one, and its tool is all that it needs.
+    if target.plugins?.isEmpty == false { pending += ["MartletGeneratePlugin", "martlet-generate"] }
+  }
+  return found
+}
+
+let chosen = Context.environment["MARTLET_SUITES"]
+  .map { reachable(from: $0.split(separator: ",").map { "\($0)Tests" }, in: everything) }
+
 let package = Package(
   name: "martlet",
   platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
-  products: products,
-  targets: floor0 + floor1 + floor2 + floor3 + floor4 + examples + testing + suites
+  products: chosen == nil ? products : [],
+  targets: everything.filter { chosen?.contains($0.name) ?? true }
 )
