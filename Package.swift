@@ -45,7 +45,9 @@ let floor0: [Target] = [
   module("Vocabulary"),
   module("JSON"),
   module("GraphQLLanguage"),
-  module("ModelSchema", martlet("Vocabulary", "JSON", "GraphQLLanguage")),
+  // The caller of a request, for every door and every kind of rule.
+  module("Access", martlet("Vocabulary", "JSON")),
+  module("ModelSchema", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
   module("WireProtocols", martlet("Vocabulary", "JSON")),
 ]
@@ -97,7 +99,7 @@ let floor3: [Target] = [
   module(
     "Server",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
       "Loop", "Sockets", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
   module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols")),
@@ -148,6 +150,7 @@ let testing: [Target] = [
 
 let suites: [Target] = [
   suite("Language", martlet("JSON", "GraphQLLanguage")),
+  suite("Access", martlet("Vocabulary", "JSON", "Access")),
   suite(
     "Domain",
     martlet(

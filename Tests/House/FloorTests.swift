@@ -8,7 +8,8 @@ import Testing
     "Vocabulary": [],
     "JSON": [],
     "GraphQLLanguage": [],
-    "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage"],
+    "Access": ["Vocabulary", "JSON"],
+    "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage", "Access"],
     "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
     "WireProtocols": ["Vocabulary", "JSON"],
     "Runtime": ["Vocabulary"],
@@ -30,12 +31,12 @@ import Testing
     "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation"],
     "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols"],
     "Server": [
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Loop",
-      "Sockets", "GraphQLExecution", "Store",
+      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Loop", "Sockets", "GraphQLExecution", "Store",
     ],
   ]
 
-  static let floor0 = ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols"]
+  static let floor0 = ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols"]
 
   @Test(arguments: allowed.keys.sorted())
   func `a module imports only from the floors below it`(module: String) {
