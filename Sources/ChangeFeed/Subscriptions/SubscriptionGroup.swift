@@ -50,9 +50,9 @@ package enum Channel: Hashable, Sendable {
 extension Change {
   /// Where the change is announced.
   package var channel: Channel {
-    switch kind {
-    case .create, .update, .delete: .model(model, kind)
-    case .event: .topic(named: topic)
+    switch body {
+    case .record(let change): .model(change.model, change.kind)
+    case .event(let event): .topic(named: event.topic)
     }
   }
 }

@@ -97,7 +97,7 @@ package struct SubscriptionIndex<Member> {
 
   /// Appends to `found` the groups that `change` concerns, each once.
   package mutating func match(_ change: Change, into found: inout [GroupID]) {
-    match(change.channel, change.image, into: &found)
+    match(change.channel, change.record?.image ?? Record(values: []), into: &found)
   }
 
   /// Appends to `found` the groups that a change of `record` on `channel` concerns, each once.

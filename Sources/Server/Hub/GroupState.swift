@@ -43,20 +43,21 @@ package final class GroupState {
 
   /// Whether a change concerns the group; for catch-up, where no index helps.
   func concerns(_ change: Change) -> Bool {
-    guard interests.contains(where: { $0.channel == change.channel && $0.predicate.matches(change.image) }) else {
+    let image = change.record?.image ?? Record(values: [])
+    guard interests.contains(where: { $0.channel == change.channel && $0.predicate.matches(image) }) else {
       return false
     }
-    return change.kind != .event || passesTopicFilter(change)
+    return change.event.map(passesTopicFilter) ?? true
   }
 
   /// A topic's event reaches a subscription when every argument equals the payload's member of its name.
-  func passesTopicFilter(_ change: Change) -> Bool {
-    topicFilter.allSatisfy { change.payload[$0.key] == $0.value }
+  func passesTopicFilter(_ event: TopicEvent) -> Bool {
+    topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
   }
 
   /// Writes the payload without waiting; false when the plan has to be executed.
   func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
-    guard let selection, change.kind != .event else { return false }
-    return selection.write(change.image.values, to: &writer)
+    guard let selection, let record = change.record else { return false }
+    return selection.write(record.image.values, to: &writer)
   }
 }

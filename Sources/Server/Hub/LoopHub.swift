@@ -160,7 +160,7 @@ package final class LoopHub {
 
   /// The group's payload for a change; nil when it comes later, from a run that has to wait.
   private func encode(_ change: Change, for group: GroupState, _ id: GroupID) -> EncodedEvent? {
-    if change.kind == .event, !group.passesTopicFilter(change) { return nil }
+    if let event = change.event, !group.passesTopicFilter(event) { return nil }
     if group.waiting.isEmpty {
       writer = JSONWriter(reusing: writer.bytes)
       if group.encode(change, into: &writer) {
@@ -203,9 +203,11 @@ package final class LoopHub {
   func evaluate(_ change: Change, _ group: GroupState, _ completion: @escaping ([UInt8]) -> Void) {
     counters.add(.payloadEncodings)
     let root: ResolvedValue =
-      change.kind == .event
-      ? .value(change.payload)
-      : .record(RecordValue(typeName: node.models.models[change.model].name, slots: change.image.values))
+      switch change.body {
+      case .record(let record):
+        .record(RecordValue(typeName: node.models.models[record.model].name, slots: record.image.values))
+      case .event(let event): .value(event.payload)
+      }
     let scope = RequestScope(destination: destination)
     guard let plan = group.plan(in: node.schema) else {
       preconditionFailure("a subscription's canonical document can be planned again")

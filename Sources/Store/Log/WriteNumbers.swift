@@ -37,7 +37,7 @@ final class WriteNumbers {
     }
     let first = try reader.signedPattern()
     let count = try reader.number()
-    var receipt = Receipt(writeID: id, records: [], offsets: nil, isRepeat: true)
+    var receipt = Receipt(writeID: id, outcomes: [], offsets: nil, isRepeat: true)
     // Numbers from the disk are not trusted with arithmetic that stops the process.
     guard first >= 0, first < 1 << 62, count < 1 << 32 else { throw EntryReader.damaged }
     if count > 0 { receipt.offsets = first...(first + Int64(count) - 1) }
@@ -48,9 +48,8 @@ final class WriteNumbers {
       var key: [JSONValue] = []
       for _ in 0..<(try reader.count()) { key.append(try reader.value()) }
       guard let kind, let model else { continue }
-      receipt.records.append(
-        WrittenRecord(
-          kind: kind, model: model, key: RecordKey(values: key), version: version, record: nil))
+      receipt.outcomes.append(
+        .record(WrittenRecord(kind: kind, model: model, key: RecordKey(values: key), version: version, record: nil)))
     }
     return .success(receipt)
   }

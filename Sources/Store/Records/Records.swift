@@ -52,8 +52,7 @@ final class Records {
       throw StoreError(.notUnique, "another \(table.shape.name) has the same value in a unique index")
     }
     try transaction.append(
-      DraftChange(
-        body: .record(kind: .create, model: model, key: key, version: 1, image: record, old: [])))
+      .record(RecordChange(kind: .create, model: model, key: key, version: 1, image: record)))
     return stored
   }
 
@@ -62,7 +61,7 @@ final class Records {
     let table = try table(update.model)
     var stored = try existing(update.key, table, update.condition, update.expectedVersion)
     var fields: [Int] = []
-    var old: [(Int, JSONValue)] = []
+    var old: [(field: Int, value: JSONValue)] = []
     for (field, value) in update.values {
       guard table.shape.columns.indices.contains(field) else {
         throw StoreError(.invalid, "\(table.shape.name) has no field number \(field)")
@@ -88,8 +87,8 @@ final class Records {
       throw StoreError(.notUnique, "another \(table.shape.name) has the same value in a unique index")
     }
     try transaction.append(
-      DraftChange(
-        body: .record(
+      .record(
+        RecordChange(
           kind: .update, model: update.model, key: update.key, version: stored.version, image: stored.record, old: old))
     )
     return stored
@@ -111,9 +110,8 @@ final class Records {
     }
     try table.delete(key)
     try transaction.append(
-      DraftChange(
-        body: .record(
-          kind: .delete, model: model, key: key, version: stored.version + 1, image: stored.record, old: [])))
+      .record(
+        RecordChange(kind: .delete, model: model, key: key, version: stored.version + 1, image: stored.record)))
     return stored
   }
 

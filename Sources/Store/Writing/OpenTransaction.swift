@@ -1,5 +1,4 @@
-internal import MartletJSON
-internal import MartletVocabulary
+internal import MartletChangeFeed
 
 /// The write in progress, as its participants see it: they change their tables on the open connection and append what
 /// changed. Records are a participant; a tree of values can be another.
@@ -8,7 +7,7 @@ final class OpenTransaction {
   let at: Int64
   private let largest: Int
   private let expired: (() -> Bool)?
-  private(set) var changes: [DraftChange] = []
+  private(set) var changes: [Change.Body] = []
   /// Records whose deletion has begun, so that relations in a circle end.
   var deleting: Set<DeletedRecord> = []
 
@@ -20,7 +19,7 @@ final class OpenTransaction {
   }
 
   /// Appends a change, in the order subscribers will see.
-  func append(_ change: DraftChange) throws(StoreError) {
+  func append(_ change: Change.Body) throws(StoreError) {
     guard changes.count < largest else {
       throw StoreError(.invalid, "one write makes more than \(largest) changes")
     }

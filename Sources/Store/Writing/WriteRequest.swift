@@ -1,4 +1,3 @@
-package import MartletChangeFeed
 package import MartletJSON
 package import MartletModelSchema
 
@@ -63,43 +62,5 @@ package struct RecordUpdate: Sendable {
     self.values = values
     self.condition = condition
     self.expectedVersion = expectedVersion
-  }
-}
-
-/// What became of a durable write.
-package struct Receipt: Sendable, Equatable {
-  package var writeID: WriteID?
-  /// Every record written, in order, cascades included.
-  package var records: [WrittenRecord]
-  /// First and last offset of the write's changes in the log, where the store knows them at commit (this one does).
-  package var offsets: ClosedRange<Int64>?
-  /// Whether this answers a resend of a write that was applied before.
-  package var isRepeat: Bool
-
-  package init(
-    writeID: WriteID?, records: [WrittenRecord], offsets: ClosedRange<Int64>?, isRepeat: Bool = false
-  ) {
-    self.writeID = writeID
-    self.records = records
-    self.offsets = offsets
-    self.isRepeat = isRepeat
-  }
-}
-
-/// One record of a receipt.
-package struct WrittenRecord: Sendable, Equatable {
-  package var kind: ChangeKind
-  package var model: Int
-  package var key: RecordKey
-  package var version: Int64
-  /// The record after the write; before it, for a deletion. Nil only for a resend whose log entry is forgotten.
-  package var record: Record?
-
-  package init(kind: ChangeKind, model: Int, key: RecordKey, version: Int64, record: Record?) {
-    self.kind = kind
-    self.model = model
-    self.key = key
-    self.version = version
-    self.record = record
   }
 }

@@ -1,3 +1,4 @@
+internal import MartletChangeFeed
 package import MartletJSON
 package import MartletModelSchema
 internal import MartletSQLite
@@ -48,7 +49,7 @@ package final class WriteTransaction {
 
   /// Appends an event of the application's own to the log.
   package func publish(topic: String, payload: JSONValue) throws(StoreError) {
-    try guarded { try open.append(DraftChange(body: .event(topic: topic, payload: payload))) }
+    try guarded { try open.append(.event(TopicEvent(topic: topic, payload: payload))) }
   }
 
   /// A page of records, with the transaction's own writes.

@@ -1,5 +1,4 @@
 internal import MartletChangeFeed
-internal import MartletJSON
 internal import MartletModelSchema
 internal import MartletSQLite
 internal import MartletVocabulary
@@ -147,7 +146,7 @@ final class Writer {
     case .delete(let model, let key, let condition, let version):
       try records.delete(model, key, condition: condition, expectedVersion: version, in: transaction)
     case .event(let topic, let payload):
-      try transaction.append(DraftChange(body: .event(topic: topic, payload: payload)))
+      try transaction.append(.event(TopicEvent(topic: topic, payload: payload)))
     case .batch(let operations):
       for operation in operations { try apply(operation, transaction) }
     case .transaction(let body):
@@ -164,27 +163,15 @@ final class Writer {
   private func seal(
     _ transaction: OpenTransaction, _ id: WriteID?, _ changes: inout [Change]
   ) throws -> Receipt {
-    let drafts = transaction.changes
+    let bodies = transaction.changes
     let first = position.head + 1
-    var receipt = Receipt(writeID: id, records: [], offsets: nil)
-    receipt.records.reserveCapacity(drafts.count)
-    for (index, draft) in drafts.enumerated() {
-      let ends = index == drafts.count - 1
+    var receipt = Receipt(writeID: id, outcomes: [], offsets: nil)
+    receipt.outcomes.reserveCapacity(bodies.count)
+    for (index, body) in bodies.enumerated() {
+      let ends = index == bodies.count - 1
       let offset = position.head + 1
       entry.bytes.removeAll(keepingCapacity: true)
-      switch draft.body {
-      case .record(let kind, let model, let key, let version, let image, let old):
-        coder.write(draft, position: try records.position(of: model), endsTransaction: ends, into: &entry)
-        changes.append(
-          Change(
-            offset: offset, kind: kind, model: model, key: key, version: version, image: image,
-            old: old.map { (field: $0.0, value: $0.1) }, endsTransaction: ends))
-        receipt.records.append(
-          WrittenRecord(kind: kind, model: model, key: key, version: version, record: image))
-      case .event(let topic, let payload):
-        coder.write(draft, position: 0, endsTransaction: ends, into: &entry)
-        changes.append(Change(offset: offset, topic: topic, payload: payload, endsTransaction: ends))
-      }
+      try coder.write(body, endsTransaction: ends, into: &entry)
       let size = entry.bytes.count
       guard size <= limits.recordBytes else {
         throw StoreError(.invalid, "a change of \(size) bytes is larger than the limit of \(limits.recordBytes)")
@@ -192,8 +179,10 @@ final class Writer {
       position.total += Int64(size)
       try log.append(offset, at: transaction.at, total: position.total, entry: entry.bytes)
       position.head = offset
+      changes.append(Change(offset: offset, endsTransaction: ends, body: body))
+      receipt.outcomes.append(Receipt.Outcome(of: body))
     }
-    if !drafts.isEmpty { receipt.offsets = first...position.head }
+    if !bodies.isEmpty { receipt.offsets = first...position.head }
     return receipt
   }
 
@@ -213,13 +202,12 @@ final class Writer {
     var images: [Record] = []
     try log.read(after: offsets.lowerBound - 1) { offset, bytes in
       guard offset <= offsets.upperBound else { return false }
-      if case .change(let change) = try coder.read(bytes, offset: offset), change.kind != .event {
-        images.append(change.image)
+      if case .change(let change) = try coder.read(bytes, offset: offset), let record = change.record {
+        images.append(record.image)
       }
       return true
     }
-    guard images.count == receipt.records.count else { return receipt }
-    for index in images.indices { receipt.records[index].record = images[index] }
+    receipt.fill(images)
     return receipt
   }
 

@@ -83,14 +83,15 @@ final class SimulatedServer: @unchecked Sendable {
     let node = try ServerAssembly.node(configuration, on: surroundings)
     let fields = node.models.models.first?.fields.map(\.name) ?? []
     let log = CommitLog { [weak self] change in
-      let values = change.image.values
+      guard let record = change.record else { return }
+      let values = record.image.values
       func number(_ name: String) -> Int64 {
         guard let index = fields.firstIndex(of: name), case .int(let value) = values[index] else { return -1 }
         return value
       }
       self?.log.append(
         Logged(
-          offset: change.offset, kind: change.kind, id: change.key.values.first?.string ?? "",
+          offset: change.offset, kind: record.kind, id: record.key.values.first?.string ?? "",
           group: number("group"), value: number("value")))
     }
     node.store.register(log)

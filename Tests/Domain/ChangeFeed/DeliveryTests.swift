@@ -11,8 +11,10 @@ import Testing
       for position in 1...size {
         changes.append(
           Change(
-            offset: first + Int64(changes.count), kind: .create, model: 0, key: RecordKey(values: []), version: 1,
-            image: Record(values: []), endsTransaction: position == size))
+            offset: first + Int64(changes.count), endsTransaction: position == size,
+            body: .record(
+              RecordChange(
+                kind: .create, model: 0, key: RecordKey(values: []), version: 1, image: Record(values: [])))))
       }
     }
     return ChangeBatch(

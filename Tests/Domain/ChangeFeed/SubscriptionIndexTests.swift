@@ -126,10 +126,12 @@ import Testing
     let gate = try index.add("gate", key: Self.key(1), interests: [Interest(.topic(named: "gates"))])
     _ = try index.add("other", key: Self.key(2), interests: [Interest(.topic(named: "e\u{301}"))])
     var found: [GroupID] = []
-    index.match(Change(offset: 1, topic: "gates", payload: 1, endsTransaction: true), into: &found)
+    index.match(
+      Change(offset: 1, endsTransaction: true, body: .event(TopicEvent(topic: "gates", payload: 1))), into: &found)
     #expect(found == [gate.group])
     found = []
-    index.match(Change(offset: 2, topic: "\u{E9}", payload: 1, endsTransaction: true), into: &found)
+    index.match(
+      Change(offset: 2, endsTransaction: true, body: .event(TopicEvent(topic: "\u{E9}", payload: 1))), into: &found)
     #expect(found.isEmpty)
   }
 

@@ -129,7 +129,7 @@ import Testing
       .appendingPathComponent("Fixtures/format-1/store.sqlite")
     let files = MemoryFiles([StoreFormat.databaseName: Array(try Data(contentsOf: source))])
     let fixture = try StoreFixture(files: files, term: 99)
-    #expect(try fixture.log().map(\.kind) == [.create, .create, .create, .update, .delete, .event])
+    #expect(try fixture.log().map(\.record?.kind) == [.create, .create, .create, .update, .delete, nil])
     #expect(try fixture.get(Models.flight, "a")?.record.values == ["a", "JFK", 9, "B7", "X1"])
     #expect(try fixture.get(Models.flight, "a")?.version == 2)
     #expect(try fixture.get(Models.flight, "b") == nil)

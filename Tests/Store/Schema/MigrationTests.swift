@@ -34,7 +34,7 @@ import Testing
     let added = shapes { $0.columns.append(Models.column("status", required: true, default: "onTime")) }
     let fixture = try StoreFixture(files: try folder(), shapes: added, term: 2)
     #expect(try fixture.get(Models.flight, "a")?.record.values.last == "onTime")
-    #expect(try fixture.log().first?.image.values.last == "onTime")
+    #expect(try fixture.log().first?.record?.image.values.last == "onTime")
     let receipt = try fixture.commit(
       .update(RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(5, "late")])))
     #expect(receipt.records.first?.record?.values.last == "late")
@@ -46,7 +46,7 @@ import Testing
     }
     let fixture = try StoreFixture(files: try folder(), shapes: added, term: 2)
     #expect(try fixture.get(Models.flight, "a")?.record.values == ["a", nil, "JFK", 5, nil, "X"])
-    #expect(try fixture.log().first?.image.values == ["a", nil, "JFK", 5, nil, "X"])
+    #expect(try fixture.log().first?.record?.image.values == ["a", nil, "JFK", 5, nil, "X"])
   }
 
   @Test func `a required field without a default is refused while there are records`() throws {
@@ -92,7 +92,7 @@ import Testing
     let files = try folder()
     let fixture = try StoreFixture(files: files, shapes: dropped, term: 2, dropping: true)
     #expect(try fixture.get(Models.flight, "a")?.record.values == ["a", "JFK", 5, "X"])
-    #expect(try fixture.log().first?.image.values == ["a", "JFK", 5, "X"])
+    #expect(try fixture.log().first?.record?.image.values == ["a", "JFK", 5, "X"])
     // A field of the same name that comes back is a new one: old values do not return.
     let back = try StoreFixture(files: files, term: 3)
     #expect(try back.get(Models.flight, "a")?.record.values == ["a", "JFK", 5, nil, "X"])

@@ -57,11 +57,8 @@ import Testing
     #expect(changes.map(\.offset) == Array(1..<Int64(changes.count + 1)))
     #expect(changes.last?.endsTransaction ?? true)
     for change in changes {
-      switch change.kind {
-      case .create, .update: expected[change.key] = (change.image, change.version)
-      case .delete: expected[change.key] = nil
-      case .event: break
-      }
+      guard let record = change.record else { continue }
+      expected[record.key] = record.after.map { ($0, record.version) }
     }
     let page = try fixture.read { snapshot throws(StoreError) in
       try snapshot.list(ListQuery(model: Models.flight, limit: 1_000))

@@ -15,8 +15,8 @@ import Testing
     #expect(stored.record == Models.flight("a", delay: 5))
     #expect(stored.version == 1)
     let change = try #require(fixture.recorder.changes.first)
-    #expect(change.kind == .create)
-    #expect(change.image == stored.record)
+    #expect(change.record?.kind == .create)
+    #expect(change.record?.image == stored.record)
     #expect(change.endsTransaction)
   }
 
@@ -27,7 +27,7 @@ import Testing
       .update(
         RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(1, "JFK"), (2, 9), (3, "B7")])))
     #expect(receipt.records.first?.version == 2)
-    let change = try #require(fixture.recorder.changes.last)
+    let change = try #require(fixture.recorder.changes.last?.record)
     #expect(change.old.map(\.field) == [2, 3])
     #expect(change.old.map(\.value) == [5, nil])
     #expect(change.image.values == ["a", "JFK", 9, "B7", nil])
@@ -101,7 +101,7 @@ import Testing
     #expect(receipt.records.map(\.model) == [Models.leg, Models.leg, Models.flight])
     let changes = fixture.recorder.changes.suffix(3)
     #expect(changes.map(\.endsTransaction) == [false, false, true])
-    #expect(changes.map(\.kind) == [.delete, .delete, .delete])
+    #expect(changes.map(\.record?.kind) == [.delete, .delete, .delete])
     #expect(try fixture.get(Models.leg, "a", 1) == nil)
     #expect(try fixture.get(Models.leg, "b", 1) != nil)
   }
@@ -121,7 +121,7 @@ import Testing
       })
     #expect(receipt.offsets == 1...2)
     #expect(fixture.recorder.changes.map(\.endsTransaction) == [false, true])
-    #expect(fixture.recorder.changes.last?.topic == "boarding")
+    #expect(fixture.recorder.changes.last?.event?.topic == "boarding")
     let failed = try fixture.commit([
       WriteRequest(
         .transaction { transaction in
@@ -176,10 +176,12 @@ import Testing
     #expect(logged.map(\.offset) == [1, 2, 3, 4])
     #expect(logged.map(\.endsTransaction) == [false, false, false, true])
     for (a, b) in zip(published, logged) {
-      #expect(a.kind == b.kind && a.model == b.model && a.key == b.key && a.version == b.version)
-      #expect(a.image == b.image && a.topic == b.topic && a.payload == b.payload)
-      #expect(a.old.map(\.field) == b.old.map(\.field) && a.old.map(\.value) == b.old.map(\.value))
+      #expect(a.record?.kind == b.record?.kind && a.record?.model == b.record?.model)
+      #expect(a.record?.key == b.record?.key && a.record?.version == b.record?.version)
+      #expect(a.record?.image == b.record?.image && a.event == b.event)
+      #expect(a.record?.old.map(\.field) == b.record?.old.map(\.field))
+      #expect(a.record?.old.map(\.value) == b.record?.old.map(\.value))
     }
-    #expect(try fixture.get(Models.mixed, "m")?.record == logged[2].image)
+    #expect(try fixture.get(Models.mixed, "m")?.record == logged[2].record?.image)
   }
 }

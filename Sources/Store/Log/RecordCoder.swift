@@ -1,0 +1,89 @@
+internal import MartletChangeFeed
+internal import MartletJSON
+internal import MartletModelSchema
+
+/// The bodies of record changes in the log.
+///
+/// A body names models and fields by the folder's own numbers, which are never used twice, and carries the catalogue's
+/// revision: an old entry is read under a newer schema, or is a gap, but is never misread.
+struct RecordCoder {
+  private let shapes: [RecordShape]
+  private let revision: Int64
+  /// By the model's number in the schema in force: the position in `shapes`.
+  private let positions: [Int: Int]
+  /// By the folder's model number: the position in `shapes`.
+  private let models: [Int: Int]
+  /// By position in `shapes`, by the folder's field number: the field's position.
+  private let fields: [[Int: Int]]
+
+  init(_ shapes: [RecordShape], revision: Int64) {
+    self.shapes = shapes
+    self.revision = revision
+    positions = Dictionary(shapes.indices.map { (shapes[$0].model, $0) }) { first, _ in first }
+    models = Dictionary(shapes.indices.map { (shapes[$0].storedNumber, $0) }) { first, _ in first }
+    fields = shapes.map { shape in
+      Dictionary(shape.columns.indices.map { (shape.columns[$0].storedNumber, $0) }) { first, _ in first }
+    }
+  }
+
+  /// Appends the body of a change; its kind stands in the entry's head.
+  func write(_ change: RecordChange, into writer: inout EntryWriter) throws(StoreError) {
+    guard let position = positions[change.model] else {
+      throw StoreError(.invalid, "there is no model number \(change.model)")
+    }
+    let shape = shapes[position]
+    writer.unsigned(UInt64(bitPattern: revision))
+    writer.count(shape.storedNumber)
+    writer.unsigned(UInt64(bitPattern: change.version))
+    writer.count(change.key.values.count)
+    for value in change.key.values { writer.value(value) }
+    // Null is the absence of a value and takes no space.
+    writer.count(change.image.values.reduce(0) { $0 + ($1.isNull ? 0 : 1) })
+    for (field, value) in change.image.values.enumerated() where !value.isNull {
+      writer.count(shape.columns[field].storedNumber)
+      writer.value(value)
+    }
+    writer.count(change.old.count)
+    for (field, value) in change.old {
+      writer.count(shape.columns[field].storedNumber)
+      writer.value(value)
+    }
+  }
+
+  /// Reads the body of a change; nil when its model is no longer in the schema.
+  func read(_ kind: ChangeKind, _ reader: inout EntryReader) throws(StoreError) -> RecordChange? {
+    let written = try reader.signedPattern()
+    guard let position = models[try reader.number()] else { return nil }
+    let version = try reader.signedPattern()
+    var key: [JSONValue] = []
+    for _ in 0..<(try reader.count()) { key.append(try reader.value()) }
+    let image = try readImage(&reader, position, written)
+    var old: [(field: Int, value: JSONValue)] = []
+    for _ in 0..<(try reader.count()) {
+      let number = try reader.number()
+      let value = try reader.value()
+      if let field = fields[position][number] { old.append((field, value)) }
+    }
+    return RecordChange(
+      kind: kind, model: shapes[position].model, key: RecordKey(values: key), version: version, image: image, old: old)
+  }
+
+  private func readImage(_ reader: inout EntryReader, _ position: Int, _ written: Int64) throws(StoreError) -> Record {
+    let shape = shapes[position]
+    // A field younger than the entry had its default in that record ever since.
+    var values = shape.columns.map { $0.addedRevision > written ? $0.defaultValue : .null }
+    for _ in 0..<(try reader.count()) {
+      let number = try reader.number()
+      let value = try reader.value()
+      if let field = fields[position][number] { values[field] = value }
+    }
+    return Record(values: values)
+  }
+}
+
+extension EntryReader {
+  /// A signed number that was written as its bit pattern, being positive almost always.
+  mutating func signedPattern() throws(StoreError) -> Int64 {
+    Int64(bitPattern: try unsigned())
+  }
+}
