@@ -220,16 +220,22 @@ package final class Store: Sendable {
 
   // MARK: Care
 
-  /// Forgets what is beyond retention, also when nothing is written. Call it from time to time.
+  /// Deletes what is beyond retention, also when nothing is written. Call it from time to time.
+  ///
+  /// Deletes in parts, each a group of its own; writes that wait are committed between them.
   package func maintain() {
-    executor.execute { [self] in
-      if let failure = writer.value.forgetNow() ?? writer.value.checkpointIfDue() { onFailure(failure) }
-      let position = writer.value.position
-      state.withLock { state in
-        state.position.firstRetained = position.first
-        state.position.bytes = position.bytes
-      }
+    executor.execute { [self] in forget() }
+  }
+
+  private func forget() {
+    if let failure = writer.value.forgetNow() ?? writer.value.checkpointIfDue() { onFailure(failure) }
+    let position = writer.value.position
+    let goesOn = state.withLock { state in
+      state.position.firstRetained = position.first
+      state.position.bytes = position.bytes
+      return !state.isClosed
     }
+    if goesOn && writer.value.isForgetting { executor.execute { [self] in forget() } }
   }
 
   /// Takes no more work, finishes what is queued and ends the executors. Not from one of them.

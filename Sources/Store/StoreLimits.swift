@@ -22,8 +22,11 @@ package struct StoreLimits: Sendable, Equatable {
   package var logAge: Duration = .seconds(7 * 86_400)
   /// Bytes of log entries that are kept at most.
   package var logBytes: Int64 = 1 << 30
-  /// Log entries forgotten in one go, so that forgetting never holds the writer for long.
+  /// Log entries and write numbers that one group deletes at most, or twice what it wrote when that is more: about
+  /// a millisecond of the writer.
   package var forgottenAtOnce = 512
+  /// Bytes of log entries that one group deletes at most, or twice what it wrote: large entries cost by their pages.
+  package var forgottenBytesAtOnce: Int64 = 4 * 1_048_576
   /// How long the outcome of a numbered write is remembered for resends.
   package var writeNumberAge: Duration = .seconds(86_400)
   /// Numbered writes remembered at most.
@@ -44,6 +47,9 @@ package struct StoreLimits: Sendable, Equatable {
   package var terms = 1_000
 
   package init() {}
+
+  /// Time between two calls of `Store.maintain`: a minute, or a quarter of a shorter retention, at least a second.
+  package var maintenanceInterval: Duration { min(.seconds(60), max(.seconds(1), logAge / 4)) }
 }
 
 /// What the store reads as time: a monotonic clock for deadlines, the calendar for bookkeeping and retention.

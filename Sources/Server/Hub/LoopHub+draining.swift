@@ -40,11 +40,11 @@ extension LoopHub {
     }
   }
 
-  /// Lets the store forget what is beyond retention, every minute.
+  /// Deletes what is beyond retention from time to time, also when nothing is written.
   package func maintainPeriodically() {
     guard !isDraining else { return }
     node.store.maintain()
-    loop.schedule(at: loop.now + .seconds(60)) { [weak self] in self?.maintainPeriodically() }
+    loop.schedule(at: loop.now + node.store.limits.maintenanceInterval) { [weak self] in self?.maintainPeriodically() }
   }
 
   /// Other keys are in force: ends what withdrawn ones let in.

@@ -1,9 +1,9 @@
 internal import MartletSQLite
 
-/// The log's rows on one connection: append, read a range, forget the oldest. Confined to the connection's thread.
+/// The log's rows on one connection: append and read a range. `LogTrimmer` deletes the oldest. Confined to the connection's thread.
 ///
 /// Each row carries the sum of all entries' bytes up to it, so that the retained size is one subtraction. The newest
-/// transaction is never forgotten, so that the head is always a row.
+/// transaction is never deleted, so that the head is always a row.
 final class LogTable {
   static let tables = """
     CREATE TABLE martlet_log(
@@ -74,34 +74,5 @@ final class LogTable {
     while try range.step() {
       guard try body(range.int64(0), range.bytes(1)) else { return }
     }
-  }
-
-  /// Forgets at most `count` entries that are over `bytes` together or older than `oldest`, in whole transactions.
-  func forget(_ position: inout Position, bytes: Int64, oldest: Int64, count: Int) throws(SQLiteError) {
-    let rows = try database.statement(
-      "SELECT offset, at, total, length(entry), substr(entry, 1, 2) FROM martlet_log ORDER BY offset LIMIT ?")
-    defer { rows.reset() }
-    try rows.bind(1, Int64(count))
-    var last: (offset: Int64, total: Int64)?
-    var isBetween = true
-    while try rows.step() {
-      let offset = rows.int64(0)
-      let total = rows.int64(2)
-      let kept = position.total - total + rows.int64(3)
-      // Decided where a transaction begins: it goes when what is left with it would be too much, or when it is too old.
-      if isBetween {
-        guard kept > bytes || rows.int64(1) < oldest else { break }
-      }
-      isBetween = EntryCoder.endsTransaction(rows.bytes(4))
-      // The newest transaction stays: the head is always a row.
-      if isBetween && offset < position.head { last = (offset, total) }
-    }
-    rows.reset()
-    guard let last else { return }
-    let delete = try database.statement("DELETE FROM martlet_log WHERE offset <= ?")
-    try delete.bind(1, last.offset)
-    try delete.run()
-    position.first = last.offset + 1
-    position.forgotten = last.total
   }
 }

@@ -2,6 +2,7 @@ internal import MartletChangeFeed
 internal import MartletJSON
 internal import MartletModelSchema
 internal import MartletSQLite
+internal import MartletVocabulary
 
 /// Remembers what became of numbered writes, so that a resend is answered and not applied again.
 ///
@@ -15,6 +16,12 @@ final class WriteNumbers {
   private let stored: [Int: Int]
   /// How many outcomes are remembered, counted once and then kept; a group that failed may leave it a little high.
   private var count: Int64?
+  /// Groups between two looks when few writes are numbered.
+  private static let groupsBetweenLooks = 64
+  private var groupsUntilLook = 0
+  private var rememberedSinceLook = 0
+  /// Whether the last look left outcomes that are to be forgotten.
+  private(set) var isBehind = false
 
   init(_ database: Database, _ shapes: [RecordShape]) throws(SQLiteError) {
     self.database = database
@@ -80,10 +87,28 @@ final class WriteNumbers {
     try insert.bind(4, blob: writer.bytes)
     try insert.run()
     count = count.map { $0 + 1 }
+    rememberedSinceLook += 1
   }
 
-  /// Forgets at most `count` outcomes from before `oldest`, or the oldest ones when there are more than `keeping`.
-  func forget(before oldest: Int64, keeping: Int64, count largest: Int) throws(SQLiteError) {
+  // MARK: Forgetting
+
+  /// Looks again with the next call, however recent the last look was.
+  func lookNow() { groupsUntilLook = 0 }
+
+  /// Forgets outcomes that are too old or too many, at least twice as many as were remembered since the last look.
+  func forgetIfDue(at: Int64, _ limits: StoreLimits) throws(SQLiteError) {
+    groupsUntilLook -= 1
+    guard isBehind || groupsUntilLook < 0 || rememberedSinceLook >= limits.forgottenAtOnce else { return }
+    let largest = max(limits.forgottenAtOnce, 2 * rememberedSinceLook)
+    groupsUntilLook = Self.groupsBetweenLooks
+    rememberedSinceLook = 0
+    let oldest = at - limits.writeNumberAge.wholeNanoseconds / 1_000_000
+    isBehind = try forget(before: oldest, keeping: limits.writeNumbers, count: largest)
+  }
+
+  /// Forgets at most `largest` outcomes from before `oldest`, or the oldest ones when there are more than `keeping`;
+  /// returns whether more of them may be left.
+  private func forget(before oldest: Int64, keeping: Int64, count largest: Int) throws(SQLiteError) -> Bool {
     let delete = try database.statement(
       """
       DELETE FROM martlet_writes WHERE (client, number) IN (
@@ -92,15 +117,17 @@ final class WriteNumbers {
     try delete.bind(1, oldest)
     try delete.bind(2, Int64(largest))
     try delete.run()
+    let expired = database.changes
     var remembered: Int64
-    if let count { remembered = count - Int64(database.changes) } else { remembered = try counted() }
-    if remembered > keeping {
-      try delete.bind(1, Int64.max)
-      try delete.bind(2, min(remembered - keeping, Int64(largest)))
-      try delete.run()
-      remembered -= Int64(database.changes)
-    }
-    count = remembered
+    if let count { remembered = count - Int64(expired) } else { remembered = try counted() }
+    defer { count = remembered }
+    guard remembered > keeping, expired < largest else { return expired == largest }
+    let excess = min(remembered - keeping, Int64(largest - expired))
+    try delete.bind(1, Int64.max)
+    try delete.bind(2, excess)
+    try delete.run()
+    remembered -= Int64(database.changes)
+    return remembered > keeping
   }
 
   private func counted() throws(SQLiteError) -> Int64 {

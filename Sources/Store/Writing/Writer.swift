@@ -17,12 +17,10 @@ final class Writer {
     var failure: StoreError?
   }
 
-  /// Groups between two looks at the age of log entries and write numbers.
-  private static let groupsBetweenForgetting = 64
-
   private let database: Database
   private let records: Records
   private let log: LogTable
+  private let trimmer: LogTrimmer
   private let numbers: WriteNumbers
   private let coder: EntryCoder
   private let limits: StoreLimits
@@ -36,7 +34,6 @@ final class Writer {
 
   private(set) var position: LogTable.Position
   private var entry = EntryWriter()
-  private var groupsUntilForgetting = 0
   /// Pages that were in the write-ahead log when the last checkpoint ended.
   private var checkpointedPages = 0
   /// Set for good once the disk failed.
@@ -59,6 +56,7 @@ final class Writer {
     release = try database.prepare("RELEASE write")
     rollbackTo = try database.prepare("ROLLBACK TO write")
     position = try log.position()
+    trimmer = try LogTrimmer(database, position, limits: limits)
   }
 
   /// Runs the writes in order and makes them durable together.
@@ -213,24 +211,19 @@ final class Writer {
 
   // MARK: Forgetting and checkpoints
 
-  /// Forgets what is beyond retention, a little with each group.
+  /// Deletes a part of what is beyond retention, at least as much as the group wrote.
   private func forget(_ at: Int64) throws {
-    groupsUntilForgetting -= 1
-    let isTurn = groupsUntilForgetting <= 0
-    guard isTurn || position.bytes > limits.logBytes else { return }
-    let age = limits.logAge.wholeNanoseconds / 1_000_000
-    try log.forget(&position, bytes: limits.logBytes, oldest: at - age, count: limits.forgottenAtOnce)
-    if isTurn {
-      groupsUntilForgetting = Self.groupsBetweenForgetting
-      try numbers.forget(
-        before: at - limits.writeNumberAge.wholeNanoseconds / 1_000_000, keeping: limits.writeNumbers,
-        count: limits.forgottenAtOnce)
-    }
+    try trimmer.trim(&position, at: at)
+    try numbers.forgetIfDue(at: at, limits)
   }
 
-  /// Forgets once, without waiting for writes. Answers a failure of the disk.
+  /// Whether something beyond retention is left for the next groups.
+  var isForgetting: Bool { failure == nil && (trimmer.isBehind(position) || numbers.isBehind) }
+
+  /// Looks for what is beyond retention and deletes a part of it, without a write. Returns a failure of the disk.
   func forgetNow() -> StoreError? {
-    groupsUntilForgetting = 0
+    trimmer.lookNow()
+    numbers.lookNow()
     return run([]).failure
   }
 
@@ -258,6 +251,7 @@ final class Writer {
 
   private func rollBack(to before: LogTable.Position) {
     position = before
+    trimmer.rollBack(to: before)
     if database.isInTransaction {
       // When even this fails the connection is of no more use, and the caller is about to learn it.
       do { try database.execute("ROLLBACK") } catch { failure = StoreError(error) }

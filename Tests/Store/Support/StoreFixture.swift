@@ -27,6 +27,15 @@ final class ManualExecutor: StoreExecutor {
     }
   }
 
+  /// Runs what was given so far, not what comes meanwhile.
+  func runOnce() {
+    let work = queue.withLock { queue -> [@Sendable () -> Void] in
+      defer { queue = [] }
+      return queue
+    }
+    for piece in work { piece() }
+  }
+
   func stop() { run() }
 }
 
