@@ -15,9 +15,13 @@ public struct ReconnectPolicy: Sendable, Hashable {
   /// attempts that fail at once, that is after about six minutes.
   public var attempts: Int? = 20
 
-  /// How long a connection on which nothing arrived must have lived after its acknowledgement to count as a success,
-  /// which starts pauses and attempts anew. One that brought an event, or said that a subscription is live, counts at
-  /// once.
+  /// The longest pause that a server may ask for (`Retry-After`, `retry:` of server-sent events); it replaces a shorter
+  /// pause of this policy. Ten minutes: long enough for maintenance, and a wrong header stops a client no longer.
+  public var longestServerPause = Duration.seconds(600)
+
+  /// How long a connection on which no event arrived must stand after its acknowledgement to count as a success, which
+  /// starts pauses and attempts anew. One that brought an event counts at once; one that only opened, or only confirmed
+  /// its subscriptions, does not, because a server may fail right after that every time.
   public var stableAfter = Duration.seconds(5)
 
   /// The defaults.

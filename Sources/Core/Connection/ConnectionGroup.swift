@@ -3,34 +3,32 @@ internal import MartletWireProtocols
 /// All sockets of one client to one endpoint: one, and more of them when it has as many operations as it may carry.
 /// Confined to its loop.
 final class ConnectionGroup {
-  private let endpoint: GraphQLEndpoint
+  /// What its connections have in common.
+  struct Home {
+    var endpoint: GraphQLEndpoint
+    var environment: ClientEnvironment
+    var knowledge: ServerKnowledge
+    var events: ConnectionEvents
+  }
+
+  private let home: Home
   private var configuration: ConnectionConfiguration
-  private let environment: ClientEnvironment
-  private let knowledge: ServerKnowledge
-  private let events: ConnectionEvents
   /// In the order they were made. The first stays; the others go when they are empty.
-  private var drivers: [ConnectionDriver] = []
+  private var drivers: [SocketDriver] = []
   /// Operations on one socket at most: the configuration's, or fewer when the server has refused one before.
   private var most: Int
   private var isPaused = false
   private var isShutDown = false
 
-  init(
-    _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment,
-    _ knowledge: ServerKnowledge, _ events: ConnectionEvents
-  ) {
-    self.endpoint = endpoint
+  init(_ home: Home, _ configuration: ConnectionConfiguration) {
+    self.home = home
     self.configuration = configuration
-    self.environment = environment
-    self.knowledge = knowledge
-    self.events = events
     most = max(1, configuration.subscriptionsPerConnection)
     _ = added()
   }
 
-  private func added() -> ConnectionDriver {
-    let driver = ConnectionDriver(
-      endpoint, configuration, environment, knowledge, events, isSpare: !drivers.isEmpty)
+  private func added() -> SocketDriver {
+    let driver = SocketDriver(home, configuration, isSpare: !drivers.isEmpty)
     driver.group = self
     drivers.append(driver)
     if isPaused { driver.pause() }
@@ -41,38 +39,35 @@ final class ConnectionGroup {
 
   func start(_ operation: SocketOperation) {
     // Cancelled before it came here: nothing is sent.
-    if operation.core.state.isFinished { return }
+    if operation.isOver { return }
     guard !isShutDown else {
-      return operation.core.move(to: .finished(.error(GraphQLClientError(.shutDown, "the client was shut down"))))
+      return operation.finish(.error(GraphQLClientError(.shutDown, "the client was shut down")))
     }
     place(operation, instead: nil)
   }
 
-  private func place(_ operation: SocketOperation, instead full: ConnectionDriver?) {
-    if let driver = drivers.first(where: { $0 !== full && $0.operationCount < most }) {
+  private func place(_ operation: SocketOperation, instead full: SocketDriver?) {
+    if let driver = drivers.first(where: { $0 !== full && $0.operations.count < most }) {
       return driver.start(operation)
     }
     guard drivers.count < max(1, configuration.socketConnections) else {
       let text = "\(drivers.count) sockets have \(most) operations each"
-      return operation.core.move(to: .finished(.error(GraphQLClientError(.overloaded, text))))
+      return operation.finish(.error(GraphQLClientError(.overloaded, text)))
     }
     added().start(operation)
   }
 
-  /// The server has refused an operation because `driver` has as many as it may have; the others go on there.
-  func move(_ operation: SocketOperation, from driver: ConnectionDriver) {
-    most = max(1, min(most, driver.operationCount))
-    switch operation.core.state {
-    case .active:
-      operation.core.move(
-        to: .reconnecting, telling: .interrupted(reason: "the connection has no room for more", attempt: 1))
-    case .pending, .reconnecting, .paused, .finished: break
+  /// The server has refused an operation because `driver` has as many as it may have; the others stay there.
+  func move(_ operation: SocketOperation, from driver: SocketDriver) {
+    most = max(1, min(most, driver.operations.count))
+    if let core = operation.stream, case .active = core.state {
+      core.move(to: .reconnecting, telling: .interrupted(reason: "the connection has no room for more", attempt: 1))
     }
     place(operation, instead: driver)
   }
 
-  /// A spare connection that nobody needs any more is gone.
-  func released(_ driver: ConnectionDriver) {
+  /// A spare connection is idle and empty.
+  func released(_ driver: SocketDriver) {
     drivers.removeAll { $0 === driver }
   }
 
@@ -102,6 +97,15 @@ final class ConnectionGroup {
     guard !isShutDown else { return }
     isShutDown = true
     for driver in drivers { driver.shutDown() }
-    events.finish()
+    home.events.finish()
+  }
+}
+
+extension ConnectionGroup: RequestCarrier {
+  func start(_ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
+    start(
+      SocketOperation(
+        home.knowledge.numbered(request, kind), .response(response, kind),
+        repetition: kind == .numberedMutation ? .ifWritesAreAgreed : .never))
   }
 }

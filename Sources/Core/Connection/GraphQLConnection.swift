@@ -2,42 +2,12 @@ package import MartletJSON
 internal import MartletRuntime
 package import MartletWireProtocols
 
-/// One client's way to one endpoint, over as many sockets as its subscriptions need, shared by all its operations; usable from any thread. What is asked of it is
-/// done in order, on its loop.
+/// One client's way to one endpoint, over as many sockets as its subscriptions need, shared by all its operations. Usable
+/// from any thread; what is asked of it is done in order, on its loop.
 package final class GraphQLConnection: Sendable {
-  /// What lives on the loop.
-  private struct Drivers {
-    var socket: ConnectionGroup
-    /// Nil where everything goes by the socket.
-    var http: HTTPOperations?
-    var writes: WriteNumbering
-
-    func cancel(_ key: ObjectIdentifier) {
-      socket.cancel(key)
-      http?.cancel(key)
-    }
-
-    func start(
-      _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
-      _ core: SubscriptionCore
-    ) {
-      var request = request
-      var repetition = OperationRepetition.never
-      switch kind {
-      case .query, .mutation: break
-      case .numberedMutation:
-        request.extensions = RequestContinuity(write: writes.next()).added(to: request.extensions)
-        repetition = .ifWritesAreAgreed
-      }
-      if let http {
-        http.start(request, kind, extras, core)
-      } else {
-        socket.start(SocketOperation(request, .single(core, kind), repetition: repetition))
-      }
-    }
-  }
-
-  private let bound: LoopBound<Drivers>
+  private let sockets: LoopBound<ConnectionGroup>
+  /// Carries queries and mutations: HTTP, or the sockets.
+  private let requests: LoopBound<any RequestCarrier>
   package let configuration: ConnectionConfiguration
   /// Queries and mutations go by HTTP, and so files can go with them.
   package let sendsFiles: Bool
@@ -49,31 +19,34 @@ package final class GraphQLConnection: Sendable {
   ) {
     self.configuration = configuration
     persisted = configuration.persistedOperations.map { PersistedRequests($0) }
-    let knowledge = ServerKnowledge(remembersWrites: configuration.assumesWriteNumbers)
-    let socket = ConnectionGroup(endpoint, configuration, environment, knowledge, events)
-    var http: HTTPOperations?
+    let knowledge = ServerKnowledge(
+      remembersWrites: configuration.assumesWriteNumbers, writes: WriteNumbering(environment.chance))
+    let group = ConnectionGroup(
+      ConnectionGroup.Home(endpoint: endpoint, environment: environment, knowledge: knowledge, events: events),
+      configuration)
+    var carrier: any RequestCarrier = group
+    sendsFiles = configuration.requestTransport == .http && environment.bytes != nil
     if configuration.requestTransport == .http, let bytes = environment.bytes {
+      let endpoint = endpoint.forRequests(configuration.dialect)
       let pool = HTTPPool(
-        endpoint.forRequests(configuration.dialect).address, over: bytes, on: environment.loop,
-        spawner: environment.spawner, limits: configuration.poolLimits)
-      http = HTTPOperations(
+        endpoint.address, over: bytes, on: environment.loop, spawner: environment.spawner,
+        limits: configuration.poolLimits)
+      carrier = HTTPOperations(
         HTTPOperation.Surroundings(
-          endpoint: endpoint.forRequests(configuration.dialect), configuration: configuration, environment: environment,
-          pool: pool, batcher: configuration.batching.map { HTTPBatcher($0, pool, on: environment.loop) },
-          knowledge: knowledge))
+          endpoint: endpoint, configuration: configuration, environment: environment, pool: pool,
+          batcher: configuration.batching.map { HTTPBatcher($0, pool, on: environment.loop) }, knowledge: knowledge))
     }
-    sendsFiles = http != nil
-    let drivers = Drivers(socket: socket, http: http, writes: WriteNumbering(environment.chance))
-    bound = LoopBound(drivers, on: environment.loop)
+    sockets = LoopBound(group, on: environment.loop)
+    requests = LoopBound(carrier, on: environment.loop)
   }
 
   deinit {
     shutDown()
   }
 
-  private func onLoop(_ body: @escaping @Sendable (Drivers) -> Void) {
-    let bound = self.bound
-    bound.loop.execute { body(bound.value) }
+  private func onLoop(_ body: @escaping @Sendable (ConnectionGroup) -> Void) {
+    let sockets = self.sockets
+    sockets.loop.execute { body(sockets.value) }
   }
 
   /// The life of the socket, from now on.
@@ -93,14 +66,13 @@ package final class GraphQLConnection: Sendable {
     _ request: GraphQLRequest, into core: SubscriptionCore, resubscribing: (@Sendable () -> JSONObject)? = nil
   ) {
     core.bound(by: configuration.buffer)
-    let bound = self.bound
+    let sockets = self.sockets
     let key = ObjectIdentifier(core)
     core.connect(
-      onCancel: { bound.loop.execute { bound.value.cancel(key) } },
-      onRoom: { bound.loop.execute { bound.value.socket.hasRoom(key) } })
+      onCancel: { sockets.loop.execute { sockets.value.cancel(key) } },
+      onRoom: { sockets.loop.execute { sockets.value.hasRoom(key) } })
     onLoop {
-      $0.socket.start(
-        SocketOperation(request, .subscription(core), repetition: .always, resubscribing: resubscribing))
+      $0.start(SocketOperation(request, .subscription(core), repetition: .always, resubscribing: resubscribing))
     }
   }
 
@@ -146,48 +118,40 @@ package final class GraphQLConnection: Sendable {
     _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
     _ part: (@Sendable (OperationPart) throws -> Void)?
   ) async throws -> [UInt8] {
-    // What comes in parts is bounded as a whole where it is received.
-    let bound = extras.takesParts ? BufferPolicy(.wait, events: .max, bytes: .max) : BufferPolicy(.wait, events: 2)
-    let core = SubscriptionCore(bound)
-    let home = self.bound
-    let key = ObjectIdentifier(core)
-    core.connect(onCancel: { home.loop.execute { home.value.cancel(key) } }, onRoom: {})
-    onLoop { $0.start(request, kind, extras, core) }
-    guard extras.takesParts else {
-      guard let event = try await core.next() else {
-        if Task.isCancelled { throw CancellationError() }
-        throw GraphQLClientError(.invalidResponse, "the operation completed without a result")
-      }
-      return event.payload
-    }
+    let response = PendingResponse(bytes: configuration.messageBytes)
+    let requests = self.requests
+    let key = ObjectIdentifier(response)
+    response.onCancel { requests.loop.execute { requests.value.cancel(key) } }
+    requests.loop.execute { requests.value.start(request, kind, extras, response) }
+    guard extras.takesParts else { return try await response.whole() }
     var assembly = PartAssembly(telling: part, longest: configuration.messageBytes)
-    while let event = try await core.next() {
+    while let payload = try await response.next() {
       do {
         // The end of the response is left to the loop, which keeps the connection for others.
-        if let whole = try assembly.receive(event.payload) { return whole }
+        if let whole = try assembly.receive(payload) { return whole }
       } catch {
-        core.leave(.error(error))
+        response.leave(error)
         throw error
       }
     }
-    if Task.isCancelled { throw CancellationError() }
     try assembly.end()
-    throw GraphQLClientError(.invalidResponse, "the operation completed without a result")
+    throw PendingResponse.withoutResult
   }
 
   /// Closes the sockets and keeps the subscriptions, until `resume()`.
-  package func pause() { onLoop { $0.socket.pause() } }
+  package func pause() { onLoop { $0.pause() } }
   /// Dials again after `pause()`.
-  package func resume() { onLoop { $0.socket.resume() } }
+  package func resume() { onLoop { $0.resume() } }
   /// Changes what the next sockets open with; `reconnecting` replaces open ones now.
   package func update(reconnecting: Bool, _ change: @escaping @Sendable (inout ConnectionConfiguration) -> Void) {
-    onLoop { $0.socket.update(reconnecting: reconnecting, change) }
+    onLoop { $0.update(reconnecting: reconnecting, change) }
   }
   /// Ends everything: subscriptions as cancelled, queries and mutations with `shutDown`.
   package func shutDown() {
+    let requests = self.requests
     onLoop {
-      $0.socket.shutDown()
-      $0.http?.shutDown()
+      $0.shutDown()
+      requests.value.shutDown()
     }
   }
 }

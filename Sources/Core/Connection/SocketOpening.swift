@@ -71,6 +71,15 @@ struct SocketOpening {
   }
 }
 
+extension SocketOpening {
+  /// The attempt as the network is asked for it.
+  func request(_ configuration: ConnectionConfiguration) -> MessageSocketRequest {
+    MessageSocketRequest(
+      endpoint: endpoint, subprotocols: subprotocols, headers: headers, openTimeout: configuration.openTimeout,
+      messageBytes: configuration.messageBytes, compresses: configuration.compresses)
+  }
+}
+
 extension GraphQLEndpoint {
   /// Where queries and mutations go when the URL was AppSync's real-time address.
   func forRequests(_ dialect: WebSocketDialect) -> GraphQLEndpoint {

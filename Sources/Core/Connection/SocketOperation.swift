@@ -3,30 +3,24 @@ import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
 
-/// One operation that goes by a socket, with what has become of it. It outlives sockets, and may move from one
-/// connection to another that has room.
+/// One operation on a socket, with what has become of it. It outlives sockets, and may move from one connection to
+/// another that has room.
 struct SocketOperation {
   enum Consumer {
     case subscription(SubscriptionCore)
-    case single(SubscriptionCore, OperationKind)
-
-    var core: SubscriptionCore {
-      switch self {
-      case .subscription(let core), .single(let core, _): core
-      }
-    }
+    case response(PendingResponse, OperationKind)
   }
 
   private(set) var request: GraphQLRequest
-  /// Answers the variables it is sent again with on another socket; nil sends the same.
+  /// Returns the variables it is sent again with on another socket; nil sends the same.
   let resubscribing: (@Sendable () -> JSONObject)?
   let consumer: Consumer
   let repetition: OperationRepetition
-  /// When a query or mutation must have its answer.
+  /// When a query or mutation must have its response.
   var deadline: Instant?
-  /// Where it stood when it was last written to a socket.
+  /// Its position when it was last written to a socket.
   var position = SubscriptionPosition()
-  /// The server has sent or confirmed it: what is missed from here on is a hole.
+  /// The server has sent or confirmed it: what is missed from here on is a gap.
   var wasLive = false
   /// The same before it was last written to a socket.
   var wasLiveEarlier = false
@@ -48,16 +42,66 @@ struct SocketOperation {
     self.repetition = repetition
   }
 
-  var core: SubscriptionCore { consumer.core }
+  /// By which its caller names it.
+  var key: ObjectIdentifier {
+    switch consumer {
+    case .subscription(let core): ObjectIdentifier(core)
+    case .response(let response, _): ObjectIdentifier(response)
+    }
+  }
 
-  /// Asks for the variables of its next start; false when it goes on with those it has.
+  /// Its caller has left, or it has ended.
+  var isOver: Bool {
+    switch consumer {
+    case .subscription(let core): core.state.isFinished
+    case .response(let response, _): response.isOver
+    }
+  }
+
+  /// The subscription's stream; nil for queries and mutations.
+  var stream: SubscriptionCore? {
+    switch consumer {
+    case .subscription(let core): core
+    case .response: nil
+    }
+  }
+
+  func finish(_ end: SubscriptionEnd) {
+    switch (consumer, end) {
+    case (.subscription(let core), _): core.move(to: .finished(end))
+    case (.response(let response, _), .completed): response.finish()
+    case (.response(let response, _), .cancelled): response.finish(throwing: CancellationError())
+    case (.response(let response, _), .error(let error)): response.finish(throwing: error)
+    }
+  }
+
+  /// Asks for the variables of its next start; false when it continues with those it has.
   mutating func renew() -> Bool {
     guard wasLive, let resubscribing else { return false }
     request.variables = resubscribing()
     return true
   }
 
-  /// The server of this socket has not taken it: it is as it was before it was written there.
+  /// It was written to a socket. Returns the gap its consumer is told of: a subscription that had been live and cannot
+  /// resume has missed what happened in between.
+  mutating func started(at position: SubscriptionPosition?, canResume: Bool, isConfirmedLater: Bool) -> EventGap? {
+    wasSent = true
+    wasLiveHere = false
+    wasLiveEarlier = wasLive
+    self.position = position ?? self.position
+    let hasGap = wasLive && !canResume && stream != nil
+    if !isConfirmedLater { wasLive = true }
+    return hasGap ? EventGap(.serverCannotResume, from: position?.cursor) : nil
+  }
+
+  /// The server says that the subscription is live, or shows it by an event.
+  mutating func becameLive() {
+    wasLive = true
+    wasLiveHere = true
+    hasRefreshed = false
+  }
+
+  /// The server of this socket did not accept it: it is as it was before it was written there.
   mutating func wasRefused() {
     timer?.cancel()
     timer = nil

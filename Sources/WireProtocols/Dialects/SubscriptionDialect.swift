@@ -25,6 +25,30 @@ package enum SubscriptionDialect: Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Whether queries and mutations may go over its socket too.
+  package var carriesQueries: Bool {
+    switch self {
+    case .transportWS, .legacy: true
+    case .appSync: false
+    }
+  }
+
+  /// Whether a filter with several operators on one field is refused, as the services of this dialect refuse it.
+  package var refusesSeveralOperators: Bool {
+    switch self {
+    case .transportWS, .legacy: false
+    case .appSync: true
+    }
+  }
+
+  /// Whether each operation carries an authorization of its own, besides that of the connection.
+  package var authorizesEachOperation: Bool {
+    switch self {
+    case .transportWS, .legacy: false
+    case .appSync: true
+    }
+  }
+
   /// What a client does after a connection of this dialect ended with `code`.
   package func retry(after code: WebSocketCloseCode) -> ConnectionRetry {
     switch self {

@@ -43,14 +43,14 @@ import Testing
     var policy = ReconnectPolicy()
     policy.attempts = 3
     policy.stableAfter = .seconds(5)
-    var machine = ReconnectMachine(policy)
+    var machine = RetryMachine(policy)
     var random = SeededRandom(seed: 1)
     var now = Instant.zero
     func drop(after life: Duration, withEvent: Bool = false) -> Bool {
       machine.acknowledged(at: now)
-      if withEvent { machine.proved() }
+      if withEvent { machine.progressed() }
       now = now + life
-      if case .retry = machine.ended(.closed(1006, ""), isNeeded: true, at: now, using: &random) { return true }
+      if case .retry = machine.failed(.passing(), at: now, using: &random) { return true }
       return false
     }
     #expect([drop(after: .seconds(1)), drop(after: .seconds(1)), drop(after: .seconds(1))] == [true, true, true])

@@ -1,8 +1,8 @@
 import MartletRuntime
 import MartletWireProtocols
 
-/// The queries and mutations under way by HTTP. Confined to its loop.
-final class HTTPOperations {
+/// The queries and mutations under way over HTTP. Confined to its loop.
+final class HTTPOperations: RequestCarrier {
   private let home: HTTPOperation.Surroundings
   private var running: [ObjectIdentifier: HTTPOperation] = [:]
   private var order: [ObjectIdentifier] = []
@@ -12,19 +12,16 @@ final class HTTPOperations {
     self.home = home
   }
 
-  func start(
-    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
-    _ core: SubscriptionCore
-  ) {
+  func start(_ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
     // Cancelled before it came here: nothing is sent.
-    if core.state.isFinished { return }
+    if response.isOver { return }
     guard !isShutDown else {
-      return core.move(to: .finished(.error(GraphQLClientError(.shutDown, "the client was shut down"))))
+      return response.finish(throwing: GraphQLClientError(.shutDown, "the client was shut down"))
     }
-    let key = ObjectIdentifier(core)
-    let operation = HTTPOperation(
-      request, kind, extras, core, in: home, seed: home.environment.chance.next()
-    ) { [weak self] in self?.forget(key) }
+    let key = ObjectIdentifier(response)
+    let operation = HTTPOperation(home.knowledge.numbered(request, kind), kind, extras, response, in: home) {
+      [weak self] in self?.forget(key)
+    }
     running[key] = operation
     order.append(key)
     operation.start()

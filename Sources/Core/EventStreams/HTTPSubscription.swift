@@ -20,7 +20,8 @@ final class HTTPSubscription {
   private let configuration: ConnectionConfiguration
   private let loop: any Loop
   private let http: any HTTPExchanging
-  private let upkeep: StreamUpkeep
+  private let attempts: ConnectionAttempts
+  private let silence: SilenceWatch
   private var exchange: HTTPExchange?
   private var head: HTTPExchangeHead?
   private var body = Body.whole([])
@@ -41,11 +42,13 @@ final class HTTPSubscription {
     self.configuration = configuration
     loop = environment.loop
     self.http = http
-    upkeep = StreamUpkeep(configuration, environment)
+    attempts = ConnectionAttempts(.stream, configuration, environment)
+    silence = SilenceWatch(environment.loop)
+    attempts.onDue = { [weak self] _, answer in self?.due(answer) }
   }
 
   func start() {
-    ask(.request)
+    attempts.need()
   }
 
   /// The consumer left.
@@ -60,13 +63,10 @@ final class HTTPSubscription {
 
   // MARK: Asking
 
-  private func ask(_ reason: CredentialReason) {
-    upkeep.ask(reason) { [weak self] answer in
-      guard let self, !isOver else { return }
-      switch answer {
-      case .success(let credentials): send(credentials)
-      case .failure(let error): lose(error)
-      }
+  private func due(_ answer: Result<Credentials, any Error>) {
+    switch answer {
+    case .success(let credentials): send(credentials)
+    case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
     }
   }
 
@@ -98,7 +98,7 @@ final class HTTPSubscription {
 
   /// Takes so much silence for a lost connection.
   private func listen(_ time: Duration, _ what: String) {
-    upkeep.listen(time, what) { [weak self] in self?.lose($0) }
+    silence.restart(time) { [weak self] in self?.lose(GraphQLClientError(.connectionLost, what)) }
   }
 
   // MARK: Ending
@@ -108,10 +108,13 @@ final class HTTPSubscription {
     guard !isOver else { return }
     guard configuration.resumesHTTPSubscriptions else { return fail(error) }
     letGo()
-    guard upkeep.tryAgain(after: error.message, { [weak self] in self?.ask($0) }) else {
-      return fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+    attempts.closed(.passing(), isNeeded: true) { action in
+      if case .fail = action {
+        fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+      } else {
+        subscriber.reconnect()
+      }
     }
-    subscriber.reconnect()
   }
 
   /// The client has left.
@@ -135,7 +138,7 @@ final class HTTPSubscription {
   }
 
   private func letGo() {
-    upkeep.stop()
+    silence.stop()
     exchange?.cancel()
     exchange = nil
   }
@@ -143,6 +146,7 @@ final class HTTPSubscription {
   private func over() {
     isOver = true
     letGo()
+    _ = attempts.shutDown()
     ended()
   }
 }
@@ -154,7 +158,9 @@ extension HTTPSubscription: HTTPExchangeHandler {
     guard head.status == 200, let type = head["content-type"] else {
       return listen(configuration.requestTimeout, "no end")
     }
-    upkeep.began()
+    silence.stop()
+    guard attempts.opened(attempts.generation) == .use else { return }
+    attempts.acknowledged()
     if type.lowercased().hasPrefix("multipart/mixed") {
       do throws(MultipartSubscription.Failure) {
         var limits = MultipartLimits()
@@ -220,7 +226,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
 
   private func activate() {
     guard !isOver, exchange != nil else { return }
-    upkeep.proved()
+    attempts.progressed()
     subscriber.activate()
   }
 
@@ -267,12 +273,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
     let status = head?.status ?? 0
     let said = (try? JSONValue(parsing: all)) ?? .null
     let errors = said["errors"]?.array ?? []
-    if status == 401 || status == 403 {
-      if upkeep.mayRefresh() { return ask(.refused(code: status)) }
-      return fail(
-        GraphQLClientError(.unauthorized, errors.first?["message"]?.string ?? "refused", status: status, errors: errors)
-      )
-    }
+    if status == 401 || status == 403 { return refused(status, errors) }
     if Self.passing.contains(status) {
       return lose(GraphQLClientError(.httpStatus, "HTTP \(status)", status: status, errors: errors))
     }
@@ -285,6 +286,17 @@ extension HTTPSubscription: HTTPExchangeHandler {
     subscriber.activate()
     _ = subscriber.take(all)
     complete()
+  }
+
+  /// The server refuses the credentials: others are asked for once, where there is a provider.
+  private func refused(_ status: Int, _ errors: [JSONValue]) {
+    letGo()
+    let failure = attempts.canRefresh ? RetryMachine.Failure.credentialsRefused(code: status) : .final
+    attempts.closed(failure, isNeeded: true) { action in
+      guard case .fail = action else { return }
+      let message = errors.first?["message"]?.string ?? "refused"
+      fail(GraphQLClientError(.unauthorized, message, status: status, errors: errors))
+    }
   }
 
   /// Statuses that say: later.

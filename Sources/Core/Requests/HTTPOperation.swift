@@ -3,14 +3,6 @@ import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
 
-/// What all operations of a client know about its server. Confined to its loop.
-final class ServerKnowledge {
-  /// The server has said that it remembers write numbers, so that a repeat applies once.
-  var remembersWrites: Bool
-
-  init(remembersWrites: Bool) { self.remembersWrites = remembersWrites }
-}
-
 /// What goes beside the operation in its HTTP request.
 package struct HTTPExtras: Sendable {
   /// Header fields of this request alone.
@@ -32,8 +24,7 @@ package struct HTTPExtras: Sendable {
   }
 }
 
-/// One query or mutation by HTTP: asks for credentials, sends, and decides what a lost or odd answer means.
-/// Confined to its loop.
+/// One query or mutation over HTTP: sends it, and decides what a lost or odd answer means. Confined to its loop.
 final class HTTPOperation {
   /// What the operations of one client have in common.
   struct Surroundings {
@@ -46,44 +37,40 @@ final class HTTPOperation {
     var knowledge: ServerKnowledge
   }
 
-  private let core: SubscriptionCore
+  private let response: PendingResponse
   private let request: GraphQLRequest
   private let kind: OperationKind
   private let extras: HTTPExtras
   private let home: Surroundings
   private let ended: () -> Void
-  private var backoff: ReconnectMachine
-  private var random: SeededRandom
+  private let attempts: ConnectionAttempts
   private var loop: any Loop { home.environment.loop }
-  private var question: CredentialQuestion?
   private var ticket: HTTPTicket?
-  private var pause: LoopTimer?
   private var deadline: LoopTimer?
   /// The request may have reached the server.
   private var wasSent = false
   private var needsFreshConnection = false
-  private var hasRefreshed = false
   /// Parts of the answer that were handed on.
   private var partCount = 0
 
   /// - Parameter ended: called once, when nothing more happens here.
   init(
-    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
-    _ core: SubscriptionCore, in home: Surroundings, seed: UInt64, ended: @escaping () -> Void
+    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse,
+    in home: Surroundings, ended: @escaping () -> Void
   ) {
     self.request = request
     self.kind = kind
     self.extras = extras
-    self.core = core
+    self.response = response
     self.home = home
     self.ended = ended
-    backoff = ReconnectMachine(home.configuration.reconnect)
-    random = SeededRandom(seed: seed)
+    attempts = ConnectionAttempts(.request, home.configuration, home.environment)
+    attempts.onDue = { [weak self] _, answer in self?.due(answer) }
   }
 
   func start() {
     restartDeadline()
-    ask(.request)
+    attempts.need()
   }
 
   private func restartDeadline() {
@@ -94,18 +81,10 @@ final class HTTPOperation {
 
   // MARK: Sending
 
-  private func ask(_ reason: CredentialReason) {
-    guard let provider = home.configuration.credentials else { return send(Credentials()) }
-    question = CredentialQuestion(
-      provider, reason, timeout: home.configuration.credentialTimeout, home.environment
-    ) { [weak self] answer in
-      guard let self else { return }
-      question = nil
-      switch answer {
-      case .success(let credentials): send(credentials)
-      case .failure(let error):
-        fail(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
-      }
+  private func due(_ answer: Result<Credentials, any Error>) {
+    switch answer {
+    case .success(let credentials): send(credentials)
+    case .failure(let error): fail(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
     }
   }
 
@@ -183,36 +162,36 @@ final class HTTPOperation {
     wasSent = true
     partCount += 1
     restartDeadline()
-    _ = core.deliver(SubscriptionEvent(payload: part))
+    response.deliver(part)
   }
 
   private func answered(_ answer: HTTPAnswer) {
     wasSent = true
     if answer.head.status == 401 { return refused(answer) }
-    if answer.parts != nil { return finish(.completed) }
+    if answer.parts != nil { return finish() }
     switch HTTPReading(answer, limit: home.configuration.messageBytes) {
     case .response(let payload, remembersWrites: let remembers):
       if remembers { home.knowledge.remembersWrites = true }
-      _ = core.deliver(SubscriptionEvent(payload: payload))
-      finish(.completed)
+      response.deliver(payload)
+      finish()
     case .requestError(let errors):
       let message = errors.first?["message"]?.string ?? "the server gave no reason"
       fail(GraphQLClientError(.operationFailed, message, status: answer.head.status, errors: errors))
     case .noResponse(let error):
       let isPassing = [429, 502, 503, 504].contains(answer.head.status)
-      if isPassing, mayRepeat { return sendAgainLater(error.message, orFail: error) }
+      if isPassing, mayRepeat { return sendAgainLater(orFail: error) }
       fail(error)
     }
   }
 
   private func refused(_ answer: HTTPAnswer) {
-    if !hasRefreshed, home.configuration.credentials != nil {
-      hasRefreshed = true
-      return ask(.refused(code: 401))
+    let failure = attempts.canRefresh ? RetryMachine.Failure.credentialsRefused(code: 401) : .final
+    attempts.closed(failure, isNeeded: true) { action in
+      guard case .fail = action else { return }
+      let errors = HTTPReading.errors(of: answer)
+      let message = errors.first?["message"]?.string ?? "the server refuses the credentials"
+      fail(GraphQLClientError(.unauthorized, message, status: 401, errors: errors))
     }
-    let errors = HTTPReading.errors(of: answer)
-    let message = errors.first?["message"]?.string ?? "the server refuses the credentials"
-    fail(GraphQLClientError(.unauthorized, message, status: 401, errors: errors))
   }
 
   /// A mutation with a number at a server that remembers it.
@@ -238,7 +217,7 @@ final class HTTPOperation {
     }
     // What never left may be tried again whatever it is, at the pace of the reconnect policy.
     if loss.stage == .waiting, !wasSent {
-      return sendAgainLater(loss.description, orFail: GraphQLClientError(.connectFailed, loss.description))
+      return sendAgainLater(orFail: GraphQLClientError(.connectFailed, loss.description))
     }
     if loss.stage != .waiting { wasSent = true }
     switch kind {
@@ -246,13 +225,13 @@ final class HTTPOperation {
       // A server may close a kept connection while a request is on its way; nothing says it is ill.
       if loss.stage == .sent, loss.wasKept, !needsFreshConnection {
         needsFreshConnection = true
-        return ask(.request)
+        return attempts.replace {}
       }
       fail(GraphQLClientError(.connectionLost, loss.description))
     case .mutation: fail(unknown(loss.description))
     case .numberedMutation:
       if mayRepeat {
-        sendAgainLater(loss.description, orFail: unknown(loss.description))
+        sendAgainLater(orFail: unknown(loss.description))
       } else {
         fail(unknown(loss.description))
       }
@@ -263,13 +242,11 @@ final class HTTPOperation {
     GraphQLClientError(.outcomeUnknown, "no answer to the mutation: \(cause)")
   }
 
-  private func sendAgainLater(_ cause: String, orFail error: GraphQLClientError) {
+  private func sendAgainLater(orFail error: GraphQLClientError) {
     needsFreshConnection = true
-    let ending = ReconnectMachine.Ending.failed(cause, status: nil)
-    guard case .retry(let moment) = backoff.ended(ending, isNeeded: true, at: loop.now, using: &random) else {
-      return fail(error)
+    attempts.closed(.passing(), isNeeded: true) { action in
+      if case .fail = action { fail(error) }
     }
-    pause = loop.schedule(at: moment) { [weak self] in self?.ask(.request) }
   }
 
   private func reachedDeadline() {
@@ -281,11 +258,11 @@ final class HTTPOperation {
 
   // MARK: Ends
 
-  private func fail(_ error: GraphQLClientError) { finish(.error(error)) }
+  private func fail(_ error: GraphQLClientError) { finish(throwing: error) }
 
-  private func finish(_ end: SubscriptionEnd) {
+  private func finish(throwing error: GraphQLClientError? = nil) {
     cancel()
-    core.move(to: .finished(end))
+    response.finish(throwing: error)
     ended()
   }
 
@@ -296,16 +273,14 @@ final class HTTPOperation {
       isUnderWay && kind != .query
       ? unknown("the client was shut down") : GraphQLClientError(.shutDown, "the client was shut down")
     cancel()
-    core.move(to: .finished(.error(error)))
+    response.finish(throwing: error)
   }
 
-  /// Lets go of everything; nobody waits for the answer any more.
+  /// Lets go of everything: the caller has left, or the response has ended.
   func cancel() {
-    question?.cancel()
-    question = nil
+    _ = attempts.shutDown()
     ticket?.cancel()
     ticket = nil
-    pause?.cancel()
     deadline?.cancel()
   }
 }

@@ -6,17 +6,7 @@ import MartletWireProtocols
 /// One event stream that all subscriptions of a transport share (the single connection mode of GraphQL over
 /// server-sent events): reserved by `PUT`, opened by `GET`; each subscription is a `POST` that names it, and ends by
 /// `DELETE`. The first subscription opens it, the last closes it. Confined to its loop.
-final class EventStreamConnection {
-  private enum Phase {
-    /// Nobody needs it.
-    case idle
-    /// Credentials are asked for, a stream is reserved, or a pause is kept.
-    case connecting
-    /// The stream is asked for.
-    case opening(token: String)
-    case open(token: String)
-  }
-
+final class EventStreamDriver {
   private struct Operation {
     var subscriber: HTTPSubscriber
     /// Its `POST`, until that is answered.
@@ -31,13 +21,16 @@ final class EventStreamConnection {
   private let configuration: ConnectionConfiguration
   private let loop: any Loop
   private let http: any HTTPExchanging
-  private let upkeep: StreamUpkeep
-  private var phase = Phase.idle
+  private let attempts: ConnectionAttempts
+  private let silence: SilenceWatch
+  /// Names the reserved stream.
+  private var token: String?
   private var operations: [Int: Operation] = [:]
   private var lastNumber = 0
   private var credentials = Credentials()
-  /// Subscriptions whose `POST` waits for new credentials.
+  /// Subscriptions whose `POST` waits for new credentials, and the call of the provider for them.
   private var refused: Set<Int> = []
+  private var question: CredentialQuestion?
   private var reservation: WholeExchange?
   private var stream: HTTPExchange?
   private var head: HTTPExchangeHead?
@@ -56,8 +49,13 @@ final class EventStreamConnection {
     self.configuration = configuration
     loop = environment.loop
     self.http = http
-    upkeep = StreamUpkeep(configuration, environment)
+    attempts = ConnectionAttempts(.stream, configuration, environment)
+    silence = SilenceWatch(environment.loop)
+    attempts.onDue = { [weak self] _, answer in self?.due(answer) }
   }
+
+  /// The token of the stream, while it is open.
+  private var openToken: String? { attempts.phase == .open ? token : nil }
 
   // MARK: Subscriptions
 
@@ -65,11 +63,7 @@ final class EventStreamConnection {
   func start(_ number: Int, _ request: OperationRequest, _ feed: SubscriptionFeed) {
     guard !feed.isFinished else { return }
     operations[number] = Operation(subscriber: HTTPSubscriber(request, feed, configuration))
-    switch phase {
-    case .idle: connect(.request)
-    case .connecting, .opening: break
-    case .open(let token): post(number, token)
-    }
+    if attempts.need() == .proceed, let token { post(number, token) }
   }
 
   /// The consumer left: the server is told, or the whole stream is closed when nobody is left.
@@ -79,7 +73,7 @@ final class EventStreamConnection {
     refused.remove(number)
     if operations.isEmpty { return rest() }
     unpause()
-    guard operation.wasSent, case .open(let token) = phase else { return }
+    guard operation.wasSent, let token = openToken else { return }
     let separator = endpoint.target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
     var call = request("DELETE", token)
     call.url += "\(separator)operationId=\(number)"
@@ -102,13 +96,10 @@ final class EventStreamConnection {
 
   // MARK: Connecting
 
-  private func connect(_ reason: CredentialReason) {
-    phase = .connecting
-    upkeep.ask(reason) { [weak self] answer in
-      switch answer {
-      case .success(let credentials): self?.reserve(credentials)
-      case .failure(let error): self?.lose(error)
-      }
+  private func due(_ answer: Result<Credentials, any Error>) {
+    switch answer {
+    case .success(let credentials): reserve(credentials)
+    case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
     }
   }
 
@@ -151,7 +142,7 @@ final class EventStreamConnection {
   }
 
   private func open(_ token: String) {
-    phase = .opening(token: token)
+    self.token = token
     var call = request("GET", token)
     call.headers.append((name: "Accept", value: SubscriptionMediaType.sharedEventStream.accept))
     call.totalTime = nil
@@ -169,7 +160,7 @@ final class EventStreamConnection {
 
   /// Takes so much silence for a lost connection.
   private func listen(_ time: Duration, _ what: String) {
-    upkeep.listen(time, what) { [weak self] in self?.lose($0) }
+    silence.restart(time) { [weak self] in self?.lose(GraphQLClientError(.connectionLost, what)) }
   }
 
   // MARK: Operations
@@ -222,9 +213,10 @@ final class EventStreamConnection {
     operations[number]?.wasRefused = true
     operations[number]?.wasSent = false
     refused.insert(number)
-    guard !upkeep.isAsking else { return }
-    upkeep.ask(.refused(code: answer.status)) { [weak self] answer in
-      guard let self, case .open(let token) = phase else { return }
+    guard question == nil else { return }
+    question = attempts.credentials(.refused(code: answer.status)) { [weak self] answer in
+      guard let self, let token = openToken else { return }
+      question = nil
       let waiting = refused.sorted()
       refused = []
       switch answer {
@@ -237,7 +229,9 @@ final class EventStreamConnection {
           return fail(error)
         }
         for number in waiting { post(number, token) }
-      case .failure(let error): for number in waiting { finish(number, error) }
+      case .failure(let error):
+        let error = GraphQLClientError(.connectFailed, "no credentials", underlying: error)
+        for number in waiting { finish(number, error) }
       }
     }
   }
@@ -257,8 +251,11 @@ final class EventStreamConnection {
     let status = answer.status
     if status == 401 || status == 403 {
       letGo()
-      if upkeep.mayRefresh() { return connect(.refused(code: status)) }
-      return fail(GraphQLClientError(.unauthorized, answer.message, status: status, errors: answer.errors))
+      let failure = attempts.canRefresh ? RetryMachine.Failure.credentialsRefused(code: status) : .final
+      return attempts.closed(failure, isNeeded: true) { action in
+        guard case .fail = action else { return }
+        fail(GraphQLClientError(.unauthorized, answer.message, status: status, errors: answer.errors))
+      }
     }
     let error = GraphQLClientError(.httpStatus, "\(what): \(answer.message)", status: status, errors: answer.errors)
     // A token that is not known any more was lost with the server that gave it.
@@ -272,11 +269,13 @@ final class EventStreamConnection {
   private func lose(_ error: GraphQLClientError) {
     guard configuration.resumesHTTPSubscriptions, !operations.isEmpty else { return fail(error) }
     letGo()
-    phase = .connecting
-    guard upkeep.tryAgain(after: error.message, { [weak self] in self?.connect($0) }) else {
-      return fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+    attempts.closed(.passing(), isNeeded: true) { action in
+      if case .fail = action {
+        fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
+      } else {
+        for number in numbers { operations[number]?.subscriber.reconnect() }
+      }
     }
-    for number in numbers { operations[number]?.subscriber.reconnect() }
   }
 
   /// The client has left.
@@ -298,13 +297,15 @@ final class EventStreamConnection {
 
   private func rest() {
     letGo()
-    phase = .idle
-    upkeep.rest()
+    _ = attempts.release()
   }
 
   /// Lets go of the stream and of everything that concerns it.
   private func letGo() {
-    upkeep.stop()
+    silence.stop()
+    question?.cancel()
+    question = nil
+    token = nil
     refused = []
     reservation?.cancel()
     reservation = nil
@@ -320,20 +321,20 @@ final class EventStreamConnection {
   }
 }
 
-extension EventStreamConnection: HTTPExchangeHandler {
+extension EventStreamDriver: HTTPExchangeHandler {
   func received(head: HTTPExchangeHead) {
     self.head = head
     guard head.status == 200, head["content-type"]?.lowercased().hasPrefix("text/event-stream") == true,
-      case .opening(let token) = phase
+      let token, attempts.opened(attempts.generation) == .use
     else { return listen(configuration.requestTimeout, "no end") }
-    phase = .open(token: token)
-    upkeep.began()
+    silence.stop()
+    attempts.acknowledged()
     for number in numbers { post(number, token) }
   }
 
   func received(body bytes: borrowing RawSpan) {
     let piece = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-    guard case .open = phase else {
+    guard attempts.phase == .open else {
       if refusal.count + piece.count <= configuration.messageBytes { refusal += piece }
       return
     }
@@ -360,7 +361,7 @@ extension EventStreamConnection: HTTPExchangeHandler {
       guard let number = Int(id), let subscriber = operations[number]?.subscriber else { return }
       // It may overtake the answer to its request.
       subscriber.activate()
-      upkeep.proved()
+      attempts.progressed()
       switch subscriber.take(payload) {
       case .kept: break
       case .full:
@@ -381,7 +382,7 @@ extension EventStreamConnection: HTTPExchangeHandler {
       let code: GraphQLClientError.Code = head == nil ? .connectFailed : .connectionLost
       return lose(GraphQLClientError(code, error.message, underlying: error))
     }
-    guard case .open = phase else {
+    guard attempts.phase == .open else {
       return refused(
         WholeExchange.Answer(status: head?.status ?? 0, body: refusal), "the server opens no event stream")
     }

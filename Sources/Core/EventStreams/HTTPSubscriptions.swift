@@ -7,7 +7,7 @@ package final class HTTPSubscriptions {
   private let environment: ClientEnvironment
   private let http: any HTTPExchanging
   private var running: [Int: HTTPSubscription] = [:]
-  private lazy var shared = EventStreamConnection(endpoint, configuration, environment, http)
+  private lazy var shared = EventStreamDriver(endpoint, configuration, environment, http)
   private var isShutDown = false
 
   package init(

@@ -1,0 +1,116 @@
+import MartletJSON
+import MartletVocabulary
+import MartletWireProtocols
+
+// What the dialect's machine asks for, and what becomes of each operation.
+
+extension SocketDriver {
+  func follow(_ actions: [SubscriptionClientAction]) {
+    for action in actions {
+      switch action {
+      case .send(let text): socket?.send(text: text)
+      case .acknowledged(let payload): acknowledged(payload)
+      case .pinged(let payload): events.tell(.ping(payload: payload))
+      case .ponged(let payload): events.tell(.pong(payload: payload))
+      case .started(let id): started(id)
+      case .ready(let id, _), .confirmed(let id): live(id)
+      case .next(let id, let payload, let cursor): received(SubscriptionEvent(payload: payload, cursor: cursor), id)
+      case .gap(let id, let gap):
+        deliver(SubscriptionEvent(gap: EventGap(.init(rawValue: gap.reason), from: gap.from, to: gap.to)), id)
+      case .failed(let id, let errors):
+        if errors.contains(where: { Refusals.isTooManyOperations($0) }), moveElsewhere(id) { break }
+        finish(id, .error(GraphQLClientError(.operationFailed, Self.message(errors), errors: errors)))
+      case .unauthorized(let id, let errors): unauthorized(id, errors)
+      case .refused(let retry, let errors):
+        socket?.close(.normal, reason: "")
+        ended(.refused(retry, Self.message(errors), errors: errors))
+      case .mismatched(let answered):
+        socket?.close(4004, reason: "The protocol offered was another")
+        ended(.mismatched("the server speaks \(answered)"))
+      case .violated(let id, let what): finish(id, .error(GraphQLClientError(.protocolViolation, what)))
+      case .completed(let id): finish(id, .completed)
+      case .lost(let id): lost(id)
+      case .close(let close):
+        socket?.close(close.code, reason: close.reason)
+        ended(.closed(close.code, close.reason))
+      }
+    }
+  }
+
+  private static func message(_ errors: [JSONValue]) -> String {
+    errors.first?["message"]?.string ?? "the server gave no reason"
+  }
+
+  private func acknowledged(_ payload: JSONObject?) {
+    attempts.acknowledged()
+    if session.continuity.writes { knowledge.remembersWrites = true }
+    events.tell(hasConnected ? .reconnected(payload: payload) : .connected(payload: payload))
+    hasConnected = true
+    armIdleTimer()
+  }
+
+  private func started(_ id: OperationID) {
+    let position = session.position(of: id)
+    let gap = operations[id]?.started(
+      at: position, canResume: session.continuity.cursors && position?.cursor != nil,
+      isConfirmedLater: session.confirmsSubscriptions)
+    if let gap { deliver(SubscriptionEvent(gap: gap), id) }
+    if !session.confirmsSubscriptions { operations[id]?.stream?.move(to: .active) }
+  }
+
+  /// The server says that the subscription is live, or shows it.
+  private func live(_ id: OperationID) {
+    attempts.credentialsAccepted()
+    operations[id]?.becameLive()
+    operations[id]?.stream?.move(to: .active, isConfirmed: true)
+  }
+
+  private func received(_ event: SubscriptionEvent, _ id: OperationID) {
+    // Some servers of AppSync's protocol do not confirm.
+    if session.confirmsSubscriptions, operations[id]?.wasLiveHere == false { live(id) }
+    attempts.progressed()
+    operations[id]?.hasRefreshed = false
+    deliver(event, id)
+  }
+
+  private func deliver(_ event: SubscriptionEvent, _ id: OperationID) {
+    if operations.deliver(event, to: id) { stopReading() }
+  }
+
+  /// The server has as many operations on this connection as it allows. False when it has no other: then it allows none.
+  private func moveElsewhere(_ id: OperationID) -> Bool {
+    guard let group, operations.count > 1, var operation = operations[id] else { return false }
+    forget(id)
+    operation.wasRefused()
+    group.move(operation, from: self)
+    return true
+  }
+
+  /// One operation's credentials were refused: new ones are asked for once, on a new connection, as this dialect's
+  /// sockets are opened with them; a second refusal ends that operation alone.
+  private func unauthorized(_ id: OperationID, _ errors: [JSONValue]) {
+    if operations[id]?.hasRefreshed == true || !attempts.canRefresh {
+      var ignored: [SubscriptionClientAction] = []
+      session.cancel(id, actions: &ignored)
+      return finish(id, .error(GraphQLClientError(.unauthorized, Self.message(errors), errors: errors)))
+    }
+    operations[id]?.hasRefreshed = true
+    operations[id]?.wasSent = false
+    replace(refused: SocketEnding.refusalByMessage, because: "the server refused the credentials")
+  }
+
+  private func lost(_ id: OperationID) {
+    guard case .response(_, let kind) = operations[id]?.consumer else { return }
+    let error =
+      kind != .query
+      ? GraphQLClientError(.outcomeUnknown, "the connection was lost while the mutation was on its way")
+      : GraphQLClientError(.connectionLost, "the connection was lost while the query was on its way")
+    finish(id, .error(error))
+  }
+
+  func finish(_ id: OperationID, _ end: SubscriptionEnd) {
+    let operation = operations[id]
+    forget(id)
+    operation?.finish(end)
+  }
+}

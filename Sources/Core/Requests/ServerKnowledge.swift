@@ -1,0 +1,24 @@
+import MartletWireProtocols
+
+/// What all operations of a client know about its server, and the numbers of its writes. Confined to its loop.
+final class ServerKnowledge {
+  /// The server remembers write numbers, so that a repeated mutation applies once.
+  var remembersWrites: Bool
+  private let writes: WriteNumbering
+
+  init(remembersWrites: Bool, writes: WriteNumbering) {
+    self.remembersWrites = remembersWrites
+    self.writes = writes
+  }
+
+  /// The request as it is sent: a numbered mutation with its number.
+  func numbered(_ request: GraphQLRequest, _ kind: OperationKind) -> GraphQLRequest {
+    switch kind {
+    case .query, .mutation: return request
+    case .numberedMutation:
+      var request = request
+      request.extensions = RequestContinuity(write: writes.next()).added(to: request.extensions)
+      return request
+    }
+  }
+}
