@@ -48,6 +48,8 @@ let floor0: [Target] = [
   // The caller of a request, for every door and every kind of rule.
   module("Access", martlet("Vocabulary", "JSON")),
   module("ModelSchema", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access")),
+  // Signed tokens, their keys and their claims; signatures are checked on floor 1.
+  module("Tokens", martlet("Vocabulary", "JSON")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
   module("WireProtocols", martlet("Vocabulary", "JSON")),
 ]
@@ -65,6 +67,7 @@ let floor1: [Target] = [
     "Sockets",
     martlet("Vocabulary", "Runtime", "WireProtocols", "Loop")
       + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
+  module("Signatures", martlet("Tokens") + ["CMartletOpenSSL"]),
   module("HTTPClient", martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletCurl"]),
   .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
   module("SQLite", ["CMartletSQLite", "CMartletVFS"]),
@@ -151,6 +154,7 @@ let testing: [Target] = [
 let suites: [Target] = [
   suite("Language", martlet("JSON", "GraphQLLanguage")),
   suite("Access", martlet("Vocabulary", "JSON", "Access")),
+  suite("Tokens", martlet("Vocabulary", "JSON", "Tokens", "Signatures") + ["CMartletOpenSSL"]),
   suite(
     "Domain",
     martlet(

@@ -12,6 +12,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "keys.h"
+
 // TLS 1.2 and later; buffers only while a record is in work; a write may come back with another address.
 static inline int martlet_tls_configure(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
