@@ -17,7 +17,7 @@ import Testing
     Ban(
       pattern: #"(Clock|Date|DispatchTime)\(?\)?\.now\b|\bDate\(\)"#, instead: "Loop.now",
       allowed: [
-        "Sources/Loop/Turns/EpollLoop.swift", "Sources/Command/", "Sources/Server/Server/Clock.swift",
+        "Sources/Loop/Turns/EpollLoop.swift", "Sources/Command/", "Sources/Server/Node/Clock.swift",
         "Sources/HTTP/Environment/CalendarClock.swift",
       ]),
     Ban(

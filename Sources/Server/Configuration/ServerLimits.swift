@@ -13,6 +13,9 @@ public struct ServerLimits: Sendable {
   public var headerBytes = 32_768
   /// Bytes of one HTTP request body without files.
   public var bodyBytes = 1_048_576
+  /// Bytes that are read and dropped of the body of a request that is refused by its head, so that its connection can be
+  /// kept; a larger body ends the connection. Callers whose credentials are not accepted get no more than that read.
+  public var refusedBodyBytes = 65_536
   /// Bytes of one HTTP request body with files, all of them together. It is held in memory until the operation ends.
   public var uploadBytes = 10_485_760
   /// Files of one HTTP request.

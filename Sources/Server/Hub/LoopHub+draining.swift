@@ -7,30 +7,25 @@ extension LoopHub {
   /// Ends what can end now, and the rest within the grace: idle connections at once, requests with their answers,
   /// sockets with 1001 once their queries and mutations are answered. `completion` runs once, on the loop.
   package func drain(_ completion: @escaping () -> Void) {
-    isDraining = true
-    for connection in connectionsInOrder { connection.drain() }
+    transport.isDraining = true
+    for connection in transport.connectionsInOrder { connection.drain() }
     waitForEnd(until: loop.now + node.limits.shutdownGrace, lingeringSince: nil, completion)
-  }
-
-  /// Oldest first; a copy, because ending one takes it out.
-  private var connectionsInOrder: [ServerConnection] {
-    connections.values.sorted { $0.serial < $1.serial }
   }
 
   private func waitForEnd(until deadline: Instant, lingeringSince: Instant?, _ completion: @escaping () -> Void) {
     for session in sessions.values.sorted(by: { $0.serial < $1.serial }) where !session.hasRunningOperations {
       session.end(1001, "The server goes away; come back.")
     }
-    if connections.isEmpty {
+    if transport.connections.isEmpty {
       stop()
       return completion()
     }
     // Nobody is owed anything; clients that keep unused connections may never close them. Only what a look before this
     // one found counts: bytes written in this turn leave at its end.
-    let isOnlyLingering = connections.values.allSatisfy(\.awaitsPeerOnly)
+    let isOnlyLingering = transport.connections.values.allSatisfy(\.awaitsPeerOnly)
     let linger = isOnlyLingering && lingeringSince.map { loop.now >= $0 + node.limits.shutdownLinger } ?? false
     if loop.now >= deadline || linger {
-      for connection in connectionsInOrder { connection.abort() }
+      for connection in transport.connectionsInOrder { connection.abort() }
       stop()
       return completion()
     }
@@ -42,7 +37,7 @@ extension LoopHub {
 
   /// Deletes what is beyond retention from time to time, also when nothing is written.
   package func maintainPeriodically() {
-    guard !isDraining else { return }
+    guard !transport.isDraining else { return }
     node.store.maintain()
     loop.schedule(at: loop.now + node.store.limits.maintenanceInterval) { [weak self] in self?.maintainPeriodically() }
   }

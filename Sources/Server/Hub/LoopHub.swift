@@ -20,12 +20,13 @@ package final class LoopHub {
   package let node: ServerNode
   package let loop: any Loop
   let destination: HubDestination
-  package var counters = LoopCounters()
+  package let counters = LoopTally()
+  /// The loop's connections.
+  package let transport: LoopTransport
   let runner: OperationRunner
   var index: SubscriptionIndex<Member>
   /// The state of each live group, by its name in the index.
   var groups: [GroupID: GroupState] = [:]
-  var plans: PlanCache<PreparedOperation>
   /// The last offset whose changes have been matched here; a new member begins behind it.
   package internal(set) var applied: Int64
   /// Everything up to here has been written to every member that is not catching up.
@@ -40,19 +41,9 @@ package final class LoopHub {
   /// This hub, for closures that come back to its loop.
   var bound: LoopBound<LoopHub> { LoopBound(self, on: loop) }
   var sessions: [ObjectIdentifier: GraphQLSession] = [:]
-  var connections: [ObjectIdentifier: ServerConnection] = [:]
-  /// Numbers connections and sessions, so that what goes over all of them goes in one order, the same in every run.
-  private var lastSerial = 0
   let metrics: MetricsCollector
-  /// One copy of each selection that groups use, by its signature.
-  var selections: [[UInt8]: RecordSelection] = [:]
-  /// Compressors, lent out while a message is in work.
-  let zlib = ZlibPool()
   private var found: [GroupID] = []
   private var writer = JSONWriter()
-  package var isDraining = false
-  /// The present second as HTTP's `Date` field has it, and when it is over.
-  private var date: (text: String, end: Instant)?
 
   /// Events of one batch for one group, on their way to its members.
   struct Delivery {
@@ -72,17 +63,11 @@ package final class LoopHub {
     var limits = SubscriptionIndexLimits()
     limits.scannedPredicates = node.limits.scannedFilters
     index = SubscriptionIndex(limits: limits)
-    plans = PlanCache(capacity: node.limits.cachedPlans)
     applied = 0
     runner = OperationRunner(node, on: loop)
-  }
-
-  /// The value of the field `Date`. Answers come in thousands a second; it is made once.
-  func httpDate() -> String {
-    if let date, loop.now < date.end { return date.text }
-    let text = node.calendar.httpDate()
-    date = (text, loop.now + .seconds(1))
-    return text
+    transport = LoopTransport(on: loop, node.limits, Admission(access: node.access), counters, node.log, node.calendar)
+    let graphQL = GraphQLEndpoint(GraphQLService(self))
+    transport.table = EndpointTable(graphQL.rows + StatusEndpoints(transport, metrics).rows)
   }
 
   /// Begins to follow the store. On the loop, before the first connection.
@@ -90,12 +75,6 @@ package final class LoopHub {
     destination.attach(bound)
     metrics.follow(bound)
     applied = node.store.register(destination).head
-  }
-
-  /// The number of the next connection or session of this loop.
-  func nextSerial() -> Int {
-    lastSerial += 1
-    return lastSerial
   }
 
   /// Ends following.
@@ -109,10 +88,10 @@ package final class LoopHub {
   /// What the loop holds now.
   var gauges: MetricsCollector.Gauges {
     MetricsCollector.Gauges(
-      connections: connections.count, sessions: sessions.values.count { $0.socket != nil },
+      connections: transport.connections.count, sessions: sessions.values.count { $0.socket != nil },
       streams: sessions.values.count { $0.stream != nil }, subscriptions: index.memberCount,
       groups: index.groupCount, scannedFilters: index.scannedPredicateCount,
-      pendingBytes: connections.values.reduce(0) { $0 + $1.channel.pendingBytes })
+      pendingBytes: transport.pendingBytes)
   }
 
   /// What the next step of a member that catches up rests on.

@@ -80,3 +80,14 @@ package struct LoopCounters: Sendable {
     }
   }
 }
+
+/// The counters of one loop, which everything on it adds to. Confined to the loop.
+package final class LoopTally {
+  package private(set) var counts = LoopCounters()
+
+  package init() {}
+
+  package func add(_ counter: Counter, _ amount: Int = 1) {
+    counts.add(counter, amount)
+  }
+}

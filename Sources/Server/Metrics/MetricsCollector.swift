@@ -64,7 +64,9 @@ package final class MetricsCollector: Sendable {
     let sum = SharedSum(waiting: hubs.count)
     for hub in hubs {
       hub.loop.execute {
-        if let total = sum.add(hub.value.counters, hub.value.gauges.adding(hub.loop)) { completion(total.0, total.1) }
+        if let total = sum.add(hub.value.counters.counts, hub.value.gauges.adding(hub.loop)) {
+          completion(total.0, total.1)
+        }
       }
     }
   }

@@ -100,7 +100,7 @@ final class SimulatedServer: @unchecked Sendable {
     for hub in hubs { hub.loop.execute { hub.value.start() } }
     let listener = network.listen(port: Self.port, on: loops) { channel in
       guard let hub = hubs.first(where: { $0.loop === channel.loop }) else { return nil }
-      return ServerConnection(hub.value, channel)
+      return HTTPConnection(hub.value.transport, channel)
     }
     for hub in hubs.prefix(1) { hub.loop.execute { hub.value.maintainPeriodically() } }
     running = Running(node: node, hubs: hubs, listener: listener, lanes: lanes, log: log)
@@ -118,7 +118,7 @@ final class SimulatedServer: @unchecked Sendable {
     network.cutAll()
     for hub in running.hubs {
       hub.loop.execute {
-        hub.value.stop(); hub.value.isDraining = true
+        hub.value.stop(); hub.value.transport.isDraining = true
       }
     }
     files = MemoryFiles(files.contents)

@@ -40,7 +40,7 @@ final class CountedServer: Sendable {
     self.hubs = hubs
     for hub in hubs { hub.loop.execute { hub.value.start() } }
     listener = try SocketListener.start(SocketListener.Options(), on: group.loops) { channel in
-      hubs.first { $0.loop === channel.loop }.map { ServerConnection($0.value, channel) }
+      hubs.first { $0.loop === channel.loop }.map { HTTPConnection($0.value.transport, channel) }
     }
   }
 
@@ -74,7 +74,7 @@ final class CountedServer: Sendable {
       let part = await withCheckedContinuation { continuation in
         loop.execute {
           continuation.resume(
-            returning: (loop.counters, hub.value.counters, Int(martlet_thread_allocation_count())))
+            returning: (loop.counters, hub.value.counters.counts, Int(martlet_thread_allocation_count())))
         }
       }
       sum.loop.wakes += part.0.wakes

@@ -76,7 +76,7 @@ extension GraphQLSession {
 
   private func answered(refusing reason: String) {
     noteRefusal("A client was refused by the program.")
-    if let stream { return stream.refuse(reason) }
+    if let stream { return refuse(stream, reason) }
     step { $0.refuse(reason, actions: &$1) }
   }
 }

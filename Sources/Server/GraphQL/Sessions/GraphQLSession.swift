@@ -11,23 +11,34 @@ internal import MartletWireProtocols
 ///
 /// Confined to its loop.
 final class GraphQLSession {
+  /// What carries the session's messages.
+  enum Outlet {
+    /// Next: `socket`, `stream`.
+    case none
+    /// Next: `ended`.
+    case socket(WebSocketChannel)
+    /// A streamed response. Next: `ended`.
+    case stream(HTTPStream)
+    case ended
+  }
+
+  let service: GraphQLService
   let hub: LoopHub
   /// Its number among those of its loop.
   let serial: Int
-  /// The socket; nil once it has closed.
-  private(set) var socket: WebSocketChannel?
-  /// The streamed response, instead of a socket; nil once it has ended.
-  private(set) var stream: HTTPStream?
+  private(set) var outlet = Outlet.none
   var machine: any SubscriptionServerMachine
   var operations: [Int: SessionOperation] = [:]
-  /// What let the client in; nil until something has.
-  var grant: AccessControl.Grant?
-  /// What let subscriptions in that brought credentials of their own.
+  /// Whose session it is; without a grant until credentials were accepted.
+  var caller: Caller
+  /// What admitted subscriptions that brought credentials of their own.
   var ownGrants: [Int: AccessControl.Grant] = [:]
   /// Ends the session when the time its credentials were given is over.
   var expiry: LoopTimer?
-  /// AppSync's authorization, until the client has been let in.
+  /// AppSync's authorization, until the client was admitted.
   private var authorization: JSONObject?
+  /// Whether the client offered a subprotocol that is spoken here.
+  private let hasDialect: Bool
   var notes: SessionNotes = []
   private var timer: LoopTimer?
   /// The question to the program whether the client may connect.
@@ -40,30 +51,51 @@ final class GraphQLSession {
   /// Source streams that wait for the socket to drain before they bring their next event.
   var blockedStreams: [() -> Void] = []
 
-  /// - Parameter grant: what the upgrade request brought.
-  init(_ hub: LoopHub, _ choice: DialectChoice, _ grant: AccessControl.Grant?) {
-    self.hub = hub
-    serial = hub.nextSerial()
-    self.grant = grant
+  /// A session on a WebSocket.
+  ///
+  /// - Parameter choice: nil when the client offered no subprotocol that is spoken here; the session then closes the
+  ///   socket, as the reference server does, because clients understand nothing else.
+  init(_ service: GraphQLService, _ choice: DialectChoice?, _ caller: Caller) {
+    self.service = service
+    hub = service.hub
+    serial = service.transport.nextSerial()
+    self.caller = caller
+    hasDialect = choice != nil
+    let choice = choice ?? DialectChoice(.transportWS)
     authorization = choice.authorization
     machine = SessionMachines.machine(choice.dialect, hub.node.limits, at: hub.loop.now)
   }
 
   /// One operation, whose results are a streamed response.
-  init(_ hub: LoopHub, streaming media: HTTPStreamMedia, _ continuity: Continuity, _ grant: AccessControl.Grant?) {
-    self.hub = hub
-    serial = hub.nextSerial()
-    self.grant = grant
+  init(_ service: GraphQLService, streaming media: HTTPStreamMedia, _ continuity: Continuity, _ caller: Caller) {
+    self.service = service
+    hub = service.hub
+    serial = service.transport.nextSerial()
+    self.caller = caller
+    hasDialect = true
     machine = HTTPStreamMachine(
       media, continuity: continuity, heartbeatInterval: hub.node.limits.streamHeartbeatInterval,
       positionInterval: hub.node.limits.positionInterval, at: hub.loop.now)
   }
 
   /// An event stream that operations share.
-  init(sharedStreamOn hub: LoopHub) {
-    self.hub = hub
-    serial = hub.nextSerial()
+  init(sharedStreamOf service: GraphQLService) {
+    self.service = service
+    hub = service.hub
+    serial = service.transport.nextSerial()
+    caller = Caller()
+    hasDialect = true
     machine = SessionMachines.sharedStream(hub.node.limits, at: hub.loop.now)
+  }
+
+  /// The socket; nil on a streamed response, and once it has closed.
+  var socket: WebSocketChannel? {
+    if case .socket(let socket) = outlet { socket } else { nil }
+  }
+
+  /// The streamed response; nil on a socket, and once it has ended.
+  var stream: HTTPStream? {
+    if case .stream(let stream) = outlet { stream } else { nil }
   }
 
   /// Begins the operation of a streamed response, if the program lets the client in.
@@ -73,18 +105,12 @@ final class GraphQLSession {
 
   /// Begins a stream and what waits for it, if the program lets the client in.
   func begin(_ stream: HTTPStream, _ waiting: [StreamRegistry.Waiting], _ credentials: JSONObject) {
-    self.stream = stream
+    outlet = .stream(stream)
+    stream.follow(self)
     hub.sessions[ObjectIdentifier(self)] = self
     self.waiting = waiting
     guard let question = hub.node.onConnect else { return accept(nil) }
     ask(question, credentials)
-  }
-
-  /// Begins on an upgraded socket.
-  func begin(_ socket: WebSocketChannel) {
-    self.socket = socket
-    hub.sessions[ObjectIdentifier(self)] = self
-    armTimer()
   }
 
   // MARK: The machine
@@ -103,18 +129,28 @@ final class GraphQLSession {
     case .start(let number, let id, let request): start(number, id, request)
     case .stop(let number): stop(number)
     case .send(let text):
-      if let stream { stream.send(text) } else { socket?.send(text: text) }
+      switch outlet {
+      case .socket(let socket): socket.send(text: text)
+      case .stream(let stream): stream.send(text)
+      case .none, .ended: break
+      }
     case .tellPosition: step { [self] in $0.sendPosition(position, at: hub.loop.now, actions: &$1) }
     case .violated(let what): noteViolation(what)
     case .close(let close):
-      socket?.close(close.code, reason: close.reason)
-      stream?.end()
+      switch outlet {
+      case .socket(let socket): socket.close(close.code, reason: close.reason)
+      case .stream(let stream):
+        // Before the response ends, because a pipelined request may be taken up then.
+        ended()
+        stream.finish()
+      case .none, .ended: break
+      }
     }
   }
 
   private func authenticate(_ payload: JSONObject?) {
-    if grant == nil { grant = hub.node.access.grant(payload: payload) }
-    guard grant != nil else {
+    if caller.grant == nil, let caller = service.transport.admission.caller(payload: payload) { self.caller = caller }
+    guard caller.grant != nil else {
       noteRefusal("A client was refused: its credentials are not known.")
       return step { $0.refuse("Forbidden", actions: &$1) }
     }
@@ -212,18 +248,19 @@ final class GraphQLSession {
 
   // MARK: Writing to members
 
-  /// Appends an event's frame to the socket's outgoing bytes. Nothing is allocated.
+  /// Appends an event's frame to the outgoing bytes. Nothing is allocated.
   func write(_ event: EncodedEvent, to member: Member) {
-    guard let socket else {
-      stream?.send(event, to: member)
-      return
-    }
-    let suffix = member.hasCursors ? event.suffix : EventSuffix.plain
-    if let compression = socket.compression {
-      return writeCompressed(event, member.prefix, suffix, on: socket, compression)
-    }
-    socket.appendFrames {
-      WebSocketFrame.appendText(prefix: member.prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
+    switch outlet {
+    case .socket(let socket):
+      let suffix = member.hasCursors ? event.suffix : EventSuffix.plain
+      if let compression = socket.compression {
+        return writeCompressed(event, member.prefix, suffix, on: socket, compression)
+      }
+      socket.appendFrames {
+        WebSocketFrame.appendText(prefix: member.prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
+      }
+    case .stream(let stream): stream.send(event, to: member)
+    case .none, .ended: break
     }
   }
 
@@ -241,7 +278,7 @@ final class GraphQLSession {
         WebSocketFrame.appendText(prefix: prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
       }
     }
-    let deflated = event.deflated(windowBits: bits, pool: hub.zlib)
+    let deflated = event.deflated(windowBits: bits, pool: hub.transport.zlib)
     socket.appendFrames {
       WebSocketFrame.appendCompressedText(prefix: prefix, deflated: deflated, suffix: suffix, to: &$0.bytes)
     }
@@ -251,7 +288,13 @@ final class GraphQLSession {
   var hasRoom: Bool { pendingBytes < hub.node.limits.catchUpBytes }
 
   /// Bytes the transport has not taken yet.
-  private var pendingBytes: Int { socket?.pendingBytes ?? stream?.pendingBytes ?? 0 }
+  private var pendingBytes: Int {
+    switch outlet {
+    case .socket(let socket): socket.pendingBytes
+    case .stream(let stream): stream.pendingBytes
+    case .none, .ended: 0
+    }
+  }
 
   /// Stops serving members directly once the socket has fallen behind; they read on from their offsets later.
   func checkBacklog() {
@@ -327,7 +370,14 @@ final class GraphQLSession {
   }
 }
 
-extension GraphQLSession: WebSocketHandler {
+extension GraphQLSession: SocketEndpoint {
+  func opened(_ socket: WebSocketChannel) {
+    outlet = .socket(socket)
+    hub.sessions[ObjectIdentifier(self)] = self
+    armTimer()
+    if !hasDialect { violated(.subprotocolNotAcceptable) }
+  }
+
   func received(text: [UInt8]) {
     step { [self] in $0.receive(text, at: hub.loop.now, actions: &$1) }
   }
@@ -358,8 +408,7 @@ extension GraphQLSession: WebSocketHandler {
     step { $0.connectionEnded(actions: &$1) }
     if let token = stream?.token { hub.node.streams.close(token) }
     waiting = []
-    socket = nil
-    stream = nil
+    outlet = .ended
     let blocked = blockedStreams
     blockedStreams = []
     for resume in blocked { resume() }

@@ -4,22 +4,10 @@ internal import MartletJSON
 package import MartletRuntime
 package import MartletVocabulary
 
-/// What answers a request on a connection.
-package protocol AnsweringOperation: AnyObject {
-  /// Nobody waits for the answer any more.
-  func cancel()
-  /// The client has taken everything that was sent.
-  func readerCaughtUp()
-}
-
-extension RunningOperation: AnsweringOperation {
-  package func readerCaughtUp() {}
-}
-
 /// One operation whose response is delivered in parts, under way. Confined to its loop.
 ///
 /// As long as the reader lags, no payload is made and no further work begun; in a task, the next payload waits.
-package final class DeliveringOperation: AnsweringOperation, FieldWorkOwner {
+package final class DeliveringOperation: FieldWorkOwner {
   private let execution: Execution?
   private let format: IncrementalFormat
   private let loop: any Loop

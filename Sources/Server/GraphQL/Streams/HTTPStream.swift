@@ -9,29 +9,35 @@ final class HTTPStream {
 
   private let media: HTTPStreamMedia
   private let suffix: [UInt8]
-  private weak var connection: ServerConnection?
+  private let responder: HTTPResponder
   /// The name under which several operations share it; nil for the response of one operation.
   let token: String?
-  /// Where the operation that is just being started begins to listen, when it was asked for earlier.
+  /// The cursor after which the operation that is just being started begins, when it was asked for earlier.
   var startsBehind: Cursor?
 
   /// The response of one operation.
-  init(_ connection: ServerConnection, _ media: HTTPStreamMedia) {
-    self.connection = connection
+  init(_ responder: HTTPResponder, _ media: HTTPStreamMedia) {
+    self.responder = responder
     self.media = media
     suffix = media.eventSuffix
     token = nil
   }
 
   /// An event stream that operations share.
-  init(_ connection: ServerConnection, sharedAs token: String) {
-    self.connection = connection
+  init(_ responder: HTTPResponder, sharedAs token: String) {
+    self.responder = responder
     media = .eventStream
     suffix = SharedStreamMachine.suffix
     self.token = token
   }
 
-  /// What a program that is asked hears of the protocol.
+  /// Has `session` follow the response until it ends.
+  func follow(_ session: GraphQLSession) {
+    responder.endsWithPeer = true
+    responder.follow(drained: { session.drained() }, closed: { session.ended() })
+  }
+
+  /// The protocol as a program that is asked sees it.
   var dialect: ConnectionRequest.Dialect {
     switch media {
     case .multipart: .multipart
@@ -40,32 +46,42 @@ final class HTTPStream {
   }
 
   /// Bytes the transport has not taken yet.
-  var pendingBytes: Int { connection?.channel.pendingBytes ?? 0 }
+  var pendingBytes: Int { responder.pendingBytes }
 
   /// Sends a piece of the body.
   func send(_ piece: [UInt8]) {
-    connection?.append(to: media, piece)
+    start()
+    responder.write(piece)
   }
 
   /// Sends an event that was encoded for all members of its group.
   func send(_ event: EncodedEvent, to member: Member) {
+    start()
     guard member.hasCursors else {
-      connection?.append(to: media, prefix: member.prefix, event.payload, suffix: suffix)
+      responder.write(prefix: member.prefix, event.payload, suffix: suffix)
       return
     }
-    // What a browser names when it asks again; in a shared stream nobody could.
+    // What a browser names when it asks again; a shared stream cannot be resumed by it.
     let isNamed = media == .eventStream && token == nil && event.endsTransaction
     let identifier = isNamed ? EventStreamSubscription.Writing.identifier(event.cursor) : []
-    connection?.append(to: media, prefix: identifier + member.prefix, event.marked, suffix: suffix)
+    responder.write(prefix: identifier + member.prefix, event.marked, suffix: suffix)
   }
 
-  /// The program does not let the client in; nothing of the response has been sent.
+  /// Sends the head with the first piece: until then the request itself can be refused.
+  private func start() {
+    guard responder.isWaiting else { return }
+    let head = media.head
+    responder.start(head.status, head.headers)
+  }
+
+  /// The program refuses the client; nothing of the response has been sent.
   func refuse(_ reason: String) {
-    connection?.refuseStream(reason)
+    responder.send(.error(403, reason, "FORBIDDEN"))
   }
 
   /// Ends the response.
-  func end() {
-    connection?.endStreamOfResults()
+  func finish() {
+    start()
+    responder.finish()
   }
 }

@@ -3,7 +3,7 @@ internal import MartletGraphQLExecution
 /// The operations of one request, which run side by side; their answer is sent when the last is done.
 ///
 /// Confined to its loop.
-final class BatchedOperation: AnsweringOperation {
+final class BatchedOperation {
   private var results: [ResponseTree?]
   private var left: Int
   private var running: [RunningOperation] = []
@@ -47,6 +47,4 @@ final class BatchedOperation: AnsweringOperation {
     for operation in running { operation.cancel() }
     running = []
   }
-
-  func readerCaughtUp() {}
 }

@@ -105,7 +105,7 @@ public final class GraphQLServer: Sendable {
       let hubs = bounds
       listener = try SocketListener.start(options, on: loops.loops) { channel in
         guard let hub = hubs.first(where: { $0.loop === channel.loop }) else { return nil }
-        return ServerConnection(hub.value, channel)
+        return HTTPConnection(hub.value.transport, channel)
       }
     } catch {
       loops.stop()

@@ -19,24 +19,17 @@ extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
     hub.counters.add(.operations)
     if let refusal = authorizationRefusal(number, request) { return refuse(number, [refusal]) }
-    let prepared: PreparedOperation
-    let document: String
-    do {
-      document = try hub.document(of: request)
-    } catch {
-      if error.isFault { noteViolation(error.description) }
-      return refuse(number, [hub.refusal(error)])
-    }
-    do {
-      prepared = try hub.prepare(document, operationName: request.operationName)
-    } catch {
-      return refuse(number, error.errors.map { ResponseError($0) })
-    }
-    switch prepared.plan.kind {
-    case .query, .mutation:
-      if let refusal = kindRefusal() { return refuse(number, [refusal]) }
-      run(number, prepared, request)
-    case .subscription: subscribe(number, id, prepared, request)
+    switch service.prepare(request, for: caller) {
+    case .failure(let refusal):
+      if let violation = refusal.violation { noteViolation(violation) }
+      refuse(number, refusal.errors)
+    case .success(let prepared):
+      switch prepared.plan.kind {
+      case .query, .mutation:
+        if let refusal = kindRefusal() { return refuse(number, [refusal]) }
+        run(number, prepared, request)
+      case .subscription: subscribe(number, id, prepared, request)
+      }
     }
   }
 
@@ -61,14 +54,10 @@ extension GraphQLSession {
   // MARK: Queries and mutations
 
   private func run(_ number: Int, _ prepared: PreparedOperation, _ request: GraphQLRequest) {
-    let scope: RequestScope
-    do {
-      scope = try hub.scope(for: prepared.plan, request.extensions)
-    } catch {
-      return refuse(number, [ResponseError(error.message, extensions: error.extensions)])
-    }
     var isDone = false
-    let operation = hub.runner.run(prepared.plan, variables: request.variables, scope: scope) { [weak self] result in
+    let operation = service.runner.run(
+      prepared.plan, variables: request.variables, scope: prepared.scope
+    ) { [weak self] result in
       isDone = true
       guard let self else { return }
       self.operations[number] = nil
@@ -94,11 +83,11 @@ extension GraphQLSession {
       let variables = try plan.coerce(variables: request.variables)
       let (field, arguments) = try plan.subscribedField(variables: variables)
       guard
-        let group = try hub.group(
+        let group = try service.group(
           prepared, request.operationName, variables, field.name, arguments,
           refusesSeveralOperators: machine.dialect == .appSync)
       else {
-        return open(number, plan, variables, request)
+        return open(number, prepared, request)
       }
       let key = GroupKey(
         schemaVersion: hub.node.models.version, document: prepared.canonical,
@@ -142,10 +131,11 @@ extension GraphQLSession {
   /// Opens a source stream of the program's own, in a task of its own. Its next event is asked for when the socket has
   /// room for it.
   private func open(
-    _ number: Int, _ plan: OperationPlan, _ variables: JSONObject, _ request: GraphQLRequest
+    _ number: Int, _ prepared: PreparedOperation, _ request: GraphQLRequest
   ) {
+    let plan = prepared.plan
     let bound = LoopBound(self, on: hub.loop)
-    let context = RequestContext(value: RequestScope(destination: hub.destination))
+    let context = RequestContext(value: prepared.scope)
     let place = hub.node.place
     let given = request.variables
     let task = hub.node.spawner.spawn {

@@ -3,10 +3,8 @@ internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletJSON
 internal import MartletModelSchema
-internal import MartletStore
-internal import MartletWireProtocols
 
-extension LoopHub {
+extension GraphQLService {
   /// What a subscription on a field fed by the log listens to; nil for a field with a source stream of its own.
   ///
   /// - Parameter refusesSeveralOperators: for AppSync's clients, who mean by several operators on one field that any of
@@ -41,34 +39,6 @@ extension LoopHub {
     return GroupState(
       prepared, operationName: operationName, variables: variables, interests: [Interest(.topic(named: topic))],
       selection: nil, topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
-  }
-
-  /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.
-  private func shared(_ selection: RecordSelection?) -> RecordSelection? {
-    guard let selection else { return nil }
-    let signature = selection.signature
-    if let known = selections[signature] { return known }
-    if selections.count >= node.limits.cachedPlans { selections.removeAll() }
-    selections[signature] = selection
-    return selection
-  }
-
-  /// The scope of one request: where its answers go and, for a numbered write, its number.
-  func scope(for plan: OperationPlan, _ extensions: JSONObject) throws(ResolverError) -> RequestScope {
-    let continuity: RequestContinuity
-    do {
-      continuity = try RequestContinuity(extensions: extensions)
-    } catch {
-      throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
-    }
-    guard plan.kind == .mutation, let write = continuity.write else { return RequestScope(destination: destination) }
-    let fields = plan.variant(for: JSONObject()).selection.fields
-    guard fields.count == 1 else {
-      throw ResolverError(
-        "A numbered write has exactly one mutation field.", extensions: ["code": "BAD_USER_INPUT"])
-    }
-    return RequestScope(
-      destination: destination, writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
   }
 }
 

@@ -12,7 +12,7 @@ extension GraphQLSession {
       noteRefusal("A subscription was refused: its credentials are not known.")
       return ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])
     }
-    guard own != grant else { return nil }
+    guard own != caller.grant else { return nil }
     // Those that have ended are forgotten before they could add up.
     if ownGrants.count >= hub.node.limits.operationsPerConnection {
       ownGrants = ownGrants.filter { operations[$0.key] != nil }
@@ -26,7 +26,7 @@ extension GraphQLSession {
   /// Other keys are in force: ends what a withdrawn one let in. Answers how much that was.
   func recheckAccess() -> Int {
     let access = hub.node.access
-    if let grant, !access.isGood(grant) {
+    if let grant = caller.grant, !access.isGood(grant) {
       withdraw("The credentials were withdrawn.")
       return 1
     }
@@ -56,10 +56,16 @@ extension GraphQLSession {
     if question != nil {
       // Nothing has been sent yet, so that the request itself can be refused.
       question = nil
-      return stream.refuse(reason)
+      return refuse(stream, reason)
     }
     for number in operations.keys.sorted() { endUnauthorized(number, reason) }
     step { $0.end(.policyViolation, reason, actions: &$1) }
+  }
+
+  /// Refuses the request of a streamed response that has not begun.
+  func refuse(_ stream: HTTPStream, _ reason: String) {
+    ended()
+    stream.refuse(reason)
   }
 
   private func endUnauthorized(_ number: Int, _ reason: String) {

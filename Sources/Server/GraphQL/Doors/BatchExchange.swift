@@ -1,0 +1,121 @@
+internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+internal import MartletWireProtocols
+
+/// One request over HTTP with files or with a list of operations, and its answer.
+struct BatchExchange {
+  private let service: GraphQLService
+  private let request: HTTPRequest
+  private let responder: HTTPResponder
+  private let single: OperationExchange
+
+  init(_ service: GraphQLService, _ request: HTTPRequest, _ responder: HTTPResponder) {
+    self.service = service
+    self.request = request
+    self.responder = responder
+    single = OperationExchange(service, request, responder)
+  }
+
+  /// Takes a request with files or with a list of operations; false for any other.
+  func take() -> Bool {
+    let head = request.head
+    let isUpload = MultipartRequest.isAsked(by: head)
+    let isList = head.method == "POST" && GraphQLOverHTTP.isJSON(head.headers) && RequestBatch.isList(request.body)
+    guard isUpload || isList else { return false }
+    do throws(GraphQLOverHTTP.RequestFailure) {
+      if GraphQLOverHTTP.isCoded(head.headers) {
+        throw GraphQLOverHTTP.RequestFailure(.contentCoding, responseType: .json)
+      }
+      try begin(isUpload: isUpload, GraphQLOverHTTP.responseType(accepting: head.headers))
+    } catch {
+      single.refuse(error)
+    }
+    return true
+  }
+
+  private func begin(
+    isUpload: Bool, _ type: GraphQLOverHTTP.ResponseType
+  ) throws(GraphQLOverHTTP.RequestFailure) {
+    let batch: RequestBatch
+    do {
+      batch = isUpload ? try upload() : try RequestBatch(json: request.body, limits: limits)
+    } catch let error as UploadError {
+      return refuse(error.status, error.description, "INVALID_UPLOAD", type)
+    } catch let error as GraphQLRequestError {
+      throw GraphQLOverHTTP.RequestFailure(.request(error), responseType: type)
+    } catch {
+      return responder.send(.error(500, "Internal error.", "INTERNAL"))
+    }
+    run(batch, type)
+  }
+
+  private var limits: BatchLimits {
+    var limits = BatchLimits()
+    limits.operations = service.node.limits.operationsPerRequest
+    return limits
+  }
+
+  private func upload() throws -> RequestBatch {
+    var files = UploadLimits()
+    files.files = service.node.limits.uploadedFiles
+    files.fileBytes = service.node.limits.uploadBytes
+    files.operationsBytes = service.node.limits.bodyBytes
+    return try MultipartRequest.read(
+      contentType: request.head.headers["Content-Type"] ?? "", body: request.body, batch: limits, limits: files)
+  }
+
+  /// Answers a body that is not a batch.
+  private func refuse(_ status: Int, _ message: String, _ code: String, _ type: GraphQLOverHTTP.ResponseType) {
+    service.hub.counters.add(.operationsRefused)
+    responder.noteViolation(status, message)
+    let error = ResponseError(message, extensions: ["code": .string(code)])
+    responder.send(
+      status, HTTPHeaders([("Content-Type", type.contentType)]),
+      body: ResponseTree(data: nil, errors: [error]).bytes)
+  }
+
+  private func run(_ batch: RequestBatch, _ type: GraphQLOverHTTP.ResponseType) {
+    let running = BatchedOperation(count: batch.requests.count) { results in
+      let refused = results.count { $0.data == nil }
+      if refused > 0 {
+        service.hub.counters.add(.operationsRefused, refused)
+        service.node.log.write(.info, "Operations of one request were refused.", [(.count, "\(refused)")])
+      }
+      guard batch.isList else { return single.respond(results[0], as: type) }
+      var writer = JSONWriter()
+      writer.beginArray()
+      for result in results { result.write(to: &writer) }
+      writer.endArray()
+      responder.send(200, HTTPHeaders([("Content-Type", type.contentType)]), body: writer.bytes)
+    }
+    for (position, request) in batch.requests.enumerated() {
+      runPart(request) { [weak running] operation, result in
+        if let operation { running?.add(operation) }
+        if let result { running?.finished(position, result) }
+      }
+    }
+    if !running.isOver { responder.follow(closed: { running.cancel() }) }
+    running.allStarted()
+  }
+
+  /// Runs one operation of a batch. `report` gets what can be cancelled, the result, or first one and then the other.
+  private func runPart(_ part: GraphQLRequest, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void) {
+    service.hub.counters.add(.operations)
+    switch service.prepare(part, for: request.caller) {
+    case .failure(let refusal):
+      if let violation = refusal.violation { responder.noteViolation(400, violation) }
+      report(nil, refusal.tree)
+    case .success(let prepared):
+      guard prepared.plan.kind != .subscription else {
+        let error = ResponseError(
+          "A subscription is a request of its own.", extensions: ["code": "UNSUPPORTED_OPERATION"])
+        return report(nil, ResponseTree(data: nil, errors: [error]))
+      }
+      let operation = service.runner.run(prepared.plan, variables: part.variables, scope: prepared.scope) { result in
+        report(nil, prepared.marked(result))
+      }
+      if let operation { report(operation, nil) }
+    }
+  }
+}

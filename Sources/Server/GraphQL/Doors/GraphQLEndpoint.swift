@@ -1,0 +1,79 @@
+internal import MartletWireProtocols
+
+/// The paths at which GraphQL is served, as rows of the server's table.
+///
+/// `/graphql` takes requests and WebSockets, `/graphql/stream` answers by server-sent events whatever it is asked, and
+/// `/graphql/realtime` is where AppSync's clients look for their WebSocket.
+struct GraphQLEndpoint {
+  let service: GraphQLService
+
+  init(_ service: GraphQLService) {
+    self.service = service
+  }
+
+  private static let methods = ["GET", "POST", "PUT", "DELETE"]
+
+  var rows: [Endpoint] {
+    var rows: [Endpoint] = []
+    if let path = PathPattern("/graphql") {
+      rows.append(
+        Endpoint(
+          path, methods: Self.methods, sharing: .configured, bodyBytes: bodyBytes, admission: admission,
+          upgrade: upgrade, respond: { answer($0, $1, asStream: false) }))
+    }
+    if let path = PathPattern("/graphql/stream") {
+      rows.append(
+        Endpoint(
+          path, methods: Self.methods, sharing: .configured, bodyBytes: bodyBytes, admission: admission,
+          respond: { answer($0, $1, asStream: true) }))
+    }
+    if let path = PathPattern("/graphql/realtime") {
+      rows.append(
+        Endpoint(
+          path, methods: ["GET"], sharing: .configured, bodyBytes: bodyBytes, admission: { _ in .sameOrigin },
+          upgrade: upgrade, respond: { $1.send(Self.upgradeRequired) }))
+    }
+    return rows
+  }
+
+  private func bodyBytes(_ head: HTTPRequestHead) -> Int {
+    MultipartRequest.isAsked(by: head) ? service.node.limits.uploadBytes : service.node.limits.bodyBytes
+  }
+
+  private func admission(_ head: HTTPRequestHead) -> AdmissionRule {
+    // Browsers cannot set headers on a WebSocket, so the key may come with connection_init.
+    if WebSocketUpgradeRequest.isAsked(by: head), head.path == "/graphql" { return .sameOrigin }
+    return SharedStreams(service).isTicket(head) ? .sameOrigin : .identified
+  }
+
+  // MARK: HTTP
+
+  private func answer(_ request: HTTPRequest, _ responder: HTTPResponder, asStream: Bool) {
+    if SharedStreamExchange(service, request, responder).take() { return }
+    if !asStream, BatchExchange(service, request, responder).take() { return }
+    OperationExchange(service, request, responder).begin(asStream: asStream)
+  }
+
+  private static var upgradeRequired: HTTPAnswer {
+    .text(
+      426, "This path is for WebSockets. Queries and mutations go to /graphql.", headers: [("Upgrade", "websocket")])
+  }
+
+  // MARK: WebSockets
+
+  /// Opens a WebSocket in the dialect that the request asks for.
+  private func upgrade(_ asked: WebSocketUpgradeRequest, _ request: HTTPRequest) -> SocketAnswer {
+    let choice: DialectChoice?
+    do {
+      choice = try DialectChoice.choose(
+        path: request.head.path, query: request.head.query, subprotocols: asked.subprotocols)
+    } catch {
+      return .refuse(.text(400, "\(error)", note: .violation))
+    }
+    var caller = request.caller
+    if caller.grant == nil, let authorization = choice?.authorization {
+      caller = service.transport.admission.caller(payload: authorization) ?? caller
+    }
+    return .open(subprotocol: choice?.dialect.subprotocol, GraphQLSession(service, choice, caller))
+  }
+}

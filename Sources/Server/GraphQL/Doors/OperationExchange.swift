@@ -1,0 +1,168 @@
+internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletWireProtocols
+
+/// One request over HTTP that carries one operation, and its answer: whole, in parts, or as a stream of results.
+struct OperationExchange {
+  let service: GraphQLService
+  let request: HTTPRequest
+  let responder: HTTPResponder
+
+  init(_ service: GraphQLService, _ request: HTTPRequest, _ responder: HTTPResponder) {
+    self.service = service
+    self.request = request
+    self.responder = responder
+  }
+
+  /// - Parameter asStream: whether the path answers by an event stream whatever the client accepts.
+  func begin(asStream: Bool) {
+    do {
+      execute(
+        asStream
+          ? try GraphQLOverHTTP.acceptEventStream(request.head, body: request.body)
+          : try GraphQLOverHTTP.accept(request.head, body: request.body))
+    } catch {
+      refuse(error)
+    }
+  }
+
+  private func execute(_ accepted: GraphQLOverHTTP.Accepted) {
+    // The stream that the client would rather have than one piece.
+    let preferred = accepted.prefersStream ? accepted.stream : nil
+    switch service.prepare(accepted.request, for: request.caller) {
+    case .failure(let refusal):
+      // Errors are reported inside a stream that is preferred: a browser's EventSource cannot read the body of any other
+      // response.
+      if let preferred { return openStream(preferred, accepted.request) }
+      service.hub.counters.add(.operations)
+      service.hub.counters.add(.operationsRefused)
+      refuse(refusal, accepted.responseType)
+    case .success(let prepared):
+      switch prepared.plan.kind {
+      case .subscription:
+        if let stream = accepted.stream { return openStream(stream, accepted.request) }
+        refuse(GraphQLOverHTTP.RequestFailure(.subscriptionNotServed, responseType: accepted.responseType))
+      case .mutation where accepted.isGET:
+        refuse(GraphQLOverHTTP.RequestFailure(.mutationOverGET, responseType: accepted.responseType))
+      case .query, .mutation:
+        // Multipart is for subscriptions; a client may ask for it with everything.
+        if let preferred, preferred == .eventStream || (accepted.parts == nil && !accepted.acceptsOnePiece) {
+          return openStream(preferred, accepted.request)
+        }
+        service.hub.counters.add(.operations)
+        if let parts = accepted.parts, prepared.plan.hasIncrementalDirectives || !accepted.acceptsOnePiece {
+          return runInParts(prepared, accepted, parts)
+        }
+        run(prepared, accepted)
+      }
+    }
+  }
+
+  private func run(_ prepared: PreparedOperation, _ accepted: GraphQLOverHTTP.Accepted) {
+    let running = service.runner.run(
+      prepared.plan, variables: accepted.request.variables, scope: prepared.scope
+    ) { result in
+      if result.data == nil { service.hub.counters.add(.operationsRefused) }
+      respond(prepared.marked(result), as: accepted.responseType)
+    }
+    if let running { responder.follow(closed: { running.cancel() }) }
+  }
+
+  // MARK: Several pieces
+
+  /// Executes an operation whose client takes the response in parts, each a part of a multipart body
+  /// (docs/PROTOCOL.md, "Responses in parts").
+  private func runInParts(
+    _ prepared: PreparedOperation, _ accepted: GraphQLOverHTTP.Accepted, _ parts: IncrementalAccept
+  ) {
+    let format: IncrementalFormat
+    switch parts {
+    case .current: format = .current
+    case .older: format = .older
+    }
+    var writer = MultipartWriter.dash
+    let running = service.runner.run(
+      prepared.plan, variables: accepted.request.variables, scope: prepared.scope, format: format
+    ) { given in
+      var payload = given
+      if responder.isWaiting {
+        payload = Self.marked(given, prepared)
+        if case .whole(let tree) = payload, accepted.acceptsOnePiece {
+          respond(tree, as: accepted.responseType)
+          return true
+        }
+        responder.start(200, HTTPHeaders([("Content-Type", parts.contentType)]))
+      }
+      var bytes: [UInt8] = []
+      writer.part(payload.bytes(format), to: &bytes)
+      if !payload.hasNext { writer.end(to: &bytes) }
+      let keepsUp = responder.write(bytes)
+      if !payload.hasNext { responder.finish() }
+      return keepsUp
+    }
+    if let running { responder.follow(drained: { running.readerCaughtUp() }, closed: { running.cancel() }) }
+  }
+
+  private static func marked(_ payload: IncrementalPayload, _ prepared: PreparedOperation) -> IncrementalPayload {
+    switch payload {
+    case .whole(let tree): .whole(prepared.marked(tree))
+    case .initial(let tree, let update): .initial(prepared.marked(tree), update)
+    case .update: payload
+    }
+  }
+
+  /// Answers with the results of an operation as they come.
+  private func openStream(_ media: HTTPStreamMedia, _ asked: GraphQLRequest) {
+    guard !service.transport.isDraining else { return responder.send(.draining, closing: true) }
+    // A document that cannot be read is refused later; it has no say in what the stream carries.
+    let wishes = try? RequestContinuity(extensions: asked.extensions)
+    let continuity = Continuity(cursors: wishes.map { $0.cursors || $0.resume != nil } ?? false)
+    let session = GraphQLSession(service, streaming: media, continuity, request.caller)
+    session.begin(
+      HTTPStream(responder, media), asked, service.transport.admission.credentials(of: request.head))
+  }
+
+  // MARK: Answers in one piece
+
+  /// Answers a request that cannot be read as an operation.
+  func refuse(_ failure: GraphQLOverHTTP.RequestFailure) {
+    service.hub.counters.add(.operationsRefused)
+    let response = failure.response
+    let status = service.node.statusCodes == .draft ? failure.draftStatus : response.head.status
+    responder.noteViolation(status, "\(failure)")
+    responder.send(status, response.head.headers, body: response.body)
+  }
+
+  /// Answers an operation that is not run.
+  private func refuse(_ refusal: Refusal, _ type: GraphQLOverHTTP.ResponseType) {
+    switch refusal {
+    case .invalid(_, let document): respond(refusal.tree, as: type, document: document)
+    case .scope: respond(refusal.tree, as: type)
+    case .persisted:
+      // A member of the request that is wrong is 400 as any other. That a document is not known is 200 in either type,
+      // as clients look for it only there; no cache may keep it.
+      var headers = HTTPHeaders([("Content-Type", type.contentType)])
+      var status = 200
+      if let violation = refusal.violation {
+        responder.noteViolation(400, violation)
+        status = 400
+      } else {
+        headers.append("Cache-Control", "private, no-cache, must-revalidate")
+      }
+      responder.send(service.node.statusCodes == .draft ? 422 : status, headers, body: refusal.tree.bytes)
+    }
+  }
+
+  /// - Parameter document: the document that could not be prepared, if that is why there is no data.
+  func respond(_ result: ResponseTree, as type: GraphQLOverHTTP.ResponseType, document: String? = nil) {
+    let status: Int
+    switch service.node.statusCodes {
+    case .audited: status = GraphQLOverHTTP.status(result.data == nil ? .refused : .executed, as: type)
+    case .draft:
+      let isParsed = document.map { (try? Parser.parse(Array($0.utf8))) != nil } ?? true
+      status = GraphQLOverHTTP.draftStatus(
+        hasData: result.data != nil, hasErrors: !result.errors.isEmpty, isParsed: isParsed)
+    }
+    responder.send(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
+  }
+}

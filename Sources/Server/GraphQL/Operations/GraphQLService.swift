@@ -1,0 +1,113 @@
+internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletRuntime
+internal import MartletSockets
+internal import MartletStore
+internal import MartletWireProtocols
+
+/// What one loop does with GraphQL requests, by whichever door they come: HTTP, a batch, a shared event stream, a socket.
+///
+/// Confined to its loop.
+final class GraphQLService {
+  unowned let hub: LoopHub
+  private var plans: PlanCache<PlannedDocument>
+  /// One copy of each selection that groups use, by its signature.
+  private var selections: [[UInt8]: RecordSelection] = [:]
+
+  var node: ServerNode { hub.node }
+  var transport: LoopTransport { hub.transport }
+  var runner: OperationRunner { hub.runner }
+
+  init(_ hub: LoopHub) {
+    self.hub = hub
+    plans = PlanCache(capacity: hub.node.limits.cachedPlans)
+  }
+
+  /// Finds the document of a request, validates and plans it, and makes its scope: everything before it runs.
+  func prepare(_ request: GraphQLRequest, for caller: Caller) -> Result<PreparedOperation, Refusal> {
+    let document: String
+    do {
+      document = try self.document(of: request)
+    } catch {
+      return .failure(.persisted(error))
+    }
+    let planned: PlannedDocument
+    do {
+      planned = try plan(document, operationName: request.operationName)
+    } catch {
+      return .failure(.invalid(error, document: document))
+    }
+    do {
+      let scope = try scope(for: planned.plan, request, caller)
+      return .success(PreparedOperation(plan: planned.plan, canonical: planned.canonical, scope: scope))
+    } catch {
+      return .failure(.scope(error))
+    }
+  }
+
+  /// The document of a request: its own, or the one it names by hash. One that comes with its hash is kept.
+  private func document(of request: GraphQLRequest) throws(PersistedOperationError) -> String {
+    // Nearly every request has no extensions at all.
+    guard !request.extensions.isEmpty, let operation = try PersistedOperation(extensions: request.extensions) else {
+      return request.query
+    }
+    guard node.limits.persistedOperations > 0 else { throw .notSupported }
+    guard !request.query.isEmpty else {
+      guard let known = node.persisted.withLock({ $0.document(operation) }) else { throw .notFound }
+      return known
+    }
+    guard Digest.sha256(Array(request.query.utf8)) == operation.hash else { throw .hashMismatch }
+    node.persisted.withLock { $0.keep(request.query, as: operation) }
+    return request.query
+  }
+
+  /// Parses, validates and plans a document, or returns what is kept from an equal one.
+  private func plan(_ query: String, operationName: String?) throws(RequestErrors) -> PlannedDocument {
+    let document = Array(query.utf8)
+    if let known = plans.plan(document: document, operation: operationName) {
+      hub.counters.add(.planHits)
+      return known
+    }
+    hub.counters.add(.planMisses)
+    let plan = try node.schema.makePlan(document, operationName: operationName)
+    var canonical: [UInt8] = []
+    // It parsed a moment ago; printing drops what carries no meaning, so that equal documents become equal bytes.
+    if plan.kind == .subscription, let parsed = try? Parser.parse(document) {
+      canonical = Array(Printer.text(of: parsed).utf8)
+    }
+    let planned = PlannedDocument(plan: plan, canonical: canonical)
+    plans.keep(planned, document: document, operation: operationName)
+    return planned
+  }
+
+  /// The scope of one request: where the store delivers to and, for a numbered write, its number.
+  private func scope(
+    for plan: OperationPlan, _ request: GraphQLRequest, _ caller: Caller
+  ) throws(ResolverError) -> RequestScope {
+    let continuity: RequestContinuity
+    do {
+      continuity = try RequestContinuity(extensions: request.extensions)
+    } catch {
+      throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
+    }
+    guard plan.kind == .mutation, let write = continuity.write else {
+      return RequestScope(destination: hub.destination)
+    }
+    let fields = plan.variant(for: [:]).selection.fields
+    guard fields.count == 1 else {
+      throw ResolverError("A numbered write has exactly one mutation field.", extensions: ["code": "BAD_USER_INPUT"])
+    }
+    return RequestScope(
+      destination: hub.destination, writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
+  }
+
+  /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.
+  func shared(_ selection: RecordSelection?) -> RecordSelection? {
+    guard let selection else { return nil }
+    let signature = selection.signature
+    if let known = selections[signature] { return known }
+    if selections.count >= node.limits.cachedPlans { selections.removeAll() }
+    selections[signature] = selection
+    return selection
+  }
+}

@@ -1,0 +1,66 @@
+internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+internal import MartletJSON
+internal import MartletWireProtocols
+
+/// A document's plan and its canonical bytes, which equal documents share.
+struct PlannedDocument: Sendable {
+  let plan: OperationPlan
+  /// Empty for queries and mutations.
+  let canonical: [UInt8]
+}
+
+/// An operation that is ready to run: planned, and with the scope of its request.
+struct PreparedOperation: Sendable {
+  let plan: OperationPlan
+  let canonical: [UInt8]
+  let scope: RequestScope
+
+  /// A result with what the server adds to it: over HTTP, that it remembers write numbers, as `connection_ack` says on a
+  /// socket.
+  func marked(_ result: ResponseTree) -> ResponseTree {
+    guard scope.writeID != nil else { return result }
+    var result = result
+    result.extensions["martlet"] = ["writes": true]
+    return result
+  }
+}
+
+/// Why an operation is not run.
+enum Refusal: Error {
+  /// It names a document by a hash, and there is none or may be none.
+  case persisted(PersistedOperationError)
+  /// The document cannot be parsed or does not fit the schema, or no operation in it can be chosen.
+  case invalid(RequestErrors, document: String)
+  /// The request's extensions cannot be taken.
+  case scope(ResolverError)
+
+  /// The errors that a client is answered with, by whichever door.
+  var errors: [ResponseError] {
+    switch self {
+    case .persisted(let error): [ResponseError(error.description, extensions: ["code": .string(error.code)])]
+    case .invalid(let error, _): error.errors.map { ResponseError($0) }
+    case .scope(let error): [ResponseError(error.message, extensions: error.extensions)]
+    }
+  }
+
+  var tree: ResponseTree { ResponseTree(data: nil, errors: errors) }
+
+  /// The rule of the protocol that the client broke; nil for what is not a fault, such as a document that is not known.
+  var violation: String? {
+    switch self {
+    case .persisted(let error): error.isFault ? error.description : nil
+    case .invalid, .scope: nil
+    }
+  }
+}
+
+extension PersistedOperationError {
+  /// Whether the client broke a rule. A document that is not known is not a fault of the client.
+  var isFault: Bool {
+    switch self {
+    case .notFound, .notSupported: false
+    case .hashMismatch, .malformedHash, .version: true
+    }
+  }
+}

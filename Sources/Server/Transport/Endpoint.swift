@@ -1,0 +1,79 @@
+internal import MartletSockets
+internal import MartletWireProtocols
+
+/// One row of the table that a server's HTTP requests are dispatched by.
+///
+/// Whatever is in the row holds before `respond` is called: the method, the sharing with pages of other origins, the
+/// refusal under load, the length of the body and the admission of the caller are judged when the head has arrived.
+struct Endpoint {
+  /// Whether pages of other origins may use the endpoint, as the access configuration says.
+  enum Sharing: Sendable {
+    /// Browsers show an answer to pages of the server's own origin alone.
+    case none
+    /// Preflights are answered, and the origins that may use the server may read the answers.
+    case configured
+  }
+
+  let path: PathPattern
+  /// The methods that `respond` takes, in the order in which `Allow` names them. `OPTIONS` is answered by the table.
+  let methods: [String]
+  let sharing: Sharing
+  /// Whether requests are refused unread while the loop is late. Pages for operators are not: they tell why.
+  let isShedWhenLate: Bool
+  /// Bytes of the body that a request may bring.
+  let bodyBytes: (HTTPRequestHead) -> Int
+  /// What has to be established of the caller before the body is read.
+  let admission: (HTTPRequestHead) -> AdmissionRule
+  let respond: (HTTPRequest, HTTPResponder) -> Void
+  /// Opens a WebSocket; nil for an endpoint that has none.
+  let upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)?
+
+  init(
+    _ path: PathPattern, methods: [String], sharing: Sharing = .none, isShedWhenLate: Bool = true,
+    bodyBytes: @escaping (HTTPRequestHead) -> Int, admission: @escaping (HTTPRequestHead) -> AdmissionRule,
+    upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)? = nil,
+    respond: @escaping (HTTPRequest, HTTPResponder) -> Void
+  ) {
+    self.path = path
+    self.methods = methods
+    self.sharing = sharing
+    self.isShedWhenLate = isShedWhenLate
+    self.bodyBytes = bodyBytes
+    self.admission = admission
+    self.upgrade = upgrade
+    self.respond = respond
+  }
+}
+
+/// A request whose body has arrived and whose caller was admitted.
+struct HTTPRequest {
+  let head: HTTPRequestHead
+  let body: [UInt8]
+  /// What stands for the braces of the endpoint's path.
+  let path: String
+  let caller: Caller
+}
+
+/// What has to be established of a caller before its request is served.
+enum AdmissionRule {
+  /// Nothing: pages for probes.
+  case open
+  /// That no page of another origin sent the request. Credentials are read where they come along.
+  case sameOrigin
+  /// The same, and that the request shows credentials that are accepted.
+  case identified
+}
+
+/// What becomes of a request for a WebSocket.
+enum SocketAnswer {
+  /// It is opened; the handler owns it from then on.
+  case open(subprotocol: String?, any SocketEndpoint)
+  /// No WebSocket; the connection ends with this answer.
+  case refuse(HTTPAnswer)
+}
+
+/// What an upgraded connection is given to. Any protocol over WebSocket is one.
+protocol SocketEndpoint: WebSocketHandler {
+  /// The upgrade has been answered; called once, before anything is received.
+  func opened(_ socket: WebSocketChannel)
+}

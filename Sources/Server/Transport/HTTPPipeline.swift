@@ -1,0 +1,311 @@
+internal import MartletRuntime
+internal import MartletSockets
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
+/// The requests of one connection, one after the other: each is judged by its head, read, handed to its endpoint and
+/// answered before the next is parsed.
+///
+/// Confined to its loop.
+final class HTTPPipeline {
+  /// The request that is being read.
+  private struct Incoming {
+    let head: HTTPRequestHead
+    let verdict: RequestVerdict
+    var body: [UInt8] = []
+    /// Bytes of a body that nobody will read, and that were dropped.
+    var dropped = 0
+  }
+
+  private unowned let connection: HTTPConnection
+  private let transport: LoopTransport
+  let channel: any ByteChannel
+  private let judge: RequestJudge
+  private var machine: HTTPServerMachine
+  private var incoming: Incoming?
+  /// Answers the present request; nil while none waits for its answer.
+  private var responder: HTTPResponder?
+  /// Lets the page that asks read the answer, where it is at another origin.
+  private var sharing: [(String, String)] = []
+  /// The statuses of violations that were logged of this connection.
+  private var notedStatuses: [Int] = []
+  /// Set while received bytes are handled, so that answers do not parse the next request beneath it.
+  private var isHandling = false
+  /// Whether the connection has ended or been given to a WebSocket.
+  private var isOver = false
+  private var timer: LoopTimer?
+
+  init(_ connection: HTTPConnection) {
+    self.connection = connection
+    transport = connection.transport
+    channel = connection.channel
+    judge = RequestJudge(transport: connection.transport, peerIsLoopback: connection.channel.peerIsLoopback)
+    var limits = HTTPLimits()
+    // Each endpoint holds its requests to a length of its own when the head has come.
+    limits.bodyBytes = max(transport.limits.bodyBytes, transport.limits.uploadBytes)
+    limits.startLineBytes = transport.limits.requestLineBytes
+    limits.headerBytes = transport.limits.headerBytes
+    machine = HTTPServerMachine(limits: limits)
+    armTimer(transport.limits.requestTimeout)
+  }
+
+  // MARK: Time
+
+  private func armTimer(_ timeout: Duration) {
+    timer?.cancel()
+    timer = transport.loop.schedule(at: transport.loop.now + timeout) { [weak self] in self?.expire() }
+  }
+
+  /// Ends a connection that is idle for too long, and answers a request that does not arrive.
+  private func expire() {
+    guard !isOver, responder == nil else { return }
+    if machine.isIdle || machine.responding != .waiting {
+      channel.closeAfterFlush()
+    } else {
+      noteViolation(408, "the request did not arrive in time")
+      send(408, HTTPHeaders(), body: [], closing: true)
+    }
+  }
+
+  // MARK: Reading
+
+  func received(_ bytes: borrowing RawSpan) {
+    guard !isOver else { return }
+    if machine.isIdle { armTimer(transport.limits.requestTimeout) }
+    var events: [HTTPServerEvent] = []
+    isHandling = true
+    machine.receive(bytes, events: &events)
+    handle(events)
+    isHandling = false
+    readNext()
+  }
+
+  /// Takes up a pipelined request, and decides whether to read on.
+  private func readNext() {
+    guard !isOver else { return }
+    channel.isReading = machine.wantsBytes
+    if isHandling { return }
+    isHandling = true
+    var events: [HTTPServerEvent] = []
+    repeat {
+      events.removeAll(keepingCapacity: true)
+      machine.advance(&events)
+      handle(events)
+    } while !events.isEmpty && !isOver && machine.responding == .waiting
+    isHandling = false
+    if !isOver, machine.isIdle { armTimer(transport.limits.idleTimeout) }
+  }
+
+  private func handle(_ events: [HTTPServerEvent]) {
+    for event in events where !isOver {
+      switch event {
+      case .request(let head, let expectsContinue): begin(head, expectsContinue: expectsContinue)
+      case .body(let piece): take(piece)
+      case .requestEnded: dispatch()
+      case .failed(let failure): fail(failure)
+      }
+    }
+  }
+
+  private func begin(_ head: HTTPRequestHead, expectsContinue: Bool) {
+    sharing = []
+    let verdict = judge.verdict(on: head, sharing: &sharing)
+    incoming = Incoming(head: head, verdict: verdict)
+    switch verdict {
+    case .admitted:
+      if expectsContinue { channel.write { machine.sendContinue(to: &$0.bytes) } }
+    case .answered(let answer):
+      // Nothing of a body is read that is not needed; what is small is dropped, so that the connection can be kept.
+      if expectsContinue || RequestJudge.declaredLength(of: head) > transport.limits.refusedBodyBytes {
+        refuseNow(answer)
+      }
+    }
+  }
+
+  private func take(_ piece: [UInt8]) {
+    guard var request = incoming else { return }
+    // One owner of the bytes, so that appending does not copy them.
+    incoming = nil
+    switch request.verdict {
+    case .admitted(let endpoint, _, _):
+      request.body.append(contentsOf: piece)
+      if request.body.count > endpoint.bodyBytes(request.head) { return refuseNow(RequestJudge.tooLarge) }
+    case .answered(let answer):
+      request.dropped += piece.count
+      if request.dropped > transport.limits.refusedBodyBytes { return refuseNow(answer) }
+    }
+    incoming = request
+  }
+
+  /// Answers before the request has arrived whole, and ends the connection: skipping the rest could take for ever.
+  private func refuseNow(_ answer: HTTPAnswer) {
+    incoming = nil
+    timer?.cancel()
+    send(answer, closing: true)
+  }
+
+  private func fail(_ failure: HTTPFailure) {
+    sharing = []
+    incoming = nil
+    guard machine.responding == .waiting else {
+      noteViolation(failure.status, "\(failure)")
+      return channel.abort()
+    }
+    send(.text(failure.status, "\(failure)", note: .violation), closing: true)
+  }
+
+  // MARK: Dispatching
+
+  private func dispatch() {
+    guard let request = incoming else { return }
+    incoming = nil
+    transport.tally.add(.requests)
+    timer?.cancel()
+    switch request.verdict {
+    case .answered(let answer): send(answer, closing: false)
+    case .admitted(let endpoint, let path, let caller):
+      let whole = HTTPRequest(head: request.head, body: request.body, path: path, caller: caller)
+      if let upgrade = endpoint.upgrade, WebSocketUpgradeRequest.isAsked(by: request.head) {
+        return self.upgrade(whole, upgrade)
+      }
+      let responder = HTTPResponder(request.head, on: self)
+      self.responder = responder
+      endpoint.respond(whole, responder)
+    }
+  }
+
+  private func upgrade(
+    _ request: HTTPRequest, _ choose: (WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer
+  ) {
+    let asked: WebSocketUpgradeRequest
+    do {
+      asked = try WebSocketUpgradeRequest(request.head)
+    } catch {
+      let headers = error.status == 426 ? [("Sec-WebSocket-Version", "13")] : []
+      return send(.text(error.status, "\(error)", headers: headers, note: .violation), closing: true)
+    }
+    guard !transport.isDraining else { return send(.draining, closing: true) }
+    switch choose(asked, request) {
+    case .refuse(let answer): send(answer, closing: true)
+    case .open(let subprotocol, let endpoint):
+      let deflate = WebSocketDeflateSettings().accept(asked.extensions)
+      let response = asked.response(subprotocol: subprotocol, deflate: deflate?.response)
+      channel.write { machine.upgrade(response, to: &$0.bytes) }
+      let rest = machine.takeUpgradedBytes()
+      end()
+      let compression = deflate.map { ZlibCompression($0.agreed, isServer: true, pool: transport.zlib) }
+      connection.upgrade(asked, to: endpoint, compression: compression, rest: rest)
+    }
+  }
+
+  // MARK: Answering, for the responder
+
+  func send(_ answer: HTTPAnswer, closing: Bool) {
+    switch answer.note {
+    case .none: break
+    case .violation: noteViolation(answer.status, answer.reason)
+    case .credentials(let message): noteRefusedCredentials(answer.status, message)
+    }
+    send(answer.status, answer.headers, body: answer.body, closing: closing)
+  }
+
+  func send(_ status: Int, _ headers: HTTPHeaders, body: [UInt8], closing: Bool) {
+    guard !isOver, machine.responding == .waiting else { return }
+    if status >= 400 { transport.tally.add(.requestsRefused) }
+    if closing || transport.isDraining { machine.closeAfterResponse() }
+    let head = HTTPResponseHead(status: status, headers: completed(headers))
+    channel.write { machine.respond(head, body: body, to: &$0.bytes) }
+    responseEnded()
+  }
+
+  func start(_ status: Int, _ headers: HTTPHeaders) {
+    guard !isOver, machine.responding == .waiting else { return }
+    if transport.isDraining { machine.closeAfterResponse() }
+    let head = HTTPResponseHead(status: status, headers: completed(headers))
+    channel.write { machine.beginStreaming(head, to: &$0.bytes) }
+  }
+
+  func write(prefix: [UInt8], _ payload: [UInt8], suffix: [UInt8]) -> Bool {
+    channel.write { machine.stream(prefix: prefix, payload: payload, suffix: suffix, to: &$0.bytes) }
+    return channel.pendingBytes <= transport.limits.highWaterBytes
+  }
+
+  func finish() {
+    guard !isOver, case .streaming = machine.responding else { return }
+    channel.write { machine.endStreaming(to: &$0.bytes) }
+    responseEnded()
+  }
+
+  private func responseEnded() {
+    responder = nil
+    if machine.shouldClose { return channel.closeAfterFlush() }
+    readNext()
+  }
+
+  /// The fields of a response, with its date and those for a page at another origin.
+  private func completed(_ headers: HTTPHeaders) -> HTTPHeaders {
+    var headers = headers
+    headers.append("Date", transport.httpDate())
+    for (name, value) in sharing { headers.append(name, value) }
+    return headers
+  }
+
+  // MARK: Faults
+
+  func noteViolation(_ status: Int, _ reason: String) {
+    transport.noteViolation(
+      reason, [(.connection, "\(connection.serial)"), (.status, "\(status)")], isLogged: isNoted(status))
+  }
+
+  func noteRefusedCredentials(_ status: Int, _ message: StaticString) {
+    transport.noteRefusal(message, isLogged: isNoted(status))
+  }
+
+  /// Whether a violation with this status was logged of this connection; from now on it was.
+  private func isNoted(_ status: Int) -> Bool {
+    if notedStatuses.contains(status) { return true }
+    notedStatuses.append(status)
+    return false
+  }
+
+  // MARK: The connection
+
+  func drained() {
+    responder?.clientCaughtUp()
+  }
+
+  func drain() {
+    guard !isOver else { return }
+    machine.closeAfterResponse()
+    if machine.shouldClose { channel.closeAfterFlush() }
+  }
+
+  var awaitsPeerOnly: Bool { responder == nil && machine.shouldClose && channel.pendingBytes == 0 }
+
+  /// The client has sent everything. True when the answer under way is still worth sending.
+  func peerFinished() -> Bool {
+    if let responder, responder.endsWithPeer {
+      self.responder = nil
+      responder.connectionClosed()
+      return false
+    }
+    var events: [HTTPServerEvent] = []
+    machine.inputEnded(events: &events)
+    handle(events)
+    return responder != nil
+  }
+
+  func closed() {
+    let responder = responder
+    end()
+    responder?.connectionClosed()
+  }
+
+  private func end() {
+    isOver = true
+    timer?.cancel()
+    timer = nil
+    incoming = nil
+    responder = nil
+  }
+}
