@@ -116,7 +116,7 @@ let floor4: [Target] = [
       "Loop", "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
       "GraphQLStore", "SQLiteStore")
-      + ["Martlet"],
+      + ["Martlet", "CMartletSystem"],
     path: "Sources/Command", swiftSettings: strict),
   // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.
   .executableTarget(
@@ -210,6 +210,8 @@ let suites: [Target] = [
   suite("House", []),
 ]
 
+let command = Product.executable(name: "martlet", targets: ["MartletCommand"])
+
 let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
   .library(name: "MartletHTTP", targets: ["MartletHTTP"]),
@@ -217,7 +219,7 @@ let products: [Product] = [
   .library(name: "MartletPublishers", targets: ["MartletPublishers"]),
   .library(name: "MartletTesting", targets: ["MartletTesting"]),
   .library(name: "MartletSQLiteStore", targets: ["MartletSQLiteStore"]),
-  .executable(name: "martlet", targets: ["MartletCommand"]),
+  command,
   .plugin(name: "MartletGeneratePlugin", targets: ["MartletGeneratePlugin"]),
 ]
 
@@ -248,6 +250,7 @@ let chosen = Context.environment["MARTLET_SUITES"]
 let package = Package(
   name: "martlet",
   platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
-  products: chosen == nil ? products : [],
+  // Tests run the command under the name of its product.
+  products: chosen.map { $0.contains("MartletCommand") ? [command] : [] } ?? products,
   targets: everything.filter { chosen?.contains($0.name) ?? true }
 )

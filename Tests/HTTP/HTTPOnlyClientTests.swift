@@ -34,6 +34,7 @@ import Testing
   private func serving(_ body: (URL) async throws -> Void) async throws {
     var configuration = ServerConfiguration(schema: Self.schema)
     configuration.access = .development
+    configuration.log = .silent
     configuration.port = 0
     configuration.loops = 1
     configuration.resolvers = { resolvers in

@@ -24,6 +24,7 @@ final class OurServer: Sendable {
     var configuration = ServerConfiguration(schema: Self.schema)
     if key == nil {
       configuration.access = .development
+      configuration.log = .silent
     } else {
       // The SHA-256 of "interoperation".
       configuration.access = .keys(

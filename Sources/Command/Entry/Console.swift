@@ -16,14 +16,24 @@ enum Console {
     write(text, to: .standardError)
   }
 
-  /// Whether somebody watches standard error.
+  /// Writes a line of a server: when the descriptor does not take it at once, the line is lost. A server serves on when
+  /// what it writes to is full, closed or never read.
+  static func announce(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
+    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    guard unsafe poll(&state, 1, 0) == 1, state.revents & Int16(POLLOUT) != 0 else { return }
+    // A pipe that is ready takes a line of this length without blocking (PIPE_BUF).
+    try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(
+      contentsOf: Data((line + "\n").utf8.prefix(4_096)))
+  }
+
+  /// Whether standard error is a terminal.
   static var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
 
   private static func write(_ text: String, to handle: FileHandle) {
     do {
       try handle.write(contentsOf: Data(text.utf8))
     } catch {
-      // The reader is gone (a closed pipe): there is nobody left to tell, and nothing more to do.
+      // The reader is gone (a closed pipe), and output is what the command is for.
       exit(ExitCode.io.rawValue)
     }
   }

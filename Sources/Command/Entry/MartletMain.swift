@@ -4,6 +4,7 @@ import Foundation
 @main
 enum MartletMain {
   static func main() async {
+    StandardStreams.prepare()
     exit(await Dispatcher.run(Array(CommandLine.arguments.dropFirst())).rawValue)
   }
 }

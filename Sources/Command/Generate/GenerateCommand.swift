@@ -59,6 +59,7 @@ enum GenerateCommand: Subcommand {
     let schema: Schema
     if let url = settings.schema.first, url.contains("://") {
       guard settings.schema.count == 1 else { throw UsageError("A server's schema cannot be joined with files.") }
+      try await ServerWait.wait(for: try OperationInput.url(url), arguments)
       schema = try await introspect(try OperationInput.url(url), headers: try OperationInput.headers(arguments))
     } else {
       schema = try folder.schema()

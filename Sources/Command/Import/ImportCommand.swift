@@ -33,6 +33,7 @@ enum ImportCommand: Subcommand {
     let (model, file) = (arguments.operands[1], arguments.operands[2])
     let bytes = Array(try NamedFile.text(file).utf8)
     var reader = try RowReader(bytes, format: try format(arguments, file: file))
+    try await ServerWait.wait(for: url, arguments)
     let remote = try Remote(url: url, headers: try OperationInput.headers(arguments), attempts: 5)
     let answer: JSONObject
     if let schema = arguments.value("schema") {

@@ -18,7 +18,8 @@ struct OperationInput {
   ]
 
   static let connectionOptions: [CommandSpecification.Option] = [
-    .init(name: "header", value: "N:V", help: "send this header field, such as x-api-key:…", repeats: true)
+    .init(name: "header", value: "N:V", help: "send this header field, such as x-api-key:…", repeats: true),
+    ServerWait.option,
   ]
 
   static let options: [CommandSpecification.Option] =

@@ -51,6 +51,7 @@ enum SingleOperation {
     let remote = try Remote(
       url: input.url, headers: input.headers, attempts: 0, subscribingBy: .multipart,
       persists: arguments.has("persisted"))
+    try await ServerWait.wait(for: input.url, arguments)
     let response = try await remote.perform(input, isMutation: isMutation)
     let value = JSONValue.object(response)
     Console.out(arguments.has("compact") ? value.description : JSONText.pretty(value))

@@ -49,6 +49,7 @@ enum SubscribeCommand: Subcommand {
     }
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
     let remote = try Remote(url: input.url, headers: input.headers, attempts: attempts, subscribingBy: spoken)
+    try await ServerWait.wait(for: input.url, arguments)
     let attemptsMade = remote.client.connectionEvents
     let stream = remote.client.subscribe(
       input.document, variables: input.variables, operationName: input.operationName, as: JSONValue.self,

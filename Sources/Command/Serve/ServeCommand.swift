@@ -19,7 +19,13 @@ enum ServeCommand: Subcommand {
       .init(name: "operations-per-connection", value: "N", help: "live operations of one connection (default 100)"),
       .init(name: "loops", value: "N", help: "event loops (default: one fewer than cores)"),
       .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
-      .init(name: "log-level", value: "LEVEL", help: "debug, info, warning or error (default info)"),
+      .init(
+        name: "log-level", value: "LEVEL", help: "debug, info, warning or error (default info)",
+        choices: Log.Level.allCases.map { "\($0)" }),
+      .init(
+        name: "log-format", value: "FORMAT",
+        help: "text, or json for one object a line (default: text on a terminal, else json)",
+        choices: Log.Format.allCases.map(\.rawValue)),
     ],
     examples: [
       ("martlet serve schema.graphql --data data --dev", "serves on http://127.0.0.1:8080/graphql"),
@@ -31,15 +37,18 @@ enum ServeCommand: Subcommand {
     ],
     discussion:
       "SIGINT and SIGTERM stop it gracefully: clients are told to come back and resume where they were. SIGHUP reads "
-      + "the access file and the certificate again. Log entries go to standard error, one JSON object a line.")
+      + "the access file and the certificate again. The log goes to standard error. When it cannot be written, entries "
+      + "are dropped and a later one says how many; the server serves on.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
     let configuration = try Self.configuration(arguments)
     let server: GraphQLServer
     do {
       server = try GraphQLServer(configuration)
-      server.onFailure { reason in
-        Console.error("The disk failed, nothing is acknowledged any more: \(reason)")
+      let log = configuration.log
+      server.onFailure { _ in
+        // The server has logged the reason.
+        log.flush()
         exit(ExitCode.io.rawValue)
       }
       try server.start()
@@ -53,12 +62,12 @@ enum ServeCommand: Subcommand {
     let signals = Signals.sequence([SIGINT, SIGTERM, SIGHUP])
     let scheme = configuration.certificate == nil ? "http" : "https"
     let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
-    Console.out("Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql")
+    Console.announce("Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql")
     for await signal in signals {
       guard signal == SIGHUP else { break }
       Self.reload(server, accessFile: arguments.value("access"))
     }
-    Console.out("Stopping; clients will resume.")
+    Console.announce("Stopping; clients will resume.")
     await server.stop()
     return .success
   }
@@ -96,7 +105,9 @@ enum ServeCommand: Subcommand {
     }
     configuration.loops = try arguments.integer("loops", in: 1...256)
     configuration.allowsDropping = arguments.has("allow-dropping")
-    configuration.log = TextLog.log(level: try TextLog.level(arguments.value("log-level") ?? "info"))
+    let level = Log.Level.allCases.first { "\($0)" == arguments.value("log-level") } ?? .info
+    let format = arguments.value("log-format").flatMap { Log.Format(rawValue: $0) }
+    configuration.log = .standardError(format ?? (Console.isWatched ? .text : .jsonLines), level: level)
     return configuration
   }
 
@@ -112,11 +123,11 @@ enum ServeCommand: Subcommand {
   private static func reload(_ server: GraphQLServer, accessFile path: String?) {
     do {
       try server.reload(access: try path.map { try accessFile($0) })
-      Console.error("Reloaded.")
+      Console.announce("Reloaded.", to: STDERR_FILENO)
     } catch let failure as CommandFailure {
-      Console.error("Not reloaded, the old keys stay in force: \(failure.message)")
+      Console.announce("Not reloaded, the old keys stay in force: \(failure.message)", to: STDERR_FILENO)
     } catch {
-      Console.error("Not reloaded: \(error)")
+      Console.announce("Not reloaded: \(error)", to: STDERR_FILENO)
     }
   }
 

@@ -1,4 +1,5 @@
 internal import CMartletSystem
+internal import MartletRuntime
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -25,22 +26,14 @@ package enum LoopThread {
     #endif
   }
 
-  /// A peer that is gone is an error of the write, not the end of the process. Our own sends say so each time; libraries
-  /// that write for us, such as the TLS of an older libcurl, do not.
-  private static func blockPipeSignals() {
-    var signals = sigset_t()
-    unsafe sigemptyset(&signals)
-    unsafe sigaddset(&signals, SIGPIPE)
-    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-  }
-
   /// Starts a thread; false when the system has none left.
   package static func start(name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
     let body = unsafe Unmanaged.passRetained(
       Body {
         // The system cuts names at 15 bytes.
         unsafe martlet_name_thread(String(name.prefix(15)))
-        blockPipeSignals()
+        // Our own sends ask for no signal each time; libraries that write for us, such as the TLS of an older libcurl, do not.
+        WriteSignals.blockInThread()
         run()
       })
     #if canImport(Darwin)

@@ -1,7 +1,21 @@
+internal import MartletLoop
+internal import MartletRuntime
+internal import MartletVocabulary
+internal import MartletWireProtocols
+
 /// Structured logging: constant messages, values in metadata, nothing secret.
 ///
-/// The server calls `write` from any thread. Metadata never holds headers, payloads or variables, so a token cannot
-/// reach it; keys are a closed enum for the same reason.
+/// Metadata never holds headers, payloads or variables, so that a token cannot reach it; keys are a closed set for the
+/// same reason.
+///
+/// Writing an entry never waits and never fails. Entries go through a bounded queue to a thread of the log's own, which
+/// calls the sink. When the sink is slower than the server, entries are dropped and a later entry says how many. Of
+/// entries that repeat each other only the first few in a minute are written, and one that counts the others.
+///
+/// ```swift
+/// configuration.log = .standardError(.jsonLines, level: .warning)
+/// configuration.log = Log { entry in print(entry.level, entry.message) }
+/// ```
 public struct Log: Sendable {
   /// How much an entry matters.
   public enum Level: Int, Sendable, Comparable, CaseIterable {
@@ -9,7 +23,7 @@ public struct Log: Sendable {
     case debug
     /// What an operator may want to see once.
     case info
-    /// Somebody was refused, or something was retried.
+    /// A client was refused, or something was retried.
     case warning
     /// Something failed that should not.
     case error
@@ -21,43 +35,42 @@ public struct Log: Sendable {
   }
 
   /// What a value in an entry means.
-  public enum Key: String, Sendable {
-    /// The address listened on.
-    case address
-    /// A number of bytes.
-    case bytes
-    /// A close code, or an error's code.
-    case code
+  public struct Key: Sendable, Hashable {
+    /// The key's name, as sinks write it.
+    public let rawValue: String
+
+    private init(_ rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The address the server is bound to.
+    public static let address = Key("address")
     /// A connection's number in this process.
-    case connection
+    public static let connection = Key("connection")
     /// How many.
-    case count
-    /// How long, in words.
-    case duration
-    /// A file's path.
-    case file
-    /// A model's name.
-    case model
-    /// A place in the change log.
-    case offset
-    /// An operation's name or field.
-    case operation
-    /// The address of who is connected.
-    case peer
-    /// The port listened on.
-    case port
+    public static let count = Key("count")
+    /// A field of the schema, such as `Query.forecast`.
+    public static let field = Key("field")
+    /// An operation's name.
+    public static let operation = Key("operation")
+    /// A place in a response, such as `forecast.days.0`.
+    public static let path = Key("path")
+    /// The port the server is bound to.
+    public static let port = Key("port")
     /// Why, in words.
-    case reason
+    public static let reason = Key("reason")
+    /// How many further entries like this one have been left out since the last one that was written.
+    public static let repeated = Key("repeated")
     /// An HTTP status.
-    case status
+    public static let status = Key("status")
     /// The change log's term, with which cursors begin.
-    case term
-    /// A version of schema or format.
-    case version
+    public static let term = Key("term")
   }
 
   /// One entry.
   public struct Entry: Sendable {
+    /// When it was written, in milliseconds since 1970, in UTC.
+    public let milliseconds: Int64
     /// How much it matters.
     public let level: Level
     /// A constant sentence.
@@ -66,23 +79,101 @@ public struct Log: Sendable {
     public let metadata: [(key: Key, value: String)]
   }
 
-  private let level: Level
-  private let sink: @Sendable (Entry) -> Void
+  private enum Delivery: Sendable {
+    case none
+    case direct(@Sendable (Entry) -> Void)
+    case queued(LogWriter)
+  }
 
-  /// A log that hands entries of `level` and above to `sink`. The sink may be called from several threads at once.
-  public init(level: Level = .info, sink: @escaping @Sendable (Entry) -> Void) {
+  private let level: Level
+  private let delivery: Delivery
+
+  private init(_ level: Level, _ delivery: Delivery) {
     self.level = level
-    self.sink = sink
+    self.delivery = delivery
+  }
+
+  /// A log that hands entries of `level` and above to `sink`, one at a time, on a thread of its own.
+  public init(
+    level: Level = .info, limits: LogLimits = LogLimits(), sink: @escaping @Sendable (Entry) -> Void
+  ) {
+    let writer = LogWriter(limits) { entry in
+      sink(entry)
+      return true
+    }
+    self.init(level, .queued(writer))
+  }
+
+  /// A log that calls `sink` on the thread that writes, for tests. Nothing is dropped or left out.
+  package init(direct sink: @escaping @Sendable (Entry) -> Void) {
+    self.init(.debug, .direct(sink))
+  }
+
+  package init(level: Level, writer: LogWriter) {
+    self.init(level, .queued(writer))
   }
 
   /// A log that keeps nothing.
-  public static let silent = Log(level: .error) { _ in }
+  public static let silent = Log(.error, .none)
 
   /// Writes an entry; the metadata is built only when the level is enabled.
   package func write(
     _ level: Level, _ message: StaticString, _ metadata: @autoclosure () -> [(key: Key, value: String)] = []
   ) {
     guard level >= self.level else { return }
-    sink(Entry(level: level, message: "\(message)", metadata: metadata()))
+    let values = metadata().map { (key: $0.key, value: LogLimits.cut($0.value)) }
+    let entry = Entry(
+      milliseconds: CalendarClock.milliseconds(), level: level, message: "\(message)", metadata: values)
+    switch delivery {
+    case .none: break
+    case .direct(let sink): sink(entry)
+    case .queued(let writer): writer.add(entry, now: MonotonicClock.now())
+    }
+  }
+
+  /// Blocks the calling thread until every entry so far has been given to the sink, at most as long as the limits'
+  /// `flushTime`. Returns false when that was not enough.
+  @discardableResult
+  package func flush() -> Bool {
+    guard case .queued(let writer) = delivery else { return true }
+    return writer.flush()
+  }
+
+  /// Suspends until every entry so far has been given to the sink, at most as long as the limits' `flushTime`.
+  package func flushed() async {
+    guard case .queued(let writer) = delivery else { return }
+    await withCheckedContinuation { continuation in
+      let started = LoopThread.start(name: "martlet-flush") {
+        _ = writer.flush()
+        continuation.resume()
+      }
+      if !started { continuation.resume() }
+    }
+  }
+}
+
+/// The bounds of a log, each with its reason.
+public struct LogLimits: Sendable {
+  /// Entries that wait for the sink. A sink that does not take them, such as a pipe that is never read, costs this many
+  /// entries of memory (about a megabyte at most); newer ones are dropped.
+  public var queuedEntries = 1_024
+  /// Entries of one message, and of one status or field where it has one, that are written within `repeatInterval`; the
+  /// others are counted. Without the limit, peers that break rules would fill a disk.
+  public var repeats = 5
+  /// How long entries that repeat each other are counted before a line says how many there were.
+  public var repeatInterval = Duration.seconds(60)
+  /// Different kinds of entries that are counted apart; the kinds beyond share one count.
+  public var kinds = 256
+  /// How long a server that ends waits for its last entries to be written: the sink may take none.
+  public var flushTime = Duration.milliseconds(500)
+
+  /// The longest value of an entry, in bytes; values may quote a peer's words or an error's text.
+  package static let valueBytes = 1_000
+
+  /// The limits by default.
+  public init() {}
+
+  static func cut(_ value: String) -> String {
+    value.utf8.count <= valueBytes ? value : String(decoding: truncatedUTF8(value, to: valueBytes), as: UTF8.self) + "…"
   }
 }

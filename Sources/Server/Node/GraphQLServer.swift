@@ -41,7 +41,11 @@ public final class GraphQLServer: Sendable {
     var chance = SystemChance.generator()
     var options = StoreOptions(term: chance.next(), clock: CalendarClock.forStore)
     let failure = FailureSwitch()
-    options.onFailure = { failure.fail($0.description) }
+    let log = configuration.log
+    options.onFailure = { error in
+      log.write(.error, "The disk failed: nothing is acknowledged any more.", [(.reason, error.description)])
+      failure.fail(error.description)
+    }
     self.failure = failure
     let place: StorePlace =
       switch configuration.data {
@@ -140,6 +144,7 @@ public final class GraphQLServer: Sendable {
     stopping.loops.stop()
     node.store.close()
     node.log.write(.info, "The server has stopped.")
+    await node.log.flushed()
   }
 
   /// Called once, with the reason, when the disk failed: nothing is acknowledged any more, and the process should end.

@@ -71,8 +71,8 @@ public struct ServerConfiguration: Sendable {
   public var allowsDropping = false
   /// Which HTTP statuses say how a GraphQL request went.
   public var statusCodes = GraphQLStatusCodes.audited
-  /// Where log entries go.
-  public var log = Log.silent
+  /// Where log entries go: as text to standard error, from `info` on. `Log.silent` keeps none.
+  public var log = Log.standardError()
   /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others get
   /// everything at once.
   public var incrementalDelivery = true

@@ -22,7 +22,11 @@ package final class StoreThread: StoreExecutor {
 
   /// Starts the thread.
   package init() {
-    let body = ThreadBody { [self] in run() }
+    let body = ThreadBody { [self] in
+      // A file at the limit of its size is an error of the write, not the end of the process.
+      WriteSignals.blockInThread()
+      run()
+    }
     // The new thread takes over the retain made here.
     let context = unsafe Unmanaged.passRetained(body).toOpaque()
     var thread = pthread_t()
@@ -91,30 +95,4 @@ package final class StoreThread: StoreExecutor {
 private final class ThreadBody {
   let run: () -> Void
   init(_ run: @escaping () -> Void) { self.run = run }
-}
-
-/// A counting semaphore of the system.
-///
-/// `@unchecked Sendable` holds because the semaphore is made for use from any thread and its memory never moves.
-@safe
-private final class Bell: @unchecked Sendable {
-  private let semaphore: UnsafeMutablePointer<sem_t>
-
-  init() {
-    unsafe semaphore = .allocate(capacity: 1)
-    unsafe sem_init(semaphore, 0, 0)
-  }
-
-  deinit {
-    unsafe sem_destroy(semaphore)
-    unsafe semaphore.deallocate()
-  }
-
-  func ring() {
-    unsafe sem_post(semaphore)
-  }
-
-  func wait() {
-    while unsafe sem_wait(semaphore) != 0 {}  // interrupted by a signal: wait on
-  }
 }

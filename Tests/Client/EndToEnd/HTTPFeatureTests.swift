@@ -38,6 +38,7 @@ import Testing
   ) async throws {
     var configuration = ServerConfiguration(schema: Self.schema)
     configuration.access = .development
+    configuration.log = .silent
     configuration.loops = 1
     configuration.resolvers = { resolvers in
       resolvers.compute("Query", "hero") { _ in ["id": "1", "name": "Leia"] as JSONValue }

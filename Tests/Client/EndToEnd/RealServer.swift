@@ -20,6 +20,7 @@ final class RealServer: Sendable {
     var configuration = ServerConfiguration(schema: Self.schema)
     configuration.data = .folder(self.folder)
     configuration.access = .development
+    configuration.log = .silent
     configuration.port = port
     configuration.loops = 1
     configure(&configuration)

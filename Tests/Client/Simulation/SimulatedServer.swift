@@ -75,6 +75,7 @@ final class SimulatedServer: @unchecked Sendable {
       readers: Array(lanes.dropFirst()))
     var configuration = ServerConfiguration(schema: schema)
     configuration.access = .development
+    configuration.log = .silent
     configure(&configuration)
     var surroundings = ServerAssembly.Surroundings(
       place: .memory(files), storeOptions: options, spawner: executor.spawner,

@@ -25,6 +25,11 @@ import Testing
     (["a", "--port"], "--port needs a value: --port N."),
     (["a", "--dev=yes"], "--dev takes no value."),
     (["a", "--port", "1", "--port", "2"], "--port is given twice."),
+    (["a", "--log-level", "loud"], "--log-level must be one of debug, info, warning, error, not 'loud'."),
+    (
+      ["a", "--log-level", "warn"],
+      "--log-level must be one of debug, info, warning, error, not 'warn'. Did you mean warning?"
+    ),
     ([], "Missing operand SCHEMA.\nUSAGE: martlet serve SCHEMA [OPTIONS]"),
     (["a", "b"], "Unexpected operand 'b'.\nUSAGE: martlet serve SCHEMA [OPTIONS]"),
   ])
@@ -59,7 +64,6 @@ import Testing
     (["--dev"], "Say where the data lives: --data DIR, or --memory to forget it at the end."),
     (["--data", "d", "--memory"], "--data and --memory exclude each other."),
     (["--memory", "--tls-key", "k"], "TLS needs both --tls-certificate and --tls-key."),
-    (["--memory", "--log-level", "loud"], "--log-level must be debug, info, warning or error, not 'loud'."),
   ])
   func `options of serve that do not fit together are refused`(options: [String], message: String) throws {
     let arguments = try ParsedArguments([#filePath] + options, for: ServeCommand.specification)

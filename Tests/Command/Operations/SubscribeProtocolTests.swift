@@ -18,6 +18,7 @@ import Testing
         type Subscription { tick(upTo: Int!, failAt: Int): Int }
         """)
     configuration.access = .development
+    configuration.log = .silent
     configuration.resolvers = { resolvers in
       resolvers.compute("Query", "hello") { _ in "world" }
       resolvers.resolve("Mutation", "keep") { request in

@@ -20,6 +20,7 @@ import Testing
   static func freePort() async throws -> Int {
     var configuration = ServerConfiguration(schema: "type T @model { id: ID! }")
     configuration.access = .development
+    configuration.log = .silent
     let server = try GraphQLServer(configuration)
     try server.start()
     let port = server.port
@@ -102,6 +103,7 @@ import Testing
   func `the tutorial's Swift sees what is written`() async throws {
     var configuration = ServerConfiguration(schema: "type Todo @model { id: ID! text: String! }")
     configuration.access = .development
+    configuration.log = .silent
     let server = try GraphQLServer(configuration)
     try server.start()
     let url = try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql"))

@@ -13,6 +13,7 @@ import Testing
     var configuration = ServerConfiguration(schema: "type Note @model { id: ID! text: String }")
     configuration.data = .memory
     configuration.access = .development
+    configuration.log = .silent
     configuration.port = 0
     configuration.certificate = ServerConfiguration.Certificate(
       certificateFile: certificates.certificateFile, keyFile: certificates.keyFile)

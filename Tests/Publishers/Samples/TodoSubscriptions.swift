@@ -81,6 +81,7 @@ final class Log: Sendable {
   private func served(_ body: () async throws -> Void) async throws {
     var configuration = ServerConfiguration(schema: "type Todo @model { id: ID! text: String! }")
     configuration.access = .development
+    configuration.log = .silent
     configuration.loops = 1
     let server = try GraphQLServer(configuration)
     try server.start()

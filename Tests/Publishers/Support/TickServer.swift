@@ -19,6 +19,7 @@ final class TickServer: Sendable {
     let (stops, sources) = (self.stops, self.sources)
     var configuration = ServerConfiguration(schema: "type Query { hello: String } type Subscription { tick: Int }")
     configuration.access = .development
+    configuration.log = .silent
     configuration.loops = 1
     configuration.resolvers = { resolvers in
       resolvers.resolve("Query", "hello") { _ in "hi" }

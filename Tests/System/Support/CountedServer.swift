@@ -21,6 +21,7 @@ final class CountedServer: Sendable {
   init(schema: String, loops count: Int = 1, _ adjust: (inout ServerConfiguration) -> Void = { _ in }) throws {
     var configuration = ServerConfiguration(schema: schema)
     configuration.access = .development
+    configuration.log = .silent
     adjust(&configuration)
     let writer = HeldExecutor()
     self.writer = writer

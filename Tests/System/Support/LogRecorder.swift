@@ -9,7 +9,7 @@ final class LogRecorder: Sendable {
   private let kept = Mutex<[Log.Entry]>([])
 
   var log: Log {
-    Log(level: .debug) { entry in self.kept.withLock { $0.append(entry) } }
+    Log(direct: { entry in self.kept.withLock { $0.append(entry) } })
   }
 
   var entries: [Log.Entry] { kept.withLock { $0 } }

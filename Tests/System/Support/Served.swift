@@ -10,6 +10,7 @@ enum Served {
   ) async throws {
     var configuration = ServerConfiguration(schema: schema)
     configuration.access = .development
+    configuration.log = .silent
     configuration.loops = 1
     try adjust(&configuration)
     let server = try GraphQLServer(configuration)

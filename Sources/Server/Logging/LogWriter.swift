@@ -1,0 +1,113 @@
+internal import MartletLoop
+internal import MartletRuntime
+package import MartletVocabulary
+
+/// The thread of a log: gives entries to the sink, one at a time, so that a sink that blocks or fails delays no other
+/// thread.
+package final class LogWriter: Sendable {
+  private let desk: Desk
+
+  /// - Parameter sink: writes an entry; false when it could not.
+  package init(_ limits: LogLimits, sink: @escaping @Sendable (Log.Entry) -> Bool) {
+    desk = Desk(limits, sink)
+  }
+
+  deinit { desk.end() }
+
+  package func add(_ entry: Log.Entry, now: Instant) { desk.add(entry, now: now) }
+
+  /// Waits until the sink has been given every entry, at most `flushTime`.
+  package func flush() -> Bool { desk.flush() }
+}
+
+/// What the writer and its thread share; the thread does not keep the writer.
+private final class Desk: Sendable {
+  private struct State {
+    var queue: LogQueue
+    var hasThread = false
+    var isEnding = false
+    var flushes = 0
+  }
+
+  private let limits: LogLimits
+  private let sink: @Sendable (Log.Entry) -> Bool
+  private let state: Lock<State>
+  /// Rung when there is something to take.
+  private let arrivals = Bell()
+  /// Rung once for each caller of `flush` when nothing is left.
+  private let flushed = Bell()
+
+  init(_ limits: LogLimits, _ sink: @escaping @Sendable (Log.Entry) -> Bool) {
+    self.limits = limits
+    self.sink = sink
+    state = Lock(State(queue: LogQueue(limits)))
+  }
+
+  func add(_ entry: Log.Entry, now: Instant) {
+    let (wakes, starts) = state.withLock { state in
+      let wasEmpty = state.queue.isEmpty
+      state.queue.add(entry, now: now)
+      let starts = !state.hasThread
+      state.hasThread = true
+      return (wasEmpty, starts)
+    }
+    if starts, !LoopThread.start(name: "martlet-log", { [self] in run() }) {
+      // The system has no thread left. The entry waits for one that is written later.
+      state.withLock { $0.hasThread = false }
+    }
+    if wakes { arrivals.ring() }
+  }
+
+  func end() {
+    state.withLock { $0.isEnding = true }
+    arrivals.ring()
+  }
+
+  func flush() -> Bool {
+    let isIdle = state.withLock { state in
+      guard state.hasThread else { return true }
+      state.flushes += 1
+      return false
+    }
+    if isIdle { return true }
+    arrivals.ring()
+    return flushed.wait(until: MonotonicClock.now() + limits.flushTime)
+  }
+
+  private enum Next {
+    case write([Log.Entry])
+    case wait(until: Instant?)
+    case end
+  }
+
+  private func run() {
+    while true {
+      let (next, flushes) = state.withLock { Self.step(&$0) }
+      for _ in 0..<flushes { flushed.ring() }
+      switch next {
+      case .write(let entries):
+        for entry in entries { write(entry) }
+      case .wait(.some(let end)): _ = arrivals.wait(until: end)
+      case .wait(nil): arrivals.wait()
+      case .end: return
+      }
+    }
+  }
+
+  private static func step(_ state: inout State) -> (Next, flushes: Int) {
+    let isLast = state.flushes > 0 || state.isEnding
+    let entries = state.queue.take(now: MonotonicClock.now(), isLast: isLast)
+    guard entries.isEmpty else { return (.write(entries), 0) }
+    let flushes = state.flushes
+    state.flushes = 0
+    if state.isEnding { return (.end, flushes) }
+    return (.wait(until: state.queue.nextEnd), flushes)
+  }
+
+  private func write(_ entry: Log.Entry) {
+    guard sink(entry) else { return state.withLock { $0.queue.noteLoss() } }
+    let report = state.withLock { $0.queue.takeLossReport(milliseconds: CalendarClock.milliseconds()) }
+    guard let report, !sink(report.entry) else { return }
+    state.withLock { $0.queue.noteLoss(of: report.count) }
+  }
+}
