@@ -59,12 +59,9 @@ enum SubscriptionProtocol: String, CaseIterable {
     let unmet: Bool
     if error.code == .protocolMismatch {
       unmet = true
-    } else if error.code == .connectFailed {
-      // An HTTP server answered, and refused the upgrade.
-      unmet = error.message.contains("did not switch protocols")
     } else if error.code == .httpStatus {
-      // What servers answer who do not know the path, the method or the media type.
-      unmet = error.status.map { [200, 400, 404, 405, 406, 415, 501].contains($0) } ?? false
+      // What servers answer that do not know the path, the method, the media type or the upgrade.
+      unmet = error.status.map { [200, 400, 404, 405, 406, 415, 426, 501].contains($0) } ?? false
     } else if error.code == .operationFailed {
       // A stream that several share has been opened before anything is asked: the protocol is spoken.
       unmet = goesByHTTP && self != .sharedEvents && error.status.map { [400, 405, 406, 415].contains($0) } ?? false

@@ -11,9 +11,10 @@ public struct ReconnectPolicy: Sendable, Hashable {
   public var factor = 2.0
   /// How much of the pause is left to chance, from 0 (none) to 1 (all of it).
   public var jitter = 0.5
-  /// Failed attempts in a row before everything fails with the last cause; nil never gives up. With the defaults, and
-  /// attempts that fail at once, that is after about six minutes.
-  public var attempts: Int? = 20
+  /// Failed attempts in a row before everything fails with the last cause. Nil, the default, never gives up: a device may
+  /// be without a network for days, and its subscriptions resume afterwards. What cannot get better, such as a wrong
+  /// address, fails at once either way.
+  public var attempts: Int?
 
   /// The longest pause that a server may ask for (`Retry-After`, `retry:` of server-sent events); it replaces a shorter
   /// pause of this policy. Ten minutes: long enough for maintenance, and a wrong header stops a client no longer.

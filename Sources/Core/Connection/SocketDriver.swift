@@ -106,7 +106,7 @@ final class SocketDriver {
       var checked = HTTPHeaders()
       try checked.append(checking: configuration.headers + credentials.headers)
     } catch {
-      return ended(.failed(error.message, status: nil))
+      return ended(.failed(error.message))
     }
     let opening: SocketOpening
     let sockets: any MessageSocketConnector
@@ -124,7 +124,9 @@ final class SocketDriver {
   }
 
   func failed(_ failure: MessageSocketFailure) {
-    ended(.failed(failure.message, status: failure.status))
+    guard let status = failure.status else { return ended(.failed(failure.message)) }
+    let pause = failure.retryAfter.flatMap { RetryAfter.pause($0, now: environment.calendar()) }
+    ended(.answered(status, by: (link?.opening.endpoint ?? endpoint).displaySocketURL, retryAfter: pause))
   }
 
   func opened(subprotocol: String?) {

@@ -4,8 +4,10 @@ import MartletWireProtocols
 /// How an attempt at a socket or a session on one ended, and what that means for the next attempt and for the operations.
 enum SocketEnding {
   case closed(WebSocketCloseCode, String)
-  /// There is no socket; the HTTP status when the server answered with one.
-  case failed(String, status: Int?)
+  /// There is no connection.
+  case failed(String)
+  /// The server at this URL answered the upgrade with an HTTP status.
+  case answered(Int, by: String, retryAfter: Duration?)
   /// The credential provider failed.
   case noCredentials(any Error)
   /// The server refused the connection by a message of its dialect.
@@ -20,7 +22,9 @@ enum SocketEnding {
   var reason: String {
     switch self {
     case .closed(let code, let reason): reason.isEmpty ? "closed with code \(code.rawValue)" : reason
-    case .failed(let text, status: _), .refused(_, let text, errors: _), .mismatched(let text): text
+    case .failed(let text), .refused(_, let text, errors: _), .mismatched(let text): text
+    case .answered(let status, let url, retryAfter: _):
+      "\(url) answered the WebSocket upgrade with HTTP status \(status)"
     case .noCredentials(let error): "no credentials: \(error)"
     }
   }
@@ -29,7 +33,7 @@ enum SocketEnding {
   var event: ConnectionEvent {
     switch self {
     case .closed(let code, let reason): .disconnected(code: Int(code.rawValue), reason: reason)
-    case .failed, .noCredentials, .refused, .mismatched: .disconnected(code: nil, reason: reason)
+    case .failed, .answered, .noCredentials, .refused, .mismatched: .disconnected(code: nil, reason: reason)
     }
   }
 
@@ -41,10 +45,13 @@ enum SocketEnding {
       // A client that never subscribes before the acknowledgement receives 4401 only in the sense of "unauthorised".
       if number == 4401 { return .credentialsRefused(code: number) }
       return Self.failure(dialect.retry(after: code), refusedWith: number)
-    case .failed(_, let status):
-      guard let status, status == 401 || status == 403 else { return .passing() }
-      return .credentialsRefused(code: status)
-    case .noCredentials: return .passing()
+    case .failed, .noCredentials: return .passing()
+    case .answered(let status, by: _, let retryAfter):
+      switch HTTPStatusMeaning(status) {
+      case .credentialsRefused: return .credentialsRefused(code: status)
+      case .passing: return .passing(retryAfter: retryAfter)
+      case .final: return .final
+      }
     case .refused(let retry, _, errors: _): return Self.failure(retry, refusedWith: Self.refusalByMessage)
     case .mismatched: return .final
     }
@@ -67,7 +74,9 @@ enum SocketEnding {
       let isMismatch = why == .finalFailure && number == 4406
       return GraphQLClientError(
         errorCode(why), isMismatch ? mismatch(dialect, text) : text, closeCode: number)
-    case .failed(let text, let status): return GraphQLClientError(errorCode(why), text, status: status)
+    case .failed(let text): return GraphQLClientError(errorCode(why), text)
+    case .answered(let status, by: _, retryAfter: _):
+      return GraphQLClientError(errorCode(why), reason, status: status)
     case .noCredentials(let error): return GraphQLClientError(errorCode(why), reason, underlying: error)
     case .refused(_, let text, let errors): return GraphQLClientError(errorCode(why), text, errors: errors)
     case .mismatched(let text): return GraphQLClientError(errorCode(why), mismatch(dialect, text))
@@ -85,6 +94,7 @@ enum SocketEnding {
     case (.finalFailure, .closed(4406, _)), (.finalFailure, .mismatched): .protocolMismatch
     case (.finalFailure, .closed(4004, _)): .protocolViolation
     case (.finalFailure, .closed), (.finalFailure, .refused): .connectionClosed
+    case (.finalFailure, .answered): .httpStatus
     case (.finalFailure, .failed), (.finalFailure, .noCredentials): .connectFailed
     }
   }

@@ -34,7 +34,8 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     public static let protocolMismatch = Code(.protocolMismatch)
     /// The server ended this operation with errors; see `errors`.
     public static let operationFailed = Code(.operationFailed)
-    /// An HTTP answer that carries no GraphQL response.
+    /// The server answered with an HTTP status instead of a GraphQL response, or instead of opening the WebSocket; see
+    /// `status`. Another attempt would be answered in the same way.
     public static let httpStatus = Code(.httpStatus)
     /// The answer is no GraphQL response.
     public static let invalidResponse = Code(.invalidResponse)

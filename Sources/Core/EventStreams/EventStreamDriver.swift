@@ -20,6 +20,7 @@ final class EventStreamDriver {
   private let endpoint: GraphQLEndpoint
   private let configuration: ConnectionConfiguration
   private let loop: any Loop
+  private let calendar: @Sendable () -> Int64
   private let http: any HTTPExchanging
   private let attempts: ConnectionAttempts
   private let silence: SilenceWatch
@@ -48,6 +49,7 @@ final class EventStreamDriver {
     self.endpoint = endpoint
     self.configuration = configuration
     loop = environment.loop
+    calendar = environment.calendar
     self.http = http
     attempts = ConnectionAttempts(.stream, configuration, environment)
     silence = SilenceWatch(environment.loop)
@@ -195,8 +197,10 @@ final class EventStreamDriver {
       // The stream has ended: that will be heard, or has been.
       case 404: lose(GraphQLClientError(.connectionLost, answer.message, status: 404, errors: answer.errors))
       case 401, 403: refused(number, answer)
-      case let status where HTTPSubscription.passing.contains(status) && configuration.resumesHTTPSubscriptions:
-        lose(GraphQLClientError(.httpStatus, answer.message, status: status, errors: answer.errors))
+      case let status where HTTPSubscriber.mayPass(status, answer.errors) && configuration.resumesHTTPSubscriptions:
+        lose(
+          GraphQLClientError(.httpStatus, answer.message, status: status, errors: answer.errors),
+          retryAfter: answer.retryAfter(calendar()))
       default:
         finish(number, HTTPSubscriber.refusal(answer.errors, status: answer.status))
       }
@@ -257,19 +261,21 @@ final class EventStreamDriver {
         fail(GraphQLClientError(.unauthorized, answer.message, status: status, errors: answer.errors))
       }
     }
-    let error = GraphQLClientError(.httpStatus, "\(what): \(answer.message)", status: status, errors: answer.errors)
-    // A token that is not known any more was lost with the server that gave it.
-    if HTTPSubscription.passing.contains(status) || status == 404, configuration.resumesHTTPSubscriptions {
-      return lose(error)
+    let text = "\(endpoint.displayURL): \(what): \(answer.message)"
+    let error = GraphQLClientError(.httpStatus, text, status: status, errors: answer.errors)
+    // A token that is not known any more was lost with the server that gave it; without a token, 404 is about the path.
+    let isLostToken = status == 404 && token != nil
+    if HTTPSubscriber.mayPass(status, answer.errors) || isLostToken, configuration.resumesHTTPSubscriptions {
+      return lose(error, retryAfter: answer.retryAfter(calendar()))
     }
     fail(error)
   }
 
   /// The stream is lost, or did not come about.
-  private func lose(_ error: GraphQLClientError) {
+  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil) {
     guard configuration.resumesHTTPSubscriptions, !operations.isEmpty else { return fail(error) }
     letGo()
-    attempts.closed(.passing(), isNeeded: true) { action in
+    attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
       if case .fail = action {
         fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
       } else {
@@ -345,6 +351,7 @@ extension EventStreamDriver: HTTPExchangeHandler {
     } catch {
       broken = error
     }
+    if let retry = reader.retry { attempts.serverPauses(for: .milliseconds(retry)) }
     if messages.isEmpty { expectsHeartbeats = true }
     for message in messages { follow(message) }
     if let broken, stream != nil { fail(GraphQLClientError(.protocolViolation, broken.description)) }
@@ -361,10 +368,12 @@ extension EventStreamDriver: HTTPExchangeHandler {
       guard let number = Int(id), let subscriber = operations[number]?.subscriber else { return }
       // It may overtake the answer to its request.
       subscriber.activate()
-      attempts.progressed()
+      attempts.credentialsAccepted()
       switch subscriber.take(payload) {
-      case .kept: break
+      case .noted: break
+      case .kept: attempts.progressed()
       case .full:
+        attempts.progressed()
         operations[number]?.isHolding = true
         stream?.isPaused = true
       case .serverEnds(let reason): return lose(GraphQLClientError(.connectionLost, reason))
@@ -384,7 +393,8 @@ extension EventStreamDriver: HTTPExchangeHandler {
     }
     guard attempts.phase == .open else {
       return refused(
-        WholeExchange.Answer(status: head?.status ?? 0, body: refusal), "the server opens no event stream")
+        WholeExchange.Answer(status: head?.status ?? 0, body: refusal, retryAfterField: head?["retry-after"]),
+        "the server opens no event stream")
     }
     lose(GraphQLClientError(.connectionLost, "the server ended the event stream"))
   }

@@ -7,6 +7,9 @@ import MartletWireProtocols
 final class HTTPSubscriber {
   /// What taking a result comes to.
   enum Taken {
+    /// It was no event: the server confirmed the subscription, named a position, or repeated an event.
+    case noted
+    /// An event, or a gap.
     case kept
     /// The consumer has no room; it says when it has.
     case full
@@ -87,16 +90,16 @@ final class HTTPSubscriber {
       if let cursor { position.reached(cursor) }
       activate()
       feed.activate(isConfirmed: true)
-      return .kept
+      return .noted
     case .position(let cursor):
       position.reached(cursor)
-      return .kept
+      return .noted
     case .gap(let gap):
       position.jumped(over: gap)
       let isFull = feed.yield(gap: EventGap(EventGap.Reason(rawValue: gap.reason), from: gap.from, to: gap.to))
       return isFull ? .full : .kept
     case .event(let cursor, let endsTransaction):
-      guard position.isNew(cursor.offset) else { return .kept }
+      guard position.isNew(cursor.offset) else { return .noted }
       position.passed(cursor, endsTransaction: endsTransaction)
       return feed.yield(OperationPayload(bytes: payload), cursor: cursor) ? .full : .kept
     case nil: return feed.yield(OperationPayload(bytes: payload)) ? .full : .kept
@@ -115,6 +118,11 @@ final class HTTPSubscriber {
   static func streamEnd(_ errors: [JSONValue]) -> String? {
     guard errors.count == 1, errors[0]["extensions"]?["code"] == "STREAM_ENDED" else { return nil }
     return errors[0]["message"]?.string ?? "the server ends the stream"
+  }
+
+  /// Whether another attempt may be answered better. A 500 that carries GraphQL errors is the operation's result.
+  static func mayPass(_ status: Int, _ errors: [JSONValue]) -> Bool {
+    HTTPStatusMeaning(status) == .passing && (status != 500 || errors.isEmpty)
   }
 
   static func refusal(_ errors: [JSONValue], status: Int?) -> GraphQLClientError {

@@ -19,6 +19,7 @@ final class HTTPSubscription {
   private let endpoint: GraphQLEndpoint
   private let configuration: ConnectionConfiguration
   private let loop: any Loop
+  private let calendar: @Sendable () -> Int64
   private let http: any HTTPExchanging
   private let attempts: ConnectionAttempts
   private let silence: SilenceWatch
@@ -41,6 +42,7 @@ final class HTTPSubscription {
     self.endpoint = endpoint
     self.configuration = configuration
     loop = environment.loop
+    calendar = environment.calendar
     self.http = http
     attempts = ConnectionAttempts(.stream, configuration, environment)
     silence = SilenceWatch(environment.loop)
@@ -104,11 +106,11 @@ final class HTTPSubscription {
   // MARK: Ending
 
   /// The connection is lost, or did not come about.
-  private func lose(_ error: GraphQLClientError) {
+  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil) {
     guard !isOver else { return }
     guard configuration.resumesHTTPSubscriptions else { return fail(error) }
     letGo()
-    attempts.closed(.passing(), isNeeded: true) { action in
+    attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
       if case .fail = action {
         fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
       } else {
@@ -209,6 +211,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
         broken = error
       }
       body = .events(reader)
+      if let retry = reader.retry { attempts.serverPauses(for: .milliseconds(retry)) }
       activate()
       if messages.isEmpty { expectsHeartbeats = true }
       for message in messages {
@@ -226,7 +229,8 @@ extension HTTPSubscription: HTTPExchangeHandler {
 
   private func activate() {
     guard !isOver, exchange != nil else { return }
-    attempts.progressed()
+    // The first byte shows that the credentials were accepted, and is no success beyond that.
+    attempts.credentialsAccepted()
     subscriber.activate()
   }
 
@@ -247,8 +251,11 @@ extension HTTPSubscription: HTTPExchangeHandler {
   private func deliver(_ payload: [UInt8]) {
     guard !isOver, exchange != nil else { return }
     switch subscriber.take(payload) {
-    case .kept: break
-    case .full: exchange?.isPaused = true
+    case .noted: break
+    case .kept: attempts.progressed()
+    case .full:
+      attempts.progressed()
+      exchange?.isPaused = true
     case .serverEnds(let reason): return lose(GraphQLClientError(.connectionLost, reason))
     }
     if subscriber.feed.isFinished { over() }
@@ -274,14 +281,16 @@ extension HTTPSubscription: HTTPExchangeHandler {
     let said = (try? JSONValue(parsing: all)) ?? .null
     let errors = said["errors"]?.array ?? []
     if status == 401 || status == 403 { return refused(status, errors) }
-    if Self.passing.contains(status) {
-      return lose(GraphQLClientError(.httpStatus, "HTTP \(status)", status: status, errors: errors))
+    if HTTPSubscriber.mayPass(status, errors) {
+      return lose(
+        GraphQLClientError(.httpStatus, "HTTP \(status)", status: status, errors: errors), retryAfter: retryAfter)
     }
     if !errors.isEmpty, said["data"]?.isNull != false {
       return fail(HTTPSubscriber.refusal(errors, status: status))
     }
     guard status == 200, said["data"] != nil else {
-      return fail(GraphQLClientError(.httpStatus, "HTTP \(status): no subscription by HTTP here", status: status))
+      let text = "\(endpoint.displayURL) answered HTTP \(status): no subscription over HTTP is served there"
+      return fail(GraphQLClientError(.httpStatus, text, status: status))
     }
     subscriber.activate()
     _ = subscriber.take(all)
@@ -299,6 +308,8 @@ extension HTTPSubscription: HTTPExchangeHandler {
     }
   }
 
-  /// Statuses that say: later.
-  static let passing: Set<Int> = [429, 502, 503, 504]
+  /// The pause that the server asked for.
+  private var retryAfter: Duration? {
+    head?["retry-after"].flatMap { RetryAfter.pause($0, now: calendar()) }
+  }
 }

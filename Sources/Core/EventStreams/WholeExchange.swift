@@ -1,5 +1,6 @@
 import MartletJSON
 import MartletRuntime
+import MartletWireProtocols
 
 /// A request whose response is read to its end. Confined to its loop.
 final class WholeExchange: HTTPExchangeHandler {
@@ -7,6 +8,11 @@ final class WholeExchange: HTTPExchangeHandler {
   struct Answer {
     var status: Int
     var body: [UInt8]
+    /// The header field `Retry-After`.
+    var retryAfterField: String?
+
+    /// The pause that the server asks for; `now` in milliseconds since 1970.
+    func retryAfter(_ now: Int64) -> Duration? { retryAfterField.flatMap { RetryAfter.pause($0, now: now) } }
 
     /// What the server says against the request.
     var errors: [JSONValue] { (try? JSONValue(parsing: body))?["errors"]?.array ?? [] }
@@ -15,6 +21,7 @@ final class WholeExchange: HTTPExchangeHandler {
   }
 
   private var status = 0
+  private var retryAfterField: String?
   private var body: [UInt8] = []
   private var exchange: HTTPExchange?
   private var completion: ((Result<Answer, HTTPExchangeError>) -> Void)?
@@ -28,7 +35,10 @@ final class WholeExchange: HTTPExchangeHandler {
     exchange = http.start(call, on: loop, handler: self)
   }
 
-  func received(head: HTTPExchangeHead) { status = head.status }
+  func received(head: HTTPExchangeHead) {
+    status = head.status
+    retryAfterField = head["retry-after"]
+  }
 
   func received(body bytes: borrowing RawSpan) {
     body += unsafe bytes.withUnsafeBytes { unsafe Array($0) }
@@ -38,7 +48,11 @@ final class WholeExchange: HTTPExchangeHandler {
     let told = completion
     completion = nil
     exchange = nil
-    if let error { told?(.failure(error)) } else { told?(.success(Answer(status: status, body: body))) }
+    if let error {
+      told?(.failure(error))
+      return
+    }
+    told?(.success(Answer(status: status, body: body, retryAfterField: retryAfterField)))
   }
 
   func cancel() {

@@ -178,8 +178,11 @@ final class HTTPOperation {
       let message = errors.first?["message"]?.string ?? "the server gave no reason"
       fail(GraphQLClientError(.operationFailed, message, status: answer.head.status, errors: errors))
     case .noResponse(let error):
-      let isPassing = [429, 502, 503, 504].contains(answer.head.status)
-      if isPassing, mayRepeat { return sendAgainLater(orFail: error) }
+      if HTTPSubscriber.mayPass(answer.head.status, error.errors), mayRepeat {
+        let field = answer.head.headers["Retry-After"]
+        let pause = field.flatMap { RetryAfter.pause($0, now: home.environment.calendar()) }
+        return sendAgainLater(orFail: error, retryAfter: pause)
+      }
       fail(error)
     }
   }
@@ -242,9 +245,9 @@ final class HTTPOperation {
     GraphQLClientError(.outcomeUnknown, "no answer to the mutation: \(cause)")
   }
 
-  private func sendAgainLater(orFail error: GraphQLClientError) {
+  private func sendAgainLater(orFail error: GraphQLClientError, retryAfter: Duration? = nil) {
     needsFreshConnection = true
-    attempts.closed(.passing(), isNeeded: true) { action in
+    attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
       if case .fail = action { fail(error) }
     }
   }

@@ -16,6 +16,16 @@ package struct GraphQLEndpoint: Sendable, Hashable {
     return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
   }
 
+  /// The URL for people: without the query, which may carry credentials.
+  package var displayURL: String { displayURL(scheme: "http") }
+
+  /// The same with `ws` or `wss`.
+  package var displaySocketURL: String { displayURL(scheme: "ws") }
+
+  private func displayURL(scheme: String) -> String {
+    "\(scheme)\(isSecure ? "s" : "")://\(hostField)\(target.prefix { $0 != "?" })"
+  }
+
   /// The URL for HTTP requests.
   package var httpURL: String {
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host

@@ -34,10 +34,13 @@ package struct MessageSocketFailure: Error, Sendable, CustomStringConvertible {
   package var message: String
   /// The HTTP status when the server answered with one.
   package var status: Int?
+  /// The field `Retry-After` beside it.
+  package var retryAfter: String?
 
-  package init(_ message: String, status: Int? = nil) {
+  package init(_ message: String, status: Int? = nil, retryAfter: String? = nil) {
     self.message = message
     self.status = status
+    self.retryAfter = retryAfter
   }
 
   package var description: String { status.map { "\(message) (HTTP \($0))" } ?? message }

@@ -38,7 +38,7 @@ package struct WebSockets: MessageSocketConnector {
       switch result {
       case .success(let opened): completion(.success((Socket(opened.channel), opened.subprotocol)))
       case .failure(.refused(let error)):
-        completion(.failure(MessageSocketFailure("\(error)", status: error.answered)))
+        completion(.failure(MessageSocketFailure("\(error)", status: error.answered, retryAfter: error.retryAfter)))
       case .failure(let failure): completion(.failure(MessageSocketFailure("\(failure)")))
       }
     }

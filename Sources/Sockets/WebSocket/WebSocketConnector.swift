@@ -173,7 +173,9 @@ private final class WebSocketOpening: ByteChannelHandler {
     for event in events {
       switch event {
       case .informational, .body, .responseEnded: break
-      case .response(let head): fail(.refused(WebSocketUpgradeError(.status, answered: head.status)))
+      case .response(let head):
+        let retryAfter = head.headers["Retry-After"]
+        fail(.refused(WebSocketUpgradeError(.status, answered: head.status, retryAfter: retryAfter)))
       case .upgraded(let head): upgraded(head)
       case .failed(let failure): fail(.http(failure))
       }

@@ -27,8 +27,8 @@ public final class ScriptedServer: @unchecked Sendable {
   public enum Door: Sendable, Hashable {
     /// It opens.
     case open
-    /// It fails at once, with an HTTP status when there is one.
-    case refuses(status: Int? = nil)
+    /// It fails at once, with an HTTP status when there is one, and the pause that the server asks for beside it.
+    case refuses(status: Int? = nil, retryAfter: Duration? = nil)
     /// Nobody answers.
     case silent
     /// It opens, but the server chose this subprotocol, or none.
@@ -152,7 +152,10 @@ public final class ScriptedServer: @unchecked Sendable {
     let timer = loop.schedule(at: loop.now + delay) { [self] in
       switch door {
       case .silent: break
-      case .refuses(let status): completion(.failure(MessageSocketFailure("refused", status: status)))
+      case .refuses(let status, let pause):
+        completion(
+          .failure(
+            MessageSocketFailure("refused", status: status, retryAfter: pause.map { "\($0.components.seconds)" })))
       case .open: answer(dialect.machine.subprotocol, handler, completion)
       case .speaks(let subprotocol): answer(subprotocol, handler, completion)
       }

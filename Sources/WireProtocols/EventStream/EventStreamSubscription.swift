@@ -16,6 +16,9 @@ package enum EventStreamSubscription {
     private var events: EventStreamReader
     private var isOver = false
 
+    /// The reconnection time that the server last asked for, in milliseconds.
+    package var retry: Int? { events.retry }
+
     package init(limits: EventStreamLimits = EventStreamLimits()) {
       events = EventStreamReader(limits: limits)
     }

@@ -19,6 +19,9 @@ package enum SharedEventStream {
   package struct Reader {
     private var events: EventStreamReader
 
+    /// The reconnection time that the server last asked for, in milliseconds.
+    package var retry: Int? { events.retry }
+
     package init(limits: EventStreamLimits = EventStreamLimits()) {
       events = EventStreamReader(limits: limits)
     }

@@ -17,10 +17,13 @@ package struct WebSocketUpgradeError: Error, Equatable, Sendable, CustomStringCo
   package var rule: Rule
   /// Towards a client: what the server answered instead of 101.
   package var answered: Int?
+  /// Towards a client: the field `Retry-After` beside it.
+  package var retryAfter: String?
 
-  package init(_ rule: Rule, answered: Int? = nil) {
+  package init(_ rule: Rule, answered: Int? = nil, retryAfter: String? = nil) {
     self.rule = rule
     self.answered = answered
+    self.retryAfter = retryAfter
   }
 
   package var description: String { answered.map { "\(rule.rawValue) (status \($0))" } ?? rule.rawValue }

@@ -37,7 +37,7 @@ import Testing
           }
         } catch { consumer.error = (error as? GraphQLClientError)?.code.description }
       }()
-      server.door = .refuses(status: 503)
+      server.door = .refuses()
       await note()
       server.door = .open
       let first = try await server.accept()

@@ -57,7 +57,7 @@ import Testing
       var iterator = stream.makeAsyncIterator()
       var texts: [String] = []
       for _ in 0..<3 { if let event = try await iterator.next() { texts.append(Self.text(event)) } }
-      server.door = .refuses(status: 503)
+      server.door = .refuses()
       socket.cut()
       for _ in 0..<2 { if let event = try await iterator.next() { texts.append(Self.text(event)) } }
       server.door = .open
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `attempts that fail before the first connection are told too`() throws {
-    server.door = .refuses(status: 503)
+    server.door = .refuses()
     let stream = subscribe()
     time.advance(by: .milliseconds(1))
     server.door = .open

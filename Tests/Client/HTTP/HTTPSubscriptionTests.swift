@@ -44,6 +44,60 @@ import Testing
     return all
   }
 
+  @Test(arguments: [SubscriptionMediaType.eventStream, .sharedEventStream, .multipart])
+  func `a server that ends after the first byte each time is asked with growing pauses, and attempts bound it`(
+    type: SubscriptionMediaType
+  ) throws {
+    func exchanges(attempts: Int?) throws -> (count: Int, error: GraphQLClientError?) {
+      let server = ScriptedExchanges { _, exchange in
+        if exchange.request.method == "PUT" { return exchange.answer(201, "text/plain", "token") }
+        exchange.head(200, type == .multipart ? Self.multipart : Self.events)
+        exchange.send(type == .multipart ? "--graphql" : ":\n\n")
+        if type == .multipart { exchange.send(Self.parts([Self.payload(Self.ready("a-1"))]).dropFirst(9).description) }
+        exchange.end()
+      }
+      let client = try server.client {
+        $0.resumesHTTPSubscriptions = true
+        $0.subscriptionMediaType = type
+        $0.reconnect.attempts = attempts
+        $0.reconnect.jitter = 0
+      }
+      let stream = client.subscribe("subscription { tick }")
+      server.executor.run(for: .seconds(30))
+      guard case .finished(.error(let error)) = stream.state else { return (server.streams, nil) }
+      return (server.streams, error as? GraphQLClientError)
+    }
+    // 0.5, 1, 2, 4, 8 and 16 seconds apart; it was 81 connections.
+    let endless = try exchanges(attempts: nil)
+    #expect(endless.count == 6 && endless.error == nil)
+    let bounded = try exchanges(attempts: 3)
+    #expect(bounded.count == 4 && bounded.error?.code == .connectFailed)
+  }
+
+  @Test(arguments: [SubscriptionMediaType.eventStream, .sharedEventStream])
+  func `the pause that an event stream asks for by retry is kept, and that of Retry-After`(
+    type: SubscriptionMediaType
+  ) throws {
+    let server = ScriptedExchanges { number, exchange in
+      if exchange.request.method == "PUT" { return exchange.answer(201, "text/plain", "token") }
+      if number > 4 { return exchange.answer(503, "text/plain", "later", retryAfter: "25") }
+      exchange.head(200, Self.events)
+      exchange.send("retry: 9000\n\n")
+      exchange.end()
+    }
+    let client = try server.client {
+      $0.resumesHTTPSubscriptions = true
+      $0.subscriptionMediaType = type
+    }
+    let stream = client.subscribe("subscription { tick }")
+    server.executor.run(for: .seconds(70))
+    let times = server.times
+    let pauses = zip(times, times.dropFirst()).map { $1 - $0 }
+    #expect(pauses.first == .seconds(9))
+    #expect(pauses.last == .seconds(25))
+    stream.cancel()
+  }
+
   @Test func `a lost connection ends the subscription with an error that carries its cursor`() throws {
     let server = ScriptedExchanges { _, exchange in
       exchange.head(200, Self.multipart)

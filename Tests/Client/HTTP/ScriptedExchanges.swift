@@ -29,10 +29,11 @@ final class ScriptedExchanges: HTTPExchanging, @unchecked Sendable {
       HTTPExchange(cancelling: { self.isCancelled = true }, pausing: { self.isPaused = $0 })
     }
 
-    func head(_ status: Int, _ type: String = "application/json") {
+    func head(_ status: Int, _ type: String = "application/json", retryAfter: String? = nil) {
       guard !isCancelled, !isOver else { return }
-      handler.received(
-        head: HTTPExchangeHead(status: status, headers: [(name: "content-type", value: type)], majorVersion: 1))
+      var headers = [(name: "content-type", value: type)]
+      if let retryAfter { headers.append((name: "Retry-After", value: retryAfter)) }
+      handler.received(head: HTTPExchangeHead(status: status, headers: headers, majorVersion: 1))
     }
 
     func send(_ text: String) {
@@ -47,8 +48,10 @@ final class ScriptedExchanges: HTTPExchanging, @unchecked Sendable {
       handler.ended(error)
     }
 
-    func answer(_ status: Int, _ type: String = "application/json", _ body: String = "") {
-      head(status, type)
+    func answer(
+      _ status: Int, _ type: String = "application/json", _ body: String = "", retryAfter: String? = nil
+    ) {
+      head(status, type, retryAfter: retryAfter)
       if !body.isEmpty { send(body) }
       end()
     }
@@ -59,6 +62,13 @@ final class ScriptedExchanges: HTTPExchanging, @unchecked Sendable {
   let executor: SimulatedExecutor
   let loop: SimulatedLoop
   private(set) var exchanges: [Exchange] = []
+  private var starts: [Instant] = []
+  /// When each request but those that carry or end an operation of a shared stream arrived; one for each time.
+  var times: [Instant] {
+    starts.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+  }
+  /// Requests for a stream.
+  var streams: Int { exchanges.count { $0.header("Accept") != nil } }
   /// Asked for each request, with its place in the order of arrival, from 1; inside the executor's pump.
   var script: (Int, Exchange) -> Void
 
@@ -71,6 +81,7 @@ final class ScriptedExchanges: HTTPExchanging, @unchecked Sendable {
   func start(_ request: HTTPExchangeRequest, on loop: any Loop, handler: any HTTPExchangeHandler) -> HTTPExchange {
     let exchange = Exchange(request, handler)
     exchanges.append(exchange)
+    starts.append(loop.now)
     let number = exchanges.count
     // Nothing is heard before this returns.
     loop.execute { self.script(number, exchange) }

@@ -155,7 +155,47 @@ import Testing
     #expect(stage.server.attempts.last?.headers.map(\.value) == ["Bearer one"])
   }
 
-  @Test(arguments: [500, 502, 503, 404, 429]) func `other answers to the upgrade are tried again`(status: Int) throws {
+  @Test(arguments: [200, 302, 400, 404, 410, 426, 501])
+  func `a final status on an upgrade fails at once, with the URL and the status`(status: Int) throws {
+    let stage = try Stage()
+    stage.server.door = .refuses(status: status)
+    let stream = stage.subscribe()
+    stage.run(.seconds(60))
+    #expect(stage.server.attempts.count == 1)
+    #expect(stream.state.short == "failed(httpStatus)")
+    #expect(stream.state.error?.status == status)
+    let message = stream.state.error?.message ?? ""
+    #expect(message == "ws://example.test/graphql answered the WebSocket upgrade with HTTP status \(status)")
+  }
+
+  @Test func `the pause that Retry-After asks for is kept on an upgrade`() throws {
+    let stage = try Stage()
+    stage.server.door = .refuses(status: 503, retryAfter: .seconds(20))
+    let stream = stage.subscribe()
+    stage.run(.seconds(50))
+    #expect(stage.server.attempts.map(\.at) == [.zero, .seconds(20), .seconds(40)])
+    stage.server.door = .open
+    stage.run(.seconds(20))
+    #expect(stream.state.short == "active")
+  }
+
+  @Test func `an outage of days ends no subscription with the default settings`() throws {
+    let stage = try Stage()
+    let stream = stage.subscribe()
+    stage.run()
+    #expect(stream.state.short == "active")
+    stage.server.door = .refuses()
+    stage.onLoop { $0.socket?.cut() }
+    stage.run(.seconds(3 * 86_400))
+    #expect(stream.state.short == "reconnecting")
+    #expect(stage.server.attempts.count < 3 * 86_400 / 15)
+    stage.server.door = .open
+    stage.run(.seconds(31))
+    #expect(stream.state.short == "active")
+  }
+
+  @Test(arguments: [500, 502, 503, 408, 429]) func `passing answers to the upgrade are tried again`(status: Int) throws
+  {
     let stage = try Stage()
     stage.server.door = .refuses(status: status)
     let stream = stage.subscribe()

@@ -48,10 +48,12 @@ struct Ticker: Sendable {
     let time = VirtualTime()
     let server = ScriptedServer(time)
     let url = try #require(URL(string: "ws://example.test/graphql"))
-    let client = try GraphQLClient(url: url, environment: server.environment)
+    var configuration = ConnectionConfiguration()
+    configuration.reconnect.attempts = 20
+    let client = try GraphQLClient(url: url, configuration: configuration, environment: server.environment)
     server.door = .refuses(status: 503)
     let lines = try time.run { await Ticker(client: client).lines() }
-    #expect(lines == ["failed: refused"])
+    #expect(lines == ["failed: ws://example.test/graphql answered the WebSocket upgrade with HTTP status 503"])
     #expect(server.attempts.count == 21)
   }
 
