@@ -52,6 +52,8 @@ let floor0: [Target] = [
   module("Tokens", martlet("Vocabulary", "JSON")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
   module("WireProtocols", martlet("Vocabulary", "JSON")),
+  // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
+  module("JSONTree", martlet("Vocabulary", "JSON")),
 ]
 
 let floor1: [Target] = [
@@ -207,6 +209,7 @@ let suites: [Target] = [
   suite("MainActor", martlet("Publishers", "Server") + ["Martlet"], settings: [.defaultIsolation(MainActor.self)]),
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
   suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
+  suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree")),
   suite("House", []),
 ]
 

@@ -14,6 +14,7 @@ import Testing
     "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage", "Access"],
     "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
     "WireProtocols": ["Vocabulary", "JSON"],
+    "JSONTree": ["Vocabulary", "JSON"],
     "Runtime": ["Vocabulary"],
     "SQLite": [],
     "Loop": ["Vocabulary", "Runtime"],
@@ -40,7 +41,7 @@ import Testing
 
   static let floor0 = [
     "Vocabulary", "JSON", "GraphQLLanguage", "Access", "Tokens", "ModelSchema", "ChangeFeed",
-    "WireProtocols",
+    "WireProtocols", "JSONTree",
   ]
 
   @Test(arguments: allowed.keys.sorted())

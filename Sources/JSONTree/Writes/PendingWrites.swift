@@ -1,0 +1,148 @@
+/// One write of this client that the server has not answered.
+package struct PendingWrite: Sendable {
+  package enum Content: Sendable {
+    case overwrite(TreeNode)
+    /// Paths are relative to the write's.
+    case merge([TreeWrite])
+  }
+
+  package let id: Int64
+  package let path: TreePath
+  package let content: Content
+  /// Whether events show it before the server's answer; a transaction may be kept back.
+  package let isVisible: Bool
+
+  /// The paths it replaces.
+  package var paths: [TreePath] {
+    switch content {
+    case .overwrite: [path]
+    case .merge(let writes): writes.map { path.appending($0.path) }
+    }
+  }
+}
+
+/// The writes of this client that the server has not answered, and what they make of the server's values.
+package struct PendingWrites: Sendable {
+  /// By increasing id.
+  package private(set) var all: [PendingWrite] = []
+  private var visible = WriteTrie()
+  private var touches = TouchTrie()
+
+  package init() {}
+
+  /// - Precondition: the id is greater than that of every earlier write.
+  package mutating func add(_ write: PendingWrite) {
+    precondition(write.id > all.last?.id ?? .min, "write ids increase")
+    all.append(write)
+    guard write.isVisible else { return }
+    Self.lay(write, over: &visible)
+    for path in write.paths { touches.change(path, by: 1) }
+  }
+
+  private static func lay(_ write: PendingWrite, over trie: inout WriteTrie) {
+    switch write.content {
+    case .overwrite(let node): trie.add(node, at: write.path)
+    case .merge(let writes): for part in writes { trie.add(part.node, at: write.path.appending(part.path)) }
+    }
+  }
+
+  package func write(_ id: Int64) -> PendingWrite? {
+    index(of: id).map { all[$0] }
+  }
+
+  private func index(of id: Int64) -> Int? {
+    var (low, high) = (0, all.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if all[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    return low < all.count && all[low].id == id ? low : nil
+  }
+
+  /// Removes a write that was answered.
+  ///
+  /// - Returns: whether anything visible depended on it; a write that later ones cover did not.
+  package mutating func remove(_ id: Int64) -> Bool {
+    guard let index = index(of: id) else { return false }
+    let removed = all.remove(at: index)
+    guard removed.isVisible else { return false }
+    for path in removed.paths { touches.change(path, by: -1) }
+    let isCovered = all[index...].contains { later in
+      later.isVisible && removed.paths.allSatisfy { path in later.paths.contains { $0.contains(path) } }
+    }
+    if isCovered { return false }
+    if overlaps(removed) {
+      visible = WriteTrie()
+      for write in all where write.isVisible { Self.lay(write, over: &visible) }
+    } else {
+      for path in removed.paths { visible.remove(path) }
+    }
+    return true
+  }
+
+  private func overlaps(_ removed: PendingWrite) -> Bool {
+    all.contains { other in
+      other.isVisible
+        && other.paths.contains { path in removed.paths.contains { $0.contains(path) || path.contains($0) } }
+    }
+  }
+
+  /// Whether a visible write stands at, above or below `path`: such a value is not acknowledged.
+  package func touches(_ path: TreePath) -> Bool { touches.touches(path) }
+
+  /// The value at `path`, when it is wholly written.
+  package func complete(at path: TreePath) -> TreeNode? { visible.complete(at: path) }
+
+  /// What is written at and below `path`.
+  package func writes(at path: TreePath) -> WriteTrie { visible.subtree(at: path) }
+
+  /// The writes in their order over `base`, the value at `path`, also those that are not visible.
+  package func applyAll(to base: TreeNode, at path: TreePath, except excluded: Set<Int64> = []) -> TreeNode {
+    var trie = WriteTrie()
+    for write in all where !excluded.contains(write.id) { Self.lay(write, over: &trie) }
+    return trie.subtree(at: path).apply(to: base)
+  }
+}
+
+/// The pending writes as seen from one node.
+struct LocalWrites {
+  let all: PendingWrites
+  let path: TreePath
+
+  func complete(at relative: TreePath) -> TreeNode? { all.complete(at: path.appending(relative)) }
+
+  func touches(_ relative: TreePath) -> Bool { all.touches(path.appending(relative)) }
+
+  /// The whole value over `server`; nil when part of it is unknown.
+  func value(over server: TreeNode?) -> TreeNode? {
+    let writes = all.writes(at: path)
+    if let node = writes.node { return node }
+    return server.map { writes.isEmpty ? $0 : writes.apply(to: $0) }
+  }
+
+  /// The children known from `server` and from the writes, for a node that is not wholly known.
+  func knownChildren(over server: TreeNode) -> TreeNode {
+    let writes = all.writes(at: path)
+    if let node = writes.node { return node.isLeaf ? .empty : node }
+    if writes.isEmpty { return server.isLeaf ? .empty : server }
+    var result = server.isLeaf ? TreeNode.empty : server
+    for (key, trie) in writes.children where result.hasChild(key) && !key.isPriority {
+      result = result.setting(key, to: trie.apply(to: result.child(key)))
+    }
+    for (key, node) in writes.completeChildren { result = result.setting(key, to: node) }
+    return result
+  }
+
+  /// The value at `relative` after the server's value there changed; nil when a write covers it.
+  func value(at relative: TreePath, overServer server: TreeNode) -> TreeNode? {
+    let writes = all.writes(at: path.appending(relative))
+    return writes.node == nil ? writes.apply(to: server.node(at: relative)) : nil
+  }
+
+  /// The whole value of the child `key`; nil when part of it is unknown.
+  func child(_ key: TreeKey, over server: CacheNode) -> TreeNode? {
+    let writes = all.writes(at: path.child(key))
+    if let node = writes.node { return node }
+    return server.isComplete(for: key) ? writes.apply(to: server.node.child(key)) : nil
+  }
+}
