@@ -20,7 +20,13 @@ extension Database {
   }
 
   /// Moves pages from the write-ahead log into the database file.
-  package func checkpoint(_ mode: CheckpointMode = .passive) throws(SQLiteError) -> Checkpoint {
+  ///
+  /// `waiting` is how long it waits for readers, in milliseconds; nil for the connection's own limit. Fails as busy after it.
+  package func checkpoint(
+    _ mode: CheckpointMode = .passive, waiting: Int32? = nil
+  ) throws(SQLiteError) -> Checkpoint {
+    if let waiting { unsafe sqlite3_busy_timeout(handle, waiting) }
+    defer { if waiting != nil { unsafe sqlite3_busy_timeout(handle, busyMilliseconds) } }
     var log: Int32 = 0
     var moved: Int32 = 0
     let flag =

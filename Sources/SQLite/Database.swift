@@ -23,6 +23,7 @@ package final class Database {
 
   let connection: Connection
   private let statementLimit: Int
+  let busyMilliseconds: Int32
   private var statements: [String: Statement] = [:]
   var handle: OpaquePointer { unsafe connection.handle }
   /// How many statements were started; tests count with it.
@@ -49,6 +50,7 @@ package final class Database {
     }
     connection = unsafe Connection(opened, files)
     statementLimit = options.statementLimit
+    busyMilliseconds = options.busyMilliseconds
     unsafe sqlite3_busy_timeout(opened, options.busyMilliseconds)
     try check(unsafe martlet_sqlite_harden(opened))
     try check(unsafe martlet_sqlite_keep_wal(opened))

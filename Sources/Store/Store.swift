@@ -75,7 +75,7 @@ package final class Store: Sendable {
         let snapshot = try ReadSnapshot(
           database, opening.shapes, revision: opening.revision, limits: options.limits)
         readers.append(
-          Reader(snapshot, executor: executor, clock: options.clock, largestQueue: options.limits.queuedReads))
+          Reader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
       }
       self.readers = readers
     } catch {
@@ -201,24 +201,36 @@ package final class Store: Sendable {
 
   // MARK: Reading
 
-  /// Runs a list of reads in one snapshot and hands their completions over together.
+  /// Runs a list of reads: the short ones in one snapshot with their completions handed over together, each list by
+  /// itself, in slices and after short reads.
   package func read(_ requests: [ReadRequest], to destination: any StoreDestination) {
-    guard !requests.isEmpty else { return }
     let isClosed = state.withLock { $0.isClosed }
-    let reader = readers.min { $0.waiting < $1.waiting }
+    let short = requests.filter { !$0.isScan }
+    let lists = (short.isEmpty ? [] : [short]) + requests.filter(\.isScan).map { [$0] }
     let deadline = clock.now() + limits.readTime
-    let work = Reader.Work(requests: requests, destination: destination, deadline: deadline)
-    guard !isClosed, let reader, reader.submit(work) else {
+    for list in lists {
+      let reader = readers.min { $0.waiting < $1.waiting }
+      let work = Reader.Work(
+        requests: list, destination: destination, deadline: deadline, isScan: list.contains(where: \.isScan))
+      if !isClosed, let reader, reader.submit(work) { continue }
       let error =
         isClosed
         ? StoreError(.closed, "the store is closed")
         : StoreError(.overloaded, "more than \(limits.queuedReads) lists of reads are waiting")
-      destination.deliver(StoreDelivery(batch: nil, completions: requests.map { $0.perform(.failure(error)) }))
-      return
+      destination.deliver(
+        StoreDelivery(batch: nil, completions: list.map { $0.begin()(.failure(error), 0) ?? {} }))
     }
   }
 
+  /// What the readers have done so far: lists of short reads, slices of lists, and rows that SQLite returned.
+  package var readCounts: (reads: Int, slices: Int, rows: Int) {
+    readers.map(\.counts).reduce((0, 0, 0)) { ($0.0 + $1.reads, $0.1 + $1.slices, $0.2 + $1.rows) }
+  }
+
   // MARK: Care
+
+  /// Checkpoints that gave up waiting for a reader. On the writer; for tests.
+  package var checkpointWaits: Int { writer.value.checkpointWaits }
 
   /// Deletes what is beyond retention, also when nothing is written. Call it from time to time.
   ///

@@ -16,6 +16,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case invalid
     /// A page token that this store did not make for this query.
     case invalidToken
+    /// A list looked at more rows than `StoreLimits.scannedRows`; the message names the index that is missing.
+    case tooManyRows
     /// The closure of a transaction threw; the message is its error's.
     case aborted
     // The moment's fault: try again later.
@@ -50,8 +52,9 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   package var isRetryable: Bool {
     switch code {
     case .overloaded, .deadline, .diskFull, .closed: true
-    case .conditionFailed, .versionMismatch, .alreadyExists, .notFound, .notUnique, .invalid, .invalidToken, .aborted,
-      .locked, .newerFormat, .migration, .failed:
+    case .conditionFailed, .versionMismatch, .alreadyExists, .notFound, .notUnique, .invalid, .invalidToken,
+      .tooManyRows,
+      .aborted, .locked, .newerFormat, .migration, .failed:
       false
     }
   }

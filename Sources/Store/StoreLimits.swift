@@ -8,10 +8,19 @@ package struct StoreLimits: Sendable, Equatable {
   package var queuedWrites = 16_384
   /// Reader threads. Reads are short and cached; two keep one slow list from holding up point reads.
   package var readers = 2
-  /// Lists of reads that may wait for one reader; later ones are refused as overloaded.
+  /// Short reads, and apart from them lists, that may wait for one reader; later ones are refused as overloaded.
   package var queuedReads = 1_024
-  /// How long one read may take when it names no deadline of its own. A long reader keeps the write-ahead log growing.
+  /// How long one read may take, waiting included, when it names no deadline of its own.
   package var readTime: Duration = .seconds(5)
+  /// How long one snapshot of a reader lasts at most. A snapshot keeps the write-ahead log from starting over, and the
+  /// writer from its checkpoint; lists are read in slices, so that none needs longer.
+  package var snapshotTime: Duration = .seconds(1)
+  /// Rows that one slice of a list looks at: about a millisecond.
+  package var sliceRows = 512
+  /// Short reads that one reader serves before a slice is due, so that lists go on under any load.
+  package var readsBetweenSlices = 16
+  /// Lists that one reader reads in turn; later ones wait until one of them is finished.
+  package var activeScans = 16
   /// How long a user's transaction closure may hold the writer.
   package var transactionTime: Duration = .milliseconds(500)
   /// Changes one transaction may make, cascades included. Batches reach subscribers whole.
@@ -33,11 +42,15 @@ package struct StoreLimits: Sendable, Equatable {
   package var writeNumbers: Int64 = 1_000_000
   /// Pages of write-ahead log after which a passive checkpoint runs between groups: 4 MiB.
   package var checkpointPages = 1_000
+  /// How long a checkpoint waits for readers before the writer goes on with the write-ahead log as it is; it tries
+  /// again after `checkpointPages` more. Snapshots end after `snapshotTime`, so that one of the attempts succeeds.
+  package var checkpointWait: Duration = .milliseconds(10)
   /// Pages of write-ahead log after which the writer waits for readers to let it start over: 256 MiB.
   package var largestLogPages = 65_536
   /// Rows of one page of a list at most, whatever the request says.
   package var pageRows = 1_000
-  /// Rows SQLite may look at for one list before it answers with what it has found and a token.
+  /// Rows that are looked at for one page of a list at most; beyond it the list is refused as `tooManyRows`, with the
+  /// index that would find them.
   package var scannedRows = 100_000
   /// Bytes of recent batches kept in memory for members that catch up.
   package var ringBytes = 16 * 1_048_576

@@ -148,7 +148,9 @@ extension StoreError.Code {
     case .notUnique: 5
     case .invalid: 6
     case .aborted: 7
-    case .invalidToken, .overloaded, .deadline, .diskFull, .closed, .locked, .newerFormat, .migration, .failed: 0
+    case .invalidToken, .tooManyRows, .overloaded, .deadline, .diskFull, .closed, .locked, .newerFormat, .migration,
+      .failed:
+      0
     }
   }
 

@@ -35,12 +35,37 @@ package final class ReadSnapshot {
 
   /// A page of records.
   package func list(_ query: ListQuery) throws(StoreError) -> ListPage {
-    try typed { try ListReader(records, database, pageRows: limits.pageRows).list(query) }
+    try typed { try lists.list(query) }
   }
 
-  /// The first page of children of each parent, in the parents' order, in one statement for 64 parents.
+  /// The first page of children of each parent, in the parents' order; in one statement for 64 parents when an index
+  /// has the order and there is no filter.
   package func children(_ query: ChildrenQuery) throws(StoreError) -> [ListPage] {
-    try typed { try ListReader(records, database, pageRows: limits.pageRows).children(query) }
+    try typed {
+      var scan = try lists.scan(query)
+      while !scan.isFinished { try scan.advance(.max / 2, on: database) }
+      return scan.pages
+    }
+  }
+
+  private var lists: ListReader {
+    ListReader(records, database, pageRows: limits.pageRows, scannedRows: limits.scannedRows)
+  }
+
+  // MARK: Slices
+
+  /// Begins a list that is read in slices, each in a snapshot of its own.
+  func scan(_ query: ListQuery) throws(StoreError) -> ListScan { try typed { try lists.scan(query) } }
+
+  func scan(_ query: ChildrenQuery) throws(StoreError) -> ChildrenScan { try typed { try lists.scan(query) } }
+
+  /// Reads a slice of a list.
+  func advance(_ scan: inout ListScan, rows: Int) throws(StoreError) {
+    _ = try typed { try scan.advance(rows, on: database) }
+  }
+
+  func advance(_ scan: inout ChildrenScan, rows: Int) throws(StoreError) {
+    try typed { try scan.advance(rows, on: database) }
   }
 
   // MARK: The log
@@ -87,12 +112,11 @@ package final class ReadSnapshot {
   /// Rows read on this connection so far; tests count with it.
   package var readRows: Int { database.readRows }
 
-  /// SQLite's plan for the first page of a query, and for each statement that may be needed for a later page.
+  /// SQLite's plan for each statement that a page may need: the first page, or the one after `values`.
   package func plan(_ query: ListQuery, behind values: [JSONValue]? = nil) throws(StoreError) -> [[String]] {
     try typed {
       let table = try records.table(query.model)
-      guard let values else { return [try database.queryPlan(ListReader.firstPage(query, table))] }
-      return try ListReader.laterPage(query, values, table).map { try database.queryPlan($0) }
+      return try ListScan.statements(query, behind: values, table).map { try database.queryPlan($0) }
     }
   }
 
@@ -120,7 +144,7 @@ package final class ReadSnapshot {
   }
 
   /// Runs one read under its deadline.
-  func withDeadline(_ expired: @escaping () -> Bool, _ body: () -> Void) {
+  func withDeadline<Value>(_ expired: @escaping () -> Bool, _ body: () -> Value) -> Value {
     database.withDeadline(expired, body)
   }
 }

@@ -2,83 +2,170 @@ internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletVocabulary
 
-/// One reader: a connection of its own on an executor of its own, and the lists of reads that wait for it.
+/// One reader: a connection of its own on an executor of its own, and the reads that wait for it.
+///
+/// Short reads (records by key, the log) are served first, in order. Lists are read in slices, in turn: a slice looks at
+/// `StoreLimits.sliceRows` rows and then the list waits for its next turn, holding no snapshot. So a short read waits
+/// for one slice at most, and a short list for one slice of each longer one. A slice is due after
+/// `StoreLimits.readsBetweenSlices` short reads, so that lists go on under any load.
 final class Reader: Sendable {
   struct Work: Sendable {
+    /// Reads that share a snapshot, or one list.
     var requests: [ReadRequest]
     var destination: any StoreDestination
     var deadline: Instant
+    var isScan: Bool
+  }
+
+  /// What the reader has done so far.
+  struct Counts: Sendable, Equatable {
+    /// Lists of short reads.
+    var reads = 0
+    var slices = 0
+    /// Rows that SQLite returned.
+    var rows = 0
+  }
+
+  private struct Queue {
+    var reads: [Work] = []
+    /// Lists that have not begun.
+    var scans: [Work] = []
+    /// Lists that have begun.
+    var active = 0
+    var isDraining = false
+    var counts = Counts()
+  }
+
+  /// A list that has begun. Confined to the executor.
+  private struct Scan {
+    let work: Work
+    let request: ReadRequest
+    let step: ReadRequest.Step
+  }
+
+  private final class Active {
+    var scans: [Scan] = []
   }
 
   private let executor: any StoreExecutor
   private let snapshot: Confined<ReadSnapshot>
+  private let active = Confined(Active())
   private let clock: StoreClock
-  private let largestQueue: Int
-  private let queue = Lock<[Work]>([])
+  private let limits: StoreLimits
+  private let queue = Lock(Queue())
 
-  init(_ snapshot: ReadSnapshot, executor: any StoreExecutor, clock: StoreClock, largestQueue: Int) {
+  init(_ snapshot: ReadSnapshot, executor: any StoreExecutor, clock: StoreClock, limits: StoreLimits) {
     self.snapshot = Confined(snapshot)
     self.executor = executor
     self.clock = clock
-    self.largestQueue = largestQueue
+    self.limits = limits
   }
 
-  var waiting: Int { queue.withLock { $0.count } }
+  var waiting: Int { queue.withLock { $0.reads.count + $0.scans.count + $0.active } }
+  var counts: Counts { queue.withLock { $0.counts } }
 
   /// Takes a list of reads; false when too many wait.
   func submit(_ work: Work) -> Bool {
-    let isFirst: Bool? = queue.withLock { queue in
-      guard queue.count < largestQueue else { return nil }
-      queue.append(work)
-      return queue.count == 1
+    let starts: Bool? = queue.withLock { queue in
+      // Apart, so that waiting lists refuse no short read.
+      guard (work.isScan ? queue.scans.count : queue.reads.count) < limits.queuedReads else { return nil }
+      if work.isScan { queue.scans.append(work) } else { queue.reads.append(work) }
+      defer { queue.isDraining = true }
+      return !queue.isDraining
     }
-    guard let isFirst else { return false }
-    if isFirst { executor.execute { [self] in drain() } }
+    guard let starts else { return false }
+    if starts { executor.execute { [self] in drain() } }
     return true
   }
 
   func stop() { executor.stop() }
 
-  /// Runs everything that waits, list by list, each in a snapshot of its own.
+  // MARK: Serving
+
+  /// Serves some short reads and one slice, then asks for its next turn.
   private func drain() {
-    while true {
-      let next = queue.withLock { $0.first }
-      guard let next else { return }
-      run(next)
-      // The list stays in the queue while it runs, so that `submit` knows a drain is under way.
-      let isEmpty = queue.withLock { queue in
-        queue.removeFirst()
-        return queue.isEmpty
+    for _ in 0..<limits.readsBetweenSlices {
+      let next: Work? = queue.withLock { queue in
+        guard !queue.reads.isEmpty else { return nil }
+        queue.counts.reads += 1
+        return queue.reads.removeFirst()
       }
-      if isEmpty { return }
+      guard let next else { break }
+      run(next)
     }
+    beginScans()
+    if !active.value.scans.isEmpty { runSlice() }
+    let rows = snapshot.value.readRows
+    let goesOn = queue.withLock { queue in
+      queue.counts.rows = rows
+      queue.active = active.value.scans.count
+      queue.isDraining = !queue.reads.isEmpty || !queue.scans.isEmpty || queue.active > 0
+      return queue.isDraining
+    }
+    if goesOn { executor.execute { [self] in drain() } }
+  }
+
+  /// Begins waiting lists while there is room beside those that have begun.
+  private func beginScans() {
+    let room = limits.activeScans - active.value.scans.count
+    guard room > 0 else { return }
+    let begun = queue.withLock { queue in
+      let begun = Array(queue.scans.prefix(room))
+      queue.scans.removeFirst(begun.count)
+      return begun
+    }
+    for work in begun {
+      for request in work.requests {
+        active.value.scans.append(Scan(work: work, request: request, step: request.begin()))
+      }
+    }
+  }
+
+  private func runSlice() {
+    let scan = active.value.scans.removeFirst()
+    queue.withLock { $0.counts.slices += 1 }
+    var completion: (@Sendable () -> Void)?
+    do throws(StoreError) {
+      try snapshot.value.transaction {
+        completion = perform(scan.request, scan.step, scan.work.deadline)
+      }
+    } catch {
+      completion = completion ?? scan.step(.failure(error), limits.sliceRows)
+    }
+    guard let completion else { return active.value.scans.append(scan) }
+    scan.work.destination.deliver(StoreDelivery(batch: nil, completions: [completion]))
   }
 
   private func run(_ work: Work) {
     var completions: [@Sendable () -> Void] = []
     completions.reserveCapacity(work.requests.count)
+    let steps = work.requests.map { $0.begin() }
     do throws(StoreError) {
       try snapshot.value.transaction {
-        for request in work.requests { completions.append(perform(request, work.deadline)) }
+        for (request, step) in zip(work.requests, steps) {
+          completions.append(perform(request, step, work.deadline) ?? {})
+        }
       }
     } catch {
-      // What has its answer keeps it; the others hear of the failure.
-      for request in work.requests.dropFirst(completions.count) { completions.append(request.perform(.failure(error))) }
+      // What has its answer keeps it; the others fail.
+      for step in steps.dropFirst(completions.count) { completions.append(step(.failure(error), 0) ?? {}) }
     }
     work.destination.deliver(StoreDelivery(batch: nil, completions: completions))
   }
 
-  private func perform(_ request: ReadRequest, _ latest: Instant) -> @Sendable () -> Void {
-    let deadline = request.deadline.map { min($0, latest) } ?? latest
+  private func perform(
+    _ request: ReadRequest, _ step: ReadRequest.Step, _ latest: Instant
+  ) -> (@Sendable () -> Void)? {
     let now = clock.now
-    guard now() <= deadline else {
-      return request.perform(.failure(StoreError(.deadline, "the deadline passed before the read began")))
+    let begun = now()
+    let deadline = request.deadline.map { min($0, latest) } ?? latest
+    guard begun <= deadline else {
+      return step(.failure(StoreError(.deadline, "the read was not finished before its deadline")), 0)
     }
-    var completion: (@Sendable () -> Void)?
-    snapshot.value.withDeadline({ now() > deadline }) {
-      completion = request.perform(.success(snapshot.value))
+    let end = min(deadline, begun + limits.snapshotTime)
+    return snapshot.value.withDeadline({ now() > end }) {
+      step(.success(snapshot.value), limits.sliceRows)
     }
-    return completion ?? request.perform(.failure(StoreError(.failed, "the read gave no answer")))
   }
 }
 

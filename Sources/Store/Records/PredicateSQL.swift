@@ -28,9 +28,13 @@ struct PredicateSQL {
     if !inMemory.isEmpty { residual = .and(inMemory) }
   }
 
-  private static func conjuncts(_ predicate: Predicate) -> [Predicate] {
-    if case .and(let parts) = predicate { return parts.flatMap(conjuncts) }
-    return [predicate]
+  /// The parts that must all hold; none for the predicate that always does.
+  static func conjuncts(_ predicate: Predicate) -> [Predicate] {
+    switch predicate {
+    case .all: []
+    case .and(let parts): parts.flatMap(conjuncts)
+    case .none, .or, .not, .compare: [predicate]
+    }
   }
 
   private static func isDecidable(_ predicate: Predicate, _ shape: RecordShape) throws(StoreError) -> Bool {

@@ -36,6 +36,8 @@ final class Writer {
   private var entry = EntryWriter()
   /// Pages that were in the write-ahead log when the last checkpoint ended.
   private var checkpointedPages = 0
+  /// Checkpoints that waited for a reader and gave up.
+  private(set) var checkpointWaits = 0
   /// Set for good once the disk failed.
   private(set) var failure: StoreError?
 
@@ -237,11 +239,18 @@ final class Writer {
 
   func checkpoint(_ mode: Database.CheckpointMode) -> StoreError? {
     do {
-      checkpointedPages = try database.checkpoint(mode).logPages
+      let wait = Int32(clamping: limits.checkpointWait.wholeNanoseconds / 1_000_000)
+      checkpointedPages = try database.checkpoint(mode, waiting: wait).logPages
       return nil
     } catch {
       // A full disk and a busy reader pass. A failed sync does not: what the system still holds is unknown.
-      guard error.code != .diskFull, error.code != .busy else { return nil }
+      if error.code == .busy {
+        // The next attempt comes after as many pages again, so that not every group waits for the same reader.
+        checkpointWaits += 1
+        checkpointedPages = database.logPages
+        return nil
+      }
+      guard error.code != .diskFull else { return nil }
       failure = StoreError(.failed, "the disk failed during a checkpoint: \(error)")
       return failure
     }

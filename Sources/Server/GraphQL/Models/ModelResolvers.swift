@@ -66,15 +66,22 @@ package struct ModelResolvers: Sendable {
     _ body: @escaping @Sendable (ReadSnapshot) throws(StoreError) -> Value,
     answer: @escaping @Sendable (Value) -> [ResolvedValue]
   ) {
+    let results = results(batch, completion, answer)
+    store.read([ReadRequest(read: body, completion: results)], to: destination(batch))
+  }
+
+  /// Completes every parent of the batch with what was read.
+  private func results<Value: Sendable>(
+    _ batch: BatchRequest, _ completion: @escaping Completion, _ answer: @escaping @Sendable (Value) -> [ResolvedValue]
+  ) -> @Sendable (Result<Value, StoreError>) -> Void {
     let count = batch.sources.count
-    let request = ReadRequest(read: body) { result in
+    return { result in
       switch result {
       case .success(let value): completion(answer(value).map { .success($0) })
       case .failure(let error):
         completion(Array(repeating: .failure(StoreErrors.resolverError(error)), count: count))
       }
     }
-    store.read([request], to: destination(batch))
   }
 
   func destination(_ batch: BatchRequest) -> any StoreDestination {
@@ -103,11 +110,8 @@ package struct ModelResolvers: Sendable {
     } catch {
       return fail(batch, error, completion)
     }
-    read(batch, completion) { snapshot throws(StoreError) in
-      try snapshot.list(query)
-    } answer: { page in
-      [.object(Connection(model: model, page: page))]
-    }
+    let results = results(batch, completion) { (page: ListPage) in [.object(Connection(model: model, page: page))] }
+    store.read([ReadRequest(list: query, completion: results)], to: destination(batch))
   }
 
   /// One statement for all parents of a level.
@@ -140,16 +144,7 @@ package struct ModelResolvers: Sendable {
     } catch {
       return fail(batch, error, completion)
     }
-    let token = batch.arguments["nextToken"]?.string
-    read(batch, completion) { snapshot throws(StoreError) -> [ListPage] in
-      guard let token, let only = keys.first, keys.count == 1 else { return try snapshot.children(query) }
-      return [
-        try snapshot.list(
-          ListQuery(
-            model: query.model, equal: Array(zip(query.reference, only)), filter: query.filter, order: query.order,
-            limit: query.limit, token: token))
-      ]
-    } answer: { pages in
+    let answer: @Sendable ([ListPage]) -> [ResolvedValue] = { pages in
       let empty = ListPage(records: [], token: nil)
       var answers = [ResolvedValue](
         repeating: relation.kind == .hasMany ? .object(Connection(model: target, page: empty)) : .null, count: count)
@@ -161,5 +156,23 @@ package struct ModelResolvers: Sendable {
       }
       return answers
     }
+    let results = results(batch, completion, answer)
+    guard let token = batch.arguments["nextToken"]?.string else {
+      return store.read([ReadRequest(children: query, completion: results)], to: destination(batch))
+    }
+    // A token is one parent's: it says where that parent's page ended.
+    guard keys.count <= 1 else {
+      return fail(
+        batch,
+        ResolverError(
+          "nextToken belongs to one parent, and \(relation.name) was asked for \(keys.count) at once; query the parent "
+            + "by its key.", extensions: ["code": "BAD_USER_INPUT", "errorType": "ValidationException"]), completion)
+    }
+    guard let only = keys.first else { return completion(answer([]).map { .success($0) }) }
+    let page = ListQuery(
+      model: query.model, equal: Array(zip(query.reference, only)), filter: query.filter, order: query.order,
+      limit: query.limit, token: token)
+    let request = ReadRequest(list: page) { result in results(result.map { [$0] }) }
+    store.read([request], to: destination(batch))
   }
 }

@@ -36,6 +36,7 @@ enum StoreErrors {
     case .notUnique: ("NOT_UNIQUE", "ValidationException")
     case .invalid: ("BAD_USER_INPUT", "ValidationException")
     case .invalidToken: ("INVALID_TOKEN", "BadRequestException")
+    case .tooManyRows: ("TOO_MANY_ROWS", "LimitExceededError")
     case .aborted: ("ABORTED", "BadRequestException")
     case .overloaded: ("OVERLOADED", "LimitExceededError")
     case .deadline: ("DEADLINE", "ExecutionTimeout")
