@@ -41,14 +41,17 @@ package struct StoreResults: AsyncSequence, Sendable {
         let found = try operation.read(allowingPartial: results.allowsPartial)
         steps.read(isComplete: found?.isPartial == false)
         if let found { return found }
+        if results.policy == .cacheOnly, let failure = results.store.cacheFailure { throw failure }
       }
       guard steps.next == .network else { return nil }
       steps.asked()
       do {
         let generation = results.store.generation
         let payload = try await results.fetch()
-        if results.policy.writesStore { try operation.publish(payload, since: generation) }
-        return try operation.projected(payload)
+        let failure = results.policy.writesStore ? operation.keep(payload, since: generation) : nil
+        var result = try operation.projected(payload)
+        result.storeError = failure
+        return result
       } catch let error as CancellationError {
         throw error
       } catch {

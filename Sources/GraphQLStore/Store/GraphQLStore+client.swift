@@ -25,11 +25,15 @@ extension GraphQLStore {
   package func publish(
     _ payload: StorePayload, of operation: StoreOperation, ending update: OptimisticUpdate? = nil
   ) throws(GraphQLStoreError) {
-    try exclusively { try $0.publish(payload, of: $0.bind(operation), ending: update?.number) }
+    let failure = try exclusively { try $0.keep(payload, of: $0.bind(operation), ending: update?.number) }
+    if let failure { throw failure }
   }
 
+  /// Why the cache is off; nil while it works.
+  package var cacheFailure: GraphQLStoreError? { (try? exclusively { $0.health.failure }) ?? nil }
+
   /// What the store has for an operation. Nil when something is missing, unless partial data are allowed and there are
-  /// any.
+  /// any; and while the cache is off.
   package func read(
     _ operation: StoreOperation, allowingPartial: Bool = false
   ) throws(GraphQLStoreError) -> StoreResult? {
@@ -47,11 +51,22 @@ package struct PreparedOperation: Sendable {
   let store: GraphQLStore
   let bound: BoundOperation
 
-  /// Writes what a server sent, as `GraphQLStore.publish`; not when it was asked for in another `generation`.
-  package func publish(
+  /// Writes what a server sent; not when it was asked for in another `generation`.
+  /// - Returns: why it could not be written; of a cache that is off, once until it works again.
+  package func keep(
     _ payload: StorePayload, ending update: OptimisticUpdate? = nil, since generation: Int? = nil
-  ) throws(GraphQLStoreError) {
-    try store.exclusively { try $0.publish(payload, of: bound, ending: update?.number, since: generation) }
+  ) -> GraphQLStoreError? {
+    do throws(GraphQLStoreError) {
+      return try store.exclusively { $0.keep(payload, of: bound, ending: update?.number, since: generation) }
+    } catch {
+      return error
+    }
+  }
+
+  /// As `keep`, for events of a benchmark or a test that must be written.
+  /// - Throws: why it could not be written.
+  package func publish(_ payload: StorePayload) throws(GraphQLStoreError) {
+    if let error = keep(payload) { throw error }
   }
 
   /// What the store has, as `GraphQLStore.read`.

@@ -59,6 +59,10 @@ public struct GraphQLStoreLimits: Sendable, Hashable {
   /// watchers take away each other's data.
   public var refetches = 3
 
+  /// How long a cache that failed is left alone before a write is tried again. A second: a full disk or a locked file
+  /// costs a client next to nothing meanwhile, and is noticed soon after it is mended.
+  public var cacheRetryPause = Duration.seconds(1)
+
   /// The defaults.
   public init() {}
 

@@ -12,6 +12,10 @@ final class StoreCore: @unchecked Sendable {
   var watchers = WatcherIndex()
   var layers: [OptimisticLayer] = []
   var counters = StoreCounters()
+  /// Whether the cache can be used.
+  private(set) var health = CacheHealth()
+  /// What is read while it cannot.
+  private let empty = InMemoryNormalizedCache()
   private var nextExpiry: Duration = .zero
   /// More than this has to be kept before eviction is tried again.
   private var patience = CacheUsage(records: 0, bytes: 0)
@@ -63,7 +67,7 @@ final class StoreCore: @unchecked Sendable {
   func view(layers count: Int? = nil, respectsAge: Bool) -> StoreView {
     let now = configuration.clock()
     return StoreView(
-      cache: cache, overlays: layers.prefix(count ?? layers.count).map(\.overlay), now: now,
+      cache: health.isOff ? empty : cache, overlays: layers.prefix(count ?? layers.count).map(\.overlay), now: now,
       expiry: respectsAge ? configuration.limits.age.map { now - $0 } : nil)
   }
 
@@ -71,7 +75,16 @@ final class StoreCore: @unchecked Sendable {
     var reader = Reader(
       operation, binder, view: view(respectsAge: watcher == nil), allowsPartial: allowsPartial,
       notesDependencies: watcher != nil)
-    let data = try reader.operation()
+    let data: JSONValue?
+    do {
+      data = try reader.operation()
+    } catch let error as GraphQLStoreError {
+      throw error
+    } catch {
+      // The cache cannot be read: nothing is in it, and the server is asked.
+      health.failed(error, at: configuration.clock(), pause: configuration.limits.cacheRetryPause)
+      return nil
+    }
     counters.recordsRead += reader.records
     if let watcher {
       counters.watcherReads += 1
@@ -83,18 +96,58 @@ final class StoreCore: @unchecked Sendable {
 
   // MARK: Writing
 
-  /// Writes data, and lets go of an optimistic update in the same step.
+  /// Writes what a server sent, and lets go of an optimistic update in the same step. A result of the server is never
+  /// lost because it cannot be kept, so this does not throw.
   /// - Parameter asked: the generation in which the data were asked for; of another they are not written.
-  func publish(
+  /// - Returns: why it was not written: once for a cache that fails until it works again, and each time for data that do
+  ///   not fit the document.
+  func keep(
     _ payload: StorePayload, of operation: BoundOperation, ending layer: Int? = nil, since asked: Int? = nil
-  ) throws {
-    var changes: [CacheChange] = []
-    if let data = payload.data, asked == nil || asked == generation {
-      var normalizer = Normalizer(operation, binder, errors: payload.errors)
-      try normalizer.write(data)
-      changes = normalizer.changes
+  ) -> GraphQLStoreError? {
+    do {
+      var changes: [CacheChange] = []
+      if let data = payload.data, asked == nil || asked == generation {
+        var normalizer = Normalizer(operation, binder, errors: payload.errors)
+        try normalizer.write(data)
+        changes = normalizer.changes
+      }
+      if health.mayWrite(at: configuration.clock()) {
+        try commit(changes, ending: layer)
+        return nil
+      }
+      health.missed(changes)
+    } catch {
+      if !health.isOff {
+        end(layer)
+        return error as? GraphQLStoreError ?? GraphQLStoreError(.backend, "the cache failed", underlying: error)
+      }
     }
-    try commit(changes, ending: layer)
+    end(layer)
+    return health.report()
+  }
+
+  /// Lets go of an optimistic update, if it is in force.
+  private func end(_ layer: Int?) {
+    if let layer { tell(remove(layer: layer)) }
+  }
+
+  /// The cache works again when these changes can be applied: without the records whose changes it missed.
+  private func apply(_ changes: [CacheChange], at now: Duration) throws -> CacheDifference {
+    do {
+      var changes = changes
+      if let missed = health.missed {
+        changes = missed.map { .remove($0) } + changes
+      } else {
+        try cache.removeAll()
+      }
+      let difference = changes.isEmpty ? CacheDifference() : try cache.apply(changes, at: now)
+      if health.isOff { health.recovered() }
+      return difference
+    } catch {
+      health.missed(changes)
+      health.failed(error, at: now, pause: configuration.limits.cacheRetryPause)
+      throw error
+    }
   }
 
   /// Applies changes to the cache and tells everyone whom they concern.
@@ -103,12 +156,19 @@ final class StoreCore: @unchecked Sendable {
     var changes = changes
     let version = binder.knowledge.version
     if cache.outlivesProcess, version != savedKnowledge { changes.append(.merge(.types, binder.knowledge.record)) }
-    var difference = changes.isEmpty ? CacheDifference() : try cache.apply(changes, at: now)
+    var difference = try apply(changes, at: now)
     savedKnowledge = version
     counters.recordsWritten += changes.count
     counters.recordsChanged += difference.changes.count
     if let layer { difference.changes += remove(layer: layer) }
-    difference.changes += try evict(now)
+    do {
+      difference.changes += try evict(now)
+    } catch {
+      // What was written is in the cache, and watchers see it.
+      health.failed(error, at: now, pause: configuration.limits.cacheRetryPause)
+      tell(difference.changes)
+      throw error
+    }
     tell(difference.changes)
   }
 
@@ -184,6 +244,7 @@ final class StoreCore: @unchecked Sendable {
   func clear() throws {
     let keys = try cache.keys()
     try cache.removeAll()
+    if health.isOff { health.recovered() }
     generation += 1
     savedKnowledge = 0
     var changes = keys.map { CacheDifference.Change($0, fields: nil) }

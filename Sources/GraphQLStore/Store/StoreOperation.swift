@@ -46,6 +46,8 @@ package struct StoreResult: Sendable {
   package var missing: [String]
   /// Set when a request in the background failed; the data are the store's then.
   package var fetchError: (any Error)?
+  /// Set when the server's data could not be written to the store.
+  package var storeError: GraphQLStoreError?
 
   package init(
     data: JSONValue?, errors: [JSONValue] = [], extensions: JSONObject = JSONObject(), source: Source,

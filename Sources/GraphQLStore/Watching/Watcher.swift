@@ -97,7 +97,7 @@ final class Watcher {
       return try failed(error)
     }
     let operation = try prepared ?? results.store.prepare(results.operation)
-    try operation.publish(payload, since: generation)
+    let failure = operation.keep(payload, since: generation)
     if generation != results.store.generation {
       // The store was cleared meanwhile, as when somebody signs out: this is the answer to another.
       steps.askAgain()
@@ -107,8 +107,9 @@ final class Watcher {
     // failed, the server's own data are shown.
     let stored = try refresh()
     var result = try operation.projected(payload)
+    result.storeError = failure
     if payload.errors.isEmpty, let stored, !stored.isPartial { result.data = stored.data }
-    if result.data == shown, payload.errors.isEmpty { return nil }
+    if result.data == shown, payload.errors.isEmpty, failure == nil { return nil }
     if result.data != shown { refetches = 0 }
     shown = result.data
     return result

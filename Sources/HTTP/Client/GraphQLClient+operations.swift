@@ -100,8 +100,11 @@ extension GraphQLClient {
     let prepared = try store.prepare(request.stored)
     request.document = try store.requestDocument(for: request.document)
     return start(request) { event in
-      if event.gap == nil { try prepared.publish(StorePayload(try OperationPayload(bytes: event.payload).value)) }
-      return try GraphQLResponse(event)
+      var response: GraphQLResponse<Subscription.Data> = try GraphQLResponse(event)
+      if event.gap == nil {
+        response.storeError = prepared.keep(StorePayload(try OperationPayload(bytes: event.payload).value))
+      }
+      return response
     }
   }
 
@@ -157,8 +160,10 @@ extension GraphQLClient {
     let prepared = try store.prepare(request.stored)
     let generation = store.generation
     let payload = try await fetching(request)()
-    if writesStore { try prepared.publish(payload, ending: update, since: generation) }
-    return try GraphQLResponse(try prepared.projected(payload))
+    let failure = writesStore ? prepared.keep(payload, ending: update, since: generation) : nil
+    var response: GraphQLResponse<Data> = try GraphQLResponse(try prepared.projected(payload))
+    response.storeError = failure
+    return response
   }
 }
 
@@ -182,6 +187,7 @@ extension GraphQLResponse where Data: Decodable {
     source = result.source == .cache ? .cache : .server
     missing = result.missing
     fetchError = result.fetchError
+    storeError = result.storeError
     data = try Self.decoded(result.data)
   }
 }

@@ -1,4 +1,5 @@
 public import MartletCore
+public import MartletGraphQLStore
 public import MartletJSON
 public import MartletVocabulary
 
@@ -21,6 +22,10 @@ public struct GraphQLResponse<Data: Sendable>: Sendable {
   public var missing: [String] = []
   /// Set when the request in the background failed; the data are the store's then.
   public var fetchError: (any Error)?
+  /// Set when the server's result could not be written to the client's store: the result is complete all the same, and
+  /// the store asks the server instead of its cache until the cache works again. A failing cache is reported once until
+  /// then.
+  public var storeError: GraphQLStoreError?
   /// More of this result is to come: it is one of several in parts (`fetchInParts`, `queryInParts`).
   public var hasNext = false
 }
