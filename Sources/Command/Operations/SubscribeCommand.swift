@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletServer
 
 /// `martlet subscribe URL DOCUMENT`.
 enum SubscribeCommand: Subcommand {

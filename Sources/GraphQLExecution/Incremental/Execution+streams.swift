@@ -86,7 +86,8 @@ extension Execution {
     case .success(let item): list.items.append(item)
     case .failure(let error):
       list.source = nil
-      list.failure = [schema.responseError(for: error, locations: list.plan.items.locations, path: list.path)]
+      let items = list.plan.items
+      list.failure = [plan.responseError(for: error, of: items, locations: items.locations, path: list.path)]
     case nil: list.source = nil
     }
   }

@@ -74,6 +74,14 @@ extension Execution {
   /// The place of the field that is executed among its neighbours.
   private var position: Int { steps.last?.index ?? 0 }
 
+  private func noteUnexpected(_ error: any Error, _ field: FieldPlan) {
+    guard let note = schema.onUnexpectedError, !(error is CancellationError) else { return }
+    note(
+      UnexpectedError(
+        field: "\(field.parentName).\(field.definition.name)", path: path, operation: plan.operation.name?.text,
+        error: error))
+  }
+
   private func completeLeaf(_ value: JSONValue, _ leaf: LeafShape, _ field: FieldPlan) -> ResultValue? {
     if case .null = value { return field.isNonNull ? reportNull(field) : .null }
     do {
@@ -137,6 +145,7 @@ extension Execution {
     case let failure as ResolverError:
       report(failure.message, field.locations, extensions: failure.extensions)
     default:
+      noteUnexpected(error, field)
       switch schema.exposure {
       case .messages: report(ResolverError.text(of: error), field.locations)
       case .masked(let message): report(message, field.locations)

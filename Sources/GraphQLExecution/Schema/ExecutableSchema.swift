@@ -9,6 +9,8 @@ public final class ExecutableSchema: Sendable {
   public let limits: ExecutionLimits
   /// How much of unexpected errors clients see.
   public let exposure: ErrorExposure
+  /// Called with every error that is not meant for clients, on the thread that reports it.
+  package let onUnexpectedError: (@Sendable (UnexpectedError) -> Void)?
   /// Whether clients may ask what the schema looks like.
   public let allowsIntrospection: Bool
   /// Whether requests may use `@defer` and `@stream`. Off by default: the directives are a proposal.
@@ -49,7 +51,8 @@ public final class ExecutableSchema: Sendable {
   /// Attaches `resolvers` to a schema.
   package init(
     _ schema: Schema, resolvers: Resolvers, limits: ExecutionLimits = ExecutionLimits(),
-    exposure: ErrorExposure = .masked, allowsIntrospection: Bool = true
+    exposure: ErrorExposure = .masked, allowsIntrospection: Bool = true,
+    onUnexpectedError: (@Sendable (UnexpectedError) -> Void)? = nil
   ) throws(ExecutableSchemaError) {
     let misplaced = Self.misplaced(resolvers, in: schema)
     guard misplaced.isEmpty else {
@@ -59,6 +62,7 @@ public final class ExecutableSchema: Sendable {
     self.resolvers = resolvers
     self.limits = limits
     self.exposure = exposure
+    self.onUnexpectedError = onUnexpectedError
     types = TypeTable(schema, scalars: resolvers.scalars)
     self.allowsIntrospection = allowsIntrospection
     introspection = IntrospectionModel(schema, isOpen: allowsIntrospection)
@@ -77,6 +81,18 @@ public final class ExecutableSchema: Sendable {
   /// The code behind `field` of the object type `type`; empty for the meta fields.
   func code(of field: SchemaField, on type: NamedType) -> FieldCode {
     field.index < 0 ? FieldCode() : code[type.id.index][field.index]
+  }
+
+  /// The fields of the root types that have no code: neither a resolver nor a source, such as `Query.forecast`.
+  package var rootFieldsWithoutCode: [String] {
+    let subscription = schema.subscriptionType?.name
+    return [schema.queryType, schema.mutationType, schema.subscriptionType].compactMap { $0 }.flatMap { root in
+      root.fields.compactMap { field in
+        let name = Resolvers.FieldName(root.name, field.name)
+        let hasStream = root.name == subscription && resolvers.streams[name] != nil
+        return resolvers.fields[name] == nil && !hasStream ? "\(root.name).\(field.name)" : nil
+      }
+    }
   }
 
   private static func misplaced(_ resolvers: Resolvers, in schema: Schema) -> [String] {

@@ -82,8 +82,9 @@ extension OperationPlan {
     case .success(let source):
       return ResponseStream(plan: self, variables: variables, context: context, source: source, place: place)
     case .failure(let error):
-      let reported = schema.responseError(
-        for: error, locations: field.locations, path: [.key(field.responseName)])
+      let reported = responseError(
+        for: error, field: "\(root.name).\(field.name)", locations: field.locations,
+        path: [.key(field.responseName)])
       throw SubscriptionError(ExecutionResult(ResponseTree(data: nil, errors: [reported])))
     }
   }

@@ -70,7 +70,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
       case .failure(let error):
         finish()
         return ExecutionResult(
-          ResponseTree(data: nil, errors: [stream.plan.schema.responseError(for: error)]))
+          ResponseTree(data: nil, errors: [stream.plan.responseError(for: error, of: variant.selection.fields.first)]))
       }
     }
 
@@ -99,14 +99,31 @@ extension ExecutableSchema {
     return try await plan.subscribe(variables: variables, context: context)
   }
 
-  /// An error from outside the execution of fields, as the response shows it.
+}
+
+extension OperationPlan {
+  /// An error from outside the execution of fields, as the response shows it: of the source of a subscription or list
+  /// that is the field's.
   func responseError(
-    for error: any Error, locations: [SourceLocation] = [], path: [GraphQLError.PathElement] = []
+    for error: any Error, of field: FieldPlan?, locations: [SourceLocation] = [],
+    path: [GraphQLError.PathElement] = []
+  ) -> ResponseError {
+    responseError(
+      for: error, field: field.map { "\($0.parentName).\($0.definition.name)" } ?? root.name, locations: locations,
+      path: path)
+  }
+
+  /// The same for a field by its name, such as `Subscription.ticks`.
+  func responseError(
+    for error: any Error, field: String, locations: [SourceLocation], path: [GraphQLError.PathElement]
   ) -> ResponseError {
     if let error = error as? ResolverError {
       return ResponseError(error.message, locations: locations, path: path, extensions: error.extensions)
     }
-    switch exposure {
+    if let note = schema.onUnexpectedError, !(error is CancellationError) {
+      note(UnexpectedError(field: field, path: path, operation: operation.name?.text, error: error))
+    }
+    switch schema.exposure {
     case .messages: return ResponseError(ResolverError.text(of: error), locations: locations, path: path)
     case .masked(let message): return ResponseError(message, locations: locations, path: path)
     }

@@ -58,16 +58,31 @@ package enum ServerAssembly {
     let schema: ExecutableSchema
     do {
       schema = try ExecutableSchema(
-        models.schema, resolvers: resolvers, allowsIntrospection: access.isDevelopment)
+        models.schema, resolvers: resolvers,
+        exposure: configuration.errorExposure ?? (access.isDevelopment ? .messages : .masked),
+        allowsIntrospection: access.isDevelopment, onUnexpectedError: configuration.log.unexpectedError)
     } catch {
       store.close()
       throw ServerError(.schema, error.description)
+    }
+    let missing = schema.rootFieldsWithoutCode
+    guard missing.isEmpty else {
+      store.close()
+      throw ServerError(.schema, Self.missingCode(missing))
     }
     return ServerNode(
       models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
       spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode,
       onConnect: configuration.onConnect, statusCodes: configuration.statusCodes,
       calendar: surroundings.calendar)
+  }
+
+  /// A field of a root type has nothing that could answer it.
+  private static func missingCode(_ fields: [String]) -> String {
+    let list = fields.prefix(5).joined(separator: ", ") + (fields.count > 5 ? " and \(fields.count - 5) more" : "")
+    return fields.count == 1
+      ? "\(list) has no resolver. Attach one in ServerConfiguration.resolvers, or remove the field."
+      : "\(list) have no resolvers. Attach them in ServerConfiguration.resolvers, or remove the fields."
   }
 
   private static func accessControl(

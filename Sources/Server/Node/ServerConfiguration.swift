@@ -71,6 +71,9 @@ public struct ServerConfiguration: Sendable {
   public var allowsDropping = false
   /// Which HTTP statuses say how a GraphQL request went.
   public var statusCodes = GraphQLStatusCodes.audited
+  /// How much clients see of errors that resolvers throw and that are not `ResolverError`; the log has their text in any
+  /// case. Nil shows the text in development, and `Internal error.` to clients with keys.
+  public var errorExposure: ErrorExposure?
   /// Where log entries go: as text to standard error, from `info` on. `Log.silent` keeps none.
   public var log = Log.standardError()
   /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others get

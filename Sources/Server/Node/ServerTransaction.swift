@@ -1,4 +1,5 @@
 internal import MartletModelSchema
+internal import MartletRuntime
 internal import MartletStore
 
 /// Reads and writes of one transaction, by the schema's names. Valid inside the closure of
@@ -90,28 +91,34 @@ public struct ServerTransaction {
 }
 
 extension GraphQLServer {
-  /// Makes several writes together, or none of them: the closure runs on the store's writer, synchronously, and what it
-  /// throws takes everything back. Answers the place of the transaction's last change in the log.
+  /// Makes several writes together, or none of them, and returns what the closure returns. The closure runs on the store's
+  /// writer, synchronously; what it throws takes everything back.
   ///
   /// Suspends until the transaction is durable.
   ///
   /// ```swift
-  /// try await server.transaction { transaction in
+  /// let account = try await server.transaction { transaction in
   ///   try transaction.update("Account", ["id": "a", "balance": 90])
-  ///   try transaction.update("Account", ["id": "b", "balance": 110])
+  ///   return try transaction.update("Account", ["id": "b", "balance": 110])
   /// }
   /// ```
   /// - Throws: `ServerError`, when the closure threw, took too long, or the store refused.
   @discardableResult
-  public func transaction(
-    _ body: @escaping @Sendable (ServerTransaction) throws -> Void
-  ) async throws(ServerError) -> Cursor {
+  public func transaction<Value: Sendable>(
+    _ body: @escaping @Sendable (ServerTransaction) throws -> Value
+  ) async throws(ServerError) -> Value {
     let models = node.models
     let calendar = calendar
+    let returned = Lock<Value?>(nil)
     let operation = WriteOperation.transaction { transaction in
-      try body(ServerTransaction(transaction, models, calendar))
+      let value = try body(ServerTransaction(transaction, models, calendar))
+      returned.withLock { $0 = value }
     }
-    return try await commit(operation)
+    _ = try await commit(operation)
+    guard let value = returned.withLock({ $0 }) else {
+      throw ServerError(.write, "The transaction was acknowledged without having run.")
+    }
+    return value
   }
 
   /// Appends an event of the application's own to the log: it has a cursor, is retained, and reaches the subscription

@@ -1,9 +1,16 @@
-import Dispatch
-import Foundation
+internal import Dispatch
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
 
 /// Signals of the process as a sequence, in place of their default effect.
-enum Signals {
-  static func sequence(_ numbers: [Int32]) -> AsyncStream<Int32> {
+package enum Signals {
+  package static func sequence(_ numbers: [Int32]) -> AsyncStream<Int32> {
     AsyncStream { continuation in
       let sources = SourceBox(
         numbers.map { number in
