@@ -38,7 +38,9 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
   package var isOpen: Bool { phase != .closed }
   package var operationCount: Int { isOpen ? 1 : 0 }
   package var nextDeadline: Instant? { [heartbeatDue, positionDue].compactMap { $0 }.min() }
-  package func eventPrefix(_ id: OperationID) -> [UInt8] { media.eventPrefix }
+  /// None that the operation would keep: what stands before a result depends on its length, see
+  /// `HTTPStreamMedia.eventPrefix(length:)`.
+  package func eventPrefix(_ id: OperationID) -> [UInt8] { [] }
 
   // MARK: The client
 

@@ -27,10 +27,10 @@ package enum HTTPStreamMedia: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Stands before a result.
-  package var eventPrefix: [UInt8] {
+  /// The bytes before a result, which is `length` bytes long.
+  package func eventPrefix(length: Int) -> [UInt8] {
     switch self {
-    case .multipart: MultipartSubscription.Writing.eventPrefix
+    case .multipart: MultipartSubscription.Writing.eventPrefix(length: length)
     case .eventStream: EventStreamSubscription.Writing.eventPrefix
     }
   }
@@ -60,7 +60,7 @@ package enum HTTPStreamMedia: Sendable, Hashable, CaseIterable {
   }
 
   /// One result.
-  package func event(_ payload: [UInt8]) -> [UInt8] { eventPrefix + payload + eventSuffix }
+  package func event(_ payload: [UInt8]) -> [UInt8] { eventPrefix(length: payload.count) + payload + eventSuffix }
 
   // MARK: Negotiation
 

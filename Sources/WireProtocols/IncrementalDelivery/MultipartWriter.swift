@@ -1,7 +1,7 @@
 /// Writes a multipart body of JSON parts piece by piece (RFC 2046 section 5.1.1).
 ///
-/// The delimiter behind a part leaves with it: a client that looks for it would otherwise see each part only when the
-/// next one comes.
+/// A part says its length, and the delimiter after it leaves with it: some clients read a part by its length, others up
+/// to the delimiter, and both see each part as soon as it has come.
 package struct MultipartWriter: Sendable {
   /// The boundary that responses in parts have by custom.
   package static let dash = MultipartWriter(boundary: "-")
@@ -18,7 +18,8 @@ package struct MultipartWriter: Sendable {
   package mutating func part(_ json: [UInt8], to output: inout [UInt8]) {
     if !hasBegun { output.append(contentsOf: "\r\n--\(boundary)".utf8) }
     hasBegun = true
-    output.append(contentsOf: "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n".utf8)
+    output.append(
+      contentsOf: "\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: \(json.count)\r\n\r\n".utf8)
     output.append(contentsOf: json)
     output.append(contentsOf: "\r\n--\(boundary)".utf8)
   }

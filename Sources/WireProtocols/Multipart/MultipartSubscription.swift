@@ -104,23 +104,33 @@ package enum MultipartSubscription {
     }
   }
 
-  /// What a server writes. Each part carries the boundary behind it, as clients hand a part over when they see that.
+  /// What a server writes. Each part says its length and carries the boundary after it: clients hand a part over when they
+  /// have read that many bytes, or when they see the boundary.
   package enum Writing {
     /// The boundary has the one name that older clients know, in the one form they find.
     package static let contentType = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0"
     /// The first boundary; before anything else.
     package static let opening = Array("--graphql".utf8)
-    /// Stands before the result of an event.
-    package static let eventPrefix = Array("\r\nContent-Type: application/json\r\n\r\n{\"payload\":".utf8)
-    /// Stands behind the result of an event.
+    /// The bytes before the result of an event, which is `length` bytes long.
+    package static func eventPrefix(length: Int) -> [UInt8] {
+      head(length: opened.count + length + 1) + opened
+    }
+    /// The bytes after the result of an event.
     package static let eventSuffix = Array("}\r\n--graphql".utf8)
-    package static let heartbeat = Array("\r\nContent-Type: application/json\r\n\r\n{}\r\n--graphql".utf8)
+    package static let heartbeat = head(length: 2) + Array("{}\r\n--graphql".utf8)
+
+    private static let opened = Array("{\"payload\":".utf8)
+
+    private static func head(length: Int) -> [UInt8] {
+      Array("\r\nContent-Type: application/json\r\nContent-Length: \(length)\r\n\r\n".utf8)
+    }
     /// Makes the boundary already sent the closing one.
     package static let end = Array("--\r\n".utf8)
 
     /// The part that tells a failure of the stream. `end` follows.
     package static func failure(errors: [UInt8]) -> [UInt8] {
-      Array("\r\nContent-Type: application/json\r\n\r\n{\"payload\":null,\"errors\":".utf8) + errors + eventSuffix
+      let start = Array("{\"payload\":null,\"errors\":".utf8)
+      return head(length: start.count + errors.count + 1) + start + errors + eventSuffix
     }
   }
 }

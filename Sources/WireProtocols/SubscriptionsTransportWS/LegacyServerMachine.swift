@@ -4,7 +4,9 @@ package import MartletVocabulary
 extension SubscriptionsTransportWS {
   /// The server's end of one connection.
   ///
-  /// Clients of this protocol do not wait for the acknowledgement: a `start` before it is held back and follows it.
+  /// Clients of this protocol do not wait for the acknowledgement: a `start` before it is held back and follows it. A client
+  /// may leave `connection_init` out, as with the protocol's reference server: its first `start` asks for admission with
+  /// what the handshake carried.
   package struct ServerMachine: StartStopServerMachine {
     /// What came before the acknowledgement and is done behind it.
     private enum Held: Sendable {
@@ -58,7 +60,14 @@ extension SubscriptionsTransportWS {
         actions.append(.start(number: state.session.reserve(id), id, request))
       } else {
         held.append(.start(id, request))
+        initialiseByStart(&actions)
       }
+    }
+
+    private mutating func initialiseByStart(_ actions: inout [SubscriptionServerAction]) {
+      guard case .waitingForInit = phase, state.session.initialise() else { return }
+      state.isInitialisedByStart = true
+      actions.append(.authenticate(payload: nil))
     }
 
     /// What was held back is only confirmed; any other id crossed our own end on the wire.

@@ -51,13 +51,16 @@ import Testing
       #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n"))
       #expect(head.contains("Content-Type: multipart/mixed; boundary=\"-\"; incrementalSpec=v0.2\r\n"))
       #expect(head.contains("Transfer-Encoding: chunked"))
-      let part = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n"
+      func part(_ json: String) -> String {
+        "\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: \(json.utf8.count)\r\n\r\n" + json
+      }
       #expect(
         chunks == [
-          "\r\n---" + part
-            + #"{"data":{"hero":{"id":"1"}},"pending":[{"id":"0","path":["hero"],"label":"late"}],"hasNext":true}"#
+          "\r\n---"
+            + part(
+              #"{"data":{"hero":{"id":"1"}},"pending":[{"id":"0","path":["hero"],"label":"late"}],"hasNext":true}"#)
             + "\r\n---",
-          part + #"{"incremental":[{"id":"0","data":{"slow":"slow"}}],"completed":[{"id":"0"}],"hasNext":false}"#
+          part(#"{"incremental":[{"id":"0","data":{"slow":"slow"}}],"completed":[{"id":"0"}],"hasNext":false}"#)
             + "\r\n-----\r\n",
         ])
       #expect(body == chunks.joined())
@@ -102,7 +105,7 @@ import Testing
       let reader = try await PartsReader.open("{ numbers }", port: server.port, accept: "multipart/mixed")
       let (_, body) = try await reader.read { _, _ in true }
       #expect(
-        body == "\r\n---\r\nContent-Type: application/json; charset=utf-8\r\n\r\n"
+        body == "\r\n---\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 28\r\n\r\n"
           + #"{"data":{"numbers":[1,2,3]}}"# + "\r\n-----\r\n")
     }
   }

@@ -58,13 +58,18 @@ final class HTTPStream {
   func send(_ event: EncodedEvent, to member: Member) {
     start()
     guard member.hasCursors else {
-      responder.write(prefix: member.prefix, event.payload, suffix: suffix)
+      responder.write(prefix: prefix(of: event.payload, to: member), event.payload, suffix: suffix)
       return
     }
     // What a browser names when it asks again; a shared stream cannot be resumed by it.
     let isNamed = media == .eventStream && token == nil && event.endsTransaction
     let identifier = isNamed ? EventStreamSubscription.Writing.identifier(event.cursor) : []
-    responder.write(prefix: identifier + member.prefix, event.marked, suffix: suffix)
+    responder.write(prefix: identifier + prefix(of: event.marked, to: member), event.marked, suffix: suffix)
+  }
+
+  /// An operation that has the response to itself has no id before its events; a part of a multipart body has its length.
+  private func prefix(of payload: [UInt8], to member: Member) -> [UInt8] {
+    token == nil ? media.eventPrefix(length: payload.count) : member.prefix
   }
 
   /// Sends the head with the first piece: until then the request itself can be refused.

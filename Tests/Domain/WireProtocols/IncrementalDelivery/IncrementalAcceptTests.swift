@@ -55,8 +55,8 @@ import Testing
     }
     var end: [UInt8] = []
     writer.end(to: &end)
-    let head = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n"
-    #expect(pieces == ["\r\n---\(head){}\r\n---", "\(head)[1]\r\n---"])
+    let head = "\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: "
+    #expect(pieces == ["\r\n---\(head)2\r\n\r\n{}\r\n---", "\(head)3\r\n\r\n[1]\r\n---"])
     #expect(end == Array("--\r\n".utf8))
   }
 }

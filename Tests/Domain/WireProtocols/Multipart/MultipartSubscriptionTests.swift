@@ -68,7 +68,8 @@ import Testing
     var messages: [Message] = []
     let result = Array("{\"data\":{\"é\":1}}".utf8)
     let bytes =
-      Writing.opening + Writing.heartbeat + Writing.eventPrefix + result + Writing.eventSuffix + Writing.end
+      Writing.opening + Writing.heartbeat + Writing.eventPrefix(length: result.count) + result + Writing.eventSuffix
+      + Writing.end
     for start in stride(from: 0, to: bytes.count, by: size) {
       try reader.receive([UInt8](bytes[start..<min(start + size, bytes.count)]), messages: &messages)
     }

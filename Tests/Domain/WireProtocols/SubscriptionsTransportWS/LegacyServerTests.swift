@@ -44,6 +44,27 @@ import Testing
       ])
   }
 
+  @Test func `a start without connection_init is admitted by what the handshake carried, and answered at once`() {
+    var server = DialectServer.legacy()
+    server.receive(start)
+    #expect(server.take() == [.authenticate(nil)])
+    server.accept()
+    #expect(server.take() == [.send(ka), .start(1, "1", "subscription { a }")])
+    // A late connection_init is still acknowledged.
+    server.receive(#"{"type":"connection_init"}"#)
+    #expect(server.take() == [.send(ack)])
+  }
+
+  @Test func `a start without connection_init and without good credentials is told so at once`() {
+    var server = DialectServer.legacy()
+    server.receive(start)
+    server.refuse("An API key is needed")
+    #expect(
+      server.take().prefix(2) == [
+        .authenticate(nil), .send(#"{"type":"connection_error","payload":{"message":"An API key is needed"}}"#),
+      ])
+  }
+
   @Test func `a start stopped before the acknowledgement is only confirmed`() {
     var server = DialectServer.legacy()
     server.receive(#"{"type":"connection_init"}"#, start, #"{"type":"stop","id":"1"}"#, #"{"type":"stop","id":"9"}"#)
@@ -59,9 +80,9 @@ import Testing
     server.accept()
     #expect(
       server.take() == [
-        .violated("Too much for a client that has not been let in"),
+        .authenticate(nil), .violated("Too much for a client that has not been let in"),
         .send(#"{"id":"2","type":"error","payload":{"message":"Too much for a client that has not been let in"}}"#),
-        .authenticate(nil), .send(ack), .send(ka), .start(1, "1", "subscription { a }"),
+        .send(ack), .send(ka), .start(1, "1", "subscription { a }"),
       ])
     server.receive(start.replacing("\"1\"", with: "\"2\""))
     #expect(server.take() == [.start(2, "2", "subscription { a }")])
@@ -72,7 +93,7 @@ import Testing
     server.receive(start, start.replacing("\"1\"", with: "\"2\""))
     #expect(
       server.take() == [
-        .violated("This connection has 1 operations already"),
+        .authenticate(nil), .violated("This connection has 1 operations already"),
         .send(
           #"{"id":"2","type":"error","payload":{"message":"This connection has 1 operations already","#
             + #""extensions":{"code":"TOO_MANY_OPERATIONS"}}}"#),
