@@ -13,12 +13,12 @@ import Testing
     """
 
   private static func attach(_ resolvers: inout Resolvers) {
-    resolvers.compute("Query", "forecast") { _ in ["days": [["celsius": 1], ["celsius": 2]]] }
+    resolvers.compute("Query", "forecast") { _ in ["days": [["celsius": 1], ["celsius": 2]]] as JSONValue }
     resolvers.compute("Day", "celsius") { request in
       if request.parent("celsius") == 2 { throw DiskIsFull() }
       return 1
     }
-    resolvers.resolve("Query", "told") { _ in throw ResolverError("There is none.") }
+    resolvers.resolve("Query", "told") { _ -> JSONValue in throw ResolverError("There is none.") }
     resolvers.stream("Subscription", "ticks") { _ -> AsyncThrowingStream<JSONValue, any Error> in throw DiskIsFull() }
   }
 
@@ -38,7 +38,7 @@ import Testing
     ) { server in
       for document in ["query Week { forecast { days { celsius } } }", "{ told }"] {
         let answer = try await HTTPRequest.graphql(
-          document, headers: key.map { [("x-api-key", $0)] } ?? [], port: server.port)
+          document, port: server.port, headers: key.map { [("x-api-key", $0)] } ?? [])
         messages += answer.json["errors"]?.array?.compactMap { $0["message"]?.string } ?? []
       }
     }

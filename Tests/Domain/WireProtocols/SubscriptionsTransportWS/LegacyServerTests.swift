@@ -58,7 +58,7 @@ import Testing
   @Test func `a start without connection_init and without good credentials is told so at once`() {
     var server = DialectServer.legacy()
     server.receive(start)
-    server.refuse("An API key is needed")
+    server.machine.refuse("An API key is needed", actions: &server.actions)
     #expect(
       server.take().prefix(2) == [
         .authenticate(nil), .send(#"{"type":"connection_error","payload":{"message":"An API key is needed"}}"#),
