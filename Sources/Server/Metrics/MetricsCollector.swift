@@ -43,13 +43,13 @@ package final class MetricsCollector: Sendable {
   }
 
   private let store: Store
-  private let hubs = Lock<[LoopBound<LoopHub>]>([])
+  private let hubs = Lock<[LoopBound<LoopServer>]>([])
 
   package init(_ store: Store) {
     self.store = store
   }
 
-  func follow(_ hub: LoopBound<LoopHub>) {
+  func follow(_ hub: LoopBound<LoopServer>) {
     hubs.withLock { $0.append(hub) }
   }
 

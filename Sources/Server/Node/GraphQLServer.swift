@@ -18,7 +18,7 @@ public final class GraphQLServer: Sendable {
   private struct Running {
     var loops: LoopGroup
     var listener: SocketListener
-    var hubs: [LoopBound<LoopHub>]
+    var hubs: [LoopBound<LoopServer>]
     var tls: TLSServerContext?
   }
 
@@ -90,14 +90,14 @@ public final class GraphQLServer: Sendable {
     let loops: LoopGroup
     let listener: SocketListener
     var tls: TLSServerContext?
-    var bounds: [LoopBound<LoopHub>] = []
+    var bounds: [LoopBound<LoopServer>] = []
     do {
       loops = try LoopGroup.start(count: configuration.loops ?? SystemCores.spare())
     } catch {
       throw ServerError(.network, "\(error)")
     }
     let metrics = metrics
-    for loop in loops.loops { bounds.append(LoopBound(LoopHub(node, on: loop, metrics: metrics), on: loop)) }
+    for loop in loops.loops { bounds.append(LoopBound(LoopServer(node, on: loop, metrics: metrics), on: loop)) }
     for hub in bounds { hub.loop.execute { hub.value.start() } }
     do {
       if let certificate = configuration.certificate {
@@ -169,7 +169,7 @@ public final class GraphQLServer: Sendable {
   }
 
   /// Forgets what is beyond retention also while nothing is written.
-  private func scheduleMaintenance(on hub: LoopBound<LoopHub>) {
+  private func scheduleMaintenance(on hub: LoopBound<LoopServer>) {
     hub.loop.execute { hub.value.maintainPeriodically() }
   }
 }

@@ -1,9 +1,7 @@
-package import MartletChangeFeed
 package import MartletGraphQLExecution
 package import MartletModelSchema
 package import MartletRuntime
 package import MartletStore
-package import MartletVocabulary
 internal import MartletWireProtocols
 
 /// What all loops of one server share: immutable, or safe from any thread.
@@ -53,11 +51,5 @@ package final class ServerNode: Sendable {
     var persisted = PersistedOperationLimits()
     persisted.documents = limits.persistedOperations
     self.persisted = Lock(PersistedOperationStore(limits: persisted))
-  }
-
-  /// Whether a client that has seen everything up to `cursor` can go on there.
-  package func judge(_ cursor: Cursor) -> Resumption {
-    let position = store.position
-    return store.lineage.judge(cursor, firstKept: position.firstRetained, head: position.head)
   }
 }

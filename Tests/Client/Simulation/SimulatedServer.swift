@@ -26,7 +26,7 @@ final class SimulatedServer: @unchecked Sendable {
 
   private struct Running {
     let node: ServerNode
-    let hubs: [LoopBound<LoopHub>]
+    let hubs: [LoopBound<LoopServer>]
     let listener: SimulatedListener
     let lanes: [LaneExecutor]
     let log: CommitLog
@@ -97,7 +97,7 @@ final class SimulatedServer: @unchecked Sendable {
     }
     node.store.register(log)
     let metrics = MetricsCollector(node.store)
-    let hubs = loops.map { LoopBound(LoopHub(node, on: $0, metrics: metrics), on: $0) }
+    let hubs = loops.map { LoopBound(LoopServer(node, on: $0, metrics: metrics), on: $0) }
     for hub in hubs { hub.loop.execute { hub.value.start() } }
     let listener = network.listen(port: Self.port, on: loops) { channel in
       guard let hub = hubs.first(where: { $0.loop === channel.loop }) else { return nil }

@@ -11,7 +11,7 @@ import MartletVocabulary
 final class CountedServer: Sendable {
   let node: ServerNode
   let loops: [EpollLoop]
-  let hubs: [LoopBound<LoopHub>]
+  let hubs: [LoopBound<LoopServer>]
   let writer: HeldExecutor
   private let group: LoopGroup
   private let listener: SocketListener
@@ -22,6 +22,11 @@ final class CountedServer: Sendable {
     var configuration = ServerConfiguration(schema: schema)
     configuration.access = .development
     configuration.log = .silent
+    // However slow the machine is, no timer may end a connection, or act while something is counted.
+    configuration.limits.connectionInitTimeout = .seconds(120)
+    configuration.limits.pingInterval = .seconds(600)
+    configuration.limits.pongTimeout = .seconds(600)
+    configuration.limits.positionInterval = nil
     adjust(&configuration)
     let writer = HeldExecutor()
     self.writer = writer
@@ -37,7 +42,7 @@ final class CountedServer: Sendable {
     self.group = group
     loops = group.loops
     let metrics = MetricsCollector(node.store)
-    let hubs = group.loops.map { LoopBound(LoopHub(node, on: $0, metrics: metrics), on: $0) }
+    let hubs = group.loops.map { LoopBound(LoopServer(node, on: $0, metrics: metrics), on: $0) }
     self.hubs = hubs
     for hub in hubs { hub.loop.execute { hub.value.start() } }
     listener = try SocketListener.start(SocketListener.Options(), on: group.loops) { channel in

@@ -177,7 +177,7 @@ struct SharedStreamExchange {
     } catch {
       return OperationExchange(service, request, responder).refuse(error)
     }
-    let operation = StreamRegistry.Waiting(id: id, request: asked, since: service.hub.cursor)
+    let operation = StreamRegistry.Waiting(id: id, request: asked, since: service.hub.feed.cursor)
     switch streams.post(token, operation) {
     case .unknown: refuseUnknown()
     case .waits: responder.send(202)

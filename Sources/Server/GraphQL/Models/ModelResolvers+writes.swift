@@ -29,7 +29,7 @@ extension ModelResolvers {
     store.commit(request, to: destination) { result in
       switch result {
       case .failure(let error):
-        if error.code == .overloaded { (destination as? HubDestination)?.countRefusedWrite() }
+        if error.code == .overloaded { (destination as? FeedDestination)?.countRefusedWrite() }
         completion([.failure(StoreErrors.resolverError(error))])
       case .success(let receipt):
         let records = answers(planned, receipt)

@@ -12,7 +12,7 @@ extension GraphQLService {
   func group(
     _ prepared: PreparedOperation, _ operationName: String?, _ variables: JSONObject, _ field: String,
     _ arguments: JSONObject, refusesSeveralOperators: Bool = false
-  ) throws -> GroupState? {
+  ) throws -> GraphQLGroup? {
     if case .subscribe(let source)? = node.models.operations[FieldPath("Subscription", field)] {
       let model = node.models.models[source.model]
       let predicate: Predicate
@@ -31,13 +31,13 @@ extension GraphQLService {
       let interests = source.events.map { event in
         Interest(.model(source.model, event.changeKind), predicate)
       }
-      return GroupState(
-        prepared, operationName: operationName, variables: variables, interests: interests,
+      return GraphQLGroup(
+        self, prepared, operationName: operationName, variables: variables, interests: interests,
         selection: shared(RecordSelection(prepared.plan, variables: variables)))
     }
     guard let topic = node.topics[field] else { return nil }
-    return GroupState(
-      prepared, operationName: operationName, variables: variables, interests: [Interest(.topic(named: topic))],
+    return GraphQLGroup(
+      self, prepared, operationName: operationName, variables: variables, interests: [Interest(.topic(named: topic))],
       selection: nil, topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
   }
 }

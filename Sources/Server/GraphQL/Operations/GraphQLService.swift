@@ -9,7 +9,7 @@ internal import MartletWireProtocols
 ///
 /// Confined to its loop.
 final class GraphQLService {
-  unowned let hub: LoopHub
+  unowned let hub: LoopServer
   private var plans: PlanCache<PlannedDocument>
   /// One copy of each selection that groups use, by its signature.
   private var selections: [[UInt8]: RecordSelection] = [:]
@@ -18,7 +18,7 @@ final class GraphQLService {
   var transport: LoopTransport { hub.transport }
   var runner: OperationRunner { hub.runner }
 
-  init(_ hub: LoopHub) {
+  init(_ hub: LoopServer) {
     self.hub = hub
     plans = PlanCache(capacity: hub.node.limits.cachedPlans)
   }
@@ -91,14 +91,14 @@ final class GraphQLService {
       throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
     }
     guard plan.kind == .mutation, let write = continuity.write else {
-      return RequestScope(destination: hub.destination)
+      return RequestScope(destination: hub.feed.destination)
     }
     let fields = plan.variant(for: [:]).selection.fields
     guard fields.count == 1 else {
       throw ResolverError("A numbered write has exactly one mutation field.", extensions: ["code": "BAD_USER_INPUT"])
     }
     return RequestScope(
-      destination: hub.destination, writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
+      destination: hub.feed.destination, writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
   }
 
   /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.

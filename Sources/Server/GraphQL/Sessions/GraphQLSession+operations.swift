@@ -44,8 +44,7 @@ extension GraphQLSession {
     switch operations.removeValue(forKey: number) {
     case .running(let operation): operation.cancel()
     case .member(let member):
-      hub.remove(member)
-      catchUp?.remove(member)
+      hub.feed.remove(member)
     case .stream(let task): task.cancel()
     case nil: break
     }
@@ -95,8 +94,8 @@ extension GraphQLSession {
       let continuity = try RequestContinuity(extensions: request.extensions)
       let member = Member(
         number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity(of: number).cursors,
-        session: self, since: hub.applied)
-      try hub.add(member, to: group, key: key)
+        subscriber: self, since: hub.feed.applied)
+      try hub.feed.add(member, to: group, key: key)
       operations[number] = .member(member)
       begin(member, resume: (member.hasCursors ? continuity.resume : nil) ?? stream?.startsBehind)
     } catch let error as SubscriptionError {
@@ -117,14 +116,12 @@ extension GraphQLSession {
 
   /// Whether the hole behind a resume can be filled is decided before anything is sent.
   private func begin(_ member: Member, resume: Cursor?) {
-    guard let resume else { return sayReady(member) }
-    member.owesReady = true
-    switch hub.node.judge(resume) {
-    case .gap(let reason): declareGap(member, reason, from: resume)
+    guard let resume else { return hub.feed.begin(member) }
+    switch hub.feed.judge(resume) {
+    case .gap(let reason): hub.feed.declareGap(member, reason, from: resume, owesReady: true)
     case .valid:
-      member.since = resume.offset
       step { $0.catchesUp(member.number, actions: &$1) }
-      beginCatchUp(member)
+      hub.feed.catchUp(member, after: resume.offset)
     }
   }
 
@@ -168,7 +165,7 @@ extension GraphQLSession {
     hub.counters.add(.deliveries)
     if hasRoom { return resume() }
     blockedStreams.append(resume)
-    pumpNextTurn()
+    continueNextTurn()
   }
 
   private func finishStream(_ number: Int) {

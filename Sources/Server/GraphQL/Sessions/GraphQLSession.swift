@@ -23,7 +23,7 @@ final class GraphQLSession {
   }
 
   let service: GraphQLService
-  let hub: LoopHub
+  let hub: LoopServer
   /// Its number among those of its loop.
   let serial: Int
   private(set) var outlet = Outlet.none
@@ -44,8 +44,8 @@ final class GraphQLSession {
   /// The question to the program whether the client may connect.
   var question: PendingQuestion?
   private var timerDeadline: Instant?
-  private(set) var catchUp: SessionCatchUp?
-  private var isPumpScheduled = false
+  /// Whether `resume` is called in the next turn.
+  var isResumeScheduled = false
   /// What is started once the program has let the client in.
   private var waiting: [StreamRegistry.Waiting] = []
   /// Source streams that wait for the socket to drain before they bring their next event.
@@ -100,7 +100,8 @@ final class GraphQLSession {
 
   /// Begins the operation of a streamed response, if the program lets the client in.
   func begin(_ stream: HTTPStream, _ request: GraphQLRequest, _ credentials: JSONObject) {
-    begin(stream, [StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: hub.cursor)], credentials)
+    let operation = StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: hub.feed.cursor)
+    begin(stream, [operation], credentials)
   }
 
   /// Begins a stream and what waits for it, if the program lets the client in.
@@ -134,7 +135,7 @@ final class GraphQLSession {
       case .stream(let stream): stream.send(text)
       case .none, .ended: break
       }
-    case .tellPosition: step { [self] in $0.sendPosition(position, at: hub.loop.now, actions: &$1) }
+    case .tellPosition: step { [self] in $0.sendPosition(hub.feed.position(of: self), at: hub.loop.now, actions: &$1) }
     case .violated(let what): noteViolation(what)
     case .close(let close):
       switch outlet {
@@ -202,20 +203,6 @@ final class GraphQLSession {
     }
   }
 
-  /// Everything up to here has been written to every member of the session that is ready.
-  private var position: Cursor {
-    var behind: [Int64] = []
-    for case .member(let member) in operations.values {
-      if member.isCatchingUp {
-        behind.append(member.since)
-      } else if let first = member.group?.waiting.first {
-        behind.append(first.offset - 1)
-      }
-    }
-    return Cursor(
-      term: hub.cursor.term, offset: Progress.position(applied: hub.settled, catchingUp: behind))
-  }
-
   /// Ends the session for a rule that the client broke.
   func violated(_ close: ConnectionClose) {
     noteViolation(close.reason)
@@ -246,121 +233,6 @@ final class GraphQLSession {
     }
   }
 
-  // MARK: Writing to members
-
-  /// Appends an event's frame to the outgoing bytes. Nothing is allocated.
-  func write(_ event: EncodedEvent, to member: Member) {
-    switch outlet {
-    case .socket(let socket):
-      let suffix = member.hasCursors ? event.suffix : EventSuffix.plain
-      if let compression = socket.compression {
-        return writeCompressed(event, member.prefix, suffix, on: socket, compression)
-      }
-      socket.appendFrames {
-        WebSocketFrame.appendText(prefix: member.prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
-      }
-    case .stream(let stream): stream.send(event, to: member)
-    case .none, .ended: break
-    }
-  }
-
-  /// The shared payload is compressed once and stands between stored blocks with the member's own bytes. A socket that
-  /// keeps its context cannot share, and compresses the whole message itself.
-  private func writeCompressed(
-    _ event: EncodedEvent, _ prefix: [UInt8], _ suffix: [UInt8], on socket: WebSocketChannel,
-    _ compression: any WebSocketCompression
-  ) {
-    guard let bits = (compression as? ZlibCompression)?.sharedWindowBits else {
-      return socket.send(text: prefix + event.payload + suffix)
-    }
-    guard event.payload.count >= hub.node.limits.compressionThreshold else {
-      return socket.appendFrames {
-        WebSocketFrame.appendText(prefix: prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
-      }
-    }
-    let deflated = event.deflated(windowBits: bits, pool: hub.transport.zlib)
-    socket.appendFrames {
-      WebSocketFrame.appendCompressedText(prefix: prefix, deflated: deflated, suffix: suffix, to: &$0.bytes)
-    }
-  }
-
-  /// Whether a member that catches up may write more now.
-  var hasRoom: Bool { pendingBytes < hub.node.limits.catchUpBytes }
-
-  /// Bytes the transport has not taken yet.
-  private var pendingBytes: Int {
-    switch outlet {
-    case .socket(let socket): socket.pendingBytes
-    case .stream(let stream): stream.pendingBytes
-    case .none, .ended: 0
-    }
-  }
-
-  /// Stops serving members directly once the socket has fallen behind; they read on from their offsets later.
-  func checkBacklog() {
-    guard pendingBytes > hub.node.limits.highWaterBytes else { return }
-    hub.counters.add(.lagging)
-    let catchUp = catchUp ?? SessionCatchUp(self)
-    self.catchUp = catchUp
-    for (_, operation) in operations.sorted(by: { $0.key < $1.key }) {
-      guard case .member(let member) = operation, !member.isCatchingUp else { continue }
-      member.since = hub.servedOffset(of: member)
-      catchUp.add(member)
-    }
-    pumpNextTurn()
-  }
-
-  /// Has a member read on from its offset.
-  func beginCatchUp(_ member: Member) {
-    let catchUp = catchUp ?? SessionCatchUp(self)
-    self.catchUp = catchUp
-    catchUp.add(member)
-    catchUp.pump()
-  }
-
-  /// Looks again after this turn's send: either there is room then, or `drained` will tell.
-  func pumpNextTurn() {
-    guard !isPumpScheduled else { return }
-    isPumpScheduled = true
-    let bound = LoopBound(self, on: hub.loop)
-    hub.loop.execute {
-      bound.value.isPumpScheduled = false
-      if bound.value.hasRoom { bound.value.goOn() }
-    }
-  }
-
-  private func goOn() {
-    catchUp?.pump()
-    if catchUp?.isEmpty == true { catchUp = nil }
-    let blocked = blockedStreams
-    blockedStreams = []
-    for resume in blocked { resume() }
-  }
-
-  func sayReady(_ member: Member) {
-    let cursor = Cursor(term: hub.cursor.term, offset: max(member.since, hub.settled))
-    step { machine, actions in machine.ready(member.number, cursor, actions: &actions) }
-  }
-
-  /// Tells a member what it has lost and lets it go on at the loop's place. A peer that cannot be told in the plain
-  /// protocol gets an error, which ends the operation: never silence.
-  func declareGap(_ member: Member, _ reason: GapReason, from: Cursor?) {
-    hub.counters.add(.gaps)
-    member.since = hub.applied
-    guard member.hasCursors else {
-      stop(member.number)
-      let error = ResponseError(
-        "Events were lost: \(reason.rawValue).", extensions: ["code": "GAP", "reason": .string(reason.rawValue)])
-      return step { $0.fail(member.number, errors: Self.list([error]), actions: &$1) }
-    }
-    let gap = SubscriptionGap(reason: reason.wireName, from: from, to: hub.cursor)
-    step { machine, actions in machine.gap(member.number, gap, actions: &actions) }
-    if member.owesReady {
-      member.owesReady = false
-      sayReady(member)
-    }
-  }
-
   static func list(_ errors: [ResponseError]) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginArray()
@@ -387,7 +259,7 @@ extension GraphQLSession: SocketEndpoint {
   }
 
   func drained() {
-    goOn()
+    resume()
   }
 
   func closed(_ closure: WebSocketClosure) {
@@ -403,8 +275,7 @@ extension GraphQLSession: SocketEndpoint {
     expiry?.cancel()
     expiry = nil
     question = nil
-    catchUp?.stop()
-    catchUp = nil
+    hub.feed.end(self)
     step { $0.connectionEnded(actions: &$1) }
     if let token = stream?.token { hub.node.streams.close(token) }
     waiting = []
@@ -413,17 +284,5 @@ extension GraphQLSession: SocketEndpoint {
     blockedStreams = []
     for resume in blocked { resume() }
     hub.sessions[ObjectIdentifier(self)] = nil
-  }
-}
-
-extension GapReason {
-  /// The reason's name on the wire (docs/PROTOCOL.md).
-  var wireName: String {
-    switch self {
-    case .retention: "retention"
-    case .unknownTerm, .beyondTerm: "lineage"
-    case .schemaChange: "schema"
-    case .sourceCannotResume: "source"
-    }
   }
 }

@@ -19,7 +19,7 @@ final class PendingQuestion {
   }
 }
 
-extension LoopHub {
+extension LoopServer {
   /// Carries an answer to the loop.
   private final class Listener {
     let tell: (ConnectionAnswer) -> Void

@@ -55,7 +55,7 @@ final class HTTPStream {
   }
 
   /// Sends an event that was encoded for all members of its group.
-  func send(_ event: EncodedEvent, to member: Member) {
+  func send(_ event: GraphQLEvent, to member: Member) {
     start()
     guard member.hasCursors else {
       responder.write(prefix: prefix(of: event.payload, to: member), event.payload, suffix: suffix)

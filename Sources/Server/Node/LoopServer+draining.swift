@@ -3,7 +3,7 @@ internal import MartletStore
 internal import MartletVocabulary
 internal import MartletWireProtocols
 
-extension LoopHub {
+extension LoopServer {
   /// Ends what can end now, and the rest within the grace: idle connections at once, requests with their answers,
   /// sockets with 1001 once their queries and mutations are answered. `completion` runs once, on the loop.
   package func drain(_ completion: @escaping () -> Void) {

@@ -1,0 +1,164 @@
+package import MartletChangeFeed
+internal import MartletJSON
+package import MartletRuntime
+package import MartletStore
+package import MartletVocabulary
+
+/// One log as one loop sees it: the index of subscriptions, the offset they have been served up to, the deliveries under
+/// way and the members that catch up.
+///
+/// Batches arrive in commit order. Each change is matched and each group's payload encoded once; members are then
+/// written to in slices, all events of a member together, and every connection sends once when the turn ends. A member
+/// whose connection lags is skipped: it reads on from its own offset when the connection has drained.
+///
+/// Confined to its loop.
+package final class Feed {
+  package let store: Store
+  package let loop: any Loop
+  package let limits: FeedLimits
+  let counters: LoopTally
+  /// Where the store delivers batches and the completions of this loop's reads and writes.
+  package let destination: FeedDestination
+  /// The last offset whose changes have been matched here; a new member begins after it.
+  package private(set) var applied: Int64 = 0
+  var index: SubscriptionIndex<Member>
+  /// The group under each name of the index.
+  var groups: [GroupID: any FeedGroup] = [:]
+  /// Changes whose evaluation waits for reads or user code, in order; the first is under way.
+  var evaluating: [GroupID: [Change]] = [:]
+  var deliveries: [Delivery] = []
+  var isDelivering = false
+  /// The subscribers with members that catch up.
+  var readers: [ObjectIdentifier: CatchUpReader] = [:]
+  private(set) lazy var pages = LogPageReader(self)
+  private var found: [GroupID] = []
+  private var writer = JSONWriter()
+
+  /// A feed of a store's log. It follows the log from `start` on.
+  package init(_ store: Store, on loop: any Loop, _ counters: LoopTally, limits: FeedLimits = FeedLimits()) {
+    self.store = store
+    self.loop = loop
+    self.counters = counters
+    self.limits = limits
+    destination = FeedDestination(on: loop)
+    var indexLimits = SubscriptionIndexLimits()
+    indexLimits.scannedPredicates = limits.scannedPredicates
+    index = SubscriptionIndex(limits: indexLimits)
+  }
+
+  /// Begins to follow the log. On the loop, before the first member.
+  package func start() {
+    destination.attach(bound)
+    applied = store.register(destination).head
+  }
+
+  /// Ends following.
+  package func stop() {
+    store.unregister(destination)
+  }
+
+  /// This feed, for closures that come back to its loop.
+  var bound: LoopBound<Feed> { LoopBound(self, on: loop) }
+
+  // MARK: Offsets
+
+  /// Everything up to here has been written to every member that is not catching up.
+  package var settled: Int64 { deliveries.first.map { $0.before } ?? applied }
+
+  /// The cursor of `applied`.
+  package var cursor: Cursor { cursor(at: applied) }
+
+  func cursor(at offset: Int64) -> Cursor { Cursor(term: store.lineage.currentTerm, offset: offset) }
+
+  /// Whether a client that has seen everything up to `cursor` can continue there.
+  package func judge(_ cursor: Cursor) -> Resumption {
+    let position = store.position
+    return store.lineage.judge(cursor, firstKept: position.firstRetained, head: position.head)
+  }
+
+  /// What the next step of a member that catches up rests on.
+  var situation: CatchUp.Situation {
+    let position = store.position
+    return CatchUp.Situation(
+      lineage: store.lineage, firstKept: position.firstRetained, head: max(position.head, applied),
+      applied: applied, ringFirst: store.recent.firstOffset)
+  }
+
+  // MARK: Batches
+
+  /// Takes what one group commit or one list of reads brought. Completions run first, so that the answer to a write
+  /// leaves ahead of the fan-out it causes, both in the same turn.
+  func receive(_ delivery: StoreDelivery) {
+    delivery.finish()
+    if let batch = delivery.batch, batch.lastOffset > applied { apply(batch) }
+  }
+
+  /// Matches and encodes; members are written to before the turn ends, or over several turns when there are many.
+  private func apply(_ batch: ChangeBatch) {
+    counters.add(.batches)
+    counters.add(.changes, batch.changes.count)
+    let before = applied
+    var events: [GroupID: Int] = [:]
+    for change in batch.changes {
+      found.removeAll(keepingCapacity: true)
+      index.match(change, into: &found)
+      for id in found {
+        guard let group = groups[id], let event = encode(change, for: group, id) else { continue }
+        if let position = events[id] {
+          deliveries[position].events.append(event)
+        } else {
+          events[id] = deliveries.count
+          deliveries.append(Delivery(of: [event], to: id, count: index.members(of: id).count, before: before))
+        }
+      }
+    }
+    applied = batch.lastOffset
+    deliver()
+  }
+
+  /// The group's event for a change; nil when there is none, or when it comes later from an evaluation that waits.
+  private func encode(_ change: Change, for group: any FeedGroup, _ id: GroupID) -> FeedEvent? {
+    guard group.accepts(change) else { return nil }
+    if evaluating.isEmpty || evaluating[id] == nil {
+      writer = JSONWriter(reusing: writer.bytes)
+      if group.encode(change, into: &writer) {
+        counters.add(.payloadEncodings)
+        return event(change, writer.bytes, for: group)
+      }
+    }
+    evaluateLater(change, group, id)
+    return nil
+  }
+
+  func event(_ change: Change, _ payload: [UInt8], for group: any FeedGroup) -> FeedEvent {
+    group.event(payload, at: cursor(at: change.offset), endsTransaction: change.endsTransaction)
+  }
+
+  // MARK: Evaluation that waits
+
+  /// Queues a change whose selection needs reads or user code; a group's events stay in order.
+  private func evaluateLater(_ change: Change, _ group: any FeedGroup, _ id: GroupID) {
+    evaluating[id, default: []].append(change)
+    if evaluating[id]?.count == 1 { evaluateNext(group, id) }
+  }
+
+  private func evaluateNext(_ group: any FeedGroup, _ id: GroupID) {
+    guard let change = evaluating[id]?.first else { return }
+    evaluate(change, group) { [weak self, weak group] payload in
+      guard let self, let group, self.groups[id] === group else { return }
+      self.evaluating[id]?.removeFirst()
+      if self.evaluating[id]?.isEmpty == true { self.evaluating[id] = nil }
+      let event = self.event(change, payload, for: group)
+      let count = self.index.members(of: id).count
+      self.deliveries.append(Delivery(of: [event], to: id, count: count, before: change.offset - 1))
+      self.deliver()
+      self.evaluateNext(group, id)
+    }
+  }
+
+  /// Makes the group's payload with reads or user code.
+  func evaluate(_ change: Change, _ group: any FeedGroup, _ completion: @escaping ([UInt8]) -> Void) {
+    counters.add(.payloadEncodings)
+    group.evaluate(change, completion)
+  }
+}

@@ -1,0 +1,27 @@
+internal import MartletRuntime
+package import MartletStore
+
+/// A feed as its store's destination: one wake of the feed's loop per delivery. From any thread.
+package final class FeedDestination: StoreDestination {
+  private let loop: any Loop
+  private let feed = Lock<LoopBound<Feed>?>(nil)
+
+  init(on loop: any Loop) {
+    self.loop = loop
+  }
+
+  func attach(_ feed: LoopBound<Feed>) {
+    self.feed.withLock { $0 = feed }
+  }
+
+  /// Counts a write of this loop that the store refused because its queue was full.
+  func countRefusedWrite() {
+    let feed = feed.withLock { $0 }
+    loop.execute { feed?.value.counters.add(.writesRefused) }
+  }
+
+  package func deliver(_ delivery: StoreDelivery) {
+    let feed = feed.withLock { $0 }
+    loop.execute { feed?.value.receive(delivery) }
+  }
+}

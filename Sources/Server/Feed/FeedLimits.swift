@@ -1,0 +1,16 @@
+/// The bounds of a feed, with their defaults. `ServerLimits` sets those of a server.
+package struct FeedLimits: Sendable {
+  /// Deliveries (member times event) in one loop turn.
+  package var deliveriesPerTurn = 16_384
+  /// Bytes of batches taken from memory in one step of a catch-up.
+  package var catchUpBytes = 131_072
+  /// Changes read from the log in one step of a catch-up.
+  package var catchUpChanges = 1_000
+  /// Distinct conditions without an equality field: each is evaluated for every change of its channel.
+  package var scannedPredicates = 1_000
+  /// How long a catch-up waits before it asks a store again that has refused a read for overload. Short against a
+  /// person's patience, long against the time of a read.
+  package var readRetry: Duration = .milliseconds(50)
+
+  package init() {}
+}

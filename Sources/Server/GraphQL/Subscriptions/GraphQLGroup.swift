@@ -1,0 +1,67 @@
+internal import MartletChangeFeed
+internal import MartletGraphQLExecution
+internal import MartletJSON
+internal import MartletModelSchema
+internal import MartletVocabulary
+
+/// The group of equal GraphQL subscriptions: how a change becomes their result. Confined to its loop.
+///
+/// Where the record alone answers the selection, the selection is kept (and shared with equal ones) and the plan let go.
+final class GraphQLGroup: FeedGroup {
+  private unowned let service: GraphQLService
+  private let variables: JSONObject
+  let interests: [Interest]
+  /// Writes the payload straight from the record, where the record alone answers the selection.
+  private let selection: RecordSelection?
+  /// For fields fed by a topic: members of the payload that must equal the subscription's arguments.
+  private let topicFilter: JSONObject
+  /// The canonical document and the operation's name: what the plan is made from again when it is needed after all.
+  private let document: [UInt8]
+  private let operationName: String?
+  /// Kept where every event needs it.
+  private let plan: OperationPlan?
+
+  init(
+    _ service: GraphQLService, _ prepared: PreparedOperation, operationName: String?, variables: JSONObject,
+    interests: [Interest], selection: RecordSelection?, topicFilter: JSONObject = JSONObject()
+  ) {
+    self.service = service
+    self.variables = variables
+    self.interests = interests
+    self.selection = selection
+    self.topicFilter = topicFilter
+    self.operationName = operationName
+    document = prepared.canonical
+    plan = selection == nil ? prepared.plan : nil
+  }
+
+  /// A topic's event is for a subscription when every argument equals the payload's member of its name.
+  func accepts(_ change: Change) -> Bool {
+    guard let event = change.event else { return true }
+    return topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
+  }
+
+  func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
+    guard let selection, let record = change.record else { return false }
+    return selection.write(record.image.values, to: &writer)
+  }
+
+  func evaluate(_ change: Change, _ completion: @escaping ([UInt8]) -> Void) {
+    let node = service.node
+    let root: ResolvedValue =
+      switch change.body {
+      case .record(let record):
+        .record(RecordValue(typeName: node.models.models[record.model].name, slots: record.image.values))
+      case .event(let event): .value(event.payload)
+      }
+    guard let plan = plan ?? (try? node.schema.makePlan(document, operationName: operationName)) else {
+      preconditionFailure("a subscription's canonical document can be planned again")
+    }
+    let scope = RequestScope(destination: service.hub.feed.destination)
+    service.runner.run(plan, coerced: variables, root: root, scope: scope) { completion($0.bytes) }
+  }
+
+  func event(_ payload: [UInt8], at cursor: Cursor, endsTransaction: Bool) -> FeedEvent {
+    GraphQLEvent(payload, at: cursor, endsTransaction: endsTransaction)
+  }
+}

@@ -1,0 +1,61 @@
+internal import MartletChangeFeed
+package import MartletRuntime
+internal import MartletStore
+
+/// What one loop of the server holds: its connections, its sessions and its feed of the log.
+///
+/// Confined to its loop.
+package final class LoopServer {
+  package let node: ServerNode
+  package let loop: any Loop
+  package let counters = LoopTally()
+  /// The loop's connections.
+  package let transport: LoopTransport
+  /// The loop's view of the store's log.
+  package let feed: Feed
+  let runner: OperationRunner
+  var sessions: [ObjectIdentifier: GraphQLSession] = [:]
+  let metrics: MetricsCollector
+
+  package init(_ node: ServerNode, on loop: any Loop, metrics: MetricsCollector) {
+    self.node = node
+    self.loop = loop
+    self.metrics = metrics
+    feed = Feed(node.store, on: loop, counters, limits: FeedLimits(node.limits))
+    runner = OperationRunner(node, on: loop)
+    transport = LoopTransport(on: loop, node.limits, Admission(access: node.access), counters, node.log, node.calendar)
+    let graphQL = GraphQLEndpoint(GraphQLService(self))
+    transport.table = EndpointTable(graphQL.rows + StatusEndpoints(transport, metrics).rows)
+  }
+
+  /// Begins to follow the store. On the loop, before the first connection.
+  package func start() {
+    metrics.follow(LoopBound(self, on: loop))
+    feed.start()
+  }
+
+  /// Ends following.
+  package func stop() {
+    feed.stop()
+  }
+
+  /// What the loop holds now.
+  var gauges: MetricsCollector.Gauges {
+    MetricsCollector.Gauges(
+      connections: transport.connections.count, sessions: sessions.values.count { $0.socket != nil },
+      streams: sessions.values.count { $0.stream != nil }, subscriptions: feed.index.memberCount,
+      groups: feed.index.groupCount, scannedFilters: feed.index.scannedPredicateCount,
+      pendingBytes: transport.pendingBytes)
+  }
+}
+
+extension FeedLimits {
+  /// The bounds of a server's feeds.
+  init(_ limits: ServerLimits) {
+    self.init()
+    deliveriesPerTurn = limits.deliveriesPerTurn
+    catchUpBytes = limits.catchUpBytes
+    catchUpChanges = limits.catchUpChanges
+    scannedPredicates = limits.scannedFilters
+  }
+}
