@@ -100,7 +100,8 @@ let floor3: [Target] = [
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
   module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
   module("Publishers", martlet("Core", "Runtime")),
-  module("Testing", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation")),
+  module(
+    "Testing", martlet("Vocabulary", "Core", "JSON", "JSONTree", "WireProtocols", "Runtime", "Simulation")),
   module(
     "Server",
     martlet(
@@ -209,7 +210,7 @@ let suites: [Target] = [
   suite("MainActor", martlet("Publishers", "Server") + ["Martlet"], settings: [.defaultIsolation(MainActor.self)]),
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
   suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
-  suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree")),
+  suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),
   suite("House", []),
 ]
 

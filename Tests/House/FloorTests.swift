@@ -31,7 +31,7 @@ import Testing
     "HTTP": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Loop", "HTTPClient", "GraphQLStore"],
     "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTP", "GraphQLStore"],
     "Publishers": ["Core", "Runtime"],
-    "Testing": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Simulation"],
+    "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "WireProtocols", "Runtime", "Simulation"],
     "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols"],
     "Server": [
       "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",

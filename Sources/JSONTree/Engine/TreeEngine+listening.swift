@@ -77,6 +77,9 @@ extension TreeEngine {
     queries[tag].map { ($0.path, $0.window) }
   }
 
+  /// The tag under which the server names a window's listener; nil for a whole node.
+  package func tag(of path: TreePath, _ window: Window) -> Int? { tags[QueryID(path: path, window: window)] }
+
   private mutating func remove(
     at path: TreePath, _ window: Window?, reason: String?, where isRemoved: (ListenerID) -> Bool
   ) -> Outcome {

@@ -19,6 +19,8 @@ package struct TreeEngine: Sendable {
   package struct Outcome: Sendable {
     package var events: [TreeEvent] = []
     package var requests: [Request] = []
+
+    package init() {}
   }
 
   struct QueryID: Hashable, Sendable {

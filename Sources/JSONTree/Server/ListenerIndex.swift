@@ -1,0 +1,77 @@
+/// Listeners by path, so that a write finds those it concerns: on the way to its path, and below it.
+package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
+  private struct Level: Sendable {
+    var ids: Set<ID> = []
+    var children: [TreeKey: Level] = [:]
+
+    var isEmpty: Bool { ids.isEmpty && children.isEmpty }
+  }
+
+  /// How a write stands to a listener.
+  package enum Relation: Hashable, Sendable {
+    /// The write is below the listener's node, at this path relative to it.
+    case below(TreePath)
+    /// The write is at the listener's node or above it; the node's value is at this path of what was written.
+    case covering(TreePath)
+  }
+
+  private var root = Level()
+  package private(set) var count = 0
+
+  package init() {}
+
+  /// - Returns: false when this listener is there already.
+  @discardableResult
+  package mutating func insert(_ id: ID, at path: TreePath) -> Bool {
+    let isNew = Self.insert(id, path.keys[...], &root)
+    count += isNew ? 1 : 0
+    return isNew
+  }
+
+  private static func insert(_ id: ID, _ keys: ArraySlice<TreeKey>, _ level: inout Level) -> Bool {
+    guard let key = keys.first else { return level.ids.insert(id).inserted }
+    return insert(id, keys.dropFirst(), &level.children[key, default: Level()])
+  }
+
+  /// - Returns: false when there is no such listener.
+  @discardableResult
+  package mutating func remove(_ id: ID, at path: TreePath) -> Bool {
+    let isRemoved = Self.remove(id, path.keys[...], &root)
+    count -= isRemoved ? 1 : 0
+    return isRemoved
+  }
+
+  private static func remove(_ id: ID, _ keys: ArraySlice<TreeKey>, _ level: inout Level) -> Bool {
+    guard let key = keys.first else { return level.ids.remove(id) != nil }
+    guard var child = level.children.removeValue(forKey: key) else { return false }
+    let isRemoved = remove(id, keys.dropFirst(), &child)
+    if !child.isEmpty { level.children[key] = child }
+    return isRemoved
+  }
+
+  /// Calls `body` with each listener that a write at `path` concerns.
+  ///
+  /// - Returns: how many levels of the index were looked at: those on the path, and those with listeners below it.
+  @discardableResult
+  package func forEach(concernedBy path: TreePath, _ body: (ID, Relation) -> Void) -> Int {
+    var (level, visited) = (root, 1)
+    for (index, key) in path.keys.enumerated() {
+      for id in level.ids { body(id, .below(TreePath(path.keys[index...]))) }
+      guard let child = level.children[key] else { return visited }
+      level = child
+      visited += 1
+    }
+    for id in level.ids { body(id, .covering(.root)) }
+    Self.descend(level, .root, &visited, body)
+    return visited
+  }
+
+  private static func descend(_ level: Level, _ path: TreePath, _ visited: inout Int, _ body: (ID, Relation) -> Void) {
+    for (key, child) in level.children {
+      visited += 1
+      let below = path.child(key)
+      for id in child.ids { body(id, .covering(below)) }
+      descend(child, below, &visited, body)
+    }
+  }
+}
