@@ -49,7 +49,7 @@ let floor0: [Target] = [
   module("Access", martlet("Vocabulary", "JSON")),
   module("ModelSchema", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access")),
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
-  module("Tokens", martlet("Vocabulary", "JSON")),
+  module("Tokens", martlet("Vocabulary", "JSON", "Access")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
   module("WireProtocols", martlet("Vocabulary", "JSON")),
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
@@ -116,7 +116,7 @@ let floor4: [Target] = [
     name: "MartletCommand",
     dependencies: martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
-      "Loop", "Sockets",
+      "Loop", "Sockets", "Access", "Tokens", "Signatures",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
       "GraphQLStore", "SQLiteStore")
       + ["Martlet", "CMartletSystem"],
@@ -157,11 +157,11 @@ let testing: [Target] = [
 let suites: [Target] = [
   suite("Language", martlet("JSON", "GraphQLLanguage")),
   suite("Access", martlet("Vocabulary", "JSON", "Access")),
-  suite("Tokens", martlet("Vocabulary", "JSON", "Tokens", "Signatures") + ["CMartletOpenSSL"]),
+  suite("Tokens", martlet("Vocabulary", "JSON", "Access", "Tokens", "Signatures") + ["CMartletOpenSSL"]),
   suite(
     "Domain",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Simulation")),
+      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Simulation")),
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
   suite(
     "Network",
@@ -189,7 +189,8 @@ let suites: [Target] = [
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite(
     "Command",
-    martlet("Vocabulary", "JSON", "Server", "SQLiteStore", "Publishers") + ["Martlet", "MartletCommand"]),
+    martlet("Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers")
+      + ["Martlet", "MartletCommand"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),

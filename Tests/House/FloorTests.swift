@@ -9,7 +9,7 @@ import Testing
     "JSON": [],
     "GraphQLLanguage": [],
     "Access": ["Vocabulary", "JSON"],
-    "Tokens": ["Vocabulary", "JSON"],
+    "Tokens": ["Vocabulary", "JSON", "Access"],
     "Signatures": ["Tokens"],
     "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage", "Access"],
     "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],

@@ -11,6 +11,8 @@ package enum KeyRefusal: Error, Sendable, Hashable {
   case unknownAlgorithm(String)
   /// `alg` that a key of this type or curve cannot have.
   case unfittingAlgorithm(String)
+  /// The key has no `alg`, and no accepted algorithm fits its type and curve.
+  case noFittingAlgorithm
   /// `use` is not `sig`.
   case notForSignatures(String)
   /// `key_ops` does not contain `verify`.
@@ -45,6 +47,7 @@ extension KeyRefusal: CustomStringConvertible {
     case .unknownCurve(let curve): "the curve \(TokenRefusal.quoted(curve)) is not implemented"
     case .unknownAlgorithm(let name): "its algorithm \(TokenRefusal.quoted(name)) is not one for signatures"
     case .unfittingAlgorithm(let name): "its algorithm \(TokenRefusal.quoted(name)) does not fit its type"
+    case .noFittingAlgorithm: "it has no \"alg\", and no accepted algorithm fits its type"
     case .notForSignatures(let use): "its \"use\" is \(TokenRefusal.quoted(use)), not \"sig\""
     case .notForVerification: "its \"key_ops\" do not contain \"verify\""
     case .shortModulus(let bits): "it has \(bits) bits, and RSA keys need \(TokenKey.leastModulusBits)"

@@ -16,7 +16,7 @@ extension TokenKey {
       guard let known = TokenAlgorithm(rawValue: name) else { throw .unknownAlgorithm(name) }
       algorithm = known
     } else {
-      guard let first = algorithms.first(where: material.fits) else { throw .missingMember("alg") }
+      guard let first = algorithms.first(where: material.fits) else { throw .noFittingAlgorithm }
       algorithm = first
     }
     try self.init(id: try reader.text("kid"), algorithm: algorithm, material: material)

@@ -101,7 +101,7 @@ extension TokenRefusal: CustomStringConvertible {
     switch self {
     case .tooLarge: "the token or its header is larger than the limit"
     case .notThreeParts(5): "the token has five parts: it is encrypted, and only signed tokens are accepted"
-    case .notThreeParts(let count): "the token has \(count) parts between dots, not three"
+    case .notThreeParts(let count): "the token has \(count - 1) dots, and needs two"
     case .malformedEncoding(let part): "the \(part.rawValue) is not base64url without padding"
     case .malformedJSON(let part, let reason): "the \(part.rawValue) is malformed: \(reason)"
     case .notAnObject(let part): "the \(part.rawValue) is not a JSON object"
