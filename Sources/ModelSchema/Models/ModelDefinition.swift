@@ -16,8 +16,8 @@ package struct ModelDefinition: Sendable {
   package var primaryKey: [Int]
   package var indexes: [ModelIndex] = []
   package var relations: [ModelRelation] = []
-  /// `@auth` rules of the type and of its fields, kept for access rules; nothing enforces them yet.
-  package var authRules: [AuthRule] = []
+  /// The `@auth` rules of the type and of its fields.
+  package var access = ModelAccess()
   package var operations = ModelOperations()
   /// Positions of the time stamps, when the model keeps them.
   package var createdAt: Int?
@@ -110,14 +110,6 @@ package struct ModelRelation: Sendable, Hashable {
     self.isRequired = isRequired
     self.limit = limit
   }
-}
-
-/// One rule of an `@auth` directive, kept as written.
-package struct AuthRule: Sendable, Hashable {
-  /// The field it stands on; nil for the type.
-  package var field: String?
-  package var rule: Value
-  package var location: Location
 }
 
 /// The names of a model's operations; nil where `@model` switched one off.

@@ -52,14 +52,13 @@ struct ModelReader {
     var model = ModelDefinition(
       number: models.count, name: name, pluralName: ModelNames.plural(name), tableName: table ?? name, fields: [],
       primaryKey: [], location: type.location)
-    if let rules = type.directive("auth") { model.authRules += authRules(rules, field: nil) }
     for field in type.fields {
-      if let rules = field.directive("auth") { model.authRules += authRules(rules, field: field.name.text) }
       if Self.isRelation(field) { continue }
       if let stored = storedField(field, of: name) { model.fields.append(stored) }
     }
     readKey(type, &model)
     readTimestamps(directive, &model)
+    readAccess(type, &model)
     readIndexes(type, &model)
     readOperations(directive, &model)
     models.append(model)
@@ -67,11 +66,6 @@ struct ModelReader {
 
   static func isRelation(_ field: FieldDefinition) -> Bool {
     ["hasMany", "hasOne", "belongsTo", "manyToMany"].contains { field.directive($0) != nil }
-  }
-
-  private func authRules(_ directive: Directive, field: String?) -> [AuthRule] {
-    guard case .list(let rules)? = directive.argument("rules")?.kind else { return [] }
-    return rules.map { AuthRule(field: field, rule: $0, location: directive.location) }
   }
 
   private mutating func storedField(_ field: FieldDefinition, of model: String) -> ModelField? {

@@ -95,7 +95,7 @@ package enum ServerAssembly {
         No access is configured, and a server is closed by default. Either
           - start it with --dev: open to this machine only, for development; or
           - name an access file: {"keys":[{"name":"my app","sha256":"<SHA-256 of a random key, in hexadecimal>"}]}
-            `martlet access new "my app"` makes a key and prints its entry.
+            `martlet access key create "my app"` makes a key and prints its entry.
         """)
     }
     switch access {
@@ -108,7 +108,7 @@ package enum ServerAssembly {
         .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers,
         digest: Digest.sha256)
     case .keys(let file):
-      let guarded = models.models.filter { !$0.authRules.isEmpty }.map(\.name)
+      let guarded = models.models.filter { !$0.access.isEmpty }.map(\.name)
       guard guarded.isEmpty else {
         throw ServerError(
           .access,

@@ -38,10 +38,4 @@ import Testing
     let error = #expect(throws: ModelSchemaError.self, "\(source)") { try ModelSchema(source) }
     #expect(error?.errors.contains { $0.message.contains(part) && !$0.locations.isEmpty } == true, "\(error as Any)")
   }
-
-  @Test func `auth rules are kept`() throws {
-    let schema = try ModelSchema(
-      "type A @model @auth(rules: [{ allow: owner }]) { id: ID! b: Int @auth(rules: [{ allow: private }]) }")
-    #expect(schema.models.first?.authRules.map(\.field) == [nil, "b"])
-  }
 }
