@@ -1,72 +1,57 @@
-import MartletJSON
-import MartletRuntime
-import MartletSockets
-
-/// `martlet access new NAME`.
+/// `martlet access key create|list|revoke`, `martlet access token check` and `martlet access explain`.
 enum AccessCommand: Subcommand {
   static let specification = CommandSpecification(
-    name: "access", summary: "Make an API key for a server's access file.",
+    name: "access", summary: "Manage API keys, check tokens and explain rules.",
     operands: [
-      .init(name: "ACTION", help: "new"),
-      .init(name: "NAME", help: "who will use the key; it stands in the file only"),
+      .init(
+        name: "ACTION", help: "key create, key list, key revoke, token check or explain; new is short for key create"),
+      .init(name: "WHAT", help: "the rest of the action; for explain, the operation"),
+      .init(name: "VALUE", help: "the key's name; a token, or - for one a line from standard input", isOptional: true),
     ],
-    options: [.init(name: "file", value: "FILE", help: "add the entry to this access file, made when missing")],
+    options: KeyActions.options + TokenCheck.options + ExplainAction.options,
     examples: [
-      ("martlet access new \"departure board\"", "prints a key, and the entry for the access file"),
-      ("martlet access new board --file access.json", "prints a key and adds its entry to access.json"),
+      ("martlet access key create \"departure board\"", "prints a key, and the entry for the access file"),
+      ("martlet access key create board --file access.json", "prints a key and adds its entry to access.json"),
+      ("martlet access key list --file access.json", "names the keys, and when they expire"),
+      ("martlet access key revoke board --file access.json", "removes the key; a running server reads it at SIGHUP"),
+      ("martlet access token check --keys jwks.json -", "says of each line whether the token is accepted, and why not"),
+      (
+        "martlet access token check --keys jwks.json --issuer https://login.example --audience board \"$TOKEN\"",
+        "checks one token as a server would"
+      ),
+      (
+        "martlet access explain --schema app.graphql --as '{\"sub\":\"ada\"}' '{ listNotes { items { text } } }'",
+        "says which rule lets the caller see what"
+      ),
     ],
     discussion:
-      "The key is printed once. The file keeps its SHA-256 only, which is enough because the key is 256 random bits.")
+      "A key is printed once. The file keeps its SHA-256 only, which is enough because the key is 256 random bits. "
+      + "token check exits with 1 when a token is refused. It reads no network: save a provider's key set to a file.")
 
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
-    guard arguments.operands[0] == "new" else {
-      throw UsageError("Unknown action '\(arguments.operands[0])': new.")
+    let words = arguments.operands
+    let value = words.count > 2 ? words[2] : nil
+    switch (words[0], words[1], value) {
+    case ("new", let name, nil): return try KeyActions.create(name, arguments)
+    case ("key", "create", let name?): return try KeyActions.create(name, arguments)
+    case ("key", "list", nil): return try KeyActions.list(arguments)
+    case ("key", "revoke", let name?): return try KeyActions.revoke(name, arguments)
+    case ("token", "check", let token?): return try TokenCheck.run(token, arguments)
+    case ("explain", let operation, nil): return try ExplainAction.run(operation, arguments)
+    case ("key", "create", nil), ("key", "revoke", nil): throw UsageError("key \(words[1]) needs the key's name.")
+    case ("token", "check", nil): throw UsageError("token check needs a token, or - for standard input.")
+    default:
+      throw UsageError(
+        "Unknown action '\(words.prefix(2).joined(separator: " "))': "
+          + "key create, key list, key revoke, token check or explain.")
     }
-    var chance = SystemChance.generator()
-    let key = Self.key(using: &chance)
-    let entry = Self.entry(name: arguments.operands[1], key: key)
-    guard let file = arguments.value("file") else {
-      Console.out("Key, shown once:  \(key)\nEntry for \"keys\": \(JSONValue.object(entry))")
-      return .success
-    }
-    let old = NamedFile.exists(file) ? try NamedFile.text(file) : nil
-    try NamedFile.write(try Self.extended(old, with: entry, name: file), to: file)
-    Console.out(
-      "Key, shown once:  \(key)\nAdded \"\(arguments.operands[1])\" to \(file); a running server reads it at SIGHUP.")
-    return .success
   }
 
-  /// 256 random bits as 64 hexadecimal digits, behind a prefix that secret scanners can be taught.
-  static func key(using random: inout any RandomNumberGenerator & Sendable) -> String {
-    var text = "martlet_"
-    for _ in 0..<4 {
-      text += hexadecimal((0..<8).map { [word = random.next()] in UInt8(truncatingIfNeeded: word >> ($0 * 8)) })
+  /// Options of the other actions, which would otherwise be given in vain.
+  static func refuse(_ options: [CommandSpecification.Option], in arguments: ParsedArguments, of action: String) throws
+  {
+    for option in options where arguments.has(option.name) {
+      throw UsageError("--\(option.name) is not an option of \(action).")
     }
-    return text
-  }
-
-  static func entry(name: String, key: String) -> JSONObject {
-    ["name": .string(name), "sha256": .string(hexadecimal(Digest.sha256(Array(key.utf8))))]
-  }
-
-  /// An access file with one more entry.
-  static func extended(_ text: String?, with entry: JSONObject, name: String) throws -> String {
-    var root = JSONObject()
-    if let text {
-      do {
-        guard let object = try JSONValue(parsing: text).object else {
-          throw CommandFailure(.badData, "\(name) is no access file: it holds no object.")
-        }
-        root = object
-      } catch let error as JSONError {
-        throw CommandFailure(.badData, "\(name) is no access file: \(error.description).")
-      }
-    }
-    root["keys"] = .array((root["keys"]?.array ?? []) + [.object(entry)])
-    return JSONText.pretty(.object(root)) + "\n"
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

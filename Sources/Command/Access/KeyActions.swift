@@ -1,0 +1,76 @@
+import MartletAccess
+import MartletJSON
+import MartletRuntime
+import MartletSockets
+
+/// The API keys of an access file.
+enum KeyActions {
+  static let options: [CommandSpecification.Option] = [
+    .init(name: "file", value: "FILE", help: "the access file; create makes it when it is missing")
+  ]
+
+  static func create(_ name: String, _ arguments: ParsedArguments) throws -> ExitCode {
+    try AccessCommand.refuse(TokenCheck.options + ExplainAction.options, in: arguments, of: "key create")
+    guard !name.isEmpty else { throw UsageError("A key needs a name.") }
+    var chance = SystemChance.generator()
+    let text = Self.key(using: &chance)
+    let key = APIKey(name: name, digest: Digest.sha256(Array(text.utf8)))
+    guard let file = arguments.value("file") else {
+      Console.out("Key, shown once:  \(text)\nEntry for \"keys\": \(JSONValue.object(key.entry))")
+      return .success
+    }
+    var keys = try KeyFile(file, mustExist: false)
+    try keys.add(key)
+    try keys.save()
+    Console.out("Key, shown once:  \(text)\nAdded \"\(name)\" to \(file); a running server reads it at SIGHUP.")
+    return .success
+  }
+
+  static func list(_ arguments: ParsedArguments) throws -> ExitCode {
+    try AccessCommand.refuse(TokenCheck.options + ExplainAction.options, in: arguments, of: "key list")
+    let now = WallClock.sinceEpoch()
+    for key in try KeyFile(try file(arguments), mustExist: true).keys {
+      let end =
+        switch key.expires {
+        case nil: "never expires"
+        case let time? where time <= now: "expired \(Moment.text(time))"
+        case let time?: "expires \(Moment.text(time))"
+        }
+      var line = "\(key.name)\t\(end)"
+      if key.scope != .everything, let members = Self.scope(of: key) { line += "\t\(members)" }
+      Console.out(line)
+    }
+    return .success
+  }
+
+  static func revoke(_ name: String, _ arguments: ParsedArguments) throws -> ExitCode {
+    try AccessCommand.refuse(TokenCheck.options + ExplainAction.options, in: arguments, of: "key revoke")
+    let file = try file(arguments)
+    var keys = try KeyFile(file, mustExist: true)
+    guard keys.remove(name) else { throw CommandFailure(.failure, "\(file) has no key called \"\(name)\".") }
+    try keys.save()
+    Console.out("Removed \"\(name)\" from \(file); a running server reads it at SIGHUP.")
+    return .success
+  }
+
+  /// 256 random bits as 64 hexadecimal digits after a prefix that secret scanners can be configured for.
+  static func key(using random: inout any RandomNumberGenerator & Sendable) -> String {
+    var text = "martlet_"
+    for _ in 0..<4 {
+      let word: UInt64 = random.next()
+      let digits = String(word, radix: 16)
+      text += String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    return text
+  }
+
+  private static func file(_ arguments: ParsedArguments) throws -> String {
+    guard let file = arguments.value("file") else { throw UsageError("Name the access file: --file FILE.") }
+    return file
+  }
+
+  private static func scope(of key: APIKey) -> String? {
+    let entry = key.entry
+    return ["operations", "models"].compactMap { name in entry[name].map { "\(name) \($0)" } }.joined(separator: ", ")
+  }
+}
