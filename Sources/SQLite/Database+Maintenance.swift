@@ -42,7 +42,15 @@ extension Database {
   /// Pages in the write-ahead log after this connection's last commit.
   package var logPages: Int { connection.watch.logPages }
 
-  /// Copies the whole database as of now into `target`, which loses what it held. Writers are not held up.
+  /// Checks the whole file; nil when it is sound, otherwise the first thing that is wrong.
+  package func damage() throws(SQLiteError) -> String? {
+    let check = try prepare("PRAGMA quick_check(1)")
+    guard try check.step() else { return nil }
+    let text = check.text(0)
+    return text == "ok" ? nil : text
+  }
+
+  /// Copies the whole database as of now into `target`, which loses what it held, in one long read.
   package func backup(into target: Database) throws(SQLiteError) {
     guard let copying = unsafe sqlite3_backup_init(target.handle, "main", handle, "main") else {
       throw target.error(unsafe sqlite3_errcode(target.handle), statement: nil)

@@ -15,6 +15,9 @@ package final class Database {
     package var busyMilliseconds: Int32 = 5_000
     /// Page cache of the connection, in KiB.
     package var cacheKiB: Int32 = 8_192
+    /// A database that is worth nothing until its owner has written all of it and made it durable itself: no journal, no
+    /// sync.
+    package var isScratch = false
     /// How many compiled statements are kept; a statement costs a few KiB.
     package var statementLimit = 512
 
@@ -54,10 +57,12 @@ package final class Database {
     unsafe sqlite3_busy_timeout(opened, options.busyMilliseconds)
     try check(unsafe martlet_sqlite_harden(opened))
     try check(unsafe martlet_sqlite_keep_wal(opened))
-    if !options.isReadOnly {
+    if options.isScratch {
+      try execute("PRAGMA journal_mode=OFF")
+    } else if !options.isReadOnly {
       try execute("PRAGMA journal_mode=WAL")
     }
-    try execute("PRAGMA synchronous=FULL")
+    try execute("PRAGMA synchronous=\(options.isScratch ? "OFF" : "FULL")")
     try execute("PRAGMA wal_autocheckpoint=0")
     try execute("PRAGMA foreign_keys=ON")
     try execute("PRAGMA temp_store=MEMORY")

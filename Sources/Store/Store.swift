@@ -21,6 +21,12 @@ package final class Store: Sendable {
     /// Whether a drain was given to the writer and has not begun.
     var isScheduled = false
     var isClosed = false
+    /// Whether a backup that another process asked for is running.
+    var isCopying = false
+    /// Why the last group was not written.
+    var trouble: StoreError?
+    /// Groups that a full disk refused.
+    var fullDisks = 0
     var destinations: [any StoreDestination] = []
     var position: LogPosition
   }
@@ -40,6 +46,7 @@ package final class Store: Sendable {
   let readers: [Reader]
   private let lock: Lock<FolderLock?>
   private let onFailure: @Sendable (StoreError) -> Void
+  private let onTrouble: @Sendable (StoreError?) -> Void
 
   /// Opens the data at `place`, creates or migrates it, and begins a new term.
   ///
@@ -55,11 +62,12 @@ package final class Store: Sendable {
     revision = opening.revision
     executor = options.writer
     onFailure = options.onFailure
+    onTrouble = options.onTrouble
     lock = Lock(opening.lock)
     do throws(SQLiteError) {
       let writer = try Writer(
         opening.database, opening.shapes, revision: opening.revision, term: options.term, limits: options.limits,
-        clock: options.clock)
+        clock: options.clock, files: DataFiles(place))
       self.writer = Confined(writer)
       state = Lock(
         State(
@@ -135,7 +143,9 @@ package final class Store: Sendable {
       return group
     }
     guard !group.isEmpty else { return }
-    deliver(writer.value.run(group.map(\.request)), to: group)
+    let outcome = writer.value.run(group.map(\.request))
+    note(outcome.trouble)
+    deliver(outcome, to: group)
     if let failure = writer.value.checkpointIfDue() { onFailure(failure) }
     let goesOn = state.withLock { state in
       guard !state.queue.isEmpty, !state.isScheduled else { return false }
@@ -144,6 +154,22 @@ package final class Store: Sendable {
     }
     if goesOn { executor.execute { [self] in drain() } }
   }
+
+  /// Keeps why a group was not written, and reports a change of it.
+  private func note(_ trouble: StoreError?) {
+    let isNew = state.withLock { state in
+      if trouble?.code == .diskFull { state.fullDisks += 1 }
+      defer { state.trouble = trouble }
+      return state.trouble?.code != trouble?.code
+    }
+    if isNew { onTrouble(trouble) }
+  }
+
+  /// Why the last group was not written: a full disk, missing data files, a disk that failed. Nil when it was.
+  package var trouble: StoreError? { state.withLock { $0.trouble } }
+
+  /// Groups that a full disk refused.
+  package var fullDisks: Int { state.withLock { $0.fullDisks } }
 
   /// Hands out one group: to each destination the batch, if it is registered, and its own completions.
   private func deliver(_ outcome: Writer.Outcome, to group: [PendingWrite]) {
@@ -240,7 +266,9 @@ package final class Store: Sendable {
   }
 
   private func forget() {
-    if let failure = writer.value.forgetNow() ?? writer.value.checkpointIfDue() { onFailure(failure) }
+    let outcome = writer.value.forgetNow()
+    note(outcome.trouble)
+    if let failure = outcome.failure ?? writer.value.checkpointIfDue() { onFailure(failure) }
     let position = writer.value.position
     let goesOn = state.withLock { state in
       state.position.firstRetained = position.first

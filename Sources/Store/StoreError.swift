@@ -28,11 +28,15 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     // The folder's fault, at opening.
     /// Another process has the folder open.
     case locked
+    /// The folder holds other files and no store, or half a store.
+    case noStore
     /// Written by a newer version of this format.
     case newerFormat
     /// The schema's difference to the folder's cannot be taken over; the message says what to do.
     case migration
     // Beyond repair here.
+    /// The data files were deleted or replaced while they were open; nothing is written any more.
+    case filesGone
     /// The disk failed or the database is damaged; the store no longer acknowledges anything.
     case failed
   }
@@ -54,7 +58,7 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .overloaded, .deadline, .diskFull, .closed: true
     case .conditionFailed, .versionMismatch, .alreadyExists, .notFound, .notUnique, .invalid, .invalidToken,
       .tooManyRows,
-      .aborted, .locked, .newerFormat, .migration, .failed:
+      .aborted, .locked, .noStore, .newerFormat, .migration, .filesGone, .failed:
       false
     }
   }

@@ -22,6 +22,11 @@ package struct StoreOptions: Sendable {
   package var readers: [any StoreExecutor]
   /// Called once, on the writer, when the disk failed: nothing is acknowledged any more and the process should end.
   package var onFailure: @Sendable (StoreError) -> Void = { _ in }
+  /// Called on the writer when groups begin to be refused, with the reason: the disk is full, or the data files are gone.
+  /// Called with nil when a group is written again.
+  package var onTrouble: @Sendable (StoreError?) -> Void = { _ in }
+  /// Makes a store in a folder that holds other files; an empty or missing folder needs no permission.
+  package var allowsCreating = false
 
   package init(term: UInt64, clock: StoreClock, writer: any StoreExecutor, readers: [any StoreExecutor]) {
     self.term = term

@@ -1,3 +1,4 @@
+import Foundation
 import MartletStore
 
 /// `martlet backup DATA COPY`.
@@ -10,13 +11,15 @@ enum BackupCommand: Subcommand {
     ],
     examples: [("martlet backup data backup-monday", "copies one state of the data, change log included")],
     discussion:
-      "To restore, stop the server and serve the copy. Clients that have seen more than the copy holds are told of one "
+      "A server that uses DATA makes the copy itself, some pages between two groups of writes, and is not held up. COPY "
+      + "appears when it is complete and checked. "
+      + "To restore, stop the server and serve the copy. Clients that have seen more than the copy holds are told of one "
       + "gap; all others go on where they were.")
 
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
     let (source, target) = (arguments.operands[0], arguments.operands[1])
     do {
-      try Store.backup(of: .folder(source), to: .folder(target))
+      try Store.backup(folder: source, to: target) { Thread.sleep(forTimeInterval: 0.02) }
     } catch {
       throw CommandFailure(.io, "The backup was not made: \(error.message).")
     }

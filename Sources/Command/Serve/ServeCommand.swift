@@ -8,6 +8,7 @@ enum ServeCommand: Subcommand {
     operands: [.init(name: "SCHEMA", help: "the schema's file")],
     options: [
       .init(name: "data", value: "DIR", help: "the data folder, made when missing"),
+      .init(name: "create", value: nil, help: "make a new store in a data folder that holds other files"),
       .init(name: "memory", value: nil, help: "keep data in memory only, in place of --data"),
       .init(name: "port", value: "N", help: "the port (default 8080; 0 takes a free one)"),
       .init(name: "address", value: "IP", help: "the address to bind (default 127.0.0.1)"),
@@ -105,6 +106,7 @@ enum ServeCommand: Subcommand {
     }
     configuration.loops = try arguments.integer("loops", in: 1...256)
     configuration.allowsDropping = arguments.has("allow-dropping")
+    configuration.allowsCreating = arguments.has("create")
     let level = Log.Level.allCases.first { "\($0)" == arguments.value("log-level") } ?? .info
     let format = arguments.value("log-format").flatMap { Log.Format(rawValue: $0) }
     configuration.log = .standardError(format ?? (Console.isWatched ? .text : .jsonLines), level: level)

@@ -55,7 +55,7 @@ package final class MetricsCollector: Sendable {
 
   /// Asks each loop once and calls `completion` on the last one to answer.
   package func collect(_ completion: @escaping @Sendable (String) -> Void) {
-    snapshot { [store] counters, gauges in completion(Self.text(counters, gauges, store.position)) }
+    snapshot { [store] counters, gauges in completion(Self.text(counters, gauges, store)) }
   }
 
   /// The same as numbers.
@@ -100,7 +100,8 @@ package final class MetricsCollector: Sendable {
     }
   }
 
-  private static func text(_ counters: LoopCounters, _ gauges: Gauges, _ position: LogPosition) -> String {
+  private static func text(_ counters: LoopCounters, _ gauges: Gauges, _ store: Store) -> String {
+    let position = store.position
     var lines: [String] = []
     func add(_ name: String, _ kind: String, _ help: String, _ value: Int64) {
       lines += ["# HELP martlet_\(name) \(help)", "# TYPE martlet_\(name) \(kind)", "martlet_\(name) \(value)"]
@@ -123,6 +124,7 @@ package final class MetricsCollector: Sendable {
     add("log_head_offset", "gauge", "Newest durable offset of the change log.", position.head)
     add("log_first_offset", "gauge", "Oldest offset the change log keeps.", position.firstRetained)
     add("log_bytes", "gauge", "Bytes of change log entries kept.", position.bytes)
+    add("store_disk_full_total", "counter", "Groups of writes that a full disk refused.", Int64(store.fullDisks))
     return lines.joined(separator: "\n") + "\n"
   }
 }

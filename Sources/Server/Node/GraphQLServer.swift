@@ -46,6 +46,11 @@ public final class GraphQLServer: Sendable {
       log.write(.error, "The disk failed: nothing is acknowledged any more.", [(.reason, error.description)])
       failure.fail(error.description)
     }
+    options.onTrouble = { trouble in
+      guard let trouble else { return log.write(.info, "Writes are accepted again.", []) }
+      guard trouble.code != .failed else { return }
+      log.write(.error, "Writes are refused: the store cannot be written.", [(.reason, trouble.description)])
+    }
     self.failure = failure
     let place: StorePlace =
       switch configuration.data {
@@ -170,7 +175,10 @@ public final class GraphQLServer: Sendable {
 
   /// Forgets what is beyond retention also while nothing is written.
   private func scheduleMaintenance(on hub: LoopBound<LoopServer>) {
-    hub.loop.execute { hub.value.maintainPeriodically() }
+    hub.loop.execute {
+      hub.value.maintainPeriodically()
+      hub.value.serveBackupsPeriodically()
+    }
   }
 }
 

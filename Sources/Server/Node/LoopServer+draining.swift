@@ -35,6 +35,13 @@ extension LoopServer {
     }
   }
 
+  /// Looks every second for a request for a backup.
+  package func serveBackupsPeriodically() {
+    guard !transport.isDraining else { return }
+    node.store.serveBackupRequest()
+    loop.schedule(at: loop.now + .seconds(1)) { [weak self] in self?.serveBackupsPeriodically() }
+  }
+
   /// Deletes what is beyond retention from time to time, also when nothing is written.
   package func maintainPeriodically() {
     guard !transport.isDraining else { return }

@@ -25,7 +25,7 @@ package final class LoopServer {
     runner = OperationRunner(node, on: loop)
     transport = LoopTransport(on: loop, node.limits, Admission(access: node.access), counters, node.log, node.calendar)
     let graphQL = GraphQLEndpoint(GraphQLService(self))
-    transport.table = EndpointTable(graphQL.rows + StatusEndpoints(transport, metrics).rows)
+    transport.table = EndpointTable(graphQL.rows + StatusEndpoints(transport, metrics, node.store).rows)
   }
 
   /// Begins to follow the store. On the loop, before the first connection.

@@ -44,6 +44,7 @@ package enum ServerAssembly {
     options.limits.queuedReads = configuration.limits.queuedReads
     options.limits.ringBytes = configuration.limits.ringBytes
     options.allowsDropping = configuration.allowsDropping
+    options.allowsCreating = configuration.allowsCreating
     options.schemaName = String(models.version, radix: 16)
     let store: Store
     do {

@@ -69,6 +69,9 @@ public struct ServerConfiguration: Sendable {
   public var retentionBytes: Int64 = 1 << 30
   /// Lets a migration delete models and fields the schema no longer has, with their data.
   public var allowsDropping = false
+  /// Makes a new store in a folder that holds other files. An empty or missing folder needs no permission; without it, a folder
+  /// that is not a data folder, or half of one, is refused.
+  public var allowsCreating = false
   /// Which HTTP statuses say how a GraphQL request went.
   public var statusCodes = GraphQLStatusCodes.audited
   /// How much clients see of errors that resolvers throw and that are not `ResolverError`; the log has their text in any

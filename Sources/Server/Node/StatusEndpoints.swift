@@ -1,20 +1,36 @@
 internal import MartletRuntime
+internal import MartletStore
 internal import MartletWireProtocols
 
 /// Pages for those who run the server: whether it lives, whether it takes requests, and what it counts.
 struct StatusEndpoints {
   private let transport: LoopTransport
   private let metrics: MetricsCollector
+  private let store: Store
 
-  init(_ transport: LoopTransport, _ metrics: MetricsCollector) {
+  init(_ transport: LoopTransport, _ metrics: MetricsCollector, _ store: Store) {
     self.transport = transport
     self.metrics = metrics
+    self.store = store
+  }
+
+  /// Without paths: the page is open to strangers.
+  private static func reason(_ trouble: StoreError) -> String {
+    switch trouble.code {
+    case .diskFull: "the disk is full"
+    case .filesGone: "the data files are gone"
+    default: "the disk failed"
+    }
   }
 
   var rows: [Endpoint] {
     var rows: [Endpoint] = []
     rows += page("/healthz") { _ in (200, "ok") }
-    rows += page("/readyz") { $0.isDraining ? (503, "draining") : (200, "ready") }
+    rows += page("/readyz") { [store] transport in
+      if transport.isDraining { return (503, "draining") }
+      if let trouble = store.trouble { return (503, "no writes: \(Self.reason(trouble))") }
+      return (200, "ready")
+    }
     if let path = PathPattern("/metrics") {
       rows.append(
         Endpoint(

@@ -11,7 +11,9 @@ struct StoreOpening {
 
   init(_ place: StorePlace, _ wanted: [RecordShape], _ options: StoreOptions) throws(StoreError) {
     switch place {
-    case .folder(let folder): lock = try FolderLock(folder: folder)
+    case .folder(let folder):
+      lock = try FolderLock(folder: folder)
+      try FolderCheck.check(folder, allowsCreating: options.allowsCreating)
     case .memory: lock = nil
     }
     do {

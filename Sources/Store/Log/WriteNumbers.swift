@@ -148,8 +148,8 @@ extension StoreError.Code {
     case .notUnique: 5
     case .invalid: 6
     case .aborted: 7
-    case .invalidToken, .tooManyRows, .overloaded, .deadline, .diskFull, .closed, .locked, .newerFormat, .migration,
-      .failed:
+    case .invalidToken, .tooManyRows, .overloaded, .deadline, .diskFull, .closed, .locked, .noStore, .newerFormat,
+      .migration, .filesGone, .failed:
       0
     }
   }

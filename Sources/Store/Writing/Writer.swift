@@ -15,6 +15,8 @@ final class Writer {
     var batch: ChangeBatch?
     /// The store cannot go on.
     var failure: StoreError?
+    /// Why nothing of the group was written, when that is no fault of its writes.
+    var trouble: StoreError?
   }
 
   private let database: Database
@@ -25,6 +27,7 @@ final class Writer {
   private let coder: EntryCoder
   private let limits: StoreLimits
   private let clock: StoreClock
+  private let files: DataFiles
   private let term: UInt64
   private let begin: Statement
   private let commit: Statement
@@ -42,9 +45,11 @@ final class Writer {
   private(set) var failure: StoreError?
 
   init(
-    _ database: Database, _ shapes: [RecordShape], revision: Int64, term: UInt64, limits: StoreLimits, clock: StoreClock
+    _ database: Database, _ shapes: [RecordShape], revision: Int64, term: UInt64, limits: StoreLimits, clock: StoreClock,
+    files: DataFiles
   ) throws(SQLiteError) {
     self.database = database
+    self.files = files
     self.limits = limits
     self.clock = clock
     self.term = term
@@ -64,8 +69,9 @@ final class Writer {
   /// Runs the writes in order and makes them durable together.
   func run(_ requests: [WriteRequest]) -> Outcome {
     var outcome = Outcome()
-    if let failure {
+    if let failure = failure ?? files.trouble() {
       outcome.results = requests.map { _ in .failure(failure) }
+      outcome.trouble = failure
       return outcome
     }
     let before = position
@@ -82,6 +88,7 @@ final class Writer {
       rollBack(to: before)
       let failure = Self.groupError(error)
       outcome.results = requests.map { _ in .failure(failure) }
+      outcome.trouble = failure
       if failure.code == .failed {
         self.failure = failure
         outcome.failure = failure
@@ -222,11 +229,11 @@ final class Writer {
   /// Whether something beyond retention is left for the next groups.
   var isForgetting: Bool { failure == nil && (trimmer.isBehind(position) || numbers.isBehind) }
 
-  /// Looks for what is beyond retention and deletes a part of it, without a write. Returns a failure of the disk.
-  func forgetNow() -> StoreError? {
+  /// Looks for what is beyond retention and deletes a part of it, in a group without a write.
+  func forgetNow() -> Outcome {
     trimmer.lookNow()
     numbers.lookNow()
-    return run([]).failure
+    return run([])
   }
 
   /// Moves pages from the write-ahead log into the database once there are enough. Answers a failure of the disk.
@@ -254,6 +261,11 @@ final class Writer {
       failure = StoreError(.failed, "the disk failed during a checkpoint: \(error)")
       return failure
     }
+  }
+
+  /// Begins a copy that this connection's commits go into as well.
+  func copy(into target: Database) throws(SQLiteError) -> DatabaseCopy {
+    try DatabaseCopy(of: database, into: target)
   }
 
   // MARK: Failures

@@ -97,6 +97,8 @@ import Testing
     try fixture.commit([create("a")])
     fixture.files.setCapacity(fixture.files.totalBytes)
     #expect(try fixture.commit([create("b"), create("c")]).map(\.errorCode) == [.diskFull, .diskFull])
+    #expect(fixture.store.trouble?.code == .diskFull)
+    #expect(fixture.store.fullDisks == 1)
     #expect(try fixture.get(Models.flight, "a") != nil)
     #expect(try fixture.get(Models.flight, "b") == nil)
     #expect(fixture.failures.list.withLock { $0.isEmpty })

@@ -74,7 +74,7 @@ import Testing
     do {
       let fixture = try StoreFixture(files: files, term: 1)
       for id in ["a", "b"] { try fixture.commit(create(id)) }
-      try fixture.store.backup(to: .memory(copy))
+      try fixture.backup(to: copy)
       for id in ["c", "d"] { try fixture.commit(create(id)) }
     }
     let restored = try StoreFixture(files: copy, term: 2)
@@ -91,8 +91,8 @@ import Testing
   @Test func `a backup is not written over a store`() throws {
     let fixture = try StoreFixture()
     let copy = MemoryFiles()
-    try fixture.store.backup(to: .memory(copy))
-    let error = try #require(throws: StoreError.self) { try fixture.store.backup(to: .memory(copy)) }
+    try fixture.backup(to: copy)
+    let error = try #require(throws: StoreError.self) { try fixture.backup(to: copy) }
     #expect(error.code == .alreadyExists)
   }
 

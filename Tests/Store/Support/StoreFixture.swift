@@ -189,6 +189,14 @@ final class StoreFixture {
     return try #require(box.value.withLock { $0 }).get()
   }
 
+  /// Copies the store, step by step to the end.
+  func backup(to copy: MemoryFiles) throws {
+    let box = Box<Void>()
+    store.backup(to: .memory(copy)) { result in box.value.withLock { $0 = result } }
+    writer.run()
+    try #require(box.value.withLock { $0 }).get()
+  }
+
   func get(_ model: Int, _ key: JSONValue...) throws -> StoredRecord? {
     let key = RecordKey(values: key)
     return try read { snapshot throws(StoreError) in try snapshot.get(model, key) }

@@ -10,7 +10,9 @@ enum StoreErrors {
     case let error as StoreError:
       let (code, type) = names(error.code)
       // The disk's own words are for the log, not for clients.
-      let message = error.code == .failed ? "The server cannot read or write its data." : sentence(error.message)
+      let message =
+        error.code == .failed || error.code == .filesGone
+        ? "The server cannot read or write its data." : sentence(error.message)
       return ResolverError(message, extensions: ["code": .string(code), "errorType": .string(type)])
     case let error as InputError:
       return ResolverError(
@@ -42,7 +44,8 @@ enum StoreErrors {
     case .deadline: ("DEADLINE", "ExecutionTimeout")
     case .diskFull: ("DISK_FULL", "InternalFailure")
     case .closed: ("SHUTTING_DOWN", "InternalFailure")
-    case .locked, .newerFormat, .migration, .failed: ("INTERNAL", "InternalFailure")
+    case .filesGone: ("DATA_UNAVAILABLE", "InternalFailure")
+    case .locked, .noStore, .newerFormat, .migration, .failed: ("INTERNAL", "InternalFailure")
     }
   }
 }
