@@ -25,6 +25,8 @@ package struct FilterReader {
   package var listLimit = 100
   /// Comparisons in one filter: each costs an evaluation per event.
   package var comparisonLimit = 200
+  /// How deep `and`, `or` and `not` may be nested. SQLite's parser has room for 100 symbols, and a level takes up to seven.
+  package var depthLimit = 12
   /// Refuses several operators on one field. AppSync means by them that any holds, this package that all do; to a
   /// client of AppSync's protocol neither answer is right.
   package var refusesSeveralOperators = false
@@ -36,15 +38,22 @@ package struct FilterReader {
 
   /// The predicate a filter or condition input means; everything for nil.
   package mutating func read(_ filter: JSONValue?, path: String = "filter") throws(FilterError) -> Predicate {
+    try read(filter, path: path, depth: 0)
+  }
+
+  private mutating func read(_ filter: JSONValue?, path: String, depth: Int) throws(FilterError) -> Predicate {
+    guard depth <= depthLimit else {
+      throw FilterError(path: path, message: "a filter nests and, or and not at most \(depthLimit) deep")
+    }
     guard let filter, !filter.isNull else { return .all }
     guard let members = filter.object else { throw FilterError(path: path, message: "must be an object") }
     var parts: [Predicate] = []
     for (name, value) in members where !value.isNull {
       let inner = "\(path).\(name)"
       switch name {
-      case "and": parts.append(.and(try list(value, inner)))
-      case "or": parts.append(.or(try list(value, inner)))
-      case "not": parts.append(.not(try read(value, path: inner)))
+      case "and": parts.append(.and(try list(value, inner, depth + 1)))
+      case "or": parts.append(.or(try list(value, inner, depth + 1)))
+      case "not": parts.append(.not(try read(value, path: inner, depth: depth + 1)))
       default:
         guard let field = model.position(of: name) else {
           throw FilterError(path: inner, message: "\(model.name) has no such field")
@@ -55,12 +64,12 @@ package struct FilterReader {
     return parts.count == 1 ? parts[0] : parts.isEmpty ? .all : .and(parts)
   }
 
-  private mutating func list(_ value: JSONValue, _ path: String) throws(FilterError) -> [Predicate] {
+  private mutating func list(_ value: JSONValue, _ path: String, _ depth: Int) throws(FilterError) -> [Predicate] {
     // GraphQL lets a single value stand for a list of one.
-    guard let items = value.array else { return [try read(value, path: path)] }
+    guard let items = value.array else { return [try read(value, path: path, depth: depth)] }
     var parts: [Predicate] = []
     for (index, item) in items.enumerated() where !item.isNull {
-      parts.append(try read(item, path: "\(path)[\(index)]"))
+      parts.append(try read(item, path: "\(path)[\(index)]", depth: depth))
     }
     return parts
   }

@@ -62,4 +62,17 @@ import Testing
     let many = JSONValue.array(Array(repeating: ["stars": ["eq": 1]], count: 201))
     #expect(throws: FilterError.self) { try reader.read(["or": many]) }
   }
+
+  @Test func `nesting deeper than SQL can take is refused with its place`() throws {
+    let model = try Self.model()
+    func nested(_ depth: Int, _ name: String) -> JSONValue {
+      (0..<depth).reduce(["title": ["eq": "a"]]) { inner, _ in [name: inner] }
+    }
+    for name in ["not", "and", "or"] {
+      var reader = FilterReader(model)
+      _ = try reader.read(nested(12, name))
+      let error = #expect(throws: FilterError.self) { try reader.read(nested(50, name)) }
+      #expect(error?.path == "filter" + String(repeating: "." + name, count: 13))
+    }
+  }
 }

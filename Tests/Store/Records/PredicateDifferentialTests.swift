@@ -114,6 +114,31 @@ import Testing
     return predicate
   }
 
+  @Test func `the deepest and widest filter that is read is not too deep for SQL`() throws {
+    let fixture = try StoreFixture()
+    try fixture.commit(.create(model: Models.flight, record: Models.flight("a", "JFK")))
+    let leaf = Predicate.compare(field: 4, .eq("none"))
+    var predicates: [Predicate] = []
+    for kind in 0..<3 {
+      // Twelve levels, with the comparisons of a whole filter spread over them.
+      predicates.append(
+        (0..<12).reduce(leaf) { inner, level in
+          let others = Array(repeating: leaf, count: 16)
+          return switch (kind + level) % 3 {
+          case 0: .not(inner)
+          case 1: .or(others + [inner] + others)
+          default: .and(others + [.or([inner, .all])] + others)
+          }
+        })
+    }
+    for predicate in predicates {
+      let query = ListQuery(model: Models.flight, filter: predicate)
+      let page = try fixture.read { snapshot throws(StoreError) in try snapshot.list(query) }
+      let isMatch = predicate.matches(Models.flight("a", "JFK"))
+      #expect(page.records.count == (isMatch ? 1 : 0))
+    }
+  }
+
   @Test func `a filter of thousands of parts is not too deep for SQL`() throws {
     let fixture = try StoreFixture()
     try fixture.commit(.create(model: Models.flight, record: Models.flight("a", delay: 1_999)))

@@ -1,7 +1,9 @@
 /// An estimate of what executing an operation costs, before anything is executed.
 ///
 /// A field costs 1. What is selected below a list counts as often as the list may have elements: as its `limit`,
-/// `first` or `last` argument says, else `assumedListLength` times. Fragments count wherever they are spread.
+/// `first` or `last` argument says, else `assumedListLength` times. Where a field with such an argument is not a list but a
+/// page, the argument is the length of the lists directly below it (`items`, `edges`), so that a page size counts
+/// once. Fragments count wherever they are spread.
 package enum OperationCost {
   /// The length assumed of lists that do not say theirs. Default 10.
   package static let assumedListLength = 10
@@ -37,7 +39,7 @@ package enum OperationCost {
 
   private static func cost(
     _ set: SelectionSet, on parent: NamedType, _ schema: Schema, _ fragments: [String: FragmentDefinition],
-    _ known: inout [String: Int], _ variable: (String) -> Int?
+    _ known: inout [String: Int], page: Int? = nil, _ variable: (String) -> Int?
   ) -> Int {
     var sum = 0
     for selection in set.selections {
@@ -49,19 +51,24 @@ package enum OperationCost {
           sum += 1
           continue
         }
-        let below = self.cost(set, on: schema[definition.type.named], schema, fragments, &known, variable)
-        let (product, overflow) = below.multipliedReportingOverflow(by: factor(field, definition, variable))
+        let length = length(field, variable)
+        let isList = definition.type.isList
+        let below = self.cost(
+          set, on: schema[definition.type.named], schema, fragments, &known, page: isList ? nil : length, variable)
+        let factor = isList ? length ?? page ?? assumedListLength : 1
+        let (product, overflow) = below.multipliedReportingOverflow(by: factor)
         cost = overflow ? most : min(most, product) + 1
       case .inlineFragment(let fragment):
         let type = fragment.typeCondition.flatMap { schema.type($0.text) } ?? parent
-        cost = self.cost(fragment.selectionSet, on: type, schema, fragments, &known, variable)
+        cost = self.cost(fragment.selectionSet, on: type, schema, fragments, &known, page: page, variable)
       case .fragmentSpread(let spread):
-        let name = spread.name.text
+        // A fragment may be spread in pages of several sizes.
+        let name = page.map { "\(spread.name.text) \($0)" } ?? spread.name.text
         if let value = known[name] {
           cost = value
-        } else if let fragment = fragments[name], let type = schema.type(fragment.typeCondition.text) {
+        } else if let fragment = fragments[spread.name.text], let type = schema.type(fragment.typeCondition.text) {
           known[name] = 0
-          cost = self.cost(fragment.selectionSet, on: type, schema, fragments, &known, variable)
+          cost = self.cost(fragment.selectionSet, on: type, schema, fragments, &known, page: page, variable)
           known[name] = cost
         } else {
           continue
@@ -72,8 +79,8 @@ package enum OperationCost {
     return sum
   }
 
-  /// How often the selection below a field counts.
-  private static func factor(_ field: Field, _ definition: SchemaField, _ variable: (String) -> Int?) -> Int {
+  /// The length that a field's argument gives its list, or its page.
+  private static func length(_ field: Field, _ variable: (String) -> Int?) -> Int? {
     for argument in field.arguments {
       switch argument.name.text {
       case "limit", "first", "last":
@@ -85,6 +92,6 @@ package enum OperationCost {
       default: break
       }
     }
-    return definition.type.isList ? assumedListLength : 1
+    return nil
   }
 }

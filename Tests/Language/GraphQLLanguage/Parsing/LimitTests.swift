@@ -92,6 +92,20 @@ import Testing
     #expect(try cost("{b(limit:3){b(limit:2){c}}}") == 10)
     #expect(try cost("query($n:Int){b(limit:$n){c}}") == 8)
     #expect(try cost("{...F a{...F}} fragment F on Query{b{c}}") == 23)
+    // A page's size counts once, for the lists directly below the page.
+    let pages = try Schema.build(
+      "type Query { a(limit: Int): Page n: Int } type Page { items: [Query] nextToken: Int more: Page }")
+    func paged(_ source: String) throws -> Int {
+      let document = try Parser.parse(source)
+      return OperationCost.estimate(try #require(document.operations.first), in: document, schema: pages)
+    }
+    #expect(try paged("{a(limit:2){items{n} nextToken}}") == 5)
+    #expect(try paged("{a{items{n} nextToken}}") == 13)
+    #expect(try paged("{a(limit:2){...P}} fragment P on Page{items{n}}") == 4)
+    #expect(try paged("{a(limit:2){...P} b:a(limit:3){...P}} fragment P on Page{items{n}}") == 9)
+    #expect(try paged("{a(limit:2){more{items{n}}}}") == 13)
+    let levels = String(repeating: "a(limit:2){items{", count: 5) + "n" + String(repeating: "}}", count: 5)
+    #expect(try paged("{\(levels)}") < 250)
     let deep = String(repeating: "b(limit:1000000){", count: 40) + "c" + String(repeating: "}", count: 40)
     #expect(try cost("{\(deep)}") == OperationCost.most + 1 || cost("{\(deep)}") == OperationCost.most)
     #expect(try messages("{\(deep)}").count == 1)
