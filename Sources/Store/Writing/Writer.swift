@@ -45,7 +45,8 @@ final class Writer {
   private(set) var failure: StoreError?
 
   init(
-    _ database: Database, _ shapes: [RecordShape], revision: Int64, term: UInt64, limits: StoreLimits, clock: StoreClock,
+    _ database: Database, _ shapes: [RecordShape], revision: Int64, term: UInt64, limits: StoreLimits,
+    clock: StoreClock,
     files: DataFiles
   ) throws(SQLiteError) {
     self.database = database
