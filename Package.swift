@@ -54,6 +54,8 @@ let floor0: [Target] = [
   module("WireProtocols", martlet("Vocabulary", "JSON")),
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
   module("JSONTree", martlet("Vocabulary", "JSON")),
+  // The tree's WebSocket protocol and REST parameters, for both roles.
+  module("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "WireProtocols")),
 ]
 
 let floor1: [Target] = [
@@ -212,6 +214,7 @@ let suites: [Target] = [
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
   suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
   suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),
+  suite("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
   suite("House", []),
 ]
 

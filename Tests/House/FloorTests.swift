@@ -15,6 +15,7 @@ import Testing
     "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
     "WireProtocols": ["Vocabulary", "JSON"],
     "JSONTree": ["Vocabulary", "JSON"],
+    "TreeWire": ["Vocabulary", "JSON", "JSONTree", "WireProtocols"],
     "Runtime": ["Vocabulary"],
     "SQLite": [],
     "Loop": ["Vocabulary", "Runtime"],
@@ -41,7 +42,7 @@ import Testing
 
   static let floor0 = [
     "Vocabulary", "JSON", "GraphQLLanguage", "Access", "Tokens", "ModelSchema", "ChangeFeed",
-    "WireProtocols", "JSONTree",
+    "WireProtocols", "JSONTree", "TreeWire",
   ]
 
   @Test(arguments: allowed.keys.sorted())

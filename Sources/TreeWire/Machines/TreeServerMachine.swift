@@ -1,0 +1,151 @@
+import MartletJSON
+package import MartletJSONTree
+
+/// The server's side of one connection: frames in, requests out; answers and pushes in, frames out.
+///
+/// It checks the form of what the client sends and bounds it. What requests mean is its owner's business: the owner
+/// pushes a listener's value and then answers the listen, so that the value precedes the answer.
+package struct TreeServerMachine: Sendable {
+  package enum Action: Hashable, Sendable {
+    /// Send these frames, in order.
+    case send([String])
+    /// Carry out a request and answer it under this number.
+    case request(Int64, TreeRequest)
+    /// Close the connection; what the client sent is refused.
+    case close(TreeWireError)
+  }
+
+  private struct Listen: Hashable {
+    var path: TreePath
+    var window: Window
+  }
+
+  private let limits: TreeWireLimits
+  private let treeLimits: TreeLimits
+  private var reader: TreeFrameReader
+  private var listens: [Listen: Int64?] = [:]
+  private var open: Set<Int64> = []
+  private var deferred = 0
+  private var isClosed = false
+
+  package init(limits: TreeWireLimits = TreeWireLimits(), treeLimits: TreeLimits = TreeLimits()) {
+    self.limits = limits
+    self.treeLimits = treeLimits
+    reader = TreeFrameReader(limits: limits)
+  }
+
+  /// Greets the client.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: the server's time since 1970, from which the client takes its offset.
+  ///   - host: under which the client connects the next time.
+  ///   - session: names this connection.
+  package mutating func opened(milliseconds: Int64, host: String, session: String) -> [Action] {
+    let greeting: JSONValue = ["ts": .int(milliseconds), "v": "5", "h": .string(host), "s": .string(session)]
+    return send(TreeEnvelope.control("h", greeting))
+  }
+
+  private func send(_ message: [UInt8]) -> [Action] {
+    isClosed ? [] : [.send(TreeFraming.frames(of: message, limits: limits))]
+  }
+
+  /// Takes one text frame.
+  package mutating func receive(_ frame: String) -> [Action] {
+    if isClosed { return [] }
+    do {
+      guard let message = try reader.read(frame) else { return [] }
+      return try handle(message)
+    } catch {
+      isClosed = true
+      return [.close(error)]
+    }
+  }
+
+  private mutating func handle(_ message: [UInt8]) throws(TreeWireError) -> [Action] {
+    switch try TreeEnvelope.read(message, limits: limits) {
+    // Clients have no control messages that need an answer.
+    case .control: return []
+    case .data(let data):
+      guard let number = data["r"]?.int, let action = data["a"]?.string else {
+        throw TreeWireError(.malformedMessage, "a request without r or a")
+      }
+      guard let body = (data["b"] ?? [:]).object else { throw TreeWireError(.malformedMessage, "b is not an object") }
+      guard open.count < limits.openRequests, open.insert(number).inserted else {
+        throw TreeWireError(.tooManyRequests, "request \(number) is open, or \(limits.openRequests) are")
+      }
+      return try request(number, action, body)
+    }
+  }
+
+  private mutating func request(
+    _ number: Int64, _ action: String, _ body: JSONObject
+  ) throws(TreeWireError) -> [Action] {
+    let request: TreeRequest?
+    do { request = try TreeRequest(action: action, body: body, limits: treeLimits) } catch {
+      // A path or a window that the tree refuses concerns this request only.
+      guard error.code == .invalidTree else { throw error }
+      return answer(number, TreeAnswer(status: "invalid_path", data: .string(error.text)))
+    }
+    guard let request else {
+      return answer(number, TreeAnswer(status: "invalid_action", data: .string("the action \(action) is not known")))
+    }
+    switch request {
+    case .listen(let path, let window, let tag, _):
+      let listen = Listen(path: path, window: window)
+      guard listens[listen] != nil || listens.count < limits.listens else {
+        return answer(number, Self.tooMany("listens", limits.listens))
+      }
+      listens[listen] = .some(tag)
+    case .unlisten(let path, let window, _): listens[Listen(path: path, window: window)] = nil
+    case .deferredPut, .deferredMerge:
+      guard deferred < limits.deferredWrites else {
+        return answer(number, Self.tooMany("deferredWrites", limits.deferredWrites))
+      }
+      deferred += 1
+    case .put, .merge, .get, .cancelDeferred, .authenticate, .unauthenticate, .attest, .stats: break
+    }
+    return [.request(number, request)]
+  }
+
+  private static func tooMany(_ limit: String, _ value: Int) -> TreeAnswer {
+    TreeAnswer(status: "limit_exceeded", data: .string("the limit \(limit) (\(value))"))
+  }
+
+  /// Answers a request. A number that is not open is ignored: its connection's client asked for something else since.
+  package mutating func answer(_ number: Int64, _ answer: TreeAnswer) -> [Action] {
+    guard open.remove(number) != nil else { return [] }
+    return send(answer.message(number))
+  }
+
+  /// Ends a listener whose listen is refused, together with the answer.
+  package mutating func refuse(
+    _ number: Int64, listen path: TreePath, _ window: Window, _ answer: TreeAnswer
+  ) -> [Action] {
+    listens[Listen(path: path, window: window)] = nil
+    return self.answer(number, answer)
+  }
+
+  /// Sends a value or a notice. A listener that is cancelled is forgotten.
+  package mutating func push(_ push: TreePush) -> [Action] {
+    if case .cancelled(let path, let window) = push { listens[Listen(path: path, window: window)] = nil }
+    return send(push.message)
+  }
+
+  /// How many deferred writes the owner dropped or ran.
+  package mutating func deferredWritesEnded(_ count: Int) { deferred = max(0, deferred - count) }
+
+  /// The tag that pushes for a listener carry.
+  package func tag(of path: TreePath, _ window: Window) -> Int64? { listens[Listen(path: path, window: window)] ?? nil }
+
+  package var listenCount: Int { listens.count }
+
+  /// Tells the client not to come back.
+  package mutating func shutDown(_ reason: String) -> [Action] {
+    send(TreeEnvelope.control("s", .string(reason)))
+  }
+
+  /// Sends the client to another host.
+  package mutating func reset(to host: String) -> [Action] {
+    send(TreeEnvelope.control("r", .string(host)))
+  }
+}

@@ -1,0 +1,95 @@
+package import MartletJSON
+package import MartletJSONTree
+
+/// A value or a notice that the server sends without being asked again.
+package enum TreePush: Hashable, Sendable {
+  /// A range of a node's leaves: after the path `start`, up to and including `end` (nil: without end).
+  package struct Range: Hashable, Sendable {
+    package var start: TreePath?
+    package var end: TreePath?
+    /// What stands in the range now.
+    package var replacement: JSONValue
+
+    package init(start: TreePath?, end: TreePath?, replacement: JSONValue) {
+      self.start = start
+      self.end = end
+      self.replacement = replacement
+    }
+  }
+
+  case overwrite(TreePath, JSONValue, tag: Int64?)
+  case merge(TreePath, JSONObject, tag: Int64?)
+  case rangeMerge(TreePath, [Range], tag: Int64?)
+  /// The server ended a listener.
+  case cancelled(TreePath, Window)
+  /// The credential is not good any more.
+  case revoked(status: String, reason: String)
+  /// A text for the application's developer, about rules.
+  case debug(String)
+
+  var message: [UInt8] {
+    let (action, body) = parts
+    return JSONValue.object(["t": "d", "d": ["a": .string(action), "b": .object(body)]]).serialized()
+  }
+
+  private var parts: (String, JSONObject) {
+    switch self {
+    case .overwrite(let path, let json, let tag): return ("d", Self.body(path, json, tag))
+    case .merge(let path, let object, let tag): return ("m", Self.body(path, .object(object), tag))
+    case .rangeMerge(let path, let ranges, let tag):
+      let list = ranges.map { range -> JSONValue in
+        var entry = JSONObject()
+        if let start = range.start { entry["s"] = .string(Self.text(start)) }
+        if let end = range.end { entry["e"] = .string(Self.text(end)) }
+        entry["m"] = range.replacement
+        return .object(entry)
+      }
+      return ("rm", Self.body(path, .array(list), tag))
+    case .cancelled(let path, let window):
+      var body: JSONObject = ["p": .string(Self.text(path))]
+      if let query = WireWindow.json(of: window) { body["q"] = query }
+      return ("c", body)
+    case .revoked(let status, let reason): return ("ac", ["s": .string(status), "d": .string(reason)])
+    case .debug(let text): return ("sd", ["msg": .string(text)])
+    }
+  }
+
+  /// Paths in pushes have no slash before them.
+  private static func text(_ path: TreePath) -> String { path.keys.map(\.text).joined(separator: "/") }
+
+  private static func body(_ path: TreePath, _ json: JSONValue, _ tag: Int64?) -> JSONObject {
+    var body: JSONObject = ["p": .string(text(path)), "d": json]
+    if let tag { body["t"] = .int(tag) }
+    return body
+  }
+
+  /// Reads a push; nil for an action that is not known, which a newer server may send.
+  init?(action: String, body: JSONObject, limits: TreeLimits) throws(TreeWireError) {
+    func path(_ json: JSONValue?) throws(TreeWireError) -> TreePath {
+      guard let text = json?.string else { throw TreeWireError(.malformedMessage, "\(action): p is not a text") }
+      do { return try TreePath(wire: text, limits: limits) } catch {
+        throw TreeWireError(.invalidTree, error.description)
+      }
+    }
+    switch action {
+    case "d": self = .overwrite(try path(body["p"]), body["d"] ?? .null, tag: body["t"]?.int)
+    case "m":
+      guard let object = body["d"]?.object else { throw TreeWireError(.malformedMessage, "m: d is not an object") }
+      self = .merge(try path(body["p"]), object, tag: body["t"]?.int)
+    case "rm":
+      var ranges: [Range] = []
+      for entry in body["d"]?.array ?? [] {
+        let start = entry["s"] == nil ? nil : try path(entry["s"])
+        let end = entry["e"] == nil ? nil : try path(entry["e"])
+        ranges.append(Range(start: start, end: end, replacement: entry["m"] ?? .null))
+      }
+      self = .rangeMerge(try path(body["p"]), ranges, tag: body["t"]?.int)
+    case "c":
+      let path = try path(body["p"])
+      self = .cancelled(path, try WireWindow.read(body["q"], at: path, limits: limits))
+    case "ac": self = .revoked(status: body["s"]?.string ?? "", reason: body["d"]?.string ?? "")
+    case "sd": self = .debug(body["msg"]?.string ?? "")
+    default: return nil
+    }
+  }
+}

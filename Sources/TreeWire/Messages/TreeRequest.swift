@@ -1,0 +1,121 @@
+package import MartletJSON
+package import MartletJSONTree
+
+/// What a client asks, without its number.
+package enum TreeRequest: Hashable, Sendable {
+  /// - Parameters:
+  ///   - tag: names a window in pushes; nil for a whole node.
+  ///   - hash: of the value the client has; the server sends no value when it has the same.
+  case listen(TreePath, Window, tag: Int64?, hash: String?)
+  case unlisten(TreePath, Window, tag: Int64?)
+  /// - Parameter expectedHash: the write is refused when the value there has another hash.
+  case put(TreePath, JSONValue, expectedHash: String?)
+  case merge(TreePath, JSONObject)
+  case get(TreePath, Window)
+  case deferredPut(TreePath, JSONValue)
+  case deferredMerge(TreePath, JSONObject)
+  /// Cancels the deferred writes at and below the path.
+  case cancelDeferred(TreePath)
+  /// - Parameter isAdministrator: whether the credential is one of the platform's and not of a user.
+  case authenticate(String, isAdministrator: Bool)
+  case unauthenticate
+  case attest(String?)
+  case stats(JSONValue)
+
+  /// The action's name in the protocol.
+  package var action: String {
+    switch self {
+    case .listen: "q"
+    case .unlisten: "n"
+    case .put: "p"
+    case .merge: "m"
+    case .get: "g"
+    case .deferredPut: "o"
+    case .deferredMerge: "om"
+    case .cancelDeferred: "oc"
+    case .authenticate(_, let isAdministrator): isAdministrator ? "gauth" : "auth"
+    case .unauthenticate: "unauth"
+    case .attest(let token): token == nil ? "unappcheck" : "appcheck"
+    case .stats: "s"
+    }
+  }
+
+  var body: JSONObject {
+    switch self {
+    case .listen(let path, let window, let tag, let hash):
+      var body = Self.query(path, window, tag)
+      body["h"] = .string(hash ?? "")
+      return body
+    case .unlisten(let path, let window, let tag): return Self.query(path, window, tag)
+    case .put(let path, let json, let expectedHash):
+      var body: JSONObject = ["p": .string(path.description), "d": json]
+      if let expectedHash { body["h"] = .string(expectedHash) }
+      return body
+    case .merge(let path, let object), .deferredMerge(let path, let object):
+      return ["p": .string(path.description), "d": .object(object)]
+    case .get(let path, let window): return Self.query(path, window, nil)
+    case .deferredPut(let path, let json): return ["p": .string(path.description), "d": json]
+    case .cancelDeferred(let path): return ["p": .string(path.description), "d": .null]
+    case .authenticate(let credential, _): return ["cred": .string(credential)]
+    case .unauthenticate: return [:]
+    case .attest(let token): return token.map { ["token": .string($0)] } ?? [:]
+    case .stats(let counters): return ["c": counters]
+    }
+  }
+
+  private static func query(_ path: TreePath, _ window: Window, _ tag: Int64?) -> JSONObject {
+    var body: JSONObject = ["p": .string(path.description)]
+    if let query = WireWindow.json(of: window) { body["q"] = query }
+    if let tag { body["t"] = .int(tag) }
+    return body
+  }
+
+  /// The message with number `number`.
+  package func message(_ number: Int64) -> [UInt8] {
+    let data: JSONObject = ["r": .int(number), "a": .string(action), "b": .object(body)]
+    return JSONValue.object(["t": "d", "d": .object(data)]).serialized()
+  }
+
+  /// Reads a request's action and body; nil for an action that is not known.
+  init?(action: String, body: JSONObject, limits: TreeLimits) throws(TreeWireError) {
+    switch action {
+    case "q", "listen":
+      let path = try Self.path(body, limits)
+      self = .listen(
+        path, try WireWindow.read(body["q"], at: path, limits: limits), tag: body["t"]?.int, hash: body["h"]?.string)
+    case "n", "unlisten":
+      let path = try Self.path(body, limits)
+      self = .unlisten(path, try WireWindow.read(body["q"], at: path, limits: limits), tag: body["t"]?.int)
+    case "p": self = .put(try Self.path(body, limits), body["d"] ?? .null, expectedHash: body["h"]?.string)
+    case "m": self = .merge(try Self.path(body, limits), try Self.object(body))
+    case "g":
+      let path = try Self.path(body, limits)
+      self = .get(path, try WireWindow.read(body["q"], at: path, limits: limits))
+    case "o": self = .deferredPut(try Self.path(body, limits), body["d"] ?? .null)
+    case "om": self = .deferredMerge(try Self.path(body, limits), try Self.object(body))
+    case "oc": self = .cancelDeferred(try Self.path(body, limits))
+    case "auth", "gauth":
+      guard let credential = body["cred"]?.string else {
+        throw TreeWireError(.malformedMessage, "\(action): cred is not a text")
+      }
+      self = .authenticate(credential, isAdministrator: action == "gauth")
+    case "unauth": self = .unauthenticate
+    case "appcheck": self = .attest(body["token"]?.string ?? "")
+    case "unappcheck": self = .attest(nil)
+    case "s": self = .stats(body["c"] ?? .null)
+    default: return nil
+    }
+  }
+
+  private static func path(_ body: JSONObject, _ limits: TreeLimits) throws(TreeWireError) -> TreePath {
+    guard let text = body["p"]?.string else { throw TreeWireError(.malformedMessage, "p is not a text") }
+    do { return try TreePath(wire: text, limits: limits) } catch {
+      throw TreeWireError(.invalidTree, error.description)
+    }
+  }
+
+  private static func object(_ body: JSONObject) throws(TreeWireError) -> JSONObject {
+    guard let object = body["d"]?.object else { throw TreeWireError(.malformedMessage, "d is not an object") }
+    return object
+  }
+}
