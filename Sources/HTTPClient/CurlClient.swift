@@ -7,8 +7,8 @@ package import MartletRuntime
 /// the caller's decision.
 package final class CurlClient: HTTPExchanging {
   package struct Options: Sendable {
-    /// Authorities in a PEM file. Nil: the system's.
-    package var authorityFile: String?
+    /// What is trusted, shown and passed through.
+    package var security = CurlSecurity()
     /// Connections kept open when idle, per loop.
     package var idleConnections = 64
     /// Connections to one host at a time, per loop; further exchanges wait or share one by HTTP/2.

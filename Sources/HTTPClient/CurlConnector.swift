@@ -6,8 +6,8 @@ internal import MartletVocabulary
 /// (libcurl's `CONNECT_ONLY`). So a program that speaks nothing but HTTP needs no sockets and no TLS of this package.
 package final class CurlConnector: ByteConnector {
   package struct Options: Sendable {
-    /// Authorities in a PEM file. Nil: the system's.
-    package var authorityFile: String?
+    /// What is trusted, shown and passed through.
+    package var security = CurlSecurity()
     /// Time for all of it: name, connection and handshake.
     package var connectTime = Duration.seconds(10)
     /// Idle seconds before the kernel probes a silent peer; nil leaves keep-alive off.
@@ -73,7 +73,7 @@ final class CurlLine: CurlWork {
   }
 
   private func configure(_ url: String) {
-    handle.setUp(authorityFile: options.authorityFile)
+    handle.setUp(options.security)
     handle.set(CURLOPT_URL, url)
     handle.set(CURLOPT_CONNECT_ONLY, 1)
     // What is spoken over the stream; TLS says so too.

@@ -30,7 +30,7 @@ final class CurlTransfer: CurlWork {
   // MARK: Setting up
 
   private func configure(_ options: CurlClient.Options) {
-    handle.setUp(authorityFile: options.authorityFile)
+    handle.setUp(options.security)
     handle.set(CURLOPT_URL, request.url)
     handle.set(CURLOPT_USERAGENT, options.userAgent)
     handle.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)

@@ -50,10 +50,10 @@ internal import MartletRuntime
   }
 
   /// What every handle of the package has: nothing but HTTP, no signals.
-  func setUp(authorityFile: String?) {
+  func setUp(_ security: CurlSecurity) {
     set(CURLOPT_NOSIGNAL, 1)
     _ = unsafe martlet_curl_only_http(pointer)
-    if let authorityFile { set(CURLOPT_CAINFO, authorityFile) }
+    set(security)
   }
 
   static func milliseconds(_ duration: Duration) -> Int {
@@ -70,7 +70,8 @@ internal import MartletRuntime
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: kind = .resolution
     case CURLE_COULDNT_CONNECT, CURLE_SEND_ERROR: kind = .connect
     case CURLE_OPERATION_TIMEDOUT: kind = .timeout
-    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       kind = .tls
     case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2,
       CURLE_HTTP2_STREAM:

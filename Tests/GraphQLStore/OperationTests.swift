@@ -79,15 +79,46 @@ import Testing
         data.flights[0].gate = nil
         data.flights[1].gate = "B"
         data.first = nil
-        data.flights.append(.init(id: "3"))
       }
     }
     #expect(try await bench.record("Flight:1")?[CacheField("gate")] == .leaf(nil))
     #expect(try await bench.record("Flight:1")?[CacheField("delay")] == .leaf(5))
     #expect(try await bench.record("Flight:2")?[CacheField("gate")] == .leaf("B"))
-    #expect(try await bench.record("Flight:3")?[CacheField("gate")] == .leaf(nil))
-    #expect(try await bench.record("Flight:3")?[CacheField("delay")] == nil)
     #expect(try await bench.record("QUERY_ROOT.first")?[CacheField("first")] == .leaf(nil))
+    // Without its delay the query could not be read again.
+    let error = await #expect(throws: GraphQLStoreError.self) {
+      try await bench.store.withinReadWriteTransaction { transaction in
+        try transaction.update(Board()) { $0.flights.append(.init(id: "3")) }
+      }
+    }
+    #expect(error?.code == .missingData && error?.message.contains("flights.2.delay") == true)
+    #expect(try await bench.record("Flight:3") == nil)
+  }
+
+  @Test func `an append to an empty list is refused with the missing field, or can be repeated`() async throws {
+    func bench() throws -> Bench {
+      let bench = Bench()
+      try bench.write(BoardQuery.operationDocument, ["flights": []])
+      return bench
+    }
+    func append(_ bench: Bench, _ id: String) async throws {
+      try await bench.store.withinReadWriteTransaction { transaction in
+        try transaction.update(BoardQuery()) { $0.flights.append(.init(id: id, gate: "N", next: [])) }
+      }
+    }
+    // Nothing says which type it has.
+    let empty = try bench()
+    for _ in 1...2 {
+      let error = await #expect(throws: GraphQLStoreError.self) { try await append(empty, "1") }
+      #expect(error?.message.contains("flights.0.__typename") == true)
+    }
+    #expect(try empty.read(BoardQuery.operationDocument) == ["flights": []])
+    // Where a sibling says it, appending goes on.
+    let one = try bench()
+    try one.write(
+      BoardQuery.operationDocument, ["flights": [["__typename": "Flight", "id": "0", "gate": "A", "next": []]]])
+    for id in ["1", "2", "3"] { try await append(one, id) }
+    #expect(try one.read(BoardQuery.operationDocument)?["flights"]?.array?.count == 4)
   }
 
   @Test func `an update of one object whose key only the store asked for is an update of it`() async throws {

@@ -28,7 +28,7 @@ struct Replay {
           document, variables: ["input": .object(FlightDocuments.input(of: step))], as: JSONValue.self)
         if response.errors.isEmpty { return }
         if response.errors[0]["extensions"]?["code"]?.string != "SHUTTING_DOWN" {
-          throw FlightDocuments.Refused(errors: response.errors)
+          throw FlightDocuments.Refused(errors: response.errors.map(\.json))
         }
       } catch let error as GraphQLClientError where Self.leavesOpen(error) {}
       if try await isApplied(step) { return }
@@ -41,7 +41,7 @@ struct Replay {
       do {
         let response = try await client.query(
           FlightDocuments.status, variables: ["id": .string(step.flight.id)], as: JSONValue.self)
-        guard response.errors.isEmpty else { throw FlightDocuments.Refused(errors: response.errors) }
+        guard response.errors.isEmpty else { throw FlightDocuments.Refused(errors: response.errors.map(\.json)) }
         guard let text = response.data?["getFlight"]?["status"]?.string, let status = Timeline.Status(rawValue: text)
         else { return false }
         return status.rank >= step.status.rank

@@ -60,7 +60,7 @@ enum GenerateCommand: Subcommand {
     if let url = settings.schema.first, url.contains("://") {
       guard settings.schema.count == 1 else { throw UsageError("A server's schema cannot be joined with files.") }
       try await ServerWait.wait(for: try OperationInput.url(url), arguments)
-      schema = try await introspect(try OperationInput.url(url), headers: try OperationInput.headers(arguments))
+      schema = try await introspect(try OperationInput.url(url), arguments)
     } else {
       schema = try folder.schema()
     }
@@ -121,8 +121,10 @@ enum GenerateCommand: Subcommand {
   }
 
   /// Asks a server. One that does not know the newer members of introspection is asked again without them.
-  private static func introspect(_ url: String, headers: [(name: String, value: String)]) async throws -> Schema {
-    let remote = try Remote(url: url, headers: headers, attempts: 0)
+  private static func introspect(_ url: String, _ arguments: ParsedArguments) async throws -> Schema {
+    let remote = try Remote(
+      url: url, headers: try OperationInput.headers(arguments), attempts: 0,
+      trusting: arguments.value(Remote.authorityOption.name))
     var answer = JSONObject()
     do {
       answer = try await remote.perform(IntrospectionQuery.fullDocument, variables: JSONObject(), isMutation: false)

@@ -34,7 +34,9 @@ enum ImportCommand: Subcommand {
     let bytes = Array(try NamedFile.text(file).utf8)
     var reader = try RowReader(bytes, format: try format(arguments, file: file))
     try await ServerWait.wait(for: url, arguments)
-    let remote = try Remote(url: url, headers: try OperationInput.headers(arguments), attempts: 5)
+    let remote = try Remote(
+      url: url, headers: try OperationInput.headers(arguments), attempts: 5,
+      trusting: arguments.value(Remote.authorityOption.name))
     let answer: JSONObject
     if let schema = arguments.value("schema") {
       answer = try await LocalIntrospection.answer(schemaFile: schema, model: model)

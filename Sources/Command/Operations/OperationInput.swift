@@ -19,6 +19,7 @@ struct OperationInput {
 
   static let connectionOptions: [CommandSpecification.Option] = [
     .init(name: "header", value: "N:V", help: "send this header field, such as x-api-key:…", repeats: true),
+    Remote.authorityOption,
     ServerWait.option,
   ]
 

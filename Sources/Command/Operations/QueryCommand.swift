@@ -50,7 +50,7 @@ enum SingleOperation {
     let input = try OperationInput(arguments)
     let remote = try Remote(
       url: input.url, headers: input.headers, attempts: 0, subscribingBy: .multipart,
-      persists: arguments.has("persisted"))
+      persists: arguments.has("persisted"), trusting: arguments.value(Remote.authorityOption.name))
     try await ServerWait.wait(for: input.url, arguments)
     let response = try await remote.perform(input, isMutation: isMutation)
     let value = JSONValue.object(response)

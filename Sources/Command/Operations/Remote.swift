@@ -5,17 +5,24 @@ import Martlet
 struct Remote: Sendable {
   let client: GraphQLClient
 
+  static let authorityOption = CommandSpecification.Option(
+    name: "cacert", value: "FILE",
+    help: "trust the certificate authorities in this PEM file in place of the system's (default: $SSL_CERT_FILE)")
+
   /// - Parameters:
+  ///   - authorityFile: what `--cacert` names.
   ///   - attempts: connection attempts in a row before giving up; nil goes on for ever.
   ///   - spoken: how subscriptions go; queries and mutations go by HTTP.
   ///   - persists: whether these name their documents by hash.
   init(
     url: String, headers: [(name: String, value: String)], attempts: Int?,
-    subscribingBy spoken: SubscriptionProtocol = .transportWS, persists: Bool = false
+    subscribingBy spoken: SubscriptionProtocol = .transportWS, persists: Bool = false,
+    trusting authorityFile: String? = nil
   ) throws {
     guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is no URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = attempts
+    configuration.authorityFile = authorityFile
     if persists { configuration.persistedOperations = PersistedOperationPolicy() }
     // The URL may say http: all the same, a subscription of the command survives the network and resumes.
     configuration.subscriptionTransport = .socket
@@ -65,7 +72,7 @@ struct Remote: Sendable {
   /// The members of a response, as they came.
   static func object(_ response: GraphQLResponse<JSONValue>) -> JSONObject {
     var object: JSONObject = ["data": response.data ?? .null]
-    if !response.errors.isEmpty { object["errors"] = .array(response.errors) }
+    if !response.errors.isEmpty { object["errors"] = .array(response.errors.map(\.json)) }
     if !response.extensions.isEmpty { object["extensions"] = .object(response.extensions) }
     return object
   }

@@ -49,7 +49,9 @@ enum SubscribeCommand: Subcommand {
       cursor = place
     }
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
-    let remote = try Remote(url: input.url, headers: input.headers, attempts: attempts, subscribingBy: spoken)
+    let remote = try Remote(
+      url: input.url, headers: input.headers, attempts: attempts, subscribingBy: spoken,
+      trusting: arguments.value(Remote.authorityOption.name))
     try await ServerWait.wait(for: input.url, arguments)
     let attemptsMade = remote.client.connectionEvents
     let stream = remote.client.subscribe(
@@ -95,7 +97,9 @@ enum SubscribeCommand: Subcommand {
       return EventLine.gap(
         reason: gap.reason.rawValue, from: gap.from?.description, to: gap.to?.description, dropped: gap.dropped)
     }
-    return EventLine.event(.object(Remote.object(response)), cursor: response.cursor?.description)
+    return EventLine.event(
+      .object(Remote.object(response)), cursor: response.cursor?.description,
+      endsTransaction: response.endsTransaction)
   }
 
   private static func tell(_ states: AsyncStream<SubscriptionState>) async {

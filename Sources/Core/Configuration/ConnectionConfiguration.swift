@@ -60,6 +60,16 @@ public struct ConnectionConfiguration: Sendable {
   public var assumesWriteNumbers = false
   /// Certificate authorities to trust in place of the system's: a PEM file.
   public var authorityFile: String?
+  /// The client's own certificate, with the chain behind it, for servers that ask for one: a PEM file.
+  public var certificateFile: String?
+  /// The private key of `certificateFile`, a PEM file; nil when it is in the same file.
+  public var keyFile: String?
+  /// Public keys of which the server must show one, besides a certificate that is good: each the SHA-256 digest of a
+  /// SubjectPublicKeyInfo, in base64. Empty accepts every key. Keep a second one for the day the first is replaced.
+  public var pinnedPublicKeys: [String] = []
+  /// An HTTP proxy for requests and WebSockets, such as `http://proxy.example:3128`. Nil takes the one that the variables
+  /// `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` name, if any.
+  public var proxy: String?
   /// Time for name, connection, TLS and the WebSocket handshake of one attempt.
   public var openTimeout = Duration.seconds(15)
   /// Time the server has to acknowledge `connection_init`; without it a silent server would hold callers for ever.

@@ -28,12 +28,15 @@ package final class GraphQLConnection: Sendable {
     sendsFiles = configuration.requestTransport == .http && environment.bytes != nil
     if configuration.requestTransport == .http, let bytes = environment.bytes {
       let endpoint = endpoint.forRequests(configuration.dialect)
-      let pool = HTTPPool(
-        endpoint.address, over: bytes, on: environment.loop, spawner: environment.spawner,
-        limits: configuration.poolLimits)
+      let makePool = { (address: Endpoint) in
+        HTTPPool(
+          address, over: bytes, on: environment.loop, spawner: environment.spawner, limits: configuration.poolLimits)
+      }
+      let pool = makePool(endpoint.address)
       carrier = HTTPOperations(
         HTTPOperation.Surroundings(
           endpoint: endpoint, configuration: configuration, environment: environment, pool: pool,
+          redirected: RedirectPools(makePool),
           batcher: configuration.batching.map { HTTPBatcher($0, pool, on: environment.loop) }, knowledge: knowledge))
     }
     sockets = LoopBound(group, on: environment.loop)

@@ -14,7 +14,8 @@ extension SocketDriver {
       case .ponged(let payload): events.tell(.pong(payload: payload))
       case .started(let id): started(id)
       case .ready(let id, _), .confirmed(let id): live(id)
-      case .next(let id, let payload, let cursor): received(SubscriptionEvent(payload: payload, cursor: cursor), id)
+      case .next(let id, let payload, let cursor, let endsTransaction):
+        received(SubscriptionEvent(payload: payload, cursor: cursor, endsTransaction: endsTransaction), id)
       case .gap(let id, let gap):
         deliver(SubscriptionEvent(gap: EventGap(.init(rawValue: gap.reason), from: gap.from, to: gap.to)), id)
       case .failed(let id, let errors):

@@ -101,7 +101,8 @@ final class HTTPSubscriber {
     case .event(let cursor, let endsTransaction):
       guard position.isNew(cursor.offset) else { return .noted }
       position.passed(cursor, endsTransaction: endsTransaction)
-      return feed.yield(OperationPayload(bytes: payload), cursor: cursor) ? .full : .kept
+      let event = OperationPayload(bytes: payload)
+      return feed.yield(event, cursor: cursor, endsTransaction: endsTransaction) ? .full : .kept
     case nil: return feed.yield(OperationPayload(bytes: payload)) ? .full : .kept
     }
   }

@@ -29,10 +29,11 @@ public struct SubscriptionFeed: Sendable {
     core.move(to: .reconnecting)
   }
 
-  /// An event. True asks the transport to stop reading until `onRoom`.
+  /// An event. True asks the transport to stop reading until `onRoom`. `endsTransaction` is false while more of the
+  /// event's transaction follows, with servers that say so.
   @discardableResult
-  public func yield(_ payload: OperationPayload, cursor: Cursor? = nil) -> Bool {
-    core.deliver(SubscriptionEvent(payload: payload.bytes, cursor: cursor))
+  public func yield(_ payload: OperationPayload, cursor: Cursor? = nil, endsTransaction: Bool = true) -> Bool {
+    core.deliver(SubscriptionEvent(payload: payload.bytes, cursor: cursor, endsTransaction: endsTransaction))
   }
 
   /// Events are missing here.

@@ -32,6 +32,8 @@ final class HTTPOperation {
     var configuration: ConnectionConfiguration
     var environment: ClientEnvironment
     var pool: HTTPPool
+    /// Connections to where redirects lead.
+    var redirected: RedirectPools
     /// Gathers queries, where that is configured.
     var batcher: HTTPBatcher?
     var knowledge: ServerKnowledge
@@ -50,6 +52,9 @@ final class HTTPOperation {
   /// The request may have reached the server.
   private var wasSent = false
   private var needsFreshConnection = false
+  /// Where it is sent: the client's endpoint, or where a redirect leads.
+  private var endpoint: GraphQLEndpoint
+  private var redirects = 0
   /// Parts of the answer that were handed on.
   private var partCount = 0
 
@@ -63,6 +68,7 @@ final class HTTPOperation {
     self.extras = extras
     self.response = response
     self.home = home
+    endpoint = home.endpoint
     self.ended = ended
     attempts = ConnectionAttempts(.request, home.configuration, home.environment)
     attempts.onDue = { [weak self] _, answer in self?.due(answer) }
@@ -89,23 +95,28 @@ final class HTTPOperation {
   }
 
   private func send(_ credentials: Credentials) {
-    var headers = HTTPHeaders([("Host", home.endpoint.hostField)])
+    var headers = HTTPHeaders([("Host", endpoint.hostField)])
     let inParts = extras.takesParts ? home.configuration.incrementalDelivery.accept : nil
+    // Parts are read as they arrive, and compressed responses whole.
+    if inParts == nil, home.environment.inflate != nil { headers.append("Accept-Encoding", "gzip") }
     headers.append("Accept", inParts ?? "application/graphql-response+json, application/json;q=0.9")
     let target = targetOfGET
     if target == nil { headers.append("Content-Type", extras.form?.contentType ?? "application/json") }
     // Forms and GETs are "simple" requests to servers that guard against forged ones; a field of one's own is not.
     if extras.form != nil || target != nil { headers.append("GraphQL-Require-Preflight", "1") }
     do throws(GraphQLClientError) {
-      try headers.append(checking: home.configuration.headers)
-      try headers.append(checking: extras.headers)
-      try headers.append(checking: credentials.headers)
-      if let aws = credentials.aws { try sign(&headers, aws, target) }
+      // Whatever may be a secret goes to the origin it is meant for, and to no other that a redirect names.
+      if endpoint.address == home.endpoint.address {
+        try headers.append(checking: home.configuration.headers)
+        try headers.append(checking: extras.headers)
+        try headers.append(checking: credentials.headers)
+        if let aws = credentials.aws { try sign(&headers, aws, target) }
+      }
     } catch {
       return fail(error)
     }
     let head = HTTPRequestHead(
-      method: target == nil ? "POST" : "GET", target: target ?? home.endpoint.target, headers: headers)
+      method: target == nil ? "POST" : "GET", target: target ?? endpoint.target, headers: headers)
     let body = target == nil ? extras.form?.body ?? RequestBody(request.serialized()) : RequestBody([UInt8]())
     var call = HTTPCall(head: head, body: body)
     call.takesParts = inParts != nil
@@ -121,11 +132,12 @@ final class HTTPOperation {
     // A signature is of one body.
     let mayShare =
       kind == .query && target == nil && extras.form == nil && inParts == nil && !needsFreshConnection
-      && credentials.aws == nil
+      && credentials.aws == nil && redirects == 0
     if mayShare, let batcher = home.batcher, let query = body.whole {
       ticket = batcher.start(query, call, completion: told)
     } else {
-      ticket = home.pool.start(
+      let pool = endpoint.address == home.endpoint.address ? home.pool : home.redirected.pool(for: endpoint.address)
+      ticket = pool.start(
         call, part: { [weak self] in self?.received(part: $0) }, moved: { [weak self] in self?.restartDeadline() },
         completion: told)
     }
@@ -151,9 +163,9 @@ final class HTTPOperation {
   /// The target when the request goes by GET.
   private var targetOfGET: String? {
     guard let longest = extras.longestURL, extras.form == nil, kind == .query else { return nil }
-    let path = home.endpoint.target
+    let path = endpoint.target
     let target = path + (path.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + request.urlQuery
-    return home.endpoint.httpURL.utf8.count - path.utf8.count + target.utf8.count <= longest ? target : nil
+    return endpoint.httpURL.utf8.count - path.utf8.count + target.utf8.count <= longest ? target : nil
   }
 
   // MARK: What came of it
@@ -165,8 +177,13 @@ final class HTTPOperation {
     response.deliver(part)
   }
 
-  private func answered(_ answer: HTTPAnswer) {
+  private func answered(_ compressed: HTTPAnswer) {
     wasSent = true
+    guard let answer = decompressed(compressed) else {
+      let text = "the answer's gzip is malformed, or longer than \(home.configuration.messageBytes) bytes"
+      return fail(kind == .query ? GraphQLClientError(.invalidResponse, text) : unknown(text))
+    }
+    if kind == .query, let location = Redirect(answer.head, from: endpoint) { return follow(location) }
     if answer.head.status == 401 { return refused(answer) }
     if answer.parts != nil { return finish() }
     switch HTTPReading(answer, limit: home.configuration.messageBytes) {
@@ -184,6 +201,35 @@ final class HTTPOperation {
         return sendAgainLater(orFail: error, retryAfter: pause)
       }
       fail(error)
+    }
+  }
+
+  /// The answer with the body that was compressed; nil for one that cannot be decompressed.
+  private func decompressed(_ answer: HTTPAnswer) -> HTTPAnswer? {
+    guard let encoding = answer.head.headers["Content-Encoding"]?.lowercased(), encoding == "gzip",
+      let inflate = home.environment.inflate
+    else { return answer }
+    guard let member = GzipMember(answer.body),
+      let body = inflate(Array(member.compressed), home.configuration.messageBytes), member.fits(body)
+    else { return nil }
+    var answer = answer
+    answer.body = body
+    return answer
+  }
+
+  // MARK: Redirects
+
+  /// Redirects followed for one query; more are a circle.
+  private static let mostRedirects = 5
+
+  private func follow(_ redirect: Redirect) {
+    switch redirect {
+    case .to(let next) where redirects < Self.mostRedirects:
+      redirects += 1
+      endpoint = next
+      attempts.replace {}
+    case .to: fail(GraphQLClientError(.httpStatus, "more than \(Self.mostRedirects) redirects", status: 308))
+    case .refused(let why, let status): fail(GraphQLClientError(.httpStatus, why, status: status))
     }
   }
 

@@ -43,5 +43,6 @@ final class HTTPOperations: RequestCarrier {
     running = [:]
     order = []
     home.pool.close()
+    home.redirected.close()
   }
 }

@@ -4,14 +4,17 @@ package import MartletVocabulary
 package struct SubscriptionEvent: Sendable {
   package var payload: [UInt8]
   package var cursor: Cursor?
+  /// Whether it is the last of its transaction, as far as the server says.
+  package var endsTransaction = true
   /// Set on the elements that stand for missing ones; their payload is empty.
   package var gap: EventGap?
   /// Set on the elements that tell of the subscription's life, for streams that ask for them; their payload is empty.
   package var life: SubscriptionLife?
 
-  package init(payload: [UInt8], cursor: Cursor? = nil) {
+  package init(payload: [UInt8], cursor: Cursor? = nil, endsTransaction: Bool = true) {
     self.payload = payload
     self.cursor = cursor
+    self.endsTransaction = endsTransaction
   }
 
   package init(gap: EventGap) {

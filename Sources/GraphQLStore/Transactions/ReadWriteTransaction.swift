@@ -37,7 +37,9 @@ public final class ReadWriteTransaction: ReadTransaction {
   ///   data["departures"] = .array((data["departures"]?.array ?? []) + [new])
   /// }
   /// ```
-  /// - Throws: `missingData`, and what `change` throws.
+  /// - Throws: `missingData` when the store does not have all of it, or when what `change` made of it lacks something, such
+  ///   as the `__typename` of an object that was appended to an empty list; it names the first missing field, and nothing
+  ///   is written. What `change` throws.
   public func update(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     _ change: (inout JSONObject) throws -> Void
@@ -48,7 +50,15 @@ public final class ReadWriteTransaction: ReadTransaction {
     try change(&object)
     var normalizer = Normalizer(operation, core.binder)
     try normalizer.write(.object(object))
+    let before = overlay
     overlay.apply(normalizer.changes)
+    do {
+      // What was written can be read and updated again, or it is not written.
+      _ = try data(operation, includesHidden: true)
+    } catch {
+      overlay = before
+      throw error
+    }
   }
 
   /// Sets leaf fields of one record, by their names in the schema; the record is made if there is none.

@@ -3,10 +3,10 @@ public import MartletCore
 /// Why a response holds no value, or not only one. Failures of the transport are thrown; this is what a server
 /// answered.
 public enum GraphQLResponseError<R: Sendable>: Error, Sendable, CustomStringConvertible {
-  /// Errors, as the server sent them, and no value.
-  case error([JSONValue])
+  /// Errors of the server, and no value.
+  case error([GraphQLServerError])
   /// A value, and errors about parts of it.
-  case partial(R, [JSONValue])
+  case partial(R, [GraphQLServerError])
   /// Something that has not the shape asked for: what arrived, and what is wrong with it.
   case transformationError(String, any Error)
 
@@ -39,8 +39,8 @@ public enum GraphQLResponseError<R: Sendable>: Error, Sendable, CustomStringConv
   /// The same as `errorDescription`.
   public var description: String { errorDescription }
 
-  private static func messages(_ errors: [JSONValue]) -> String {
-    let texts = errors.map { $0["message"]?.string ?? "\($0)" }
+  private static func messages(_ errors: [GraphQLServerError]) -> String {
+    let texts = errors.map { $0["message"]?.string ?? "\($0.json)" }
     return texts.isEmpty ? "the server gave no reason" : texts.joined(separator: "; ")
   }
 }

@@ -71,7 +71,7 @@ extension Martlet {
       do {
         return request.read(try await answer())
       } catch let error as GraphQLClientError where error.code == .operationFailed && !error.errors.isEmpty {
-        return .failure(.error(error.errors))
+        return .failure(.error(error.errors.map { GraphQLServerError($0) }))
       }
     }
   }

@@ -183,7 +183,9 @@ extension StorePayload {
 
 extension GraphQLResponse where Data: Decodable {
   init(_ result: StoreResult) throws(GraphQLClientError) {
-    self.init(data: nil, errors: result.errors, extensions: result.extensions, cursor: nil, gap: nil)
+    self.init(
+      data: nil, errors: result.errors.map { GraphQLServerError($0) }, extensions: result.extensions, cursor: nil,
+      gap: nil)
     source = result.source == .cache ? .cache : .server
     missing = result.missing
     fetchError = result.fetchError

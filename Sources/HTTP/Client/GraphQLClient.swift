@@ -45,25 +45,28 @@ public final class GraphQLClient: Sendable {
   ///   cannot be read.
   @_disfavoredOverload
   public convenience init(
-    url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), environment: ClientEnvironment? = nil
+    url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), store: GraphQLStore = GraphQLStore(),
+    environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
     _ = try GraphQLEndpoint(url.absoluteString)
     guard configuration.subscribesByHTTP(url, environment) else {
       throw GraphQLClientError(
         .invalidRequest, "\(url.absoluteString) with this configuration means a WebSocket: import Martlet for it")
     }
-    try self.init(byHTTP: url, configuration, environment)
+    try self.init(byHTTP: url, configuration, store, environment)
   }
 
   /// A client that does everything by HTTP.
   package convenience init(
-    byHTTP url: URL, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment?
+    byHTTP url: URL, _ configuration: ConnectionConfiguration, _ store: GraphQLStore,
+    _ environment: ClientEnvironment?
   ) throws(GraphQLClientError) {
     let http = HTTPTransport(url, configuration, environment)
     try http.check()
     // No interceptors: nothing is done that nobody asked for.
     self.init(
-      networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])))
+      networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])),
+      store: store)
   }
 
   /// Starts a subscription and answers its stream at once. See `SubscriptionStream` for its life.

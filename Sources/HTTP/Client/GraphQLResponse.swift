@@ -7,12 +7,15 @@ public import MartletVocabulary
 public struct GraphQLResponse<Data: Sendable>: Sendable {
   /// The data; nil when the operation failed as a whole, and in an element that stands for a gap.
   public var data: Data?
-  /// The errors as the server sent them. A response with errors is a value, not a thrown error.
-  public var errors: [JSONValue]
+  /// The errors that the server put into it. A response with errors is a value, not a thrown error.
+  public var errors: [GraphQLServerError]
   /// What the server added beside data and errors.
   public var extensions: JSONObject
   /// The place of this event in the server's log, when the server gives cursors.
   public var cursor: Cursor?
+  /// Whether this is the last event of its transaction on the server. True with servers that say nothing about
+  /// transactions; see `SubscriptionStream.transactions`.
+  public var endsTransaction = true
   /// Set when events are missing between the element before and the one after; data is nil then.
   public var gap: EventGap?
   /// Who answered: the server, or the client's store.
@@ -43,6 +46,7 @@ extension GraphQLResponse where Data: Decodable {
   /// - Throws: `invalidResponse`, `decodingFailed`.
   package init(_ event: SubscriptionEvent) throws(GraphQLClientError) {
     self.init(data: nil, errors: [], extensions: JSONObject(), cursor: event.cursor, gap: event.gap)
+    endsTransaction = event.endsTransaction
     if event.gap != nil { return }
     let body: JSONValue
     do throws(JSONError) {
@@ -53,7 +57,7 @@ extension GraphQLResponse where Data: Decodable {
     guard let object = body.object, object["data"] != nil || object["errors"] != nil else {
       throw GraphQLClientError(.invalidResponse, "the result has neither data nor errors")
     }
-    errors = object["errors"]?.array ?? []
+    errors = (object["errors"]?.array ?? []).map { GraphQLServerError($0) }
     extensions = object["extensions"]?.object ?? JSONObject()
     data = try Self.decoded(object["data"])
   }

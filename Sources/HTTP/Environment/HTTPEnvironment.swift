@@ -11,8 +11,8 @@ enum HTTPEnvironment {
     do throws(SocketError) {
       let loop = try EpollLoop.start(name: "martlet-client")
       var environment = ClientEnvironment(
-        loop: loop, sockets: nil, http: CurlClient(), bytes: CurlConnector(), spawner: ConcurrentSpawner(),
-        chance: .system)
+        loop: loop, sockets: nil, http: nil, bytes: nil, spawner: ConcurrentSpawner(), chance: .system)
+      environment = environment.over(ProcessNetwork.security)
       environment.calendar = CalendarClock.milliseconds
       return .success(environment)
     } catch {
@@ -21,32 +21,87 @@ enum HTTPEnvironment {
   }()
 }
 
+/// What the process's variables say about its network.
+package enum ProcessNetwork {
+  /// `SSL_CERT_FILE`, the authorities in place of the system's, as OpenSSL's programs read it.
+  static let security: CurlSecurity = {
+    var security = CurlSecurity()
+    if let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty { security.authorityFile = file }
+    return security
+  }()
+
+  /// Whether a variable names a proxy: whom it is for, libcurl decides at each connection.
+  package static let namesProxy: Bool = {
+    let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"]
+    return names.contains { ProcessInfo.processInfo.environment[$0]?.isEmpty == false }
+  }()
+}
+
 extension ClientEnvironment {
-  /// The environment of a client that speaks HTTP alone: its own or the process's, with the authorities it trusts.
-  /// - Throws: when the system has no descriptors or threads left; `invalidRequest` for an authority file that cannot be
-  ///   read.
+  /// The environment of a client that speaks HTTP alone: its own or the process's, with what the configuration trusts,
+  /// shows and passes through.
+  /// - Throws: when the system has no descriptors or threads left; `invalidRequest` for a file that cannot be read or a pin
+  ///   that is none.
   package static func http(
     _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {
     if let given { return given }
     let shared = try HTTPEnvironment.result.get()
-    guard let file = configuration.authorityFile else { return shared }
-    return try shared.trusting(file)
+    guard configuration.hasOwnNetwork else { return shared }
+    try configuration.checkNetwork()
+    var security = ProcessNetwork.security
+    security.authorityFile = configuration.authorityFile ?? security.authorityFile
+    security.certificateFile = configuration.certificateFile
+    security.keyFile = configuration.keyFile
+    security.pinnedPublicKeys = configuration.pinnedPublicKeys
+    security.proxy = configuration.proxy
+    return shared.over(security)
   }
 
-  /// The same with other certificate authorities to check servers against.
-  private func trusting(_ authorityFile: String) throws(GraphQLClientError) -> ClientEnvironment {
-    // libcurl would only say so at the first connection.
-    guard let text = try? String(contentsOfFile: authorityFile, encoding: .utf8), text.contains("-----BEGIN ") else {
-      throw GraphQLClientError(.invalidRequest, "the authorities cannot be read: \(authorityFile) has no certificates")
-    }
+  /// The same over connections of its own.
+  fileprivate func over(_ security: CurlSecurity) -> ClientEnvironment {
     var exchanges = CurlClient.Options()
-    exchanges.authorityFile = authorityFile
+    exchanges.security = security
     var streams = CurlConnector.Options()
-    streams.authorityFile = authorityFile
+    streams.security = security
     var other = self
     other.http = CurlClient(options: exchanges)
     other.bytes = CurlConnector(options: streams)
     return other
+  }
+}
+
+extension ConnectionConfiguration {
+  /// Whether it needs connections that other clients do not share.
+  package var hasOwnNetwork: Bool {
+    authorityFile != nil || certificateFile != nil || !pinnedPublicKeys.isEmpty || proxy != nil
+  }
+
+  /// Whether its WebSockets go by libcurl as requests do: through a proxy, or to a server whose key is pinned.
+  package var needsCurlForSockets: Bool { proxy != nil || ProcessNetwork.namesProxy || !pinnedPublicKeys.isEmpty }
+
+  /// Names what cannot be used before anything is sent; libcurl would say so at the first connection.
+  fileprivate func checkNetwork() throws(GraphQLClientError) {
+    try Self.check(authorityFile, "the authorities", "-----BEGIN ", "certificates")
+    try Self.check(certificateFile, "the client's certificate", "-----BEGIN CERTIFICATE", "certificate")
+    try Self.check(certificateFile == nil ? nil : keyFile ?? certificateFile, "the client's key", "PRIVATE KEY", "key")
+    for pin in pinnedPublicKeys where Data(base64Encoded: pin)?.count != 32 {
+      throw GraphQLClientError(.invalidRequest, "a pinned key is not a SHA-256 digest in base64: \(pin)")
+    }
+    if let proxy {
+      guard let url = URL(string: proxy), url.scheme == "http" || url.scheme == "https", url.host?.isEmpty == false
+      else {
+        throw GraphQLClientError(.invalidRequest, "the proxy is not a URL such as http://proxy.example:3128")
+      }
+    }
+  }
+
+  private static func check(
+    _ file: String?, _ what: String, _ mark: String, _ content: String
+  ) throws(GraphQLClientError) {
+    guard let file else { return }
+    guard let text = try? String(contentsOfFile: file, encoding: .utf8), text.contains(mark) else {
+      throw GraphQLClientError(.invalidRequest, "\(what) cannot be read: \(file) has no \(content)")
+    }
   }
 }

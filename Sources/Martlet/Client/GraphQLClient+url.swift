@@ -11,15 +11,17 @@ extension GraphQLClient {
   ///     configuration.credentials = { _ in .bearer(token) }
   ///     let client = try GraphQLClient(url: url, configuration: configuration)
   ///
+  /// `store` keeps results of typed operations: in memory unless it is given another cache.
   /// - Throws: `invalidRequest` for other URLs, and for an authority file that cannot be read.
   public convenience init(
-    url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), environment: ClientEnvironment? = nil
+    url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), store: GraphQLStore = GraphQLStore(),
+    environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
     if configuration.subscribesByHTTP(url, environment) {
-      try self.init(byHTTP: url, configuration, environment)
+      try self.init(byHTTP: url, configuration, store, environment)
     } else {
       let connection = try GraphQLConnection(url, configuration, environment)
-      self.init(networkTransport: WebSocketTransport(connection))
+      self.init(networkTransport: WebSocketTransport(connection), store: store)
     }
   }
 }

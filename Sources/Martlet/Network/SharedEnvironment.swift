@@ -8,7 +8,9 @@ enum SharedEnvironment {
   static let result: Result<ClientEnvironment, GraphQLClientError> = {
     do throws(GraphQLClientError) {
       var environment = try ClientEnvironment.http(nil, ConnectionConfiguration())
-      environment.sockets = WebSockets(SocketConnector(), chance: environment.chance)
+      environment.inflate = RawInflate.inflate
+      let streams = ProcessNetwork.namesProxy ? environment.bytes : nil
+      environment.sockets = WebSockets(streams ?? SocketConnector(), chance: environment.chance)
       return .success(environment)
     } catch {
       return .failure(error)
@@ -23,20 +25,30 @@ extension ClientEnvironment {
     try SharedEnvironment.result.get()
   }
 
-  /// The environment a client with a WebSocket lives in: its own or the process's, with the authorities it trusts.
-  /// - Throws: as `shared`, and `invalidRequest` for an authority file that cannot be read.
+  /// The environment a client with a WebSocket lives in: its own or the process's, with what the configuration trusts,
+  /// shows and passes through.
+  /// - Throws: as `shared`, and `invalidRequest` for a file that cannot be read.
   static func home(
     _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {
     if let given { return given }
-    guard let file = configuration.authorityFile else { return try shared() }
+    guard configuration.hasOwnNetwork else { return try shared() }
+    var environment = try ClientEnvironment.http(nil, configuration)
+    environment.inflate = RawInflate.inflate
+    if configuration.needsCurlForSockets, let streams = environment.bytes {
+      environment.sockets = WebSockets(streams, chance: environment.chance)
+      return environment
+    }
+    var trust = TLSClientContext.Options(authorityFile: configuration.authorityFile)
+    trust.certificateFile = configuration.certificateFile
+    trust.keyFile = configuration.keyFile
     var options = SocketConnector.Options()
     do throws(TLSError) {
-      options.tls = try TLSClientContext(TLSClientContext.Options(authorityFile: file))
+      options.tls = try TLSClientContext(trust)
     } catch {
-      throw GraphQLClientError(.invalidRequest, "the authorities cannot be read", underlying: error)
+      throw GraphQLClientError(
+        .invalidRequest, "the authorities or the client's certificate cannot be read", underlying: error)
     }
-    var environment = try ClientEnvironment.http(nil, configuration)
     environment.sockets = WebSockets(SocketConnector(options: options), chance: environment.chance)
     return environment
   }

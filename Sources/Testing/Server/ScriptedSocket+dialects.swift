@@ -36,10 +36,11 @@ extension ScriptedSocket {
 
   /// Sends a result of an operation, with its place in the log if the script speaks of places, which only
   /// `graphql-transport-ws` has.
-  public func next(_ id: String, data: JSONValue, cursor: String? = nil) {
+  public func next(_ id: String, data: JSONValue, cursor: String? = nil, endsTransaction: Bool = true) {
     let type: JSONValue = dialect == .graphqlTransportWS ? "next" : "data"
     var message: JSONObject = ["id": .string(id), "type": type, "payload": ["data": data]]
     if let cursor, dialect == .graphqlTransportWS { message["cursor"] = .string(cursor) }
+    if !endsTransaction, dialect == .graphqlTransportWS { message["partial"] = true }
     send(message)
   }
 

@@ -17,8 +17,9 @@ package enum SubscriptionClientAction: Equatable, Sendable {
   case confirmed(OperationID)
   /// The server said that the subscription is live behind this place.
   case ready(OperationID, Cursor)
-  /// A result as the server wrote it. The cursor is there when the server gives them.
-  case next(OperationID, payload: [UInt8], cursor: Cursor?)
+  /// A result as the server wrote it. The cursor is there when the server gives them; `endsTransaction` is false while
+  /// more of the result's transaction follows.
+  case next(OperationID, payload: [UInt8], cursor: Cursor?, endsTransaction: Bool = true)
   case gap(OperationID, SubscriptionGap)
   /// The operation failed on the server. The list may be empty with servers that say nothing.
   case failed(OperationID, errors: [JSONValue])

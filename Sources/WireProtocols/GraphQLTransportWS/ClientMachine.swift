@@ -217,7 +217,7 @@ extension GraphQLTransportWS {
             return
           }
           operations[id]?.position.passed(cursor, endsTransaction: !isPartial)
-          actions.append(.next(id, payload: payload, cursor: cursor))
+          actions.append(.next(id, payload: payload, cursor: cursor, endsTransaction: !isPartial))
         } else {
           actions.append(.next(id, payload: payload, cursor: nil))
         }

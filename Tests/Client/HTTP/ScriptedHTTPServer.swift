@@ -12,6 +12,8 @@ final class ScriptedHTTPServer: @unchecked Sendable {
     case answer(status: Int, type: String, body: String, more: String = "")
     /// These bytes as they stand.
     case bytes(String)
+    /// The same, not text.
+    case raw([UInt8])
     /// The connection is cut without an answer.
     case cut
     /// A part of an answer, then the cut.
@@ -72,10 +74,12 @@ final class ScriptedHTTPServer: @unchecked Sendable {
   }
 
   /// A client that sends everything by HTTP.
-  func client(_ configure: (inout ConnectionConfiguration) -> Void = { _ in }) throws -> GraphQLClient {
+  func client(
+    in given: ClientEnvironment? = nil, _ configure: (inout ConnectionConfiguration) -> Void = { _ in }
+  ) throws -> GraphQLClient {
     var configuration = ConnectionConfiguration()
     configure(&configuration)
-    let environment = environment()
+    let environment = given ?? environment()
     guard let url = URL(string: "http://server.test/graphql?v=1") else { throw CancellationError() }
     return try GraphQLClient(url: url, configuration: configuration, environment: environment)
   }
@@ -87,6 +91,7 @@ final class ScriptedHTTPServer: @unchecked Sendable {
       let text =
         "HTTP/1.1 \(status) X\r\nContent-Type: \(type)\r\n\(more)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
       channel.write { $0.append(text) }
+    case .raw(let bytes): channel.write { $0.append(bytes) }
     case .bytes(let text): channel.write { $0.append(text) }
     case .cut: channel.abort()
     case .cutAfter(let text):

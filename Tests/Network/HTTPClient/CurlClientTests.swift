@@ -294,7 +294,7 @@ import Testing
         certificateFile: certificates.certificateFile, keyFile: certificates.keyFile)
       let (listener, _) = try serve(on: loop, tls: context) { channel, _ in channel.write { $0.append(Self.hello) } }
       var options = CurlClient.Options()
-      options.authorityFile = certificates.authorityFile
+      options.security.authorityFile = certificates.authorityFile
       let (trusting, other) = (CurlClient(options: options), CurlClient())
       let request = HTTPExchangeRequest(url: "https://localhost:\(listener.port)/")
       let (good, bad) = (Owner(), Owner())

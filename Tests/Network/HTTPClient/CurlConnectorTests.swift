@@ -44,7 +44,7 @@ import Testing
       }
       let listener = try SocketListener.start(options, on: [loop], acceptor: server.acceptor)
       var trust = CurlConnector.Options()
-      trust.authorityFile = certificates.authorityFile
+      trust.security.authorityFile = certificates.authorityFile
       try await body(loop, listener, CurlConnector(options: trust))
       listener.stop()
     }
@@ -201,7 +201,7 @@ import Testing
         certificateFile: certificates.certificateFile, keyFile: certificates.keyFile)
       let elsewhere = try SocketListener.start(options, on: [loop], acceptor: Server().acceptor)
       var trust = CurlConnector.Options()
-      trust.authorityFile = certificates.authorityFile
+      trust.security.authorityFile = certificates.authorityFile
       let connector = CurlConnector(options: trust)
       let misnamed = await #expect(throws: ConnectError.self) {
         try await open(Peer(), to: elsewhere.port, secure: true, on: loop, connector)

@@ -43,7 +43,7 @@ import Testing
       defer { kill(outside.process.processIdentifier, SIGKILL) }
       try await untilListening(outside, loop)
       var options = CurlClient.Options()
-      options.authorityFile = certificates.authorityFile
+      options.security.authorityFile = certificates.authorityFile
       options.connectionsPerHost = 1
       let client = CurlClient(options: options)
       let owners = (0..<20).map { _ in CurlClientTests.Owner() }

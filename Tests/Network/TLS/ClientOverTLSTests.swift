@@ -54,4 +54,59 @@ import Testing
       client.shutDown()
     }
   }
+
+  @Test func `requests and WebSockets go through a proxy`() async throws {
+    try await withServer { url, certificates, server in
+      let proxy = try ConnectProxy()
+      defer { proxy.stop() }
+      var configuration = ConnectionConfiguration()
+      configuration.authorityFile = certificates.authorityFile
+      configuration.proxy = "http://127.0.0.1:\(proxy.port)"
+      let client = try GraphQLClient(url: url, configuration: configuration)
+      let notes = client.subscribe("subscription { onCreateNote { text } }")
+      try await notes.ready()
+      try await client.mutate(#"mutation { createNote(input: {text: "hello"}) { id } }"#)
+      for try await event in notes {
+        #expect(event.data?["onCreateNote"]?["text"] == "hello")
+        break
+      }
+      #expect(proxy.requests == Array(repeating: "CONNECT localhost:\(server.port) HTTP/1.1", count: 2))
+      client.shutDown()
+    }
+  }
+
+  @Test func `a pinned key is the only one that is accepted, by requests and WebSockets alike`() async throws {
+    try await withServer { url, certificates, _ in
+      for (pin, isGood) in [(try certificates.serverKeyDigest(), true), (Data(count: 32).base64EncodedString(), false)]
+      {
+        var configuration = ConnectionConfiguration()
+        configuration.authorityFile = certificates.authorityFile
+        configuration.pinnedPublicKeys = [pin]
+        configuration.reconnect = .never
+        let client = try GraphQLClient(url: url, configuration: configuration)
+        let notes = client.subscribe("subscription { onCreateNote { text } }")
+        if isGood {
+          try await notes.ready()
+          #expect(try await client.query("{ __typename }").errors.isEmpty)
+        } else {
+          let ended = await #expect(throws: GraphQLClientError.self) { try await notes.ready() }
+          #expect(ended?.code == .connectFailed)
+          await #expect(throws: GraphQLClientError.self) { try await client.query("{ __typename }") }
+        }
+        client.shutDown()
+      }
+    }
+  }
+
+  @Test func `files, pins and proxies that cannot be used are refused when the client is made`() throws {
+    let url = try #require(URL(string: "wss://localhost/graphql"))
+    func refusal(_ configure: (inout ConnectionConfiguration) -> Void) -> GraphQLClientError? {
+      var configuration = ConnectionConfiguration()
+      configure(&configuration)
+      return #expect(throws: GraphQLClientError.self) { try GraphQLClient(url: url, configuration: configuration) }
+    }
+    #expect(refusal { $0.certificateFile = "/no/such.pem" }?.message.contains("the client's certificate") == true)
+    #expect(refusal { $0.pinnedPublicKeys = ["AAAA"] }?.message.contains("pinned key") == true)
+    #expect(refusal { $0.proxy = "proxy" }?.message.contains("proxy") == true)
+  }
 }

@@ -1,5 +1,6 @@
 import CMartletOpenSSL
 import Foundation
+import MartletWireProtocols
 import Testing
 
 /// A folder with an authority and certificates signed by it, made for one test.
@@ -43,6 +44,21 @@ struct TestCertificates: @unchecked Sendable {
     let file = try #require(fopen(keyFile, "w"))
     defer { fclose(file) }
     try #require(PEM_write_PrivateKey(file, key, nil, nil, 0, nil, nil) == 1)
+  }
+
+  /// The SHA-256 digest of the server's public key, in base64, as clients pin it.
+  func serverKeyDigest() throws -> String {
+    let file = try #require(fopen(certificateFile, "r"))
+    defer { fclose(file) }
+    let certificate = try #require(PEM_read_X509(file, nil, nil, nil))
+    defer { X509_free(certificate) }
+    let key = try #require(X509_get0_pubkey(certificate))
+    var encoded: UnsafeMutablePointer<UInt8>?
+    let count = i2d_PUBKEY(key, &encoded)
+    let bytes = try #require(encoded)
+    let digest = SHA256.digest(Array(UnsafeBufferPointer(start: bytes, count: Int(count))))
+    CRYPTO_free(bytes, nil, 0)
+    return Data(digest).base64EncodedString()
   }
 
   func remove() {

@@ -158,7 +158,7 @@ enum Told: Equatable {
     case .started(let id): self = .started(id.text)
     case .confirmed(let id): self = .confirmed(id.text)
     case .ready(let id, _): self = .ready(id.text)
-    case .next(let id, let payload, _): self = .next(id.text, String(decoding: payload, as: UTF8.self))
+    case .next(let id, let payload, _, _): self = .next(id.text, String(decoding: payload, as: UTF8.self))
     case .gap(let id, _): self = .gap(id.text)
     case .failed(let id, let errors): self = .failed(id.text, errors.map { $0["message"]?.string ?? "-" })
     case .unauthorized(let id, _): self = .unauthorized(id.text)

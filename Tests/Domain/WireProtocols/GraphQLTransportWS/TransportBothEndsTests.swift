@@ -22,7 +22,7 @@ import Testing
         for action in client.take() {
           switch action {
           case .send(let text): clientSocket.machine.send(text: text, to: &clientSocket.output)
-          case .next(let id, let payload, let cursor):
+          case .next(let id, let payload, let cursor, _):
             delivered.append("\(id) \(String(decoding: payload, as: UTF8.self)) \(cursor?.description ?? "-")")
           case .completed(let id): delivered.append("\(id) completed")
           case .ready(let id, let cursor): delivered.append("\(id) ready \(cursor)")
