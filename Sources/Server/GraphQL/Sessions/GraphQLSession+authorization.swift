@@ -7,7 +7,9 @@ extension GraphQLSession {
   /// What an operation's own authorization is answered with; nil when it may run. Only AppSync's clients send one. A
   /// connection that was let in may leave it out.
   func authorizationRefusal(_ number: Int, _ request: GraphQLRequest) -> ResponseError? {
-    guard machine.dialect == .appSync, let blob = request.extensions["authorization"] else { return nil }
+    guard machine.dialect?.authorizesEachOperation == true, let blob = request.extensions["authorization"] else {
+      return nil
+    }
     guard let own = hub.node.access.grant(payload: blob.object) else {
       noteRefusal("A subscription was refused: its credentials are not known.")
       return ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])
@@ -76,7 +78,7 @@ extension GraphQLSession {
 
   /// What a query or mutation is answered with where the dialect has no room for it.
   func kindRefusal() -> ResponseError? {
-    guard machine.dialect == .appSync else { return nil }
+    guard machine.dialect?.carriesQueries == false else { return nil }
     return ResponseError(
       "This protocol carries subscriptions only; send queries and mutations by HTTP.",
       extensions: ["code": "UNSUPPORTED_OPERATION"])

@@ -84,7 +84,7 @@ extension GraphQLSession {
       guard
         let group = try service.group(
           prepared, request.operationName, variables, field.name, arguments,
-          refusesSeveralOperators: machine.dialect == .appSync)
+          refusesSeveralOperators: machine.dialect?.refusesSeveralOperators == true)
       else {
         return open(number, prepared, request)
       }
