@@ -56,8 +56,8 @@ package struct AccessRule: Sendable, Hashable {
   private static func names(_ names: [String], in field: Int, isList: Bool) -> Predicate {
     if names.isEmpty { return .none }
     let values = names.map { JSONValue.string($0) }
-    if isList { return .or(values.map { .compare(field: field, .contains($0)) }) }
-    return .compare(field: field, .in(values))
+    if isList { return Predicate.or(values.map { .compare(field: field, .contains($0)) }).canonical }
+    return Predicate.compare(field: field, .in(values)).canonical
   }
 }
 
