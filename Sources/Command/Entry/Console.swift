@@ -48,6 +48,17 @@ enum NamedFile {
     return text
   }
 
+  /// Bytes of a file.
+  static func size(_ path: String) throws(CommandFailure) -> Int {
+    do {
+      let values = try URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey, .isDirectoryKey])
+      if values.isDirectory == true { throw CommandFailure(.io, "\(path) cannot be read: it is a folder.") }
+      return values.fileSize ?? 0
+    } catch {
+      throw (error as? CommandFailure) ?? CommandFailure(.io, "\(path) cannot be read: \(reason(error)).")
+    }
+  }
+
   private static func data(_ path: String) throws(CommandFailure) -> Data {
     do {
       if path == "-" { return FileHandle.standardInput.readDataToEndOfFile() }

@@ -16,7 +16,9 @@ enum ImportCommand: Subcommand {
       .init(name: "missing", value: "TEXT", help: "a text that stands for no value, such as NA", repeats: true),
       .init(name: "schema", value: "FILE", help: "the server's schema, where it answers no introspection (no --dev)"),
       .init(name: "ignore-unknown", value: nil, help: "leave out columns that are no fields"),
-      .init(name: "batch", value: "N", help: "rows of one transaction (default 100)"),
+      .init(
+        name: "batch", value: "N",
+        help: "rows of one transaction at most (default 100); larger ones than a server takes are split"),
       .init(name: "restart", value: nil, help: "begin anew, not where an interrupted import stopped"),
     ] + OperationInput.connectionOptions,
     examples: [
@@ -25,14 +27,14 @@ enum ImportCommand: Subcommand {
     ],
     discussion:
       "Cells become values of their fields' types, which the server tells by introspection. An import that is "
-      + "interrupted goes on where it stopped; rows whose key exists are updated, so that running it again changes "
-      + "nothing. FILE.MODEL.import remembers the place and is removed at the end.")
+      + "interrupted goes on where it stopped; rows whose key exists are updated where a value differs, so that "
+      + "running it again changes nothing. FILE.MODEL.import remembers the place and is removed at the end.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
     let url = try OperationInput.url(arguments.operands[0])
     let (model, file) = (arguments.operands[1], arguments.operands[2])
-    let bytes = Array(try NamedFile.text(file).utf8)
-    var reader = try RowReader(bytes, format: try format(arguments, file: file))
+    let source = try ByteSource(path: file)
+    var reader = try RowReader(source, format: try format(arguments, file: file))
     try await ServerWait.wait(for: url, arguments)
     let remote = try Remote(
       url: url, headers: try OperationInput.headers(arguments), attempts: 5,
@@ -48,7 +50,7 @@ enum ImportCommand: Subcommand {
     let conversion = try RowConversion(
       target, header: reader.header, renamed: try renamed(arguments), missing: Set(arguments.all("missing")),
       ignoresUnknown: arguments.has("ignore-unknown"))
-    var state = ImportState(url: url, model: model, bytes: bytes.count)
+    var state = ImportState(url: url, model: model, bytes: source.size ?? 0)
     let stateFile = ImportState.path(for: file, model: model)
     if !arguments.has("restart"), NamedFile.exists(stateFile),
       let old = ImportState(text: try NamedFile.text(stateFile)), old.continues(state)
@@ -57,18 +59,21 @@ enum ImportCommand: Subcommand {
       Console.error("Going on behind row \(old.rows).")
     }
     for _ in 0..<state.rows { _ = try reader.next() }
-    let size = try arguments.integer("batch", in: 1...1_000) ?? 100
-    let writer = BatchWriter(target: target, remote: remote)
+    let size = try arguments.integer("batch", in: 1...1_000_000) ?? 100
+    var writer = BatchWriter(target: target) { document, variables, isMutation throws(CommandFailure) in
+      try await remote.perform(document, variables: variables, isMutation: isMutation)
+    }
+    var counts = BatchWriter.Counts()
     var bar = ProgressBar()
     while let batch = try next(size, of: &reader, by: conversion) {
-      try await writer.write(batch)
+      counts += try await writer.write(batch)
       state.rows += batch.count
       try NamedFile.write(state.text, to: stateFile)
       bar.show(fraction: reader.fraction, rows: state.rows)
     }
     bar.end()
     try? FileManager.default.removeItem(atPath: stateFile)
-    Console.out("Imported \(state.rows) rows into \(model).")
+    Console.out("Imported \(state.rows) rows into \(model): \(counts.text).")
     return .success
   }
 

@@ -34,6 +34,14 @@ indirect enum InputType: Equatable {
     }
   }
 
+  /// Whether the field is selected without a selection set, so that its value can be compared.
+  var isLeaf: Bool {
+    switch self {
+    case .required(let inner), .list(let inner): inner.isLeaf
+    case .named(_, let kind): kind != .inputObject
+    }
+  }
+
   /// The value a cell's text stands for.
   ///
   /// Lists and input objects are written as JSON in the cell.

@@ -26,6 +26,9 @@ struct RowConversion {
       if fields[name] == nil, !ignoresUnknown {
         throw CommandFailure(.badData, Self.unknown(column, as: name, in: target))
       }
+      if fields[name] != nil, let other = columns.first(where: { $0.field?.name == name }) {
+        throw CommandFailure(.badData, "The columns '\(other.name)' and '\(column)' are both the field '\(name)'.")
+      }
       columns.append((column, fields[name]))
     }
     self.columns = columns
@@ -59,6 +62,9 @@ struct RowConversion {
               .badData, "Line \(line): the model has no field '\(name)'. Use --map or --ignore-unknown.")
           }
           continue
+        }
+        guard input[name] == nil else {
+          throw CommandFailure(.badData, "Line \(line): the field '\(name)' is there twice.")
         }
         input[name] = value
       }

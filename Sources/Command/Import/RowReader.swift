@@ -15,24 +15,35 @@ struct RowReader {
 
   /// The columns of a CSV file; empty for JSON lines.
   private(set) var header: [String] = []
-  private let bytes: [UInt8]
+  private let source: ByteSource
   private let format: Format
-  private(set) var offset = 0
   private var line = 1
 
-  init(_ bytes: [UInt8], format: Format) throws(CommandFailure) {
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    self.bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(3)) : bytes
+  init(_ source: ByteSource, format: Format) throws(CommandFailure) {
+    self.source = source
     self.format = format
+    // A byte order mark; any other text that begins with its first byte is no ASCII, and no column's name.
+    if try source.peek() == 0xEF { for _ in 0..<3 { _ = try source.next() } }
     guard format == .csv else { return }
     guard case .cells(let cells, _)? = try nextRecord() else {
       throw CommandFailure(.badData, "The file is empty: a CSV file begins with a line of column names.")
     }
+    var seen: Set<[UInt8]> = []
+    for cell in cells where !seen.insert(Array(cell.utf8)).inserted {
+      throw CommandFailure(.badData, "The column '\(cell)' is there twice.")
+    }
     header = cells
   }
 
+  init(_ bytes: [UInt8], format: Format) throws(CommandFailure) {
+    try self.init(ByteSource(bytes), format: format)
+  }
+
   /// How much has been read, from 0 to 1.
-  var fraction: Double { bytes.isEmpty ? 1 : Double(offset) / Double(bytes.count) }
+  var fraction: Double {
+    guard let size = source.size else { return 0 }
+    return size == 0 ? 1 : min(1, Double(source.taken) / Double(size))
+  }
 
   /// The next row; nil at the end.
   mutating func next() throws(CommandFailure) -> ImportRow? {
@@ -48,11 +59,10 @@ struct RowReader {
   }
 
   private mutating func nextObject() throws(CommandFailure) -> ImportRow? {
-    while offset < bytes.count {
-      let end = bytes[offset...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      let text = Array(bytes[offset..<end])
+    while try source.peek() != nil {
+      var text: [UInt8] = []
+      while let byte = try source.next(), byte != UInt8(ascii: "\n") { text.append(byte) }
       let at = line
-      offset = end + 1
       line += 1
       if text.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
       do {
@@ -66,7 +76,6 @@ struct RowReader {
         throw CommandFailure(.badData, "Line \(at): \(error).")
       }
     }
-    offset = bytes.count
     return nil
   }
 
@@ -75,14 +84,12 @@ struct RowReader {
     var cell: [UInt8] = []
     var isQuoted = false
     var start = line
-    while offset < bytes.count {
-      let byte = bytes[offset]
-      offset += 1
+    while let byte = try source.next() {
       switch byte {
       case UInt8(ascii: "\"") where isQuoted:
-        if offset < bytes.count, bytes[offset] == byte {
+        if try source.peek() == byte {
           cell.append(byte)
-          offset += 1
+          _ = try source.next()
         } else {
           isQuoted = false
         }
@@ -91,7 +98,7 @@ struct RowReader {
         cell.append(byte)
       case UInt8(ascii: "\"") where cell.isEmpty: isQuoted = true
       case UInt8(ascii: ","):
-        cells.append(String(decoding: cell, as: UTF8.self))
+        cells.append(try text(cell))
         cell.removeAll(keepingCapacity: true)
       case UInt8(ascii: "\r"): break
       case UInt8(ascii: "\n"):
@@ -100,14 +107,20 @@ struct RowReader {
           start = line
           continue
         }
-        cells.append(String(decoding: cell, as: UTF8.self))
+        cells.append(try text(cell))
         return .cells(cells, line: start)
       default: cell.append(byte)
       }
     }
     guard !isQuoted else { throw CommandFailure(.badData, "Line \(start): a quote is not closed.") }
     guard !cells.isEmpty || !cell.isEmpty else { return nil }
-    cells.append(String(decoding: cell, as: UTF8.self))
+    cells.append(try text(cell))
     return .cells(cells, line: start)
+  }
+
+  private func text(_ cell: [UInt8]) throws(CommandFailure) -> String {
+    let text = String(decoding: cell, as: UTF8.self)
+    guard text.utf8.elementsEqual(cell) else { throw CommandFailure(.badData, "Line \(line): not UTF-8 text.") }
+    return text
   }
 }
