@@ -42,25 +42,37 @@ extension ModelResolvers {
     }
   }
 
-  /// The records the writes were about, among those of the receipt; cascades stand there too. Nil for one that cannot be
-  /// told any more.
+  /// What each write made of its record, among the receipt's records, which are in the writes' order and have cascades
+  /// too. Nil for one that cannot be told any more.
   private func answers(
     _ planned: [(model: ModelDefinition, write: WriteOperation, key: RecordKey)], _ receipt: Receipt
   ) -> [Record?] {
-    var taken: Set<Int> = []
-    return planned.map { entry in
-      let written = receipt.records
-      if let own = written.lastIndex(where: { $0.model == entry.model.number && $0.key == entry.key }) {
-        return written[own].record
+    struct Written: Hashable {
+      var kind: ChangeKind
+      var model: Int
+      var key: RecordKey
+    }
+    // Several writes of one record have several entries: each takes the next one of its own kind.
+    var places: [Written: [Int]] = [:]
+    for (index, record) in receipt.records.enumerated().reversed() {
+      places[Written(kind: record.kind, model: record.model, key: record.key), default: []].append(index)
+    }
+    let found = planned.map { entry in
+      entry.write.kind.flatMap { kind in
+        places[Written(kind: kind, model: entry.model.number, key: entry.key)]?.popLast()
       }
-      // A repeated create was given a fresh id here; the first one's stands in the receipt, in the order of the writes.
-      guard receipt.isRepeat, case .create(let model, _) = entry.write,
-        let first = written.indices.first(where: {
-          !taken.contains($0) && written[$0].model == model && written[$0].kind == .create
-        })
-      else { return nil }
-      taken.insert(first)
-      return written[first].record
+    }
+    guard receipt.isRepeat else { return found.map { $0.flatMap { receipt.records[$0].record } } }
+    // A repeated create was given a fresh id here; the first one's stands in the receipt, in the order of the writes.
+    let taken = Set(found.compactMap { $0 })
+    var fresh: [Int: [Int]] = [:]
+    for (index, record) in receipt.records.enumerated().reversed()
+    where record.kind == .create && !taken.contains(index) {
+      fresh[record.model, default: []].append(index)
+    }
+    return zip(planned, found).map { entry, place in
+      let place = place ?? (entry.write.kind == .create ? fresh[entry.model.number]?.popLast() : nil)
+      return place.flatMap { receipt.records[$0].record }
     }
   }
 
@@ -111,6 +123,18 @@ extension ModelResolvers {
       )
     case .get, .list, .listByIndex, .transaction, .subscribe:
       throw FilterError(path: "writes", message: "only creates, updates and deletes can be written")
+    }
+  }
+}
+
+extension WriteOperation {
+  /// The kind of change that the write makes of its own record.
+  fileprivate var kind: ChangeKind? {
+    switch self {
+    case .create: .create
+    case .update: .update
+    case .delete: .delete
+    case .event, .batch, .transaction: nil
     }
   }
 }
