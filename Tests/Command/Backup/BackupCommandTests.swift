@@ -10,7 +10,7 @@ import Testing
     martlet serve s.graphql --data data --dev --port $PORT > /dev/null 2> serve.log & pid=$!
     trap 'kill -9 $pid $writer $subscriber 2>/dev/null' EXIT
     writer= subscriber=
-    martlet query 127.0.0.1:$PORT '{ listTs { items { id } } }' --compact --wait 30s > /dev/null || exit 3
+    martlet query 127.0.0.1:$PORT '{ listTS { items { id } } }' --compact --wait 30s > /dev/null || exit 3
     cat > write.py <<'END'
     import json, os, sys, threading, urllib.request
     port = sys.argv[1]
@@ -42,7 +42,7 @@ import Testing
     wait $writer || exit 6
     kill -TERM $pid; wait $pid
     martlet serve s.graphql --data copy --dev --port $PORT > /dev/null 2>> serve.log & pid=$!
-    martlet query 127.0.0.1:$PORT '{ listTs { items { id } } }' --compact --wait 30s > /dev/null || exit 7
+    martlet query 127.0.0.1:$PORT '{ listTS { items { id } } }' --compact --wait 30s > /dev/null || exit 7
     cat > check.py <<'END'
     import json, sys, urllib.request
     ids = open("acknowledged").read().split()[:int(open("before").read())]

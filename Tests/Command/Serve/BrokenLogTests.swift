@@ -11,7 +11,7 @@ import Testing
     start
     pid=$!
     trap 'kill -9 $pid 2>/dev/null; cat err 2>/dev/null' EXIT
-    martlet query 127.0.0.1:$PORT '{ listTs { items { id } } }' --compact --wait 20s || exit 3
+    martlet query 127.0.0.1:$PORT '{ listTS { items { id } } }' --compact --wait 20s || exit 3
     python3 - $PORT <<'END' || exit 4
     import socket, sys
     for number in range(int("COUNT")):
@@ -20,7 +20,7 @@ import Testing
         while peer.recv(4096): pass
         peer.close()
     END
-    martlet query 127.0.0.1:$PORT '{ listTs { items { id } } }' --compact || exit 5
+    martlet query 127.0.0.1:$PORT '{ listTS { items { id } } }' --compact || exit 5
     kill -TERM $pid
     for i in $(seq 100); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
     if kill -0 $pid 2>/dev/null; then kill -9 $pid; exit 6; fi
