@@ -85,6 +85,8 @@ package struct ModelIndex: Sendable, Hashable {
 /// A field whose value is found in another model.
 package struct ModelRelation: Sendable, Hashable {
   package enum Kind: Sendable, Hashable { case hasMany, hasOne, belongsTo }
+  /// What happens to the children of a record that is deleted.
+  package enum DeleteAction: String, Sendable, Hashable { case cascade = "CASCADE" }
 
   package var name: String
   package var kind: Kind
@@ -97,10 +99,12 @@ package struct ModelRelation: Sendable, Hashable {
   package var isRequired: Bool
   /// Page size of a has-many relation without an argument.
   package var limit = 100
+  /// What happens to the children of a record that is deleted; they stay for nil.
+  package var onDelete: DeleteAction?
 
   package init(
     name: String, kind: Kind, target: Int, sourceFields: [Int], targetFields: [Int], isRequired: Bool,
-    limit: Int = 100
+    limit: Int = 100, onDelete: DeleteAction? = nil
   ) {
     self.name = name
     self.kind = kind
@@ -109,6 +113,7 @@ package struct ModelRelation: Sendable, Hashable {
     self.targetFields = targetFields
     self.isRequired = isRequired
     self.limit = limit
+    self.onDelete = onDelete
   }
 }
 

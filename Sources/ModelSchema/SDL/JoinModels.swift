@@ -76,7 +76,10 @@ struct JoinModels {
       fields[place].type = .list(.named(target))
       fields[place].directives.removeAll { $0.name.text == "manyToMany" }
       let limit = side.directive.argument("limit") ?? .int(100)
-      fields[place].directives.append(Directive("hasMany", [("indexName", .string(index)), ("limit", limit)]))
+      // A row of the join says that both ends belong together, so it goes with either.
+      fields[place].directives.append(
+        Directive(
+          "hasMany", [("indexName", .string(index)), ("limit", limit), ("onDelete", .enumeration("CASCADE"))]))
       type.content = .object(interfaces: interfaces, fields: fields)
       document.definitions[position] = .type(type)
     }

@@ -56,9 +56,18 @@ extension ModelReader {
     }
     var limit = 100
     if case .int(let text)? = directive.argument("limit")?.kind, let value = Int(text), value > 0 { limit = value }
+    var onDelete: ModelRelation.DeleteAction?
+    if case .enumeration(let text)? = directive.argument("onDelete")?.kind {
+      onDelete = ModelRelation.DeleteAction(rawValue: text)
+    }
+    guard onDelete == nil || found.source == owner.primaryKey else {
+      return complain(
+        "\(place) says onDelete and so must find its children by the primary key of \(owner.name).", at: field.location)
+    }
     let relation = ModelRelation(
       name: field.name.text, kind: kind, target: target.number, sourceFields: found.source,
-      targetFields: found.target, isRequired: field.type.isNonNull && kind != .hasMany, limit: limit)
+      targetFields: found.target, isRequired: field.type.isNonNull && kind != .hasMany, limit: limit,
+      onDelete: onDelete)
     update(number) { $0.relations.append(relation) }
   }
 

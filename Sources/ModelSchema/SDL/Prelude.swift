@@ -22,7 +22,11 @@ enum Prelude {
     directive @index(name: String, sortKeyFields: [String], queryField: String) repeatable on FIELD_DEFINITION
     "What a create without the field stores."
     directive @default(value: String!) on FIELD_DEFINITION
-    directive @hasMany(indexName: String, fields: [String!], references: [String!], limit: Int = 100) on FIELD_DEFINITION
+    directive @hasMany(
+      indexName: String, fields: [String!], references: [String!], limit: Int = 100, onDelete: ModelDeleteAction
+    ) on FIELD_DEFINITION
+    "What happens to the children of a record that is deleted; without one they stay. CASCADE deletes them, in the same write."
+    enum ModelDeleteAction { CASCADE }
     directive @hasOne(fields: [String!], references: [String!]) on FIELD_DEFINITION
     directive @belongsTo(fields: [String!], references: [String!]) on FIELD_DEFINITION
     directive @manyToMany(relationName: String!, limit: Int = 100) on FIELD_DEFINITION
@@ -65,6 +69,7 @@ enum Prelude {
   /// Names that only the directives need; they are not part of the served schema.
   static let directiveTypes: Set<String> = [
     "ModelQueryMap", "ModelMutationMap", "ModelSubscriptionMap", "ModelSubscriptionLevel", "ModelTimestamps",
+    "ModelDeleteAction",
     "ModelValidation", "ModelAuthRule", "ModelAuthAllow", "ModelAuthProvider", "ModelAuthOperation",
   ]
 

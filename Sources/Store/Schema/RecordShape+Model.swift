@@ -2,7 +2,8 @@ internal import MartletJSON
 package import MartletModelSchema
 
 extension RecordShape {
-  /// The shapes of a schema's models, with an index for every relation that has none of its own.
+  /// The shapes of a schema's models, with an index for every relation that has none of its own, and what goes with a
+  /// deleted record.
   package static func shapes(of schema: ModelSchema) -> [RecordShape] {
     shapes(of: schema.models)
   }
@@ -14,6 +15,10 @@ extension RecordShape {
       for relation in model.relations where relation.kind != .belongsTo {
         guard let child = shapes.firstIndex(where: { $0.model == relation.target }) else { continue }
         shapes[child].addIndex(for: relation.targetFields)
+        guard relation.onDelete == .cascade, let parent = shapes.firstIndex(where: { $0.model == model.number }) else {
+          continue
+        }
+        shapes[parent].cascades.append(Cascade(child: relation.target, reference: relation.targetFields))
       }
     }
     return shapes
