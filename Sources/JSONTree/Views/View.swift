@@ -166,6 +166,8 @@ struct EventReporter {
         events.append(event(id, .value, nil, cache.node, previous: nil, isAcknowledged: isValueAcknowledged))
       } else if confirmed != .none, registrations[index].isValueUnacknowledged, isValueAcknowledged {
         registrations[index].isValueUnacknowledged = false
+        // A refused write may have been all that was known of the value; the server's is reported when it comes.
+        guard cache.isComplete else { continue }
         events.append(event(id, .valueAcknowledged, nil, cache.node, previous: nil, isAcknowledged: true))
       }
     }

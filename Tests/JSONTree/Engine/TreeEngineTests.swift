@@ -231,4 +231,13 @@ struct EngineScript {
     #expect(script.engine.value(at: try TreePath("/x")) == TreeNode(.int(1)))
     #expect(script.engine.value(at: try TreePath("/y")) == nil)
   }
+
+  @Test func `a refused write that was all that was known of a value is not reported as acknowledged`() throws {
+    var script = EngineScript()
+    _ = try script.listen("/a")
+    #expect(try script.set("/a", #"{"x":1}"#) == ["1 + x 1 ?", #"1 value {"x":1} ?"#])
+    #expect(script.play(script.engine.reject(1)) == ["1 - x 1"])
+    #expect(script.engine.value(at: ["a"]) == nil)
+    #expect(try script.server("/a", "null") == ["1 value null"])
+  }
 }
