@@ -79,7 +79,7 @@ let floor1: [Target] = [
 
 let floor2: [Target] = [
   module("Core", martlet("Vocabulary", "JSON", "WireProtocols", "Runtime")),
-  module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime")),
+  module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
   module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core")),
   module("Generator", martlet("JSON", "GraphQLLanguage")),

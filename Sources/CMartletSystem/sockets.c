@@ -8,6 +8,8 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <arpa/inet.h>
@@ -143,6 +145,11 @@ int martlet_set_buffer_sizes(int descriptor, int send_bytes, int receive_bytes) 
 int martlet_reset_on_close(int descriptor) {
   struct linger linger = {.l_onoff = 1, .l_linger = 0};
   return answer(setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger));
+}
+
+ptrdiff_t martlet_unacknowledged(int descriptor) {
+  int count = 0;
+  return ioctl(descriptor, SIOCOUTQ, &count) < 0 ? -errno : count;
 }
 
 int martlet_shutdown_writing(int descriptor) { return answer(shutdown(descriptor, SHUT_WR)); }

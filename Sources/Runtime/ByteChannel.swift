@@ -9,6 +9,8 @@ package protocol ByteChannel: AnyObject {
   var peerIsLoopback: Bool { get }
   /// Bytes accepted by `write` that the transport has not taken yet.
   var pendingBytes: Int { get }
+  /// How far the peer has read; nil where that is not known.
+  var reading: PeerReading? { get }
   /// Gives access to this turn's outgoing bytes. Nothing is allocated once the buffer has its size.
   func write(_ body: (inout OutboundBuffer) -> Void)
   /// Stops and restarts reading, for back-pressure.
@@ -17,6 +19,36 @@ package protocol ByteChannel: AnyObject {
   func closeAfterFlush()
   /// Drops the stream at once.
   func abort()
+}
+
+extension ByteChannel {
+  package var reading: PeerReading? { nil }
+}
+
+/// How far the peer of a stream has read what was written to it.
+package struct PeerReading: Sendable, Equatable {
+  /// Bytes that the peer's system has acknowledged since the stream began. A system acknowledges more than its buffers hold
+  /// only when its program reads.
+  package var acknowledged: Int
+  /// Bytes written and not acknowledged, in this process and in the system.
+  package var unread: Int
+
+  package init(acknowledged: Int, unread: Int) {
+    self.acknowledged = acknowledged
+    self.unread = unread
+  }
+
+  /// Whether the peer has bytes to read and has read some since `earlier`: a sign that it lives.
+  package func isMoving(since earlier: PeerReading?) -> Bool {
+    guard let earlier else { return false }
+    return unread > 0 && acknowledged > earlier.acknowledged
+  }
+
+  /// Whether the peer has bytes to read and has read none since `earlier`.
+  package func isStalled(since earlier: PeerReading?) -> Bool {
+    guard let earlier else { return false }
+    return unread > 0 && earlier.unread > 0 && acknowledged == earlier.acknowledged
+  }
 }
 
 /// What a channel tells its owner, always on the loop.

@@ -22,7 +22,7 @@ import Testing
     "Sockets": ["Vocabulary", "Runtime", "WireProtocols", "Loop"],
     "HTTPClient": ["Vocabulary", "Runtime", "WireProtocols"],
     "Core": ["Vocabulary", "JSON", "WireProtocols", "Runtime"],
-    "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime"],
+    "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime"],
     "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core"],
     "SQLiteStore": ["JSON", "GraphQLStore", "SQLite"],
     "Generator": ["JSON", "GraphQLLanguage"],

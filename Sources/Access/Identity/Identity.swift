@@ -1,22 +1,29 @@
-package import MartletJSON
+public import MartletJSON
 
 /// The caller of a request or the owner of a connection, as admission established it.
 ///
 /// It carries what rules may read and nothing secret: no token, no key. Two callers with equal identities are treated
 /// alike everywhere.
-package struct Identity: Sendable, Hashable {
+public struct Identity: Sendable, Hashable {
   /// How the caller proved its identity.
-  package var provider: IdentityProvider
+  public var provider: IdentityProvider
   /// The caller's stable name with its provider: a token's `sub`, an API key's name, an access key's id. Nil for a guest.
-  package var subject: String?
+  public var subject: String?
   /// The groups that the provider states for the caller, in its order.
-  package var groups: [String]
+  public var groups: [String]
   /// The verified claims of the caller's token, or what a custom authorizer returned. Empty for a guest.
-  package var claims: JSONObject
+  public var claims: JSONObject
   /// When the identity ends, as time since 1970 by the calendar clock; nil for an identity without an end.
-  package var expires: Duration?
+  public var expires: Duration?
 
-  package init(
+  /// An identity with the given parts.
+  ///
+  /// A program that decides by `ServerConfiguration.onConnect` names itself as the provider:
+  ///
+  /// ```swift
+  /// .accept(as: Identity(provider: .function, subject: "ada", groups: ["editors"]))
+  /// ```
+  public init(
     provider: IdentityProvider, subject: String? = nil, groups: [String] = [], claims: JSONObject = JSONObject(),
     expires: Duration? = nil
   ) {
@@ -28,20 +35,21 @@ package struct Identity: Sendable, Hashable {
   }
 
   /// A caller without credentials. Only rules for the public apply to it.
-  package static var guest: Identity { Identity(provider: .guest) }
+  public static var guest: Identity { Identity(provider: .guest) }
 
   /// The program itself, and every caller of a server in development: no rule applies to it.
-  package static var system: Identity { Identity(provider: .system) }
+  public static var system: Identity { Identity(provider: .system) }
 
   /// Text compares by its bytes, because Swift's `==` takes composed and decomposed forms for equal.
-  package static func == (left: Identity, right: Identity) -> Bool {
+  public static func == (left: Identity, right: Identity) -> Bool {
     left.provider == right.provider && left.expires == right.expires && left.subjectBytes == right.subjectBytes
       && left.groups.count == right.groups.count
       && zip(left.groups, right.groups).allSatisfy { Array($0.utf8) == Array($1.utf8) }
       && left.claims == right.claims
   }
 
-  package func hash(into hasher: inout Hasher) {
+  /// Hashes text by its bytes, as `==` compares it.
+  public func hash(into hasher: inout Hasher) {
     hasher.combine(provider)
     hasher.combine(subjectBytes)
     hasher.combine(groups.map { Array($0.utf8) })
@@ -54,7 +62,7 @@ package struct Identity: Sendable, Hashable {
 
 /// How a caller proved its identity. The names are those of `@auth`'s `provider` argument, with two more for callers
 /// that prove nothing.
-package enum IdentityProvider: String, Sendable, Hashable, CaseIterable {
+public enum IdentityProvider: String, Sendable, Hashable, CaseIterable {
   /// No credentials.
   case guest
   /// A key of the access file.

@@ -29,6 +29,8 @@ int martlet_set_keep_alive(int descriptor, int idle_seconds);
 int martlet_set_buffer_sizes(int descriptor, int send_bytes, int receive_bytes);
 // The next close drops what is unsent and resets the connection.
 int martlet_reset_on_close(int descriptor);
+// Bytes that were sent and that the peer's system has not acknowledged, or -errno.
+ptrdiff_t martlet_unacknowledged(int descriptor);
 int martlet_shutdown_writing(int descriptor);
 int martlet_close(int descriptor);
 ptrdiff_t martlet_send(int descriptor, const void *bytes, size_t count);

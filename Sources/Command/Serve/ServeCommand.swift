@@ -136,7 +136,7 @@ enum ServeCommand: Subcommand {
   private static func exitCode(_ code: ServerError.Code) -> ExitCode {
     switch code {
     case .schema: .badData
-    case .access: .configuration
+    case .access, .endpoint: .configuration
     case .data, .write: .io
     case .network, .notStartable: .unavailable
     }

@@ -1,3 +1,4 @@
+public import MartletAccess
 public import MartletGraphQLLanguage
 public import MartletJSON
 
@@ -27,6 +28,9 @@ public struct FieldRequest: Sendable {
     self.fieldName = fieldName
     self.path = path
   }
+
+  /// The caller of the operation, as the server admitted it; `.guest` where nothing established one.
+  public var identity: Identity { context.identity }
 
   /// The argument called `name`, when it is a string, an ID or an enum value.
   public func string(_ name: String) -> String? {
@@ -67,6 +71,9 @@ public struct BatchRequest: Sendable {
   public let typeName: String
   /// The field's name in the schema.
   public let fieldName: String
+
+  /// The caller of the operation, as the server admitted it; `.guest` where nothing established one.
+  public var identity: Identity { context.identity }
 
   package init(
     sources: [ResolvedValue], arguments: JSONObject, context: RequestContext, typeName: String, fieldName: String

@@ -1,15 +1,19 @@
+public import MartletAccess
 public import MartletVocabulary
 
 /// What belongs to one request and is the same for all its resolvers.
 public struct RequestContext: Sendable {
   /// The program's own value for this request, such as the signed-in user.
   public var value: (any Sendable)?
+  /// The caller, as the server admitted it; `.guest` where nothing established one.
+  public var identity: Identity
   /// When the client stops waiting; nil without a limit. Past it the operation's task is cancelled.
   public var deadline: Instant?
 
   /// A context with the given parts.
-  public init(value: (any Sendable)? = nil, deadline: Instant? = nil) {
+  public init(value: (any Sendable)? = nil, identity: Identity = .guest, deadline: Instant? = nil) {
     self.value = value
+    self.identity = identity
     self.deadline = deadline
   }
 

@@ -1,7 +1,8 @@
 package import MartletJSON
 internal import MartletRuntime
 
-/// Who may use the server: everybody on the loopback network in development, else holders of an API key.
+/// Which credentials the server accepts: any on the loopback network in development, else API keys, or what the program
+/// decides.
 ///
 /// Keys are random and long, so a plain SHA-256 of each is kept; comparison takes the same time wherever the first
 /// difference is. Keys can be replaced while the server runs.
@@ -9,6 +10,8 @@ package final class AccessControl: Sendable {
   package enum Mode: Sendable {
     case development
     case keys([APIKey])
+    /// `onConnect` decides alone.
+    case program
   }
 
   /// One key as the configuration names it.
@@ -23,9 +26,14 @@ package final class AccessControl: Sendable {
     }
   }
 
-  private let mode: Lock<Mode>
+  /// What can be replaced while the server runs, together.
+  private struct Policy {
+    var mode: Mode
+    var origins: OriginCheck
+  }
+
+  private let policy: Lock<Policy>
   private let digest: @Sendable ([UInt8]) -> [UInt8]
-  package let origins: OriginCheck
   /// Members of a `connection_init` payload, or of AppSync's authorization, that may hold a key; lower case.
   private let members: [String]
   private let memberNames: [String]
@@ -40,40 +48,50 @@ package final class AccessControl: Sendable {
   ) {
     self.members = members.map { $0.lowercased() }
     memberNames = members
-    self.mode = Lock(mode)
-    self.origins = origins
+    policy = Lock(Policy(mode: mode, origins: origins))
     self.digest = digest
   }
 
+  private var mode: Mode { policy.withLock { $0.mode } }
+  package var origins: OriginCheck { policy.withLock { $0.origins } }
+
   package var isDevelopment: Bool {
-    mode.withLock { if case .development = $0 { true } else { false } }
+    if case .development = mode { true } else { false }
   }
 
-  /// What let a client in.
+  /// What admitted a client.
   package enum Grant: Sendable, Hashable {
-    /// Nobody needs a key.
+    /// No key is needed.
     case development
     case key(APIKey)
+    /// Credentials are the program's affair.
+    case program
   }
 
-  /// Puts other keys in force. Who holds open what a withdrawn key let in asks `isGood` again.
-  package func replace(keys: [APIKey]) {
-    mode.withLock { mode in
-      if case .keys = mode { mode = .keys(keys) }
+  /// Puts another access file in force, all of it at once. Sessions that a withdrawn key admitted have to be judged again
+  /// by `isGood`.
+  ///
+  /// - Returns: false, with nothing changed, for a server whose access is not by API keys.
+  package func replace(keys: [APIKey], origins: Set<String>?) -> Bool {
+    policy.withLock { policy in
+      guard case .keys = policy.mode else { return false }
+      policy = Policy(mode: .keys(keys), origins: OriginCheck(.origins(origins)))
+      return true
     }
   }
 
-  /// What lets a request in, from its headers; nil when nothing does.
+  /// The grant of a request, from its headers; nil when its credentials are not accepted.
   package func grant(apiKey: String?, authorization: String?) -> Grant? {
-    switch mode.withLock({ $0 }) {
+    switch mode {
     case .development: return .development
+    case .program: return .program
     case .keys(let keys):
       guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return nil }
       return Self.find(digest(Array(given.utf8)), in: keys).map { .key($0) }
     }
   }
 
-  /// What lets a socket in, from the payload of its `connection_init` or from AppSync's authorization: each of the
+  /// The grant of a socket, from the payload of its `connection_init` or from AppSync's authorization: each of the
   /// configured members may hold a key, with or without `Bearer`.
   package func grant(payload: JSONObject?) -> Grant? {
     for (name, value) in payload ?? JSONObject() where members.contains(name.lowercased()) {
@@ -82,12 +100,13 @@ package final class AccessControl: Sendable {
     return grant(apiKey: nil, authorization: nil)
   }
 
-  /// Whether what let a client in would still do so.
+  /// Whether what admitted a client would still do so.
   package func isGood(_ grant: Grant) -> Bool {
-    switch (grant, mode.withLock { $0 }) {
+    switch (grant, mode) {
     case (.key(let key), .keys(let keys)): Self.find(key.digest, in: keys) != nil
-    case (.development, .development), (.key, .development): true
-    case (.development, .keys): false
+    case (.development, .development), (.key, .development), (.program, .program): true
+    case (.development, .keys), (.development, .program), (.key, .program), (.program, .keys), (.program, .development):
+      false
     }
   }
 

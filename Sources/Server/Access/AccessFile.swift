@@ -29,8 +29,14 @@ public struct AccessFile: Sendable {
     } catch {
       throw Malformed(description: "The access file is not JSON: \(error.description).")
     }
+    guard let members = root.object else {
+      throw Malformed(description: "The access file is not an object with \"keys\" and \"origins\".")
+    }
+    if let unknown = members.first(where: { !["keys", "origins"].contains($0.key) }) {
+      throw Malformed(description: "The access file has \"\(unknown.key)\", which means nothing here.")
+    }
     guard let list = root["keys"]?.array, !list.isEmpty else {
-      throw Malformed(description: "The access file has no \"keys\": nobody could use the server.")
+      throw Malformed(description: "The access file has no \"keys\", so every request would be refused.")
     }
     var keys: [AccessControl.APIKey] = []
     for (index, entry) in list.enumerated() {
@@ -47,7 +53,12 @@ public struct AccessFile: Sendable {
       guard let origins = listed.array?.map(\.string), !origins.contains(nil) else {
         throw Malformed(description: "\"origins\" must be a list of strings such as \"https://board.example\".")
       }
-      self.origins = Set(origins.compactMap { $0 })
+      let named = origins.compactMap { $0 }
+      if let wrong = named.first(where: { !OriginCheck.isOrigin($0) }) {
+        throw Malformed(
+          description: "\"origins\" has \"\(wrong)\", which is not an origin such as \"https://board.example\".")
+      }
+      self.origins = Set(named)
     } else {
       origins = nil
     }

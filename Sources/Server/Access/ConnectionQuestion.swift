@@ -1,6 +1,8 @@
+public import MartletAccess
 public import MartletJSON
 
-/// A client that asks to be let in, over a WebSocket or for a stream over HTTP; its key, where one is needed, was good.
+/// What a client shows when it connects, for the program that decides whether it may: a WebSocket, or a request over
+/// HTTP.
 public struct ConnectionRequest: Sendable {
   /// The protocols a client may speak.
   public enum Dialect: Sendable, Hashable {
@@ -10,10 +12,12 @@ public struct ConnectionRequest: Sendable {
     case graphqlWS
     /// AppSync's real-time protocol.
     case appSync
-    /// A subscription over HTTP, in parts of a multipart body.
+    /// A request over HTTP that prefers its results in parts of a multipart body, as subscriptions do.
     case multipart
-    /// Server-sent events: one operation, or a stream that several share.
+    /// A request over HTTP that prefers server-sent events, or that is about a stream which several operations share.
     case eventStream
+    /// Any other request over HTTP: queries, mutations, batches, and endpoints of the program's own.
+    case http
   }
 
   /// The payload of `connection_init`; for AppSync the authorization of the handshake; over HTTP
@@ -23,16 +27,25 @@ public struct ConnectionRequest: Sendable {
   public let dialect: Dialect
 }
 
-/// What a program answers to a client that asks to be let in.
+/// What a program answers to a client that connects.
 public enum ConnectionAnswer: Sendable, Hashable {
-  /// It is let in, and acknowledged with this payload where its protocol has room for one. When `validFor` is over, for
-  /// example because a token expires then, the server ends the socket or the stream as it refuses one, so that the client
-  /// comes back with other credentials; nil for no end.
-  case accept(payload: JSONObject? = nil, validFor: Duration? = nil)
-  /// It is refused as its protocol does, with this reason: 4403, `connection_error`, or the HTTP status 403.
+  /// The client is accepted.
+  ///
+  /// ```swift
+  /// .accept(as: Identity(provider: .function, subject: "ada"), validFor: .seconds(3_600))
+  /// ```
+  /// - Parameters:
+  ///   - as: The caller, as resolvers and source streams see it (`request.identity`). Nil for the identity that the
+  ///     credentials gave: the API key's, `.system` in development, else `.guest`.
+  ///   - payload: Sent with the acknowledgement where the protocol has room for one.
+  ///   - validFor: When it is over, for example because a token expires then, the server ends the socket or the stream
+  ///     as it refuses one, so that the client comes back with other credentials. Nil for the identity's `expires`,
+  ///     which ends it too when it comes first.
+  case accept(as: Identity? = nil, payload: JSONObject? = nil, validFor: Duration? = nil)
+  /// The client is refused as its protocol does, with this reason: 4403, `connection_error`, or the HTTP status 403.
   case refuse(String = "Forbidden")
 }
 
-/// Asked once for each WebSocket and each stream over HTTP, never on an event loop. An answer that takes longer than the limits'
-/// `operationTimeout`, or an error, refuses.
+/// Asked once for each WebSocket and once for each request over HTTP, before its body is read; never on an event loop. An
+/// answer that takes longer than the limits' `operationTimeout`, or an error, refuses.
 public typealias ConnectionQuestion = @Sendable (ConnectionRequest) async throws -> ConnectionAnswer

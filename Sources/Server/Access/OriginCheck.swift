@@ -1,7 +1,7 @@
-/// Decides from `Host` and `Origin` whether a request may have come from a page that has no business here.
+/// Decides from `Host` and `Origin` whether a request may have come from a web page that must not use the server.
 ///
-/// A development server is open to whoever reaches it, so it must not be reachable through a browser that shows
-/// somebody else's page: such a page can send requests to loopback, but it cannot forge these two headers.
+/// A development server needs no credentials, so it must not be reachable through a browser that shows another site's
+/// page: such a page can send requests to loopback, but it cannot forge these two headers.
 package struct OriginCheck: Sendable {
   /// Why a request was refused.
   package enum Refusal: String, Sendable {
@@ -39,39 +39,67 @@ package struct OriginCheck: Sendable {
     }
   }
 
-  /// Whether an origin, `scheme://host:port`, is on the loopback network.
+  /// Whether an origin is on the loopback network.
   static func isLoopback(origin: String) -> Bool {
-    position(of: "://", in: origin).map { isLoopback(authority: origin[$0...]) } ?? false
+    authority(of: origin).map { isLoopback(authority: $0) } ?? false
+  }
+
+  /// Whether `text` is an origin as browsers write it: `scheme://host`, perhaps with a port, and nothing behind it.
+  static func isOrigin(_ text: String) -> Bool {
+    guard let authority = authority(of: text) else { return false }
+    let parts = split(authority)
+    return parts.map { !$0.host.isEmpty } ?? false
   }
 
   /// Whether `authority` (a host, perhaps with a port) names the loopback network.
   static func isLoopback(authority: Substring) -> Bool {
-    var host = authority
-    if host.hasPrefix("[") {
-      guard let end = host.firstIndex(of: "]") else { return false }
-      let rest = host[host.index(after: end)...]
-      guard rest.isEmpty || isPort(rest) else { return false }
-      return host[...end] == "[::1]"
-    }
-    if let colon = host.firstIndex(of: ":") {
-      guard isPort(host[colon...]) else { return false }
-      host = host[..<colon]
-    }
-    if host.lowercased() == "localhost" { return true }
+    guard let (host, _) = split(authority) else { return false }
+    if host == "[::1]" || host.lowercased() == "localhost" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy(isOctet)
   }
 
-  private static func isPort(_ text: Substring) -> Bool {
-    text.first == ":" && UInt16(text.dropFirst()) != nil
+  // MARK: Grammar (RFC 3986 section 3.2, without user information and percent-encoding)
+
+  /// What follows `scheme://`; nil without a scheme.
+  private static func authority(of origin: String) -> Substring? {
+    guard let colon = origin.firstIndex(of: ":"), origin[colon...].hasPrefix("://") else { return nil }
+    let scheme = origin[..<colon].utf8
+    guard let first = scheme.first, isLetter(first),
+      scheme.allSatisfy({ isLetter($0) || isDigit($0) || [0x2B, 0x2D, 0x2E].contains($0) })
+    else { return nil }
+    return origin[origin.index(colon, offsetBy: 3)...]
   }
 
-  private static func position(of needle: String, in text: String) -> String.Index? {
-    var start = text.startIndex
-    while start < text.endIndex {
-      if text[start...].hasPrefix(needle) { return text.index(start, offsetBy: needle.count) }
-      start = text.index(after: start)
+  /// Host and port; nil for what is not a host with or without a port.
+  private static func split(_ authority: Substring) -> (host: Substring, port: Substring?)? {
+    let hostEnd: Substring.Index
+    if authority.hasPrefix("[") {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      let address = authority[authority.index(after: authority.startIndex)..<end].utf8
+      guard !address.isEmpty, address.allSatisfy({ isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E }) else { return nil }
+      hostEnd = authority.index(after: end)
+    } else {
+      hostEnd = authority.firstIndex(of: ":") ?? authority.endIndex
+      let name = authority[..<hostEnd].utf8
+      guard !name.isEmpty, name.allSatisfy({ isLetter($0) || isDigit($0) || [0x2D, 0x2E, 0x5F].contains($0) }) else {
+        return nil
+      }
     }
-    return nil
+    let rest = authority[hostEnd...]
+    if rest.isEmpty { return (authority[..<hostEnd], nil) }
+    let port = rest.dropFirst()
+    guard rest.first == ":", !port.isEmpty, port.utf8.allSatisfy(isDigit), UInt16(port) != nil else { return nil }
+    return (authority[..<hostEnd], port)
   }
+
+  /// A decimal number from 0 to 255, without a sign and without leading zeros, which some systems read as octal.
+  private static func isOctet(_ text: Substring) -> Bool {
+    guard text.utf8.allSatisfy(isDigit), text.utf8.count == 1 || text.utf8.first != 0x30 else { return false }
+    return UInt8(text) != nil
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+  private static func isHexadecimal(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }
 }

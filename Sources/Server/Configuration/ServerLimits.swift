@@ -71,6 +71,9 @@ public struct ServerLimits: Sendable {
   public var pingInterval: Duration = .seconds(12)
   /// How long a pong may take before the peer counts as gone.
   public var pongTimeout: Duration = .seconds(12)
+  /// How long a client may read nothing of a streamed response that has bytes for it before it counts as gone; as long as
+  /// a WebSocket takes to find out by a ping.
+  public var unreadTimeout: Duration = .seconds(24)
   /// How long a request may take to arrive whole, from its first byte.
   public var requestTimeout: Duration = .seconds(15)
   /// How long a keep-alive connection may stay idle between requests.

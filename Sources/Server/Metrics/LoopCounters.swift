@@ -4,6 +4,7 @@ package enum Counter: Int, CaseIterable, Sendable {
   case operationsRefused, subscriptions
   case subscriptionsEnded, batches, changes, predicateEvaluations, payloadEncodings, deliveries, gaps
   case lagging, catchUpReads, protocolErrors, credentialsRefused, writesRefused, requestsShed, planHits, planMisses
+  case readersGivenUp
 
   /// One sentence for people who read the exposition.
   var help: String {
@@ -29,6 +30,7 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .writesRefused: "Mutations refused because the writer's queue was full."
     case .requestsShed: "HTTP requests refused unread because the event loop was behind."
     case .planHits: "Operations whose plan was cached."
+    case .readersGivenUp: "Streamed responses ended because their clients read nothing of them."
     case .planMisses: "Operations parsed, validated and planned."
     }
   }
@@ -57,6 +59,7 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .writesRefused: "writes_refused_total"
     case .requestsShed: "http_requests_shed_total"
     case .planHits: "plan_cache_hits_total"
+    case .readersGivenUp: "http_readers_given_up_total"
     case .planMisses: "plan_cache_misses_total"
     }
   }

@@ -20,6 +20,9 @@ package final class Calendar: Sendable {
     Self.dateTime(milliseconds())
   }
 
+  /// The present moment as time since 1970, in UTC.
+  func sinceEpoch() -> Duration { .milliseconds(milliseconds()) }
+
   /// The present moment as HTTP's `Date` field has it.
   func httpDate() -> String { Self.httpDate(milliseconds()) }
 

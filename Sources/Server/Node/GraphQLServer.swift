@@ -157,20 +157,24 @@ public final class GraphQLServer: Sendable {
     failure.listen(action)
   }
 
-  /// Puts the keys of another access file in force, and reads the certificate again. Sockets and streams that a withdrawn
-  /// key let in are ended as their protocol says that credentials are not good; others stay.
+  /// Puts another access file in force, keys and origins, and reads the certificate again. Sockets and streams that a
+  /// withdrawn key admitted are ended as their protocol says that credentials are not accepted; others stay.
   ///
-  /// - Throws: `ServerError` when the certificate cannot be read; the old one stays in force then.
+  /// - Throws: `ServerError` when the certificate cannot be read, or when the access is not by API keys; nothing has
+  ///   changed then.
   public func reload(access: AccessFile?) throws(ServerError) {
-    if let access {
-      node.access.replace(keys: access.keys)
-      for hub in running.withLock({ $0?.hubs ?? [] }) { hub.loop.execute { hub.value.recheckAccess() } }
+    if access != nil {
+      guard case .keys = configuration.access else {
+        throw ServerError(.access, "The server's access is not by API keys, so that there are no keys to replace.")
+      }
     }
     do {
       try running.withLock { $0?.tls }?.reload()
     } catch {
       throw ServerError(.network, "\(error)")
     }
+    guard let access, node.access.replace(keys: access.keys, origins: access.origins) else { return }
+    for hub in running.withLock({ $0?.hubs ?? [] }) { hub.loop.execute { hub.value.recheckAccess() } }
   }
 
   /// Forgets what is beyond retention also while nothing is written.

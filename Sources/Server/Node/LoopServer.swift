@@ -23,9 +23,14 @@ package final class LoopServer {
     self.metrics = metrics
     feed = Feed(node.store, on: loop, counters, limits: FeedLimits(node.limits))
     runner = OperationRunner(node, on: loop)
-    transport = LoopTransport(on: loop, node.limits, Admission(access: node.access), counters, node.log, node.calendar)
+    let admission = Admission(
+      node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.operationTimeout,
+      calendar: node.calendar)
+    transport = LoopTransport(on: loop, node.limits, admission, counters, node.log, node.calendar)
     let graphQL = GraphQLEndpoint(GraphQLService(self))
-    transport.table = EndpointTable(graphQL.rows + StatusEndpoints(transport, metrics, node.store).rows)
+    let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
+    let status = StatusEndpoints(transport, metrics, node.store)
+    transport.table = EndpointTable(graphQL.rows + status.rows + programs)
   }
 
   /// Begins to follow the store. On the loop, before the first connection.

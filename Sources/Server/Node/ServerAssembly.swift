@@ -61,7 +61,8 @@ package enum ServerAssembly {
       schema = try ExecutableSchema(
         models.schema, resolvers: resolvers,
         exposure: configuration.errorExposure ?? (access.isDevelopment ? .messages : .masked),
-        allowsIntrospection: access.isDevelopment, onUnexpectedError: configuration.log.unexpectedError)
+        allowsIntrospection: configuration.allowsIntrospection ?? access.isDevelopment,
+        onUnexpectedError: configuration.log.unexpectedError)
     } catch {
       store.close()
       throw ServerError(.schema, error.description)
@@ -74,7 +75,7 @@ package enum ServerAssembly {
     return ServerNode(
       models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
       spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode,
-      onConnect: configuration.onConnect, statusCodes: configuration.statusCodes,
+      onConnect: configuration.onConnect, endpoints: configuration.endpoints, statusCodes: configuration.statusCodes,
       calendar: surroundings.calendar)
   }
 
@@ -109,16 +110,30 @@ package enum ServerAssembly {
         .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers,
         digest: Digest.sha256)
     case .keys(let file):
-      let guarded = models.models.filter { !$0.access.isEmpty }.map(\.name)
-      guard guarded.isEmpty else {
-        throw ServerError(
-          .access,
-          "The schema has @auth rules (\(guarded.joined(separator: ", "))) that this version reads but does not "
-            + "enforce. Serve it with --dev, or remove the rules.")
-      }
+      try refuseRules(models)
       return AccessControl(
         .keys(file.keys), origins: OriginCheck(.origins(file.origins)), members: configuration.credentialMembers,
         digest: Digest.sha256)
+    case .onConnect(let origins):
+      try refuseRules(models)
+      guard configuration.onConnect != nil else {
+        throw ServerError(
+          .access, "The access is .onConnect, but ServerConfiguration.onConnect is nil: set the closure that decides.")
+      }
+      return AccessControl(
+        .program, origins: OriginCheck(.origins(origins)), members: configuration.credentialMembers,
+        digest: Digest.sha256)
+    }
+  }
+
+  /// Rules that are read and not enforced would be worse than none.
+  private static func refuseRules(_ models: ModelSchema) throws(ServerError) {
+    let guarded = models.models.filter { !$0.access.isEmpty }.map(\.name)
+    guard guarded.isEmpty else {
+      throw ServerError(
+        .access,
+        "The schema has @auth rules (\(guarded.joined(separator: ", "))) that this version reads but does not "
+          + "enforce. Serve it with --dev, or remove the rules.")
     }
   }
 }

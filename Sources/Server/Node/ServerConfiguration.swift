@@ -21,8 +21,11 @@ public struct ServerConfiguration: Sendable {
     /// Everybody on this machine, with introspection. `Host` and `Origin` are checked, so that a web page of somebody
     /// else cannot use it. Binds loopback addresses only.
     case development
-    /// Holders of an API key.
+    /// Callers that show an API key.
     case keys(AccessFile)
+    /// Callers that `onConnect` accepts; there are no API keys. Web pages of any origin may use the server, or of the
+    /// given ones alone.
+    case onConnect(origins: Set<String>? = nil)
   }
 
   /// A certificate for TLS, as PEM files.
@@ -50,8 +53,8 @@ public struct ServerConfiguration: Sendable {
   /// Members of a `connection_init` payload, and of AppSync's authorization, that may hold a key; over HTTP, the header
   /// fields that `onConnect` is shown. Names are compared without regard to case.
   public var credentialMembers = ["x-api-key", "Authorization", "authToken"]
-  /// Asked before a WebSocket is acknowledged, and before a stream over HTTP begins, when the key was good. Nil lets the
-  /// client in.
+  /// Asked before a WebSocket is acknowledged and before a request over HTTP is served, after its key was accepted
+  /// where keys are needed. Nil accepts the client.
   public var onConnect: ConnectionQuestion?
   /// A numeric address.
   public var address = "127.0.0.1"
@@ -84,6 +87,10 @@ public struct ServerConfiguration: Sendable {
   public var incrementalDelivery = true
   /// The code behind types that are not models.
   public var resolvers: @Sendable (inout Resolvers) -> Void = { _ in }
+  /// Endpoints of the program's own, served beside `/graphql`; the server's own paths come first.
+  public var endpoints: [ServerEndpoint] = []
+  /// Whether clients may ask for the schema; nil allows it in development only. Every caller that is admitted may, then.
+  public var allowsIntrospection: Bool?
   /// Subscription fields fed by topics: field name to topic. `GraphQLServer.publish` appends to a topic; the field's
   /// arguments must equal the event's members of their names.
   public var topics: [String: String] = [:]

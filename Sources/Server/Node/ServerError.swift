@@ -12,6 +12,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case network
     /// The server has been started already, or has been stopped.
     case notStartable
+    /// An endpoint of the program's own has a path or a method that cannot be served.
+    case endpoint
     /// A write was refused; nothing was changed.
     case write
   }

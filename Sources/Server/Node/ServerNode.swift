@@ -18,8 +18,10 @@ package final class ServerNode: Sendable {
   package let topics: [String: String]
   /// Where user code runs in its task; a simulation keeps it on its own executor.
   package let place: UserCodePlace
-  /// Asked before a socket is acknowledged.
+  /// Asked before a socket is acknowledged, and about each request over HTTP.
   package let onConnect: ConnectionQuestion?
+  /// Endpoints of the program's own.
+  let endpoints: [ServerEndpoint]
   /// Which statuses say how a GraphQL request went.
   package let statusCodes: GraphQLStatusCodes
   /// Event streams that several operations share.
@@ -32,7 +34,7 @@ package final class ServerNode: Sendable {
   package init(
     models: ModelSchema, schema: ExecutableSchema, store: Store, limits: ServerLimits, log: Log,
     spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool,
-    onConnect: ConnectionQuestion? = nil, statusCodes: GraphQLStatusCodes = .audited,
+    onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], statusCodes: GraphQLStatusCodes = .audited,
     calendar: Calendar
   ) {
     streams = StreamRegistry(limits)
@@ -47,6 +49,7 @@ package final class ServerNode: Sendable {
     self.topics = topics
     self.place = place
     self.onConnect = onConnect
+    self.endpoints = endpoints
     self.statusCodes = statusCodes
     var persisted = PersistedOperationLimits()
     persisted.documents = limits.persistedOperations

@@ -34,7 +34,7 @@ struct StatusEndpoints {
     if let path = PathPattern("/metrics") {
       rows.append(
         Endpoint(
-          path, methods: ["GET"], isShedWhenLate: false, bodyBytes: { _ in 0 }, admission: { _ in .identified },
+          path, methods: ["GET"], isShedWhenLate: false, bodyBytes: { _ in 0 }, admission: { _ in .keyed },
           respond: { [unowned transport, metrics] _, responder in
             let bound = LoopBound(responder, on: transport.loop)
             metrics.collect { text in

@@ -60,8 +60,11 @@ enum AdmissionRule {
   case open
   /// That no page of another origin sent the request. Credentials are read where they come along.
   case sameOrigin
-  /// The same, and that the request shows credentials that are accepted.
-  case identified
+  /// The same, and credentials that the access configuration accepts: pages for operators. The program is asked only
+  /// where it takes the place of keys.
+  case keyed
+  /// The same, and that the program accepts the caller, if there is one to ask.
+  case identified(ConnectionRequest.Dialect)
 }
 
 /// What becomes of a request for a WebSocket.

@@ -9,12 +9,24 @@ internal import MartletWireProtocols
 /// Confined to its loop.
 final class HTTPPipeline {
   /// The request that is being read.
-  private struct Incoming {
+  private final class Incoming {
     let head: HTTPRequestHead
-    let verdict: RequestVerdict
+    var verdict: RequestVerdict
     var body: [UInt8] = []
     /// Bytes of a body that nobody will read, and that were dropped.
     var dropped = 0
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    var awaitsContinue: Bool
+    /// Whether all of it has arrived.
+    var isWhole = false
+    /// The question to the program, while it decides.
+    var question: PendingQuestion?
+
+    init(_ head: HTTPRequestHead, _ verdict: RequestVerdict, awaitsContinue: Bool) {
+      self.head = head
+      self.verdict = verdict
+      self.awaitsContinue = awaitsContinue
+    }
   }
 
   private unowned let connection: HTTPConnection
@@ -34,6 +46,8 @@ final class HTTPPipeline {
   /// Whether the connection has ended or been given to a WebSocket.
   private var isOver = false
   private var timer: LoopTimer?
+  /// How far the client of a streamed response had read when it was looked at last.
+  private var reading: PeerReading?
 
   init(_ connection: HTTPConnection) {
     self.connection = connection
@@ -59,6 +73,8 @@ final class HTTPPipeline {
   /// Ends a connection that is idle for too long, and answers a request that does not arrive.
   private func expire() {
     guard !isOver, responder == nil else { return }
+    // The program has a time limit of its own.
+    if incoming?.question != nil { return armTimer(transport.limits.requestTimeout) }
     if machine.isIdle || machine.responding != .waiting {
       channel.closeAfterFlush()
     } else {
@@ -83,7 +99,7 @@ final class HTTPPipeline {
   /// Takes up a pipelined request, and decides whether to read on.
   private func readNext() {
     guard !isOver else { return }
-    channel.isReading = machine.wantsBytes
+    channel.isReading = machine.wantsBytes && !awaitsDecision
     if isHandling { return }
     isHandling = true
     var events: [HTTPServerEvent] = []
@@ -101,7 +117,7 @@ final class HTTPPipeline {
       switch event {
       case .request(let head, let expectsContinue): begin(head, expectsContinue: expectsContinue)
       case .body(let piece): take(piece)
-      case .requestEnded: dispatch()
+      case .requestEnded: if let incoming { dispatch(incoming) }
       case .failed(let failure): fail(failure)
       }
     }
@@ -109,32 +125,60 @@ final class HTTPPipeline {
 
   private func begin(_ head: HTTPRequestHead, expectsContinue: Bool) {
     sharing = []
-    let verdict = judge.verdict(on: head, sharing: &sharing)
-    incoming = Incoming(head: head, verdict: verdict)
-    switch verdict {
+    let request = Incoming(head, judge.verdict(on: head, sharing: &sharing), awaitsContinue: expectsContinue)
+    incoming = request
+    if case .asks(let endpoint, let path, let question, let caller) = request.verdict {
+      request.question = transport.admission.ask(question, caller) { [weak self, weak request] outcome in
+        guard let self, let request, self.incoming === request, request.question != nil else { return }
+        request.question = nil
+        switch outcome {
+        case .admitted(let caller, _): request.verdict = .admitted(endpoint, path: path, caller)
+        case .refused(let reason):
+          request.verdict = .answered(
+            .error(403, reason, "FORBIDDEN", note: .credentials("A client was refused by the program.")))
+          request.dropped = request.body.count
+          request.body = []
+        }
+        self.judged(request)
+        if request.isWhole, self.incoming === request { self.dispatch(request) }
+        self.readNext()
+      }
+    }
+    judged(request)
+  }
+
+  /// Acts on the verdict as soon as it stands.
+  private func judged(_ request: Incoming) {
+    switch request.verdict {
+    case .asks: break
     case .admitted:
-      if expectsContinue { channel.write { machine.sendContinue(to: &$0.bytes) } }
+      if request.awaitsContinue { channel.write { machine.sendContinue(to: &$0.bytes) } }
+      request.awaitsContinue = false
     case .answered(let answer):
-      // Nothing of a body is read that is not needed; what is small is dropped, so that the connection can be kept.
-      if expectsContinue || RequestJudge.declaredLength(of: head) > transport.limits.refusedBodyBytes {
-        refuseNow(answer)
+      // What is small is dropped, so that the connection can be kept.
+      if request.awaitsContinue || RequestJudge.declaredLength(of: request.head) > transport.limits.refusedBodyBytes {
+        if !request.isWhole { refuseNow(answer) }
       }
     }
   }
 
   private func take(_ piece: [UInt8]) {
-    guard var request = incoming else { return }
-    // One owner of the bytes, so that appending does not copy them.
-    incoming = nil
+    guard let request = incoming else { return }
     switch request.verdict {
     case .admitted(let endpoint, _, _):
       request.body.append(contentsOf: piece)
-      if request.body.count > endpoint.bodyBytes(request.head) { return refuseNow(RequestJudge.tooLarge) }
+      if request.body.count > endpoint.bodyBytes(request.head) { refuseNow(RequestJudge.tooLarge) }
+    case .asks: request.body.append(contentsOf: piece)
     case .answered(let answer):
       request.dropped += piece.count
-      if request.dropped > transport.limits.refusedBodyBytes { return refuseNow(answer) }
+      if request.dropped > transport.limits.refusedBodyBytes { refuseNow(answer) }
     }
-    incoming = request
+  }
+
+  /// Whether reading waits for the program: until it has decided, no more of a body is kept than of a refused one.
+  private var awaitsDecision: Bool {
+    guard let incoming, incoming.question != nil else { return false }
+    return incoming.body.count >= transport.limits.refusedBodyBytes
   }
 
   /// Answers before the request has arrived whole, and ends the connection: skipping the rest could take for ever.
@@ -156,14 +200,18 @@ final class HTTPPipeline {
 
   // MARK: Dispatching
 
-  private func dispatch() {
-    guard let request = incoming else { return }
-    incoming = nil
-    transport.tally.add(.requests)
+  private func dispatch(_ request: Incoming) {
     timer?.cancel()
+    request.isWhole = true
     switch request.verdict {
-    case .answered(let answer): send(answer, closing: false)
+    case .asks: return
+    case .answered(let answer):
+      incoming = nil
+      transport.tally.add(.requests)
+      send(answer, closing: false)
     case .admitted(let endpoint, let path, let caller):
+      incoming = nil
+      transport.tally.add(.requests)
       let whole = HTTPRequest(head: request.head, body: request.body, path: path, caller: caller)
       if let upgrade = endpoint.upgrade, WebSocketUpgradeRequest.isAsked(by: request.head) {
         return self.upgrade(whole, upgrade)
@@ -223,6 +271,23 @@ final class HTTPPipeline {
     if transport.isDraining { machine.closeAfterResponse() }
     let head = HTTPResponseHead(status: status, headers: completed(headers))
     channel.write { machine.beginStreaming(head, to: &$0.bytes) }
+    watchReader()
+  }
+
+  /// Ends the connection of a client that reads nothing of a streamed response, which nothing else would: it asks for
+  /// nothing and is never asked.
+  private func watchReader() {
+    timer?.cancel()
+    timer = transport.loop.schedule(at: transport.loop.now + transport.limits.unreadTimeout) { [weak self] in
+      guard let self, !self.isOver, case .streaming = self.machine.responding else { return }
+      let reading = self.channel.reading
+      if let reading, reading.isStalled(since: self.reading) {
+        self.transport.tally.add(.readersGivenUp)
+        return self.channel.abort()
+      }
+      self.reading = reading
+      self.watchReader()
+    }
   }
 
   func write(prefix: [UInt8], _ payload: [UInt8], suffix: [UInt8]) -> Bool {
@@ -238,6 +303,7 @@ final class HTTPPipeline {
 
   private func responseEnded() {
     responder = nil
+    reading = nil
     if machine.shouldClose { return channel.closeAfterFlush() }
     readNext()
   }
@@ -280,7 +346,7 @@ final class HTTPPipeline {
     if machine.shouldClose { channel.closeAfterFlush() }
   }
 
-  var awaitsPeerOnly: Bool { responder == nil && machine.shouldClose && channel.pendingBytes == 0 }
+  var awaitsPeerOnly: Bool { responder == nil && incoming == nil && machine.shouldClose && channel.pendingBytes == 0 }
 
   /// The client has sent everything. True when the answer under way is still worth sending.
   func peerFinished() -> Bool {
@@ -292,7 +358,7 @@ final class HTTPPipeline {
     var events: [HTTPServerEvent] = []
     machine.inputEnded(events: &events)
     handle(events)
-    return responder != nil
+    return responder != nil || incoming?.question != nil
   }
 
   func closed() {

@@ -5,6 +5,8 @@ internal import MartletWireProtocols
 enum RequestVerdict {
   /// The body is read, then the endpoint answers. `path` is what stands for the braces of the endpoint's pattern.
   case admitted(Endpoint, path: String, Caller)
+  /// The program decides whether the caller is admitted.
+  case asks(Endpoint, path: String, ConnectionRequest, Caller)
   /// The answer stands already; the body is dropped.
   case answered(HTTPAnswer)
 }
@@ -38,6 +40,7 @@ struct RequestJudge {
     switch transport.admission.judge(head, endpoint.admission(head), peerIsLoopback: peerIsLoopback) {
     case .admitted(let caller): return .admitted(endpoint, path: path, caller)
     case .refused(let answer): return .answered(answer)
+    case .asks(let request, let caller): return .asks(endpoint, path: path, request, caller)
     }
   }
 
@@ -52,7 +55,7 @@ struct RequestJudge {
   private func options(_ methods: [String], _ head: HTTPRequestHead) -> RequestVerdict {
     switch transport.admission.judge(head, .sameOrigin, peerIsLoopback: peerIsLoopback) {
     case .refused(let answer): return .answered(answer)
-    case .admitted:
+    case .admitted, .asks:
       let all = (methods + ["OPTIONS"]).joined(separator: ", ")
       return .answered(
         HTTPAnswer(

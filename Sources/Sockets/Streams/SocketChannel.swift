@@ -29,6 +29,8 @@ package final class SocketChannel: ByteChannel {
   private var accounting: ConnectionAccounting?
   private var token: WatchToken?
   private var outbound = OutboundBuffer()
+  /// Bytes that the system has taken since the connection began.
+  private var sentBytes = 0
   private var deadline: LoopTimer?
   /// What `closed` will say when the end has come; for ends that take more than one step.
   private var ending: ChannelCloseReason?
@@ -73,6 +75,13 @@ package final class SocketChannel: ByteChannel {
   package var peerIsLoopback: Bool { address.isLoopback }
   package var pendingBytes: Int { outbound.count }
 
+  package var reading: PeerReading? {
+    guard phase != .closed else { return nil }
+    let held = martlet_unacknowledged(descriptor)
+    guard held >= 0 else { return nil }
+    return PeerReading(acknowledged: sentBytes - held, unread: held + outbound.count)
+  }
+
   /// Memory held for outgoing bytes now; none while idle.
   var bufferCapacity: Int { outbound.bytes.capacity }
 
@@ -113,6 +122,7 @@ package final class SocketChannel: ByteChannel {
       let sent = unsafe outbound.withUnsentBytes { unsafe eventLoop.calls.send(descriptor, $0) }
       eventLoop.ownCounters.sends += 1
       if sent > 0 {
+        sentBytes += sent
         outbound.consumed(sent, keeping: eventLoop.limits.pooledBufferBytes)
         eventLoop.ownCounters.bytesSent += sent
         // A short write means the kernel's buffer is full: asking again would only answer EAGAIN.

@@ -98,6 +98,9 @@ package final class TLSChannel: ByteChannel {
   package var peer: String { below.peer }
   package var peerIsLoopback: Bool { below.peerIsLoopback }
   package var pendingBytes: Int { outbound.count + below.pendingBytes }
+  package var reading: PeerReading? {
+    below.reading.map { PeerReading(acknowledged: $0.acknowledged, unread: $0.unread + outbound.count) }
+  }
   /// Whether the session of an earlier connection was resumed.
   package var isResumed: Bool { engine.isResumed }
   /// `TLSv1.3` or `TLSv1.2`.

@@ -31,6 +31,8 @@ package final class WebSocketChannel {
   private var handler: (any WebSocketHandler)?
   private var timer: LoopTimer?
   private var timerDeadline: Instant?
+  /// How far the peer had read when its pong began to be awaited.
+  private var readingAtPing: PeerReading?
 
   package init(
     _ channel: any ByteChannel, role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(),
@@ -129,9 +131,16 @@ package final class WebSocketChannel {
 
   private func reachedTimer() {
     timerDeadline = nil
+    let now = channel.loop.now
+    if let deadline = machine.nextDeadline, now >= deadline {
+      let reading = channel.reading
+      // A pong cannot overtake what was sent before the ping: a peer that reads on, however slowly, is alive.
+      if machine.awaitsPong, let reading, reading.isMoving(since: readingAtPing) { machine.prolongPong(at: now) }
+      readingAtPing = reading
+    }
     var output: [UInt8] = []
     var events: [WebSocketEvent] = []
-    machine.reachedDeadline(at: channel.loop.now, output: &output, events: &events)
+    machine.reachedDeadline(at: now, output: &output, events: &events)
     send(output)
     follow(events)
     armTimer()

@@ -62,11 +62,20 @@ package enum GraphQLOverHTTP {
     accepted.parts = parts
     accepted.stream = stream?.media
     accepted.acceptsOnePiece = single != nil
-    if let stream {
-      accepted.prefersStream = single.map { (stream.weight, -stream.place) > ($0.weight, -$0.place) } ?? true
+    if stream != nil {
+      accepted.prefersStream = preferredStream(head) != nil
       accepted.resume(head)
     }
     return accepted
+  }
+
+  /// The form in which a client would rather have the results as they come than one piece; nil when it has no such
+  /// wish.
+  package static func preferredStream(_ head: HTTPRequestHead) -> HTTPStreamMedia? {
+    let wishes = AcceptedMediaType.parse(head.headers)
+    guard let stream = HTTPStreamMedia.choice(wishes) else { return nil }
+    guard let single = singleChoice(wishes) else { return stream.media }
+    return (stream.weight, -stream.place) > (single.weight, -single.place) ? stream.media : nil
   }
 
   /// Reads a request to the path where everything is answered by an event stream.

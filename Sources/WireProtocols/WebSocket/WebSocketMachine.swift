@@ -280,6 +280,14 @@ package struct WebSocketMachine {
     }
   }
 
+  /// Whether a ping has been sent and not been answered.
+  package var awaitsPong: Bool { phase == .open && pingSentAt != nil }
+
+  /// Gives a peer more time for its pong: it is still reading what was sent before the ping.
+  package mutating func prolongPong(at now: Instant) {
+    if pingSentAt != nil { pingSentAt = now }
+  }
+
   /// Time has passed: pings a silent peer, gives up a dead one.
   package mutating func reachedDeadline(
     at now: Instant, output: inout [UInt8], events: inout [WebSocketEvent]

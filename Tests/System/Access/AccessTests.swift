@@ -127,4 +127,23 @@ import Testing
       #expect(typename.json["data"]?["__typename"] == "Query")
     }
   }
+
+  @Test func `introspection can be opened outside development, and closed in it`() async throws {
+    let question = "{ __schema { queryType { name } } }"
+    try await Served.with(
+      Self.schema,
+      {
+        $0.access = .keys(try Served.access("k"))
+        $0.allowsIntrospection = true
+      }
+    ) { server in
+      let answer = try await HTTPRequest.graphql(question, port: server.port, headers: [("x-api-key", "k")])
+      #expect(answer.json["data"]?["__schema"]?["queryType"]?["name"] == "Query")
+      #expect(try await HTTPRequest.graphql(question, port: server.port).status == 401)
+    }
+    try await Served.with(Self.schema, { $0.allowsIntrospection = false }) { server in
+      let answer = try await HTTPRequest.graphql(question, port: server.port)
+      #expect(answer.json["data"]?["__schema"] == nil)
+    }
+  }
 }

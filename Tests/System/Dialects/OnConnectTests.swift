@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StreamedSubscriptionTests.forms) func `a stream over HTTP is asked for as a socket is`(
+  @Test(arguments: StreamedSubscriptionTests.forms) func `every request over HTTP is asked for, streams included`(
     accept: String
   ) async throws {
     let asked = Lock<[ConnectionRequest]>([])
@@ -78,52 +78,83 @@ import Testing
       return request.payload["authToken"] == "good" ? .accept() : .refuse("not today")
     }) { server in
       let query = "subscription { onCreateNote { id } }"
-      let refused = try await HTTPRequest.graphql(
-        query, port: server.port, headers: [("Accept", accept), ("authToken", "bad")])
-      #expect(refused.status == 403 && refused.json["errors"]?[0]?["message"] == "not today")
-      // Queries without a stream are not asked for.
-      #expect(try await HTTPRequest.graphql("{ __typename }", port: server.port).status == 200)
+      for (asks, accepts) in [(query, accept), ("{ __typename }", "application/json")] {
+        let refused = try await HTTPRequest.graphql(
+          asks, port: server.port, headers: [("Accept", accepts), ("authToken", "bad")])
+        #expect(refused.status == 403 && refused.json["errors"]?[0]?["message"] == "not today")
+      }
+      let answer = try await HTTPRequest.graphql(
+        "{ __typename }", port: server.port, headers: [("authToken", "good")])
+      #expect(answer.status == 200 && answer.json["data"]?["__typename"] == "Query")
       let stream = try await StreamedResponse.open(
         query, accept: accept, headers: [("authToken", "good")], port: server.port)
       #expect(await stream.heard { $0 == .heartbeat }.last == .heartbeat)
       stream.abort()
     }
     let dialect: ConnectionRequest.Dialect = accept == "text/event-stream" ? .eventStream : .multipart
-    #expect(asked.withLock { $0.map(\.dialect) } == [dialect, dialect])
+    #expect(asked.withLock { $0.map(\.dialect) } == [dialect, .http, .http, dialect])
   }
 
-  @Test func `a shared event stream is asked for when it is opened, and nothing runs before`() async throws {
-    let asked = Lock(0)
+  @Test func `requests about a shared event stream are asked for, and its token alone opens it`() async throws {
+    let asked = Lock<[JSONValue?]>([])
     try await Self.with({ request in
-      asked.withLock { $0 += 1 }
+      asked.withLock { $0.append(request.payload["Authorization"]) }
       return request.payload["Authorization"] == "Bearer good" ? .accept() : .refuse()
     }) { server in
-      for (token, status) in [("bad", 403), ("good", 200)] {
-        let stream = try await HTTPRequest.send("PUT", "/graphql/stream", port: server.port, body: "").text
-        let posted = try await HTTPRequest.send(
-          "POST", "/graphql/stream?token=\(stream)", port: server.port, headers: [("Content-Type", "application/json")],
-          body: #"{"query":"{ __typename }","extensions":{"operationId":"1"}}"#)
-        #expect(posted.status == 202)
-        let response = try await StreamedResponse.send(
-          HTTPRequestHead(
-            method: "GET", target: "/graphql/stream?token=\(stream)",
-            headers: HTTPHeaders([
-              ("Host", "127.0.0.1:\(server.port)"), ("Accept", "text/event-stream"),
-              ("Authorization", "Bearer \(token)"),
-            ])), body: nil, readingEvents: true, port: server.port)
-        let heard = await response.heard {
-          if case .event = $0 { return true }
-          return $0 == .ended
-        }
-        guard case .head(status, _)? = heard.first else {
-          Issue.record("\(heard)")
-          continue
-        }
-        #expect((heard.last == .ended) == (token == "bad"))
-        response.abort()
+      let good = [("Authorization", "Bearer good"), ("Content-Type", "application/json")]
+      #expect(try await HTTPRequest.send("PUT", "/graphql/stream", port: server.port, body: "").status == 403)
+      let token = try await HTTPRequest.send(
+        "PUT", "/graphql/stream", port: server.port, headers: good, body: ""
+      ).text
+      let operation = #"{"query":"{ __typename }","extensions":{"operationId":"1"}}"#
+      let target = "/graphql/stream?token=\(token)"
+      #expect(try await HTTPRequest.send("POST", target, port: server.port, body: operation).status == 403)
+      #expect(
+        try await HTTPRequest.send("POST", target, port: server.port, headers: good, body: operation).status == 202)
+      let response = try await StreamedResponse.send(
+        HTTPRequestHead(
+          method: "GET", target: target,
+          headers: HTTPHeaders([("Host", "127.0.0.1:\(server.port)"), ("Accept", "text/event-stream")])), body: nil,
+        readingEvents: true, port: server.port)
+      let heard = await response.heard {
+        if case .event = $0 { return true }
+        return $0 == .ended
       }
+      #expect(heard.last != .ended, "\(heard)")
+      response.abort()
     }
-    #expect(asked.withLock { $0 } == 2)
+    #expect(asked.withLock { $0 } == [nil, "Bearer good", nil, "Bearer good"])
+  }
+
+  @Test func `a question about a request holds back its body beyond 64 KiB, and the answer lets it through`()
+    async throws
+  {
+    let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+    let (questions, told) = AsyncStream.makeStream(of: Void.self)
+    try await Served.with(
+      LegacySocketTests.schema,
+      {
+        $0.onConnect = { request in
+          told.yield()
+          if request.payload["authToken"] == "bad" { return .refuse() }
+          for await _ in answers { break }
+          return .accept()
+        }
+      }
+    ) { server in
+      let query = #"{"query":"{ __typename } #\#(String(repeating: "x", count: 300_000))"}"#
+      let head =
+        "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        + "Connection: close\r\nContent-Length: \(query.utf8.count)\r\n"
+      async let served = HTTPRequest.raw(head + "\r\n" + query, port: server.port)
+      var asked = questions.makeAsyncIterator()
+      await asked.next()
+      answer.yield()
+      let response = try await served
+      #expect(response.status == 200, "\(response.text)")
+      let refused = try await HTTPRequest.raw(head + "authToken: bad\r\n\r\n", port: server.port)
+      #expect(refused.status == 403)
+    }
   }
 
   @Test func `a client that leaves before the answer is forgotten`() async throws {

@@ -25,6 +25,7 @@ import Testing
       { configuration in
         configuration.resolvers = { resolvers in
           resolvers.compute("Query", "hero") { _ in ["id": "1", "name": "Leia"] as JSONValue }
+          resolvers.compute("Query", "feed") { _ in [Int]() }
           resolvers.compute("Query", "numbers") { _ in [1, 2, 3] as JSONValue }
           resolvers.resolve("Hero", "slow") { _ in
             for await _ in latch {}

@@ -89,6 +89,9 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
   /// Everything up to the end of the response.
   func all() async -> [Heard] { await heard { $0 == .ended } }
 
+  /// Stops or continues reading.
+  func setReading(_ isReading: Bool) { loop.execute { self.channel?.isReading = isReading } }
+
   func abort() { loop.execute { self.channel?.abort() } }
 
   // MARK: On the loop

@@ -43,7 +43,18 @@ struct GraphQLEndpoint {
   private func admission(_ head: HTTPRequestHead) -> AdmissionRule {
     // Browsers cannot set headers on a WebSocket, so the key may come with connection_init.
     if WebSocketUpgradeRequest.isAsked(by: head), head.path == "/graphql" { return .sameOrigin }
-    return SharedStreams(service).isTicket(head) ? .sameOrigin : .identified
+    if SharedStreamExchange.isTicket(head, service) { return .sameOrigin }
+    return .identified(service.transport.admission.asksProgram ? Self.dialect(of: head) : .http)
+  }
+
+  /// The protocol of a request as a program that is asked sees it.
+  private static func dialect(of head: HTTPRequestHead) -> ConnectionRequest.Dialect {
+    if head.path == "/graphql/stream" || SharedEventStream.token(of: head) != nil { return .eventStream }
+    switch GraphQLOverHTTP.preferredStream(head) {
+    case .eventStream: return .eventStream
+    case .multipart: return .multipart
+    case nil: return .http
+    }
   }
 
   // MARK: HTTP

@@ -118,8 +118,7 @@ struct OperationExchange {
     let wishes = try? RequestContinuity(extensions: asked.extensions)
     let continuity = Continuity(cursors: wishes.map { $0.cursors || $0.resume != nil } ?? false)
     let session = GraphQLSession(service, streaming: media, continuity, request.caller)
-    session.begin(
-      HTTPStream(responder, media), asked, service.transport.admission.credentials(of: request.head))
+    session.begin(HTTPStream(responder, media), asked)
   }
 
   // MARK: Answers in one piece

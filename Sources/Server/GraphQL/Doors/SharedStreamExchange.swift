@@ -12,7 +12,6 @@ struct SharedStreamExchange {
   private let service: GraphQLService
   private let request: HTTPRequest
   private let responder: HTTPResponder
-  private let access: SharedStreams
 
   private var head: HTTPRequestHead { request.head }
   private var streams: StreamRegistry { service.node.streams }
@@ -21,7 +20,15 @@ struct SharedStreamExchange {
     self.service = service
     self.request = request
     self.responder = responder
-    access = SharedStreams(service)
+  }
+
+  /// Whether a request opens a stream by nothing but its token: a browser's event stream can send no header.
+  static func isTicket(_ head: HTTPRequestHead, _ service: GraphQLService) -> Bool {
+    guard head.method == "GET", let token = SharedEventStream.token(of: head),
+      head.headers["x-api-key"] == nil, head.headers["Authorization"] == nil,
+      service.transport.admission.credentials(of: head).isEmpty
+    else { return false }
+    return SharedEventStream.opens(head, body: []) && service.node.streams.isReserved(token)
   }
 
   /// Takes a request about a shared stream; false for any other.
@@ -64,7 +71,7 @@ struct SharedStreamExchange {
       return refuse(409, "There is a stream of this token already.", "STREAM_EXISTS")
     }
     let token = service.node.calendar.identifier()
-    guard streams.reserve(token, for: access.owner(of: request)) else {
+    guard streams.reserve(token, for: request.caller) else {
       return refuse(429, "Too many streams are reserved and not opened.", "TOO_MANY_STREAMS")
     }
     let loop = service.hub.loop
@@ -92,33 +99,19 @@ struct SharedStreamExchange {
         note: .credentials("A request was refused: the stream was reserved with other credentials.")))
   }
 
-  /// Calls `body` for the owner of a stream, and for credentials that the program accepts in place of the owner's.
-  private func asOwner(of token: String, _ body: @escaping () -> Void) {
-    let claimant = access.owner(of: request)
-    switch streams.claim(token, by: claimant) {
-    case .unknown: return refuseUnknown()
-    case .otherKey: return refuseOwner()
-    case .granted: return body()
-    case .otherCredentials: break
-    }
-    guard let question = service.node.onConnect else { return refuseOwner() }
-    let asked = ConnectionRequest(payload: claimant.credentials, dialect: .eventStream)
-    var pending: PendingQuestion?
-    pending = service.hub.ask(question, asked) { answer in
-      guard pending != nil else { return }
-      pending = nil
-      switch answer {
-      case .accept(_, let duration):
-        if let stream = streams.renew(token, claimant) {
-          stream.loop.execute { stream.value.expire(after: duration) }
-        }
-        body()
-      case .refuse(let reason):
-        responder.send(
-          .error(403, reason, "FORBIDDEN", note: .credentials("A client was refused by the program.")))
+  /// Calls `body` for the owner of a stream. Its credentials have been accepted just now, so that an open stream may go
+  /// on as long as they hold.
+  private func asOwner(of token: String, _ body: () -> Void) {
+    let caller = request.caller
+    switch streams.claim(token, by: caller) {
+    case .unknown: refuseUnknown()
+    case .otherCaller: refuseOwner()
+    case .granted(let session):
+      if let session, service.transport.admission.asksProgram {
+        session.loop.execute { session.value.expire(at: caller.deadline) }
       }
+      body()
     }
-    responder.follow(closed: { pending = nil })
   }
 
   // MARK: Opening
@@ -129,26 +122,26 @@ struct SharedStreamExchange {
         GraphQLOverHTTP.RequestFailure(.eventStreamNotAcceptable, responseType: .json))
     }
     guard !service.transport.isDraining else { return responder.send(.draining, closing: true) }
-    let opener = access.showsNothing(head) ? nil : access.owner(of: request)
-    if let opener {
-      switch streams.claim(token, by: opener) {
+    if !Self.isTicket(head, service) {
+      switch streams.claim(token, by: request.caller) {
       case .granted: break
       case .unknown: return refuseUnknown()
-      case .otherKey, .otherCredentials: return refuseOwner()
+      case .otherCaller: return refuseOwner()
       }
     }
     let session = GraphQLSession(sharedStreamOf: service)
-    switch streams.open(token, LoopBound(session, on: service.hub.loop), by: opener) {
+    switch streams.open(token, LoopBound(session, on: service.hub.loop)) {
     case .unknown: refuseUnknown()
     case .alreadyOpen: refuse(409, "The stream is open already.", "STREAM_OPEN")
     case .opened(let waiting, let owner):
       // A client that opens it by its token alone has the rights of its owner.
-      if let grant = owner.grant, !service.node.access.isGood(grant) {
+      let isPast = owner.deadline.map { $0 <= service.hub.loop.now } ?? false
+      if isPast || owner.grant.map({ !service.node.access.isGood($0) }) ?? false {
         streams.close(token)
         return refuseUnknown()
       }
-      session.caller = Caller(grant: owner.grant)
-      session.begin(HTTPStream(responder, sharedAs: token), waiting, owner.credentials)
+      session.caller = owner
+      session.begin(HTTPStream(responder, sharedAs: token), waiting)
     }
   }
 
@@ -223,7 +216,8 @@ struct SharedStreamExchange {
 
   /// Does something on the loop of a stream, and answers on this one.
   private func cross<Answer: Sendable>(
-    to session: LoopBound<GraphQLSession>, _ body: @escaping @Sendable (GraphQLSession) -> Answer,
+    to session: LoopBound<any SharedStreamSession>,
+    _ body: @escaping @Sendable (any SharedStreamSession) -> Answer,
     then answer: @escaping @Sendable (SharedStreamExchange, Answer) -> Void
   ) {
     let back = LoopBound(self, on: service.hub.loop)

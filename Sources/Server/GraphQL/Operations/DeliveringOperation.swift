@@ -171,7 +171,8 @@ extension OperationRunner {
     let deadline = loop.now + node.limits.operationTimeout
     let variant = plan.variant(for: coerced, format: format) ?? plan.variant(for: coerced)
     // Resolvers of later parts may work past the deadline of the first.
-    let context = RequestContext(value: scope, deadline: deadline + node.limits.deliveryTimeout)
+    let context = RequestContext(
+      value: scope, identity: scope.identity, deadline: deadline + node.limits.deliveryTimeout)
     guard variant.runsUserCode else {
       let execution = Execution(plan, variant: variant, variables: coerced, context: context)
       let running = DeliveringOperation(

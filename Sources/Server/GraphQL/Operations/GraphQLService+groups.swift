@@ -1,3 +1,4 @@
+internal import MartletAccess
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
@@ -39,6 +40,19 @@ extension GraphQLService {
     return GraphQLGroup(
       self, prepared, operationName: operationName, variables: variables, interests: [Interest(.topic(named: topic))],
       selection: nil, topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
+  }
+
+  /// The part of a group's key that keeps callers apart: empty unless the program's own code, which may ask for the
+  /// identity, takes part in making the payload.
+  func viewer(of prepared: PreparedOperation, _ group: GraphQLGroup, _ variables: JSONObject) -> [UInt8] {
+    guard !group.needsRecordAlone, prepared.plan.variant(for: variables).runsUserCode else { return [] }
+    let identity = prepared.scope.identity
+    let parts: JSONValue = [
+      .string(identity.provider.rawValue), identity.subject.map { .string($0) } ?? .null,
+      .array(identity.groups.map { .string($0) }), .object(identity.claims),
+      identity.expires.map { .string("\($0)") } ?? .null,
+    ]
+    return parts.serialized()
   }
 }
 

@@ -91,14 +91,15 @@ final class GraphQLService {
       throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
     }
     guard plan.kind == .mutation, let write = continuity.write else {
-      return RequestScope(destination: hub.feed.destination)
+      return RequestScope(destination: hub.feed.destination, identity: caller.identity)
     }
     let fields = plan.variant(for: [:]).selection.fields
     guard fields.count == 1 else {
       throw ResolverError("A numbered write has exactly one mutation field.", extensions: ["code": "BAD_USER_INPUT"])
     }
     return RequestScope(
-      destination: hub.feed.destination, writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
+      destination: hub.feed.destination, identity: caller.identity,
+      writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
   }
 
   /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.

@@ -1,26 +1,67 @@
 internal import MartletGraphQLExecution
 internal import MartletJSON
 internal import MartletRuntime
+internal import MartletVocabulary
 internal import MartletWireProtocols
 
+/// An operation's own credentials are not known.
+struct RefusedCredentials: Error {
+  var response: ResponseError {
+    ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])
+  }
+}
+
 extension GraphQLSession {
-  /// What an operation's own authorization is answered with; nil when it may run. Only AppSync's clients send one. A
-  /// connection that was let in may leave it out.
-  func authorizationRefusal(_ number: Int, _ request: GraphQLRequest) -> ResponseError? {
+  /// Judges an operation's own authorization, which only AppSync's clients send. A connection that was admitted may leave
+  /// it out.
+  ///
+  /// - Returns: the caller that the operation runs for, or why it does not run.
+  func caller(of number: Int, _ request: GraphQLRequest) -> Result<Caller, RefusedCredentials> {
     guard machine.dialect?.authorizesEachOperation == true, let blob = request.extensions["authorization"] else {
-      return nil
+      return .success(caller)
     }
-    guard let own = hub.node.access.grant(payload: blob.object) else {
+    guard let own = service.transport.admission.caller(payload: blob.object), let grant = own.grant else {
       noteRefusal("A subscription was refused: its credentials are not known.")
-      return ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])
+      return .failure(RefusedCredentials())
     }
-    guard own != caller.grant else { return nil }
+    // Where the program decides, it has decided about the connection.
+    guard grant != caller.grant else { return .success(caller) }
     // Those that have ended are forgotten before they could add up.
     if ownGrants.count >= hub.node.limits.operationsPerConnection {
       ownGrants = ownGrants.filter { operations[$0.key] != nil }
     }
-    ownGrants[number] = own
-    return nil
+    ownGrants[number] = grant
+    return .success(own)
+  }
+
+  // MARK: Asking the program
+
+  /// Asks the program whether the client of a socket may connect; the answer acknowledges or refuses.
+  func ask(_ payload: JSONObject) {
+    let dialect: ConnectionRequest.Dialect =
+      switch machine.dialect {
+      case .transportWS: .graphqlTransportWS
+      case .legacy: .graphqlWS
+      case .appSync: .appSync
+      case nil: .eventStream
+      }
+    let request = ConnectionRequest(payload: payload, dialect: dialect)
+    question = service.transport.admission.ask(request, caller) { [weak self] in self?.answered($0) }
+    if question == nil { accept(nil) }
+  }
+
+  private func answered(_ outcome: Admission.Outcome) {
+    guard question != nil else { return }
+    question = nil
+    switch outcome {
+    case .admitted(let caller, let payload):
+      self.caller = caller
+      expire(at: caller.deadline)
+      accept(payload)
+    case .refused(let reason):
+      noteRefusal("A client was refused by the program.")
+      step { $0.refuse(reason, actions: &$1) }
+    }
   }
 
   // MARK: Credentials that are no longer good
@@ -42,32 +83,21 @@ extension GraphQLSession {
     return count
   }
 
-  /// The program has let the client in for so long, nil for ever; then it has to come back with other credentials.
-  func expire(after duration: Duration?) {
+  /// Ends the session at `deadline`, so that the client comes back with other credentials; nil for no end.
+  func expire(at deadline: Instant?) {
     expiry?.cancel()
     expiry = nil
-    guard let duration, socket != nil || stream != nil else { return }
-    expiry = hub.loop.schedule(at: hub.loop.now + duration) { [weak self] in
+    guard let deadline, socket != nil || stream != nil else { return }
+    expiry = hub.loop.schedule(at: deadline) { [weak self] in
       self?.withdraw("The credentials have expired.")
     }
   }
 
-  /// Ends the session as its dialect says that credentials are not good, so that the client asks for others.
+  /// Ends the session as its dialect says that credentials are not accepted, so that the client asks for others.
   private func withdraw(_ reason: String) {
-    guard let stream else { return step { $0.withdraw(reason, actions: &$1) } }
-    if question != nil {
-      // Nothing has been sent yet, so that the request itself can be refused.
-      question = nil
-      return refuse(stream, reason)
-    }
+    guard stream != nil else { return step { $0.withdraw(reason, actions: &$1) } }
     for number in operations.keys.sorted() { endUnauthorized(number, reason) }
     step { $0.end(.policyViolation, reason, actions: &$1) }
-  }
-
-  /// Refuses the request of a streamed response that has not begun.
-  func refuse(_ stream: HTTPStream, _ reason: String) {
-    ended()
-    stream.refuse(reason)
   }
 
   private func endUnauthorized(_ number: Int, _ reason: String) {

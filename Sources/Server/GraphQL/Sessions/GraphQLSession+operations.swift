@@ -18,7 +18,12 @@ enum SessionOperation {
 extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
     hub.counters.add(.operations)
-    if let refusal = authorizationRefusal(number, request) { return refuse(number, [refusal]) }
+    let caller: Caller
+    do {
+      caller = try self.caller(of: number, request).get()
+    } catch {
+      return refuse(number, [error.response])
+    }
     switch service.prepare(request, for: caller) {
     case .failure(let refusal):
       if let violation = refusal.violation { noteViolation(violation) }
@@ -90,7 +95,8 @@ extension GraphQLSession {
       }
       let key = GroupKey(
         schemaVersion: hub.node.models.version, document: prepared.canonical,
-        operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized())
+        operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized(),
+        viewer: service.viewer(of: prepared, group, variables))
       let continuity = try RequestContinuity(extensions: request.extensions)
       let member = Member(
         number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity(of: number).cursors,
@@ -132,7 +138,7 @@ extension GraphQLSession {
   ) {
     let plan = prepared.plan
     let bound = LoopBound(self, on: hub.loop)
-    let context = RequestContext(value: prepared.scope)
+    let context = RequestContext(value: prepared.scope, identity: prepared.scope.identity)
     let place = hub.node.place
     let given = request.variables
     let task = hub.node.spawner.spawn {

@@ -33,7 +33,7 @@ final class GraphQLSession {
   var caller: Caller
   /// What admitted subscriptions that brought credentials of their own.
   var ownGrants: [Int: AccessControl.Grant] = [:]
-  /// Ends the session when the time its credentials were given is over.
+  /// Ends the session when its caller's rights end.
   var expiry: LoopTimer?
   /// AppSync's authorization, until the client was admitted.
   private var authorization: JSONObject?
@@ -41,13 +41,11 @@ final class GraphQLSession {
   private let hasDialect: Bool
   var notes: SessionNotes = []
   private var timer: LoopTimer?
-  /// The question to the program whether the client may connect.
+  /// The question to the program whether the client of a socket may connect.
   var question: PendingQuestion?
   private var timerDeadline: Instant?
   /// Whether `resume` is called in the next turn.
   var isResumeScheduled = false
-  /// What is started once the program has let the client in.
-  private var waiting: [StreamRegistry.Waiting] = []
   /// Source streams that wait for the socket to drain before they bring their next event.
   var blockedStreams: [() -> Void] = []
 
@@ -83,7 +81,7 @@ final class GraphQLSession {
     self.service = service
     hub = service.hub
     serial = service.transport.nextSerial()
-    caller = Caller()
+    caller = Caller(nil)
     hasDialect = true
     machine = SessionMachines.sharedStream(hub.node.limits, at: hub.loop.now)
   }
@@ -98,20 +96,25 @@ final class GraphQLSession {
     if case .stream(let stream) = outlet { stream } else { nil }
   }
 
-  /// Begins the operation of a streamed response, if the program lets the client in.
-  func begin(_ stream: HTTPStream, _ request: GraphQLRequest, _ credentials: JSONObject) {
-    let operation = StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: hub.feed.cursor)
-    begin(stream, [operation], credentials)
+  /// Begins the operation of a streamed response.
+  func begin(_ stream: HTTPStream, _ request: GraphQLRequest) {
+    begin(stream, [StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: hub.feed.cursor)])
   }
 
-  /// Begins a stream and what waits for it, if the program lets the client in.
-  func begin(_ stream: HTTPStream, _ waiting: [StreamRegistry.Waiting], _ credentials: JSONObject) {
+  /// Begins a streamed response and the operations that wait for it.
+  func begin(_ stream: HTTPStream, _ waiting: [StreamRegistry.Waiting]) {
     outlet = .stream(stream)
     stream.follow(self)
     hub.sessions[ObjectIdentifier(self)] = self
-    self.waiting = waiting
-    guard let question = hub.node.onConnect else { return accept(nil) }
-    ask(question, credentials)
+    expire(at: caller.deadline)
+    step { [self] in $0.accept(payload: nil, at: hub.loop.now, actions: &$1) }
+    for operation in waiting {
+      if stream.token == nil {
+        start(HTTPStreamMachine.number, operation.id, operation.request)
+      } else {
+        _ = startShared(operation)
+      }
+    }
   }
 
   // MARK: The machine
@@ -155,52 +158,13 @@ final class GraphQLSession {
       noteRefusal("A client was refused: its credentials are not known.")
       return step { $0.refuse("Forbidden", actions: &$1) }
     }
-    guard let question = hub.node.onConnect else { return accept(nil) }
-    ask(question, authorization ?? payload ?? JSONObject())
+    ask(authorization ?? payload ?? JSONObject())
   }
 
+  /// Acknowledges the connection.
   func accept(_ payload: JSONObject?) {
     authorization = nil
     step { [self] in $0.accept(payload: payload, at: hub.loop.now, actions: &$1) }
-    guard let stream else { return }
-    let begun = waiting
-    waiting = []
-    if stream.token == nil {
-      for operation in begun { start(HTTPStreamMachine.number, operation.id, operation.request) }
-    } else {
-      for operation in begun { _ = startShared(operation) }
-    }
-  }
-
-  /// An operation has come for a stream that is shared.
-  func startShared(_ operation: StreamRegistry.Waiting) -> SharedStreamMachine.Admission {
-    guard let stream else { return .closed }
-    guard question == nil else {
-      if waiting.contains(where: { $0.id == operation.id }) { return .idInUse }
-      guard waiting.count < hub.node.limits.operationsPerConnection else { return .tooMany }
-      waiting.append(operation)
-      return .started
-    }
-    // What was committed since the client asked belongs to it.
-    stream.startsBehind = operation.since
-    defer { stream.startsBehind = nil }
-    var admission = SharedStreamMachine.Admission.closed
-    step { [self] machine, actions in
-      guard var shared = machine as? SharedStreamMachine else { return }
-      admission = shared.subscribe(operation.id, operation.request, at: hub.loop.now, actions: &actions)
-      machine = shared
-    }
-    return admission
-  }
-
-  /// The client wants no more of an operation.
-  func stopShared(_ id: OperationID) {
-    waiting.removeAll { $0.id == id }
-    step { machine, actions in
-      guard var shared = machine as? SharedStreamMachine else { return }
-      shared.stop(id, actions: &actions)
-      machine = shared
-    }
   }
 
   /// Ends the session for a rule that the client broke.
@@ -222,7 +186,7 @@ final class GraphQLSession {
   // MARK: Time
 
   private func armTimer() {
-    guard let deadline = machine.nextDeadline, socket != nil || (stream != nil && question == nil) else { return }
+    guard let deadline = machine.nextDeadline, socket != nil || stream != nil else { return }
     if let timerDeadline, timerDeadline <= deadline { return }
     timer?.cancel()
     timerDeadline = deadline
@@ -278,7 +242,6 @@ extension GraphQLSession: SocketEndpoint {
     hub.feed.end(self)
     step { $0.connectionEnded(actions: &$1) }
     if let token = stream?.token { hub.node.streams.close(token) }
-    waiting = []
     outlet = .ended
     let blocked = blockedStreams
     blockedStreams = []

@@ -37,14 +37,6 @@ final class HTTPStream {
     responder.follow(drained: { session.drained() }, closed: { session.ended() })
   }
 
-  /// The protocol as a program that is asked sees it.
-  var dialect: ConnectionRequest.Dialect {
-    switch media {
-    case .multipart: .multipart
-    case .eventStream: .eventStream
-    }
-  }
-
   /// Bytes the transport has not taken yet.
   var pendingBytes: Int { responder.pendingBytes }
 
@@ -72,16 +64,11 @@ final class HTTPStream {
     token == nil ? media.eventPrefix(length: payload.count) : member.prefix
   }
 
-  /// Sends the head with the first piece: until then the request itself can be refused.
+  /// Sends the head with the first piece.
   private func start() {
     guard responder.isWaiting else { return }
     let head = media.head
     responder.start(head.status, head.headers)
-  }
-
-  /// The program refuses the client; nothing of the response has been sent.
-  func refuse(_ reason: String) {
-    responder.send(.error(403, reason, "FORBIDDEN"))
   }
 
   /// Ends the response.

@@ -1,24 +1,13 @@
-internal import MartletJSON
 internal import MartletRuntime
 internal import MartletVocabulary
 internal import MartletWireProtocols
 
-/// Whom a stream that operations share belongs to. Its token alone opens it; what else is done with it needs the
-/// credentials it was reserved with.
-struct StreamOwner: Sendable {
-  /// What let it in.
-  var grant: AccessControl.Grant?
-  /// The name of the API key; nil where none is needed.
-  var key: String? {
-    switch grant {
-    case .key(let key): key.name
-    case .development, nil: nil
-    }
-  }
-  /// What a program that is asked is shown beside the key; empty when none is asked.
-  var shown: JSONObject
-  /// Everything it is shown.
-  var credentials: JSONObject
+/// A session on an event stream that operations share, as requests about it see it. Confined to its loop.
+protocol SharedStreamSession: AnyObject {
+  func startShared(_ operation: StreamRegistry.Waiting) -> SharedStreamMachine.Admission
+  func stopShared(_ id: OperationID)
+  /// The owner has shown credentials again, which hold until `deadline`; nil for no end.
+  func expire(at deadline: Instant?)
 }
 
 /// The event streams that several operations share, by their tokens: on which loop each is, or what waits for it to be
@@ -34,28 +23,28 @@ final class StreamRegistry: Sendable {
   }
 
   private struct Stream: Sendable {
-    var owner: StreamOwner
+    /// The caller that reserved it. Its token alone opens it; what else is done with it needs the same caller.
+    var owner: Caller
     var place: Place
   }
 
   private enum Place: Sendable {
     case reserved([Waiting])
-    case open(LoopBound<GraphQLSession>)
+    case open(LoopBound<any SharedStreamSession>)
   }
 
   /// What a claim to a stream comes to.
   enum Claim: Sendable {
-    case granted
+    /// The caller owns it. An open stream comes with its session.
+    case granted(LoopBound<any SharedStreamSession>?)
     case unknown
-    /// It was reserved with another key.
-    case otherKey
-    /// It was reserved with other credentials for the program, which can say whether these are as good.
-    case otherCredentials
+    /// Another caller reserved it.
+    case otherCaller
   }
 
   /// What opening a stream comes to.
   enum Opening: Sendable {
-    case opened([Waiting], StreamOwner)
+    case opened([Waiting], Caller)
     case unknown
     case alreadyOpen
   }
@@ -64,7 +53,7 @@ final class StreamRegistry: Sendable {
   enum Destination: Sendable {
     /// It runs when the stream is opened.
     case waits
-    case open(LoopBound<GraphQLSession>)
+    case open(LoopBound<any SharedStreamSession>)
     case unknown
     case idInUse
     case tooMany
@@ -84,7 +73,7 @@ final class StreamRegistry: Sendable {
   }
 
   /// Keeps a place for a stream; false when too many are kept.
-  func reserve(_ token: String, for owner: StreamOwner) -> Bool {
+  func reserve(_ token: String, for owner: Caller) -> Bool {
     state.withLock { state in
       guard state.reserved < limits.reservedStreams, state.streams[token] == nil else { return false }
       state.streams[token] = Stream(owner: owner, place: .reserved([]))
@@ -100,24 +89,13 @@ final class StreamRegistry: Sendable {
     state.withLock { if case .reserved? = $0.streams[token]?.place { true } else { false } }
   }
 
-  /// Whether somebody may use a stream.
-  func claim(_ token: String, by owner: StreamOwner) -> Claim {
+  /// Whether a caller owns a stream.
+  func claim(_ token: String, by caller: Caller) -> Claim {
     state.withLock { state in
       guard let stream = state.streams[token] else { return .unknown }
-      guard stream.owner.key == owner.key else { return .otherKey }
-      // Nothing has been shown to the program yet: whoever opens the stream shows it.
-      if case .reserved = stream.place, stream.owner.shown.isEmpty { return .granted }
-      return JSONValue.object(stream.owner.shown) == .object(owner.shown) ? .granted : .otherCredentials
-    }
-  }
-
-  /// The program takes these credentials for those of the owner of an open stream: they have been renewed. Answers the
-  /// stream.
-  func renew(_ token: String, _ owner: StreamOwner) -> LoopBound<GraphQLSession>? {
-    state.withLock { state in
-      guard case .open(let session)? = state.streams[token]?.place else { return nil }
-      state.streams[token]?.owner = owner
-      return session
+      guard stream.owner.isSame(as: caller) else { return .otherCaller }
+      if case .open(let session) = stream.place { return .granted(session) }
+      return .granted(nil)
     }
   }
 
@@ -131,20 +109,17 @@ final class StreamRegistry: Sendable {
     }
   }
 
-  /// The stream is opened by `session`, which from now on takes its operations, those that wait first.
-  ///
-  /// - Parameter opener: who opens it, whose it becomes if nothing was shown so far; nil for who has nothing but the token.
-  func open(_ token: String, _ session: LoopBound<GraphQLSession>, by opener: StreamOwner?) -> Opening {
+  /// Opens the stream with `session`, which takes its operations from then on, those that wait first.
+  func open(_ token: String, _ session: LoopBound<any SharedStreamSession>) -> Opening {
     state.withLock { state in
       guard let stream = state.streams[token] else { return .unknown }
       switch stream.place {
       case .open: return .alreadyOpen
       case .reserved(let waiting):
-        let owner = opener.flatMap { stream.owner.shown.isEmpty ? $0 : nil } ?? stream.owner
-        state.streams[token] = Stream(owner: owner, place: .open(session))
+        state.streams[token]?.place = .open(session)
         state.reserved -= 1
         state.waiting -= waiting.count
-        return .opened(waiting, owner)
+        return .opened(waiting, stream.owner)
       }
     }
   }

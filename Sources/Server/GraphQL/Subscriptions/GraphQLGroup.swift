@@ -1,3 +1,4 @@
+internal import MartletAccess
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletJSON
@@ -18,6 +19,8 @@ final class GraphQLGroup: FeedGroup {
   /// The canonical document and the operation's name: what the plan is made from again when it is needed after all.
   private let document: [UInt8]
   private let operationName: String?
+  /// The caller for whom the group's resolvers run. Members share a group only where no resolver can tell them apart.
+  private let identity: Identity
   /// Kept where every event needs it.
   private let plan: OperationPlan?
 
@@ -31,9 +34,13 @@ final class GraphQLGroup: FeedGroup {
     self.selection = selection
     self.topicFilter = topicFilter
     self.operationName = operationName
+    identity = prepared.scope.identity
     document = prepared.canonical
     plan = selection == nil ? prepared.plan : nil
   }
+
+  /// Whether payloads are written from the record, without resolvers.
+  var needsRecordAlone: Bool { selection != nil }
 
   /// A topic's event is for a subscription when every argument equals the payload's member of its name.
   func accepts(_ change: Change) -> Bool {
@@ -57,7 +64,7 @@ final class GraphQLGroup: FeedGroup {
     guard let plan = plan ?? (try? node.schema.makePlan(document, operationName: operationName)) else {
       preconditionFailure("a subscription's canonical document can be planned again")
     }
-    let scope = RequestScope(destination: service.hub.feed.destination)
+    let scope = RequestScope(destination: service.hub.feed.destination, identity: identity)
     service.runner.run(plan, coerced: variables, root: root, scope: scope) { completion($0.bytes) }
   }
 
