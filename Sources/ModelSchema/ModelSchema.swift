@@ -14,11 +14,15 @@ package struct ModelSchema: Sendable {
   /// the written text, so that it is the same in every run. A comment counts as a change: resumes then plan anew.
   package let version: UInt64
 
-  /// Reads a document. `options` are those of the executable schema.
+  /// Reads a document.
   ///
+  /// - Parameters:
+  ///   - options: Those of the executable schema.
+  ///   - previous: The models of the schema in force, whose numbers and field positions are kept.
   /// - Throws: everything that is wrong with it, with places.
   package init(
-    _ source: String, name: String? = nil, options: SchemaOptions = SchemaOptions()
+    _ source: String, name: String? = nil, options: SchemaOptions = SchemaOptions(),
+    keeping previous: [ModelDefinition] = []
   ) throws(ModelSchemaError) {
     var document: Document
     let prelude: Document
@@ -37,13 +41,17 @@ package struct ModelSchema: Sendable {
     reader.readRelations()
     let errors = complaints.errors + reader.complaints.errors
     guard errors.isEmpty else { throw ModelSchemaError(errors) }
-    models = reader.models
+    do {
+      models = try reader.models.numbered(keeping: previous)
+    } catch {
+      throw ModelSchemaError([GraphQLError(message: "\(error)")])
+    }
 
-    var generator = SchemaGenerator(models: reader.models, document: expanded)
+    var generator = SchemaGenerator(models: models, document: expanded)
     generator.generate()
-    try Self.readSubscriptions(expanded, reader.models, &generator)
+    try Self.readSubscriptions(expanded, models, &generator)
     operations = generator.operations
-    let served = try DocumentAssembly(models: reader.models, written: expanded).assemble(generator)
+    let served = try DocumentAssembly(models: models, written: expanded).assemble(generator)
     do {
       schema = try Schema.build(from: served, options: options)
     } catch {

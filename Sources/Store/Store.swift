@@ -31,15 +31,21 @@ package final class Store: Sendable {
     var position: LogPosition
   }
 
+  /// The folder's models and the revision of its catalogue.
+  struct Catalogued: Sendable {
+    var shapes: [RecordShape]
+    var revision: Int64
+  }
+
   /// The models as the folder numbers them.
-  package let shapes: [RecordShape]
+  package var shapes: [RecordShape] { catalogued.withLock { $0.shapes } }
+  let catalogued: Lock<Catalogued>
   package let lineage: Lineage
   package let limits: StoreLimits
   /// The newest batches, for members that catch up.
   package let recent: RecentBatches
   let place: StorePlace
   let clock: StoreClock
-  let revision: Int64
   let state: Lock<State>
   let writer: Confined<Writer>
   let executor: any StoreExecutor
@@ -54,12 +60,11 @@ package final class Store: Sendable {
   package init(_ place: StorePlace, shapes: [RecordShape], options: StoreOptions) throws(StoreError) {
     let opening = try StoreOpening(place, shapes, options)
     self.place = place
-    self.shapes = opening.shapes
+    catalogued = Lock(Catalogued(shapes: opening.shapes, revision: opening.revision))
     lineage = opening.lineage
     limits = options.limits
     clock = options.clock
     recent = RecentBatches(bytes: options.limits.ringBytes)
-    revision = opening.revision
     executor = options.writer
     onFailure = options.onFailure
     onTrouble = options.onTrouble

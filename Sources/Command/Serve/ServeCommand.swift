@@ -66,7 +66,7 @@ enum ServeCommand: Subcommand {
     Console.announce("Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql")
     for await signal in signals {
       guard signal == SIGHUP else { break }
-      Self.reload(server, accessFile: arguments.value("access"))
+      await Self.reload(server, schemaFile: arguments.operands[0], accessFile: arguments.value("access"))
     }
     Console.announce("Stopping; clients will resume.")
     await server.stop()
@@ -122,10 +122,20 @@ enum ServeCommand: Subcommand {
     }
   }
 
-  private static func reload(_ server: GraphQLServer, accessFile path: String?) {
+  /// Reads schema, access file and certificate again. The files are read before anything takes effect; each of the two
+  /// parts then takes effect whole or not at all, and what is refused is said.
+  private static func reload(_ server: GraphQLServer, schemaFile: String, accessFile path: String?) async {
     do {
-      try server.reload(access: try path.map { try accessFile($0) })
-      Console.announce("Reloaded.", to: STDERR_FILENO)
+      let access = try path.map { try accessFile($0) }
+      let schema = try NamedFile.text(schemaFile)
+      try server.reload(access: access)
+      do {
+        try await server.reload(schema: schema)
+        Console.announce("Reloaded.", to: STDERR_FILENO)
+      } catch {
+        Console.announce(
+          "Reloaded, but the old schema stays in force: \(schemaFile): \(error.description)", to: STDERR_FILENO)
+      }
     } catch let failure as CommandFailure {
       Console.announce("Not reloaded, the old keys stay in force: \(failure.message)", to: STDERR_FILENO)
     } catch {

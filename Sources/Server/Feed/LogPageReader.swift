@@ -24,6 +24,9 @@ final class LogPageReader {
   /// The changes after `offset` up to the end of a page; nil when `read` has to be called.
   func page(after offset: Int64) -> (changes: ArraySlice<Change>, last: Int64)? { pages.page(after: offset) }
 
+  /// Forgets all pages, so that the log is read again.
+  func forget() { pages = LogPages() }
+
   /// Reads the page that holds what follows `offset`. `completion` runs on the loop, with the reason if the log no
   /// longer has it.
   func read(after offset: Int64, _ completion: @escaping (GapReason?) -> Void) {

@@ -25,12 +25,14 @@ public final class GraphQLServer: Sendable {
   /// A server serves once: its store goes with it.
   private enum Life { case made, started, stopped }
 
-  private let configuration: ServerConfiguration
+  let configuration: ServerConfiguration
   package let node: ServerNode
   private let metrics: MetricsCollector
   private let running = Lock<Running?>(nil)
   private let life = Lock(Life.made)
   private let failure: FailureSwitch
+  /// Whether another schema is being put in force.
+  let isReloading = Lock(false)
   let calendar: Calendar
 
   /// Reads the schema and opens the data. Nothing is served yet.
@@ -176,6 +178,9 @@ public final class GraphQLServer: Sendable {
     guard let access, node.access.replace(keys: access.keys, origins: access.origins) else { return }
     for hub in running.withLock({ $0?.hubs ?? [] }) { hub.loop.execute { hub.value.recheckAccess() } }
   }
+
+  /// The loops that serve now.
+  var loops: [LoopBound<LoopServer>] { running.withLock { $0?.hubs ?? [] } }
 
   /// Forgets what is beyond retention also while nothing is written.
   private func scheduleMaintenance(on hub: LoopBound<LoopServer>) {

@@ -13,8 +13,8 @@ extension LoopServer {
   }
 
   private func waitForEnd(until deadline: Instant, lingeringSince: Instant?, _ completion: @escaping () -> Void) {
-    for session in sessions.values.sorted(by: { $0.serial < $1.serial }) where !session.hasRunningOperations {
-      session.end(1001, "The server goes away; come back.")
+    for session in sessions where !session.hasRunningOperations {
+      session.leave()
     }
     if transport.connections.isEmpty {
       stop()
@@ -49,9 +49,18 @@ extension LoopServer {
     loop.schedule(at: loop.now + node.store.limits.maintenanceInterval) { [weak self] in self?.maintainPeriodically() }
   }
 
-  /// Other keys are in force: ends what withdrawn ones let in.
+  /// Another schema is in force: ends the subscriptions that mean nothing under it.
+  ///
+  /// - Returns: how many those were.
+  func recheckSchema() -> Int {
+    // What they hold has the shape of the old models.
+    feed.pages.forget()
+    return sessions.reduce(0) { $0 + $1.recheckSchema() }
+  }
+
+  /// Other keys are in force: ends what withdrawn ones admitted.
   func recheckAccess() {
-    let ended = sessions.values.sorted { $0.serial < $1.serial }.reduce(0) { $0 + $1.recheckAccess() }
+    let ended = sessions.reduce(0) { $0 + $1.recheckAccess() }
     guard ended > 0 else { return }
     node.log.write(
       .info, "Sockets, streams and subscriptions were ended: their key was withdrawn.", [(.count, "\(ended)")])

@@ -13,8 +13,7 @@ package final class LoopServer {
   package let transport: LoopTransport
   /// The loop's view of the store's log.
   package let feed: Feed
-  let runner: OperationRunner
-  var sessions: [ObjectIdentifier: GraphQLSession] = [:]
+  private let service: GraphQLService
   let metrics: MetricsCollector
 
   package init(_ node: ServerNode, on loop: any Loop, metrics: MetricsCollector) {
@@ -22,12 +21,12 @@ package final class LoopServer {
     self.loop = loop
     self.metrics = metrics
     feed = Feed(node.store, on: loop, counters, limits: FeedLimits(node.limits))
-    runner = OperationRunner(node, on: loop)
     let admission = Admission(
       node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.operationTimeout,
       calendar: node.calendar)
     transport = LoopTransport(on: loop, node.limits, admission, counters, node.log, node.calendar)
-    let graphQL = GraphQLEndpoint(GraphQLService(self))
+    service = GraphQLService(node, on: loop, transport, feed, counters)
+    let graphQL = GraphQLEndpoint(service)
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
     let status = StatusEndpoints(transport, metrics, node.store)
     transport.table = EndpointTable(graphQL.rows + status.rows + programs)
@@ -42,13 +41,18 @@ package final class LoopServer {
   /// Ends following.
   package func stop() {
     feed.stop()
+    // The rows hold the services that hold the transport.
+    transport.table = EndpointTable([])
   }
+
+  /// The sessions of all clients, oldest first.
+  var sessions: [any LoopSession] { service.sessionsInOrder }
 
   /// What the loop holds now.
   var gauges: MetricsCollector.Gauges {
     MetricsCollector.Gauges(
-      connections: transport.connections.count, sessions: sessions.values.count { $0.socket != nil },
-      streams: sessions.values.count { $0.stream != nil }, subscriptions: feed.index.memberCount,
+      connections: transport.connections.count, sessions: sessions.count(where: \.isSocket),
+      streams: sessions.count { !$0.isSocket }, subscriptions: feed.index.memberCount,
       groups: feed.index.groupCount, scannedFilters: feed.index.scannedPredicateCount,
       pendingBytes: transport.pendingBytes)
   }

@@ -28,14 +28,7 @@ package enum ServerAssembly {
   package static func node(
     _ configuration: ServerConfiguration, on surroundings: Surroundings
   ) throws(ServerError) -> ServerNode {
-    let models: ModelSchema
-    do {
-      models = try ModelSchema(
-        configuration.schema, name: configuration.schemaName,
-        options: SchemaOptions(incrementalDelivery: configuration.incrementalDelivery))
-    } catch {
-      throw ServerError(.schema, error.description)
-    }
+    let models = try Self.models(configuration, keeping: [])
     let access = try accessControl(configuration, models)
     var options = surroundings.storeOptions
     options.limits.logAge = configuration.retention
@@ -52,31 +45,53 @@ package enum ServerAssembly {
     } catch {
       throw ServerError(.data, error.description)
     }
+    do {
+      let served = try Self.served(
+        models, configuration, store, isDevelopment: access.isDevelopment, calendar: surroundings.calendar)
+      return ServerNode(
+        served, store: store, limits: configuration.limits, log: configuration.log, spawner: surroundings.spawner,
+        access: access, place: surroundings.userCode, onConnect: configuration.onConnect,
+        endpoints: configuration.endpoints, statusCodes: configuration.statusCodes, calendar: surroundings.calendar)
+    } catch {
+      store.close()
+      throw error
+    }
+  }
+
+  /// Reads the schema; models and fields that a schema in force has keep their numbers.
+  static func models(
+    _ configuration: ServerConfiguration, keeping previous: [ModelDefinition]
+  ) throws(ServerError) -> ModelSchema {
+    do {
+      return try ModelSchema(
+        configuration.schema, name: configuration.schemaName,
+        options: SchemaOptions(incrementalDelivery: configuration.incrementalDelivery), keeping: previous)
+    } catch {
+      throw ServerError(.schema, error.description)
+    }
+  }
+
+  /// Attaches the code behind the fields.
+  static func served(
+    _ models: ModelSchema, _ configuration: ServerConfiguration, _ store: Store, isDevelopment: Bool, calendar: Calendar
+  ) throws(ServerError) -> ServedSchema {
     var resolvers = Resolvers()
     configuration.resolvers(&resolvers)
-    ModelResolvers(models, store, calendar: surroundings.calendar).attach(to: &resolvers)
+    ModelResolvers(models, store, calendar: calendar).attach(to: &resolvers)
     for field in configuration.topics.keys { resolvers.use(.parent, "Subscription", field) }
     let schema: ExecutableSchema
     do {
       schema = try ExecutableSchema(
         models.schema, resolvers: resolvers,
-        exposure: configuration.errorExposure ?? (access.isDevelopment ? .messages : .masked),
-        allowsIntrospection: configuration.allowsIntrospection ?? access.isDevelopment,
+        exposure: configuration.errorExposure ?? (isDevelopment ? .messages : .masked),
+        allowsIntrospection: configuration.allowsIntrospection ?? isDevelopment,
         onUnexpectedError: configuration.log.unexpectedError)
     } catch {
-      store.close()
       throw ServerError(.schema, error.description)
     }
     let missing = schema.rootFieldsWithoutCode
-    guard missing.isEmpty else {
-      store.close()
-      throw ServerError(.schema, Self.missingCode(missing))
-    }
-    return ServerNode(
-      models: models, schema: schema, store: store, limits: configuration.limits, log: configuration.log,
-      spawner: surroundings.spawner, access: access, topics: configuration.topics, place: surroundings.userCode,
-      onConnect: configuration.onConnect, endpoints: configuration.endpoints, statusCodes: configuration.statusCodes,
-      calendar: surroundings.calendar)
+    guard missing.isEmpty else { throw ServerError(.schema, Self.missingCode(missing)) }
+    return ServedSchema(models: models, schema: schema, topics: configuration.topics)
   }
 
   /// A field of a root type has nothing that could answer it.
@@ -127,7 +142,7 @@ package enum ServerAssembly {
   }
 
   /// Rules that are read and not enforced would be worse than none.
-  private static func refuseRules(_ models: ModelSchema) throws(ServerError) {
+  static func refuseRules(_ models: ModelSchema) throws(ServerError) {
     let guarded = models.models.filter { !$0.access.isEmpty }.map(\.name)
     guard guarded.isEmpty else {
       throw ServerError(

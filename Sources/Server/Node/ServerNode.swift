@@ -6,16 +6,13 @@ internal import MartletWireProtocols
 
 /// What all loops of one server share: immutable, or safe from any thread.
 package final class ServerNode: Sendable {
-  package let models: ModelSchema
-  package let schema: ExecutableSchema
+  private let current: Lock<ServedSchema>
   package let store: Store
   package let limits: ServerLimits
   package let log: Log
   /// Starts tasks for user code; never on a loop.
   package let spawner: any Spawner
   package let access: AccessControl
-  /// Topics that subscription fields listen to, by the field's name.
-  package let topics: [String: String]
   /// Where user code runs in its task; a simulation keeps it on its own executor.
   package let place: UserCodePlace
   /// Asked before a socket is acknowledged, and about each request over HTTP.
@@ -32,21 +29,19 @@ package final class ServerNode: Sendable {
   let persisted: Lock<PersistedOperationStore>
 
   package init(
-    models: ModelSchema, schema: ExecutableSchema, store: Store, limits: ServerLimits, log: Log,
-    spawner: any Spawner, access: AccessControl, topics: [String: String] = [:], place: UserCodePlace = .pool,
+    _ served: ServedSchema, store: Store, limits: ServerLimits, log: Log, spawner: any Spawner,
+    access: AccessControl, place: UserCodePlace = .pool,
     onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], statusCodes: GraphQLStatusCodes = .audited,
     calendar: Calendar
   ) {
     streams = StreamRegistry(limits)
     self.calendar = calendar
-    self.models = models
-    self.schema = schema
+    current = Lock(served)
     self.store = store
     self.limits = limits
     self.log = log
     self.spawner = spawner
     self.access = access
-    self.topics = topics
     self.place = place
     self.onConnect = onConnect
     self.endpoints = endpoints
@@ -54,5 +49,16 @@ package final class ServerNode: Sendable {
     var persisted = PersistedOperationLimits()
     persisted.documents = limits.persistedOperations
     self.persisted = Lock(PersistedOperationStore(limits: persisted))
+  }
+
+  /// The schema in force. Code that uses more than one part of it takes it once.
+  package var served: ServedSchema { current.withLock { $0 } }
+  package var models: ModelSchema { served.models }
+  package var schema: ExecutableSchema { served.schema }
+  package var topics: [String: String] { served.topics }
+
+  /// Puts another schema in force for what begins from now on.
+  func serve(_ schema: ServedSchema) {
+    current.withLock { $0 = schema }
   }
 }

@@ -14,6 +14,11 @@ package final class RecentBatches: Sendable {
     ring.withLock { $0.append(batch) }
   }
 
+  /// Forgets all batches; members that catch up read the log.
+  func removeAll() {
+    ring.withLock { $0.removeAll() }
+  }
+
   /// The first offset at hand; nil while there is none.
   package var firstOffset: Int64? { ring.withLock { $0.firstOffset } }
 

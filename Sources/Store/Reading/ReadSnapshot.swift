@@ -6,9 +6,9 @@ internal import MartletSQLite
 /// What a read sees: records and log at one moment, however long it looks. Valid during the read only.
 package final class ReadSnapshot {
   private let database: Database
-  private let records: Records
+  private var records: Records
   private let log: LogTable
-  private let coder: EntryCoder
+  private var coder: EntryCoder
   private let limits: StoreLimits
 
   init(
@@ -19,6 +19,12 @@ package final class ReadSnapshot {
     records = Records(shapes, on: database)
     log = try LogTable(database)
     coder = EntryCoder(shapes, revision: revision)
+  }
+
+  /// Reads by other models from now on.
+  func adopt(_ catalogued: Store.Catalogued) {
+    records = Records(catalogued.shapes, on: database)
+    coder = EntryCoder(catalogued.shapes, revision: catalogued.revision)
   }
 
   // MARK: Records

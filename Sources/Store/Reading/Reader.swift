@@ -64,6 +64,14 @@ final class Reader: Sendable {
   var waiting: Int { queue.withLock { $0.reads.count + $0.scans.count + $0.active } }
   var counts: Counts { queue.withLock { $0.counts } }
 
+  /// Reads by other models, after the reads that run now. `completion` runs on the reader's executor.
+  func adopt(_ catalogued: Store.Catalogued, _ completion: @escaping @Sendable () -> Void) {
+    executor.execute { [snapshot] in
+      snapshot.value.adopt(catalogued)
+      completion()
+    }
+  }
+
   /// Takes a list of reads; false when too many wait.
   func submit(_ work: Work) -> Bool {
     let starts: Bool? = queue.withLock { queue in

@@ -38,6 +38,9 @@ final class Records {
   func create(_ model: Int, _ record: Record, in transaction: OpenTransaction) throws -> StoredRecord {
     let table = try table(model)
     var record = record
+    // A write that was planned before fields were added lacks their values.
+    let added = table.shape.columns.dropFirst(record.values.count)
+    record.values += added.map(\.defaultValue)
     try check(record, table.shape)
     table.normalize(&record)
     let key = table.key(of: record)

@@ -20,11 +20,11 @@ final class Writer {
   }
 
   private let database: Database
-  private let records: Records
+  private var records: Records
   private let log: LogTable
   private let trimmer: LogTrimmer
-  private let numbers: WriteNumbers
-  private let coder: EntryCoder
+  private var numbers: WriteNumbers
+  private var coder: EntryCoder
   private let limits: StoreLimits
   private let clock: StoreClock
   private let files: DataFiles
@@ -65,6 +65,32 @@ final class Writer {
     rollbackTo = try database.prepare("ROLLBACK TO write")
     position = try log.position()
     trimmer = try LogTrimmer(database, position, limits: limits)
+  }
+
+  /// Changes the folder to other models, in one durable transaction, and writes by them from then on. Nothing is dropped.
+  func migrate(to wanted: [RecordShape], schema name: String) throws(StoreError) -> Store.Catalogued {
+    if let failure { throw failure }
+    do {
+      try begin.run()
+      let before = try Catalogue(reading: database)
+      let plan = try MigrationPlan(from: before, to: wanted, dropping: false)
+      if !plan.steps.isEmpty {
+        var migrator = Migrator(database, before)
+        try migrator.run(plan, schema: name, at: clock.milliseconds())
+      }
+      let catalogue = try Catalogue(reading: database)
+      var shapes = wanted
+      catalogue.number(&shapes)
+      let numbers = try WriteNumbers(database, shapes)
+      try commit.run()
+      records = Records(shapes, on: database)
+      self.numbers = numbers
+      coder = EntryCoder(shapes, revision: catalogue.revision)
+      return Store.Catalogued(shapes: shapes, revision: catalogue.revision)
+    } catch {
+      rollBack(to: position)
+      throw (error as? StoreError) ?? Self.groupError(error)
+    }
   }
 
   /// Runs the writes in order and makes them durable together.

@@ -14,7 +14,8 @@ import Testing
       _ = await stalled.heard { $0 == .heartbeat }
       stalled.setReading(false)
       // Selects little, because reading JSON is slow without optimisation.
-      let reading = try await StreamedResponse.open("subscription { onCreateNote { id } }", accept: accept, port: server.port)
+      let reading = try await StreamedResponse.open(
+        "subscription { onCreateNote { id } }", accept: accept, port: server.port)
       _ = await reading.heard { $0 == .heartbeat }
       // More than the systems on both sides take: what is left over stays unread.
       let text = String(repeating: "x", count: 200_000)

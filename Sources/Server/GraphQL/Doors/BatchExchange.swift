@@ -67,7 +67,7 @@ struct BatchExchange {
 
   /// Answers a body that is not a batch.
   private func refuse(_ status: Int, _ message: String, _ code: String, _ type: GraphQLOverHTTP.ResponseType) {
-    service.hub.counters.add(.operationsRefused)
+    service.counters.add(.operationsRefused)
     responder.noteViolation(status, message)
     let error = ResponseError(message, extensions: ["code": .string(code)])
     responder.send(
@@ -79,7 +79,7 @@ struct BatchExchange {
     let running = BatchedOperation(count: batch.requests.count) { results in
       let refused = results.count { $0.data == nil }
       if refused > 0 {
-        service.hub.counters.add(.operationsRefused, refused)
+        service.counters.add(.operationsRefused, refused)
         service.node.log.write(.info, "Operations of one request were refused.", [(.count, "\(refused)")])
       }
       guard batch.isList else { return single.respond(results[0], as: type) }
@@ -101,7 +101,7 @@ struct BatchExchange {
 
   /// Runs one operation of a batch. `report` gets what can be cancelled, the result, or first one and then the other.
   private func runPart(_ part: GraphQLRequest, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void) {
-    service.hub.counters.add(.operations)
+    service.counters.add(.operations)
     switch service.prepare(part, for: request.caller) {
     case .failure(let refusal):
       if let violation = refusal.violation { responder.noteViolation(400, violation) }

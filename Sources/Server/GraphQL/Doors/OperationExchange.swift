@@ -34,8 +34,8 @@ struct OperationExchange {
       // Errors are reported inside a stream that is preferred: a browser's EventSource cannot read the body of any other
       // response.
       if let preferred { return openStream(preferred, accepted.request) }
-      service.hub.counters.add(.operations)
-      service.hub.counters.add(.operationsRefused)
+      service.counters.add(.operations)
+      service.counters.add(.operationsRefused)
       refuse(refusal, accepted.responseType)
     case .success(let prepared):
       switch prepared.plan.kind {
@@ -49,7 +49,7 @@ struct OperationExchange {
         if let preferred, preferred == .eventStream || (accepted.parts == nil && !accepted.acceptsOnePiece) {
           return openStream(preferred, accepted.request)
         }
-        service.hub.counters.add(.operations)
+        service.counters.add(.operations)
         if let parts = accepted.parts, prepared.plan.hasIncrementalDirectives || !accepted.acceptsOnePiece {
           return runInParts(prepared, accepted, parts)
         }
@@ -62,7 +62,7 @@ struct OperationExchange {
     let running = service.runner.run(
       prepared.plan, variables: accepted.request.variables, scope: prepared.scope
     ) { result in
-      if result.data == nil { service.hub.counters.add(.operationsRefused) }
+      if result.data == nil { service.counters.add(.operationsRefused) }
       respond(prepared.marked(result), as: accepted.responseType)
     }
     if let running { responder.follow(closed: { running.cancel() }) }
@@ -125,7 +125,7 @@ struct OperationExchange {
 
   /// Answers a request that cannot be read as an operation.
   func refuse(_ failure: GraphQLOverHTTP.RequestFailure) {
-    service.hub.counters.add(.operationsRefused)
+    service.counters.add(.operationsRefused)
     let response = failure.response
     let status = service.node.statusCodes == .draft ? failure.draftStatus : response.head.status
     responder.noteViolation(status, "\(failure)")

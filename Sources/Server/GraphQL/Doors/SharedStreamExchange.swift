@@ -74,7 +74,7 @@ struct SharedStreamExchange {
     guard streams.reserve(token, for: request.caller) else {
       return refuse(429, "Too many streams are reserved and not opened.", "TOO_MANY_STREAMS")
     }
-    let loop = service.hub.loop
+    let loop = service.loop
     loop.schedule(at: loop.now + service.node.limits.streamReservationTimeout) { [streams] in streams.expire(token) }
     responder.send(
       201, HTTPHeaders([("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")]),
@@ -130,12 +130,12 @@ struct SharedStreamExchange {
       }
     }
     let session = GraphQLSession(sharedStreamOf: service)
-    switch streams.open(token, LoopBound(session, on: service.hub.loop)) {
+    switch streams.open(token, LoopBound(session, on: service.loop)) {
     case .unknown: refuseUnknown()
     case .alreadyOpen: refuse(409, "The stream is open already.", "STREAM_OPEN")
     case .opened(let waiting, let owner):
       // A client that opens it by its token alone has the rights of its owner.
-      let isPast = owner.deadline.map { $0 <= service.hub.loop.now } ?? false
+      let isPast = owner.deadline.map { $0 <= service.loop.now } ?? false
       if isPast || owner.grant.map({ !service.node.access.isGood($0) }) ?? false {
         streams.close(token)
         return refuseUnknown()
@@ -148,7 +148,7 @@ struct SharedStreamExchange {
   // MARK: Operations
 
   private func post(_ token: String) {
-    service.hub.counters.add(.operations)
+    service.counters.add(.operations)
     let asked: GraphQLRequest
     let id: OperationID
     do throws(GraphQLOverHTTP.RequestFailure) {
@@ -170,7 +170,7 @@ struct SharedStreamExchange {
     } catch {
       return OperationExchange(service, request, responder).refuse(error)
     }
-    let operation = StreamRegistry.Waiting(id: id, request: asked, since: service.hub.feed.cursor)
+    let operation = StreamRegistry.Waiting(id: id, request: asked, since: service.feed.cursor)
     switch streams.post(token, operation) {
     case .unknown: refuseUnknown()
     case .waits: responder.send(202)
@@ -183,14 +183,14 @@ struct SharedStreamExchange {
   /// The document cannot run: the client is answered here, as nothing of it will come on the stream.
   private func refuseOperation(_ refusal: Refusal) {
     if let violation = refusal.violation { responder.noteViolation(400, violation) }
-    service.hub.counters.add(.operationsRefused)
+    service.counters.add(.operationsRefused)
     responder.send(
       400, HTTPHeaders([("Content-Type", GraphQLOverHTTP.ResponseType.json.contentType)]), body: refusal.tree.bytes)
   }
 
   private func answer(_ admission: SharedStreamMachine.Admission) {
     if admission == .started { return responder.send(202) }
-    service.hub.counters.add(.operationsRefused)
+    service.counters.add(.operationsRefused)
     switch admission {
     case .started: break
     case .closed: refuseUnknown()
@@ -220,7 +220,7 @@ struct SharedStreamExchange {
     _ body: @escaping @Sendable (any SharedStreamSession) -> Answer,
     then answer: @escaping @Sendable (SharedStreamExchange, Answer) -> Void
   ) {
-    let back = LoopBound(self, on: service.hub.loop)
+    let back = LoopBound(self, on: service.loop)
     session.loop.execute {
       let result = body(session.value)
       back.loop.execute { answer(back.value, result) }

@@ -9,19 +9,32 @@ internal import MartletWireProtocols
 ///
 /// Confined to its loop.
 final class GraphQLService {
-  unowned let hub: LoopServer
+  let node: ServerNode
+  let loop: any Loop
+  let transport: LoopTransport
+  let feed: Feed
+  let counters: LoopTally
+  let runner: OperationRunner
+  var sessions: [ObjectIdentifier: any LoopSession] = [:]
   private var plans: PlanCache<PlannedDocument>
+  /// The schema under which `plans` and `selections` were made.
+  private var plannedUnder: ServedSchema
   /// One copy of each selection that groups use, by its signature.
   private var selections: [[UInt8]: RecordSelection] = [:]
 
-  var node: ServerNode { hub.node }
-  var transport: LoopTransport { hub.transport }
-  var runner: OperationRunner { hub.runner }
-
-  init(_ hub: LoopServer) {
-    self.hub = hub
-    plans = PlanCache(capacity: hub.node.limits.cachedPlans)
+  init(_ node: ServerNode, on loop: any Loop, _ transport: LoopTransport, _ feed: Feed, _ counters: LoopTally) {
+    self.node = node
+    self.loop = loop
+    self.transport = transport
+    self.feed = feed
+    self.counters = counters
+    runner = OperationRunner(node, on: loop)
+    plans = PlanCache(capacity: node.limits.cachedPlans)
+    plannedUnder = node.served
   }
+
+  /// Oldest first; a copy, because ending one takes it out.
+  var sessionsInOrder: [any LoopSession] { sessions.values.sorted { $0.serial < $1.serial } }
 
   /// Finds the document of a request, validates and plans it, and makes its scope: everything before it runs.
   func prepare(_ request: GraphQLRequest, for caller: Caller) -> Result<PreparedOperation, Refusal> {
@@ -64,12 +77,18 @@ final class GraphQLService {
   /// Parses, validates and plans a document, or returns what is kept from an equal one.
   private func plan(_ query: String, operationName: String?) throws(RequestErrors) -> PlannedDocument {
     let document = Array(query.utf8)
+    let served = node.served
+    if served !== plannedUnder {
+      plannedUnder = served
+      plans = PlanCache(capacity: node.limits.cachedPlans)
+      selections = [:]
+    }
     if let known = plans.plan(document: document, operation: operationName) {
-      hub.counters.add(.planHits)
+      counters.add(.planHits)
       return known
     }
-    hub.counters.add(.planMisses)
-    let plan = try node.schema.makePlan(document, operationName: operationName)
+    counters.add(.planMisses)
+    let plan = try served.schema.makePlan(document, operationName: operationName)
     var canonical: [UInt8] = []
     // It parsed a moment ago; printing drops what carries no meaning, so that equal documents become equal bytes.
     if plan.kind == .subscription, let parsed = try? Parser.parse(document) {
@@ -91,14 +110,14 @@ final class GraphQLService {
       throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
     }
     guard plan.kind == .mutation, let write = continuity.write else {
-      return RequestScope(destination: hub.feed.destination, identity: caller.identity)
+      return RequestScope(destination: feed.destination, identity: caller.identity)
     }
     let fields = plan.variant(for: [:]).selection.fields
     guard fields.count == 1 else {
       throw ResolverError("A numbered write has exactly one mutation field.", extensions: ["code": "BAD_USER_INPUT"])
     }
     return RequestScope(
-      destination: hub.feed.destination, identity: caller.identity,
+      destination: feed.destination, identity: caller.identity,
       writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
   }
 

@@ -27,7 +27,7 @@ extension GraphQLSession {
     // Where the program decides, it has decided about the connection.
     guard grant != caller.grant else { return .success(caller) }
     // Those that have ended are forgotten before they could add up.
-    if ownGrants.count >= hub.node.limits.operationsPerConnection {
+    if ownGrants.count >= service.node.limits.operationsPerConnection {
       ownGrants = ownGrants.filter { operations[$0.key] != nil }
     }
     ownGrants[number] = grant
@@ -68,7 +68,7 @@ extension GraphQLSession {
 
   /// Other keys are in force: ends what a withdrawn one let in. Answers how much that was.
   func recheckAccess() -> Int {
-    let access = hub.node.access
+    let access = service.node.access
     if let grant = caller.grant, !access.isGood(grant) {
       withdraw("The credentials were withdrawn.")
       return 1
@@ -88,7 +88,7 @@ extension GraphQLSession {
     expiry?.cancel()
     expiry = nil
     guard let deadline, socket != nil || stream != nil else { return }
-    expiry = hub.loop.schedule(at: deadline) { [weak self] in
+    expiry = service.loop.schedule(at: deadline) { [weak self] in
       self?.withdraw("The credentials have expired.")
     }
   }

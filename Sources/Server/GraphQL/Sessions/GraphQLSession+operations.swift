@@ -17,7 +17,7 @@ enum SessionOperation {
 
 extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
-    hub.counters.add(.operations)
+    service.counters.add(.operations)
     let caller: Caller
     do {
       caller = try self.caller(of: number, request).get()
@@ -40,7 +40,7 @@ extension GraphQLSession {
 
   /// The operation is not executed; nothing else on the socket is affected.
   private func refuse(_ number: Int, _ errors: [ResponseError]) {
-    hub.counters.add(.operationsRefused)
+    service.counters.add(.operationsRefused)
     step { $0.fail(number, errors: Self.list(errors), actions: &$1) }
   }
 
@@ -49,7 +49,7 @@ extension GraphQLSession {
     switch operations.removeValue(forKey: number) {
     case .running(let operation): operation.cancel()
     case .member(let member):
-      hub.feed.remove(member)
+      service.feed.remove(member)
     case .stream(let task): task.cancel()
     case nil: break
     }
@@ -94,14 +94,14 @@ extension GraphQLSession {
         return open(number, prepared, request)
       }
       let key = GroupKey(
-        schemaVersion: hub.node.models.version, document: prepared.canonical,
+        schemaVersion: service.node.models.version, document: prepared.canonical,
         operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized(),
         viewer: service.viewer(of: prepared, group, variables))
       let continuity = try RequestContinuity(extensions: request.extensions)
       let member = Member(
         number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity(of: number).cursors,
-        subscriber: self, since: hub.feed.applied)
-      try hub.feed.add(member, to: group, key: key)
+        subscriber: self, since: service.feed.applied)
+      try service.feed.add(member, to: group, key: key)
       operations[number] = .member(member)
       begin(member, resume: (member.hasCursors ? continuity.resume : nil) ?? stream?.startsBehind)
     } catch let error as SubscriptionError {
@@ -122,12 +122,12 @@ extension GraphQLSession {
 
   /// Whether the hole behind a resume can be filled is decided before anything is sent.
   private func begin(_ member: Member, resume: Cursor?) {
-    guard let resume else { return hub.feed.begin(member) }
-    switch hub.feed.judge(resume) {
-    case .gap(let reason): hub.feed.declareGap(member, reason, from: resume, owesReady: true)
+    guard let resume else { return service.feed.begin(member) }
+    switch service.feed.judge(resume) {
+    case .gap(let reason): service.feed.declareGap(member, reason, from: resume, owesReady: true)
     case .valid:
       step { $0.catchesUp(member.number, actions: &$1) }
-      hub.feed.catchUp(member, after: resume.offset)
+      service.feed.catchUp(member, after: resume.offset)
     }
   }
 
@@ -137,11 +137,11 @@ extension GraphQLSession {
     _ number: Int, _ prepared: PreparedOperation, _ request: GraphQLRequest
   ) {
     let plan = prepared.plan
-    let bound = LoopBound(self, on: hub.loop)
+    let bound = LoopBound(self, on: service.loop)
     let context = RequestContext(value: prepared.scope, identity: prepared.scope.identity)
-    let place = hub.node.place
+    let place = service.node.place
     let given = request.variables
-    let task = hub.node.spawner.spawn {
+    let task = service.node.spawner.spawn {
       do throws(SubscriptionError) {
         let responses = try await plan.subscribe(variables: given, context: context, place: place)
         bound.loop.execute { bound.value.sourceOpened(number) }
@@ -168,7 +168,7 @@ extension GraphQLSession {
   private func deliver(_ number: Int, _ payload: [UInt8], _ resume: @escaping () -> Void) {
     guard operations[number] != nil else { return resume() }
     step { $0.next(number, payload: payload, cursor: nil, endsTransaction: true, actions: &$1) }
-    hub.counters.add(.deliveries)
+    service.counters.add(.deliveries)
     if hasRoom { return resume() }
     blockedStreams.append(resume)
     continueNextTurn()

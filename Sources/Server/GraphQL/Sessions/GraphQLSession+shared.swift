@@ -11,7 +11,7 @@ extension GraphQLSession: SharedStreamSession {
     var admission = SharedStreamMachine.Admission.closed
     step { [self] machine, actions in
       guard var shared = machine as? SharedStreamMachine else { return }
-      admission = shared.subscribe(operation.id, operation.request, at: hub.loop.now, actions: &actions)
+      admission = shared.subscribe(operation.id, operation.request, at: service.loop.now, actions: &actions)
       machine = shared
     }
     return admission

@@ -43,12 +43,12 @@ extension GraphQLSession: Subscriber {
     guard let bits = (compression as? ZlibCompression)?.sharedWindowBits else {
       return socket.send(text: prefix + event.payload + suffix)
     }
-    guard event.payload.count >= hub.node.limits.compressionThreshold else {
+    guard event.payload.count >= service.node.limits.compressionThreshold else {
       return socket.appendFrames {
         WebSocketFrame.appendText(prefix: prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
       }
     }
-    let deflated = event.deflated(windowBits: bits, pool: hub.transport.zlib)
+    let deflated = event.deflated(windowBits: bits, pool: service.transport.zlib)
     socket.appendFrames {
       WebSocketFrame.appendCompressedText(prefix: prefix, deflated: deflated, suffix: suffix, to: &$0.bytes)
     }
@@ -56,9 +56,9 @@ extension GraphQLSession: Subscriber {
 
   // MARK: Backlog
 
-  var hasRoom: Bool { pendingBytes < hub.node.limits.catchUpBytes }
+  var hasRoom: Bool { pendingBytes < service.node.limits.catchUpBytes }
 
-  var isLagging: Bool { pendingBytes > hub.node.limits.highWaterBytes }
+  var isLagging: Bool { pendingBytes > service.node.limits.highWaterBytes }
 
   /// Bytes the transport has not taken yet.
   private var pendingBytes: Int {
@@ -73,8 +73,8 @@ extension GraphQLSession: Subscriber {
   func continueNextTurn() {
     guard !isResumeScheduled else { return }
     isResumeScheduled = true
-    let bound = LoopBound(self, on: hub.loop)
-    hub.loop.execute {
+    let bound = LoopBound(self, on: service.loop)
+    service.loop.execute {
       bound.value.isResumeScheduled = false
       if bound.value.hasRoom { bound.value.resume() }
     }
@@ -82,7 +82,7 @@ extension GraphQLSession: Subscriber {
 
   /// The transport has room: continues catch-ups and source streams.
   func resume() {
-    hub.feed.resume(self)
+    service.feed.resume(self)
     let blocked = blockedStreams
     blockedStreams = []
     for resume in blocked { resume() }

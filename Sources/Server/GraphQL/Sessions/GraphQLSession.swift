@@ -23,7 +23,6 @@ final class GraphQLSession {
   }
 
   let service: GraphQLService
-  let hub: LoopServer
   /// Its number among those of its loop.
   let serial: Int
   private(set) var outlet = Outlet.none
@@ -55,35 +54,32 @@ final class GraphQLSession {
   ///   socket, as the reference server does, because clients understand nothing else.
   init(_ service: GraphQLService, _ choice: DialectChoice?, _ caller: Caller) {
     self.service = service
-    hub = service.hub
     serial = service.transport.nextSerial()
     self.caller = caller
     hasDialect = choice != nil
     let choice = choice ?? DialectChoice(.transportWS)
     authorization = choice.authorization
-    machine = SessionMachines.machine(choice.dialect, hub.node.limits, at: hub.loop.now)
+    machine = SessionMachines.machine(choice.dialect, service.node.limits, at: service.loop.now)
   }
 
   /// One operation, whose results are a streamed response.
   init(_ service: GraphQLService, streaming media: HTTPStreamMedia, _ continuity: Continuity, _ caller: Caller) {
     self.service = service
-    hub = service.hub
     serial = service.transport.nextSerial()
     self.caller = caller
     hasDialect = true
     machine = HTTPStreamMachine(
-      media, continuity: continuity, heartbeatInterval: hub.node.limits.streamHeartbeatInterval,
-      positionInterval: hub.node.limits.positionInterval, at: hub.loop.now)
+      media, continuity: continuity, heartbeatInterval: service.node.limits.streamHeartbeatInterval,
+      positionInterval: service.node.limits.positionInterval, at: service.loop.now)
   }
 
   /// An event stream that operations share.
   init(sharedStreamOf service: GraphQLService) {
     self.service = service
-    hub = service.hub
     serial = service.transport.nextSerial()
     caller = Caller(nil)
     hasDialect = true
-    machine = SessionMachines.sharedStream(hub.node.limits, at: hub.loop.now)
+    machine = SessionMachines.sharedStream(service.node.limits, at: service.loop.now)
   }
 
   /// The socket; nil on a streamed response, and once it has closed.
@@ -98,16 +94,16 @@ final class GraphQLSession {
 
   /// Begins the operation of a streamed response.
   func begin(_ stream: HTTPStream, _ request: GraphQLRequest) {
-    begin(stream, [StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: hub.feed.cursor)])
+    begin(stream, [StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: service.feed.cursor)])
   }
 
   /// Begins a streamed response and the operations that wait for it.
   func begin(_ stream: HTTPStream, _ waiting: [StreamRegistry.Waiting]) {
     outlet = .stream(stream)
-    stream.follow(self)
-    hub.sessions[ObjectIdentifier(self)] = self
+    stream.follow(drained: { self.drained() }, closed: { self.ended() })
+    service.sessions[ObjectIdentifier(self)] = self
     expire(at: caller.deadline)
-    step { [self] in $0.accept(payload: nil, at: hub.loop.now, actions: &$1) }
+    step { [self] in $0.accept(payload: nil, at: service.loop.now, actions: &$1) }
     for operation in waiting {
       if stream.token == nil {
         start(HTTPStreamMachine.number, operation.id, operation.request)
@@ -138,7 +134,8 @@ final class GraphQLSession {
       case .stream(let stream): stream.send(text)
       case .none, .ended: break
       }
-    case .tellPosition: step { [self] in $0.sendPosition(hub.feed.position(of: self), at: hub.loop.now, actions: &$1) }
+    case .tellPosition:
+      step { [self] in $0.sendPosition(service.feed.position(of: self), at: service.loop.now, actions: &$1) }
     case .violated(let what): noteViolation(what)
     case .close(let close):
       switch outlet {
@@ -164,7 +161,7 @@ final class GraphQLSession {
   /// Acknowledges the connection.
   func accept(_ payload: JSONObject?) {
     authorization = nil
-    step { [self] in $0.accept(payload: payload, at: hub.loop.now, actions: &$1) }
+    step { [self] in $0.accept(payload: payload, at: service.loop.now, actions: &$1) }
   }
 
   /// Ends the session for a rule that the client broke.
@@ -190,10 +187,10 @@ final class GraphQLSession {
     if let timerDeadline, timerDeadline <= deadline { return }
     timer?.cancel()
     timerDeadline = deadline
-    timer = hub.loop.schedule(at: deadline) { [weak self] in
+    timer = service.loop.schedule(at: deadline) { [weak self] in
       guard let self else { return }
       self.timerDeadline = nil
-      self.step { $0.reachedDeadline(at: self.hub.loop.now, actions: &$1) }
+      self.step { $0.reachedDeadline(at: self.service.loop.now, actions: &$1) }
     }
   }
 
@@ -206,16 +203,22 @@ final class GraphQLSession {
   }
 }
 
+extension GraphQLSession: LoopSession {
+  var isSocket: Bool { socket != nil }
+
+  func leave() { end(1001, "The server goes away; come back.") }
+}
+
 extension GraphQLSession: SocketEndpoint {
   func opened(_ socket: WebSocketChannel) {
     outlet = .socket(socket)
-    hub.sessions[ObjectIdentifier(self)] = self
+    service.sessions[ObjectIdentifier(self)] = self
     armTimer()
     if !hasDialect { violated(.subprotocolNotAcceptable) }
   }
 
   func received(text: [UInt8]) {
-    step { [self] in $0.receive(text, at: hub.loop.now, actions: &$1) }
+    step { [self] in $0.receive(text, at: service.loop.now, actions: &$1) }
   }
 
   func received(binary: [UInt8]) {
@@ -239,13 +242,13 @@ extension GraphQLSession: SocketEndpoint {
     expiry?.cancel()
     expiry = nil
     question = nil
-    hub.feed.end(self)
+    service.feed.end(self)
     step { $0.connectionEnded(actions: &$1) }
-    if let token = stream?.token { hub.node.streams.close(token) }
+    if let token = stream?.token { service.node.streams.close(token) }
     outlet = .ended
     let blocked = blockedStreams
     blockedStreams = []
     for resume in blocked { resume() }
-    hub.sessions[ObjectIdentifier(self)] = nil
+    service.sessions[ObjectIdentifier(self)] = nil
   }
 }

@@ -8,11 +8,11 @@ struct SessionNotes: OptionSet {
 extension GraphQLSession {
   /// The client broke a rule or a limit.
   func noteViolation(_ reason: String) {
-    hub.transport.noteViolation(reason, [(.connection, "\(serial)")], isLogged: !notes.insert(.violation).inserted)
+    service.transport.noteViolation(reason, [(.connection, "\(serial)")], isLogged: !notes.insert(.violation).inserted)
   }
 
   /// The client, or one of its subscriptions, was refused for its credentials.
   func noteRefusal(_ message: StaticString) {
-    hub.transport.noteRefusal(message, isLogged: !notes.insert(.refusal).inserted)
+    service.transport.noteRefusal(message, isLogged: !notes.insert(.refusal).inserted)
   }
 }

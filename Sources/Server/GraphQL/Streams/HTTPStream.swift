@@ -31,10 +31,10 @@ final class HTTPStream {
     self.token = token
   }
 
-  /// Has `session` follow the response until it ends.
-  func follow(_ session: GraphQLSession) {
+  /// Names what follows the response until it ends.
+  func follow(drained: @escaping () -> Void, closed: @escaping () -> Void) {
     responder.endsWithPeer = true
-    responder.follow(drained: { session.drained() }, closed: { session.ended() })
+    responder.follow(drained: drained, closed: closed)
   }
 
   /// Bytes the transport has not taken yet.

@@ -1,6 +1,7 @@
 internal import MartletAccess
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
 internal import MartletJSON
 internal import MartletModelSchema
 internal import MartletVocabulary
@@ -39,6 +40,18 @@ final class GraphQLGroup: FeedGroup {
     plan = selection == nil ? prepared.plan : nil
   }
 
+  /// The schema that the group was judged under last, and whether its document is valid there.
+  private var judged: (schema: ServedSchema, isValid: Bool)?
+
+  /// Whether the group's document is a subscription under a schema.
+  func isValid(under served: ServedSchema) -> Bool {
+    if let judged, judged.schema === served { return judged.isValid }
+    let plan = try? served.schema.makePlan(document, operationName: operationName)
+    let isValid = plan?.kind == .subscription
+    judged = (served, isValid)
+    return isValid
+  }
+
   /// Whether payloads are written from the record, without resolvers.
   var needsRecordAlone: Bool { selection != nil }
 
@@ -64,7 +77,7 @@ final class GraphQLGroup: FeedGroup {
     guard let plan = plan ?? (try? node.schema.makePlan(document, operationName: operationName)) else {
       preconditionFailure("a subscription's canonical document can be planned again")
     }
-    let scope = RequestScope(destination: service.hub.feed.destination, identity: identity)
+    let scope = RequestScope(destination: service.feed.destination, identity: identity)
     service.runner.run(plan, coerced: variables, root: root, scope: scope) { completion($0.bytes) }
   }
 

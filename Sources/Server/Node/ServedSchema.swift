@@ -1,0 +1,16 @@
+package import MartletGraphQLExecution
+package import MartletModelSchema
+
+/// What a server serves and what can be replaced while it runs, as one immutable value.
+package final class ServedSchema: Sendable {
+  package let models: ModelSchema
+  package let schema: ExecutableSchema
+  /// Topics that subscription fields listen to, by the field's name.
+  package let topics: [String: String]
+
+  package init(models: ModelSchema, schema: ExecutableSchema, topics: [String: String]) {
+    self.models = models
+    self.schema = schema
+    self.topics = topics
+  }
+}

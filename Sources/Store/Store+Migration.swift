@@ -1,0 +1,31 @@
+internal import MartletRuntime
+
+extension Store {
+  /// Changes the folder to other models while it is open. Models and fields that are there keep their numbers; nothing
+  /// is dropped. Reads and writes go on, each by the models from before or from after.
+  ///
+  /// When it returns, every read and write that begins knows the new models. Returns at once when nothing differs.
+  ///
+  /// - Throws: `migration`, with every reason, or what kept the disk from being written; nothing was changed then.
+  package func migrate(to shapes: [RecordShape], schema name: String) async throws(StoreError) {
+    let isClosed = state.withLock { $0.isClosed }
+    guard !isClosed else { throw StoreError(.closed, "the store is closed") }
+    let result: Result<Catalogued, StoreError> = await withCheckedContinuation { continuation in
+      executor.execute { [self] in
+        do throws(StoreError) {
+          let catalogued = try writer.value.migrate(to: shapes, schema: name)
+          self.catalogued.withLock { $0 = catalogued }
+          // What it holds has the shape of the old models.
+          recent.removeAll()
+          continuation.resume(returning: .success(catalogued))
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    let catalogued = try result.get()
+    for reader in readers {
+      await withCheckedContinuation { continuation in reader.adopt(catalogued) { continuation.resume() } }
+    }
+  }
+}
