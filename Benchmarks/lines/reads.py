@@ -11,7 +11,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness as h
 
-RECORDS, BATCH, SCANS, SAMPLES = 50_000, 100, 10, int(os.environ.get("SAMPLES", "300"))
+RECORDS, BATCH, SCANS = int(os.environ.get("RECORDS", "50000")), 100, 10
+SAMPLES = int(os.environ.get("SAMPLES", "300"))
 SCAN = '{ listReadings(filter: {text: {contains: "nowhere"}}, limit: 100) { items { id } } }'
 BAR = 10
 
@@ -98,17 +99,18 @@ def measure():
     stopping = threading.Event()
     scans = [0]
     try:
-        cursor_socket = Socket(server.port)
         seed(server.port)
-        cursor = cursor_socket.subscribe()
+        cursor = Socket(server.port).subscribe()
         client = Client(server.port)
 
         def three():
+            # A new one each time: this client answers no pings, and an idle one is closed.
+            resuming = Socket(server.port)
             return {
+                "resume": times(lambda n: resuming.subscribe(cursor)),
                 "point": times(lambda n: client.ask('{ getReading(id: "r%d") { id } }' % (n * 37 % RECORDS))),
                 "write": times(lambda n: client.ask(
                     'mutation { createReading(input: {topic: "t", number: %d, text: "w", sent: "x"}) { id } }' % n)),
-                "resume": times(lambda n: cursor_socket.subscribe(cursor)),
             }
 
         def scan():
