@@ -67,6 +67,13 @@ import Testing
     #expect(try APIKeyRing([key]).stillAccepts(before, at: .zero))
     #expect(try !APIKeyRing([key]).stillAccepts(before, at: .seconds(100)))
     #expect(try !APIKeyRing([]).stillAccepts(before, at: .zero))
+    key.expires = .seconds(200)
+    #expect(try APIKeyRing([key]).stillAccepts(before, at: .zero))
+    key.expires = nil
+    #expect(try APIKeyRing([key]).stillAccepts(before, at: .zero))
+    key.expires = .seconds(50)
+    #expect(try !APIKeyRing([key]).stillAccepts(before, at: .zero))
+    key.expires = before.expires
     key.scope.operations = AccessOperation.reads
     #expect(try !APIKeyRing([key]).stillAccepts(before, at: .zero))
   }

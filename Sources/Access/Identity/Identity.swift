@@ -15,6 +15,8 @@ public struct Identity: Sendable, Hashable {
   public var claims: JSONObject
   /// When the identity ends, as time since 1970 by the calendar clock; nil for an identity without an end.
   public var expires: Duration?
+  /// What of the rules' permissions the credentials carry, such as those of an API key for reading only.
+  package var scope = AccessScope.everything
 
   /// An identity with the given parts.
   ///
@@ -42,7 +44,8 @@ public struct Identity: Sendable, Hashable {
 
   /// Text compares by its bytes, because Swift's `==` takes composed and decomposed forms for equal.
   public static func == (left: Identity, right: Identity) -> Bool {
-    left.provider == right.provider && left.expires == right.expires && left.subjectBytes == right.subjectBytes
+    left.provider == right.provider && left.expires == right.expires && left.scope == right.scope
+      && left.subjectBytes == right.subjectBytes
       && left.groups.count == right.groups.count
       && zip(left.groups, right.groups).allSatisfy { Array($0.utf8) == Array($1.utf8) }
       && left.claims == right.claims
@@ -55,6 +58,7 @@ public struct Identity: Sendable, Hashable {
     hasher.combine(groups.map { Array($0.utf8) })
     hasher.combine(claims)
     hasher.combine(expires)
+    hasher.combine(scope)
   }
 
   private var subjectBytes: [UInt8]? { subject.map { Array($0.utf8) } }

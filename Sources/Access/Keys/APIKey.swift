@@ -21,7 +21,9 @@ package struct APIKey: Sendable, Hashable {
 
   /// The identity of a caller that shows the key.
   package var identity: Identity {
-    Identity(provider: .apiKey, subject: name, expires: expires)
+    var identity = Identity(provider: .apiKey, subject: name, expires: expires)
+    identity.scope = scope
+    return identity
   }
 }
 

@@ -48,9 +48,14 @@ package struct APIKeyRing: Sendable, Hashable {
     return .accepted(found)
   }
 
-  /// Whether a key that was accepted still would be: it may have been withdrawn, narrowed or made to expire.
+  /// Whether what a key admitted may continue: not when the key was withdrawn, renamed, given another scope, or made to end
+  /// sooner.
   package func stillAccepts(_ key: APIKey, at now: Duration) -> Bool {
-    find(key.digest, at: now) == .accepted(key)
+    guard case .accepted(let found) = find(key.digest, at: now), found.scope == key.scope,
+      found.name.hasSameBytes(as: key.name)
+    else { return false }
+    guard let end = found.expires else { return true }
+    return key.expires.map { end >= $0 } ?? false
   }
 
   private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {

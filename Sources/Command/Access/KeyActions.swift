@@ -6,7 +6,8 @@ import MartletSockets
 /// The API keys of an access file.
 enum KeyActions {
   static let options: [CommandSpecification.Option] = [
-    .init(name: "file", value: "FILE", help: "the access file; create makes it when it is missing")
+    .init(name: "file", value: "FILE", help: "the access file; create makes it when it is missing"),
+    .init(name: "expires-in", value: "TIME", help: "key create: how long the key is accepted, such as 90d"),
   ]
 
   static func create(_ name: String, _ arguments: ParsedArguments) throws -> ExitCode {
@@ -14,7 +15,12 @@ enum KeyActions {
     guard !name.isEmpty else { throw UsageError("A key needs a name.") }
     var chance = SystemChance.generator()
     let text = Self.key(using: &chance)
-    let key = APIKey(name: name, digest: Digest.sha256(Array(text.utf8)))
+    var key = APIKey(name: name, digest: Digest.sha256(Array(text.utf8)))
+    if let life = try arguments.duration("expires-in") {
+      let seconds = WallClock.sinceEpoch().components.seconds + life.components.seconds
+      guard seconds <= APIKey.farthest else { throw UsageError("--expires-in goes beyond the year 9999.") }
+      key.expires = .seconds(seconds)
+    }
     guard let file = arguments.value("file") else {
       Console.out("Key, shown once:  \(text)\nEntry for \"keys\": \(JSONValue.object(key.entry))")
       return .success

@@ -22,9 +22,9 @@ extension ModelSchema {
   /// What the rules come to for one caller and one model.
   ///
   /// Callers with equal outcomes may share everything that is read for one of them.
-  package func outcome(of number: Int, for identity: Identity, scope: AccessScope = .everything) -> RuleOutcome {
+  package func outcome(of number: Int, for identity: Identity) -> RuleOutcome {
     let model = models[number]
     let isOpen = identity.provider == .system || !hasAccessRules
-    return RuleOutcome(model, identity, scope, isOpen: isOpen)
+    return RuleOutcome(model, identity, isOpen: isOpen)
   }
 }

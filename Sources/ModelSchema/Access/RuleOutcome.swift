@@ -21,8 +21,8 @@ package struct RuleOutcome: Sendable, Hashable {
     var value: JSONValue
   }
 
-  init(_ model: ModelDefinition, _ identity: Identity, _ scope: AccessScope, isOpen: Bool) {
-    let operations = AccessOperation.allCases.filter { scope.contains($0, on: model.name) }
+  init(_ model: ModelDefinition, _ identity: Identity, isOpen: Bool) {
+    let operations = AccessOperation.allCases.filter { identity.scope.contains($0, on: model.name) }
     func outcomes(_ rules: [AccessRule]) -> [AccessOperation: Predicate] {
       var found: [AccessOperation: Predicate] = [:]
       for operation in operations {

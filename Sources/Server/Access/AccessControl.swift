@@ -1,3 +1,4 @@
+package import MartletAccess
 package import MartletJSON
 internal import MartletRuntime
 
@@ -9,21 +10,9 @@ internal import MartletRuntime
 package final class AccessControl: Sendable {
   package enum Mode: Sendable {
     case development
-    case keys([APIKey])
+    case keys(APIKeyRing)
     /// `onConnect` decides alone.
     case program
-  }
-
-  /// One key as the configuration names it.
-  package struct APIKey: Sendable, Hashable {
-    package var name: String
-    /// SHA-256 of the key's text.
-    package var digest: [UInt8]
-
-    package init(name: String, digest: [UInt8]) {
-      self.name = name
-      self.digest = digest
-    }
   }
 
   /// What can be replaced while the server runs, together.
@@ -34,6 +23,8 @@ package final class AccessControl: Sendable {
 
   private let policy: Lock<Policy>
   private let digest: @Sendable ([UInt8]) -> [UInt8]
+  /// Time since 1970, by which keys expire.
+  private let now: @Sendable () -> Duration
   /// Members of a `connection_init` payload, or of AppSync's authorization, that may hold a key; lower case.
   private let members: [String]
   private let memberNames: [String]
@@ -41,15 +32,18 @@ package final class AccessControl: Sendable {
   /// The members looked at by default.
   package static let defaultMembers = ["x-api-key", "Authorization", "authToken"]
 
-  /// `digest` computes SHA-256.
+  /// - Parameters:
+  ///   - digest: computes SHA-256.
+  ///   - now: time since 1970.
   package init(
     _ mode: Mode, origins: OriginCheck, members: [String] = AccessControl.defaultMembers,
-    digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+    digest: @escaping @Sendable ([UInt8]) -> [UInt8], now: @escaping @Sendable () -> Duration = WallClock.sinceEpoch
   ) {
     self.members = members.map { $0.lowercased() }
     memberNames = members
     policy = Lock(Policy(mode: mode, origins: origins))
     self.digest = digest
+    self.now = now
   }
 
   private var mode: Mode { policy.withLock { $0.mode } }
@@ -72,7 +66,7 @@ package final class AccessControl: Sendable {
   /// by `isGood`.
   ///
   /// - Returns: false, with nothing changed, for a server whose access is not by API keys.
-  package func replace(keys: [APIKey], origins: Set<String>?) -> Bool {
+  package func replace(keys: APIKeyRing, origins: Set<String>?) -> Bool {
     policy.withLock { policy in
       guard case .keys = policy.mode else { return false }
       policy = Policy(mode: .keys(keys), origins: OriginCheck(.origins(origins)))
@@ -87,7 +81,10 @@ package final class AccessControl: Sendable {
     case .program: return .program
     case .keys(let keys):
       guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return nil }
-      return Self.find(digest(Array(given.utf8)), in: keys).map { .key($0) }
+      switch keys.find(digest(Array(given.utf8)), at: now()) {
+      case .accepted(let key): return .key(key)
+      case .expired, .unknown: return nil
+      }
     }
   }
 
@@ -103,7 +100,7 @@ package final class AccessControl: Sendable {
   /// Whether what admitted a client would still do so.
   package func isGood(_ grant: Grant) -> Bool {
     switch (grant, mode) {
-    case (.key(let key), .keys(let keys)): Self.find(key.digest, in: keys) != nil
+    case (.key(let key), .keys(let keys)): keys.stillAccepts(key, at: now())
     case (.development, .development), (.key, .development), (.program, .program): true
     case (.development, .keys), (.development, .program), (.key, .program), (.program, .keys), (.program, .development):
       false
@@ -122,16 +119,5 @@ package final class AccessControl: Sendable {
   private static func bearer(_ header: String) -> String? {
     let prefix = "bearer "
     return header.lowercased().hasPrefix(prefix) ? String(header.dropFirst(prefix.count)) : header
-  }
-
-  /// Looks at every key and every byte, whatever it finds.
-  private static func find(_ digest: [UInt8], in keys: [APIKey]) -> APIKey? {
-    var found: APIKey?
-    for key in keys {
-      var difference: UInt8 = key.digest.count == digest.count ? 0 : 1
-      for (a, b) in zip(key.digest, digest) { difference |= a ^ b }
-      if difference == 0 { found = key }
-    }
-    return found
   }
 }

@@ -1,15 +1,21 @@
+internal import MartletAccess
 internal import MartletJSON
 
 /// The access configuration: a JSON file that names API keys by their SHA-256.
 ///
 /// ```json
 /// {
-///   "keys": [ { "name": "departure board", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" } ],
+///   "keys": [
+///     { "name": "departure board", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" },
+///     { "name": "visitor", "sha256": "…", "expires": 1893456000 }
+///   ],
 ///   "origins": [ "https://board.example" ]
 /// }
 /// ```
+///
+/// `expires` is in seconds since 1970; a key without it is accepted until it is removed from the file.
 public struct AccessFile: Sendable {
-  let keys: [AccessControl.APIKey]
+  let keys: APIKeyRing
   /// Origins whose pages may use the server; nil for any.
   let origins: Set<String>?
 
@@ -38,17 +44,24 @@ public struct AccessFile: Sendable {
     guard let list = root["keys"]?.array, !list.isEmpty else {
       throw Malformed(description: "The access file has no \"keys\", so every request would be refused.")
     }
-    var keys: [AccessControl.APIKey] = []
+    var keys: [APIKey] = []
     for (index, entry) in list.enumerated() {
-      guard let name = entry["name"]?.string, !name.isEmpty else {
-        throw Malformed(description: "keys[\(index)] has no \"name\".")
+      do {
+        keys.append(try APIKey(entry))
+      } catch {
+        throw Malformed(description: "keys[\(index)] \(error.description).")
       }
-      guard let digest = entry["sha256"]?.string.flatMap(Self.bytes), digest.count == 32 else {
-        throw Malformed(description: "keys[\(index)] (\(name)) needs \"sha256\": 64 hexadecimal digits.")
+      guard keys[index].scope == .everything else {
+        // Ignoring it would give the key more than its entry says.
+        throw Malformed(
+          description: "keys[\(index)] has \"operations\" or \"models\", which this version does not enforce.")
       }
-      keys.append(AccessControl.APIKey(name: name, digest: digest))
     }
-    self.keys = keys
+    do {
+      self.keys = try APIKeyRing(keys)
+    } catch {
+      throw Malformed(description: "In \"keys\", \(error.description).")
+    }
     if let listed = root["origins"], !listed.isNull {
       guard let origins = listed.array?.map(\.string), !origins.contains(nil) else {
         throw Malformed(description: "\"origins\" must be a list of strings such as \"https://board.example\".")
@@ -62,16 +75,5 @@ public struct AccessFile: Sendable {
     } else {
       origins = nil
     }
-  }
-
-  private static func bytes(_ hexadecimal: String) -> [UInt8]? {
-    let digits = Array(hexadecimal.utf8)
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
-      bytes.append(byte)
-    }
-    return bytes
   }
 }

@@ -17,7 +17,7 @@ struct Caller: Sendable {
     identity =
       switch grant {
       case .development: .system
-      case .key(let key): Identity(provider: .apiKey, subject: key.name)
+      case .key(let key): key.identity
       case .program, nil: .guest
       }
   }
@@ -88,7 +88,7 @@ final class Admission {
       host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: peerIsLoopback)
     if let refusal { return .refused(.error(403, refusal.rawValue, "FORBIDDEN", note: .violation)) }
     let grant = access.grant(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
-    let caller = Caller(grant)
+    let caller = limited(Caller(grant))
     switch rule {
     case .open, .sameOrigin: return .admitted(caller)
     case .keyed, .identified: break
@@ -112,7 +112,15 @@ final class Admission {
 
   /// The caller that shows its credentials in a message's payload; nil when they are not accepted.
   func caller(payload: JSONObject?) -> Caller? {
-    access.grant(payload: payload).map { Caller($0) }
+    access.grant(payload: payload).map { limited(Caller($0)) }
+  }
+
+  /// The caller with the end of its identity as its deadline.
+  private func limited(_ caller: Caller) -> Caller {
+    guard let expires = caller.identity.expires else { return caller }
+    var caller = caller
+    caller.deadline = loop.now + (expires - calendar.sinceEpoch())
+    return caller
   }
 
   // MARK: Asking the program

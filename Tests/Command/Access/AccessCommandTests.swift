@@ -109,7 +109,7 @@ import Testing
       """
       echo '{"origins":["https://board.example"]}' > access.json
       martlet access key create board --file access.json > one.txt
-      martlet access key create guest --file access.json > two.txt
+      martlet access key create guest --expires-in 1d --file access.json > two.txt
       martlet access key list --file access.json
       martlet access key revoke board --file access.json > three.txt
       martlet access key list --file access.json
@@ -121,7 +121,7 @@ import Testing
     let lines = result.output.split(separator: "\n")
     #expect(lines.count == 5)
     #expect(lines.first == "board\tnever expires")
-    #expect(lines.dropFirst().first?.hasPrefix("guest\tnever expires") ?? false)
+    #expect(lines.dropFirst().first?.hasPrefix("guest\texpires 20") ?? false)
     #expect(lines.suffix(2) == ["1", "1"])
   }
 

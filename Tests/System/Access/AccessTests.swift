@@ -1,5 +1,8 @@
+import MartletAccess
 import MartletJSON
+import MartletRuntime
 import MartletServer
+import MartletSockets
 import Testing
 
 /// Who may use a server, and what happens to everybody else.
@@ -67,6 +70,31 @@ import Testing
       let stranger = try await RawSocket.open(port: server.port)
       stranger.send(#"{"type":"connection_init","payload":{"x-api-key":"guess"}}"#)
       #expect(await stranger.closeCode() == 4403)
+    }
+  }
+
+  @Test func `a key is refused from its end on, and a socket that it opened is closed then`() async throws {
+    let now = WallClock.sinceEpoch().components.seconds
+    let entries = [("old", now - 1), ("short", now + 2)].map { name, end in
+      APIKey(name: name, digest: Digest.sha256(Array(name.utf8)), expires: .seconds(end)).entry.description
+    }
+    let access = try AccessFile(#"{"keys":[\#(entries.joined(separator: ","))]}"#)
+    try await Served.with(Self.schema, { $0.access = .keys(access) }) { server in
+      let old = try await HTTPRequest.graphql(Self.query, port: server.port, headers: [("x-api-key", "old")])
+      #expect(old.status == 401)
+      let socket = try await RawSocket.open(port: server.port, headers: [("x-api-key", "short")])
+      socket.send(#"{"type":"connection_init"}"#)
+      #expect(try await socket.message()["type"] == "connection_ack")
+      #expect(await socket.closeCode() == 4403)
+      let short = try await HTTPRequest.graphql(Self.query, port: server.port, headers: [("x-api-key", "short")])
+      #expect(short.status == 401)
+    }
+  }
+
+  @Test func `a key with a scope is refused as long as scopes are not enforced`() {
+    let digest = String(repeating: "0", count: 64)
+    #expect(throws: AccessFile.Malformed.self) {
+      try AccessFile(#"{"keys":[{"name":"a","sha256":"\#(digest)","operations":["read"]}]}"#)
     }
   }
 

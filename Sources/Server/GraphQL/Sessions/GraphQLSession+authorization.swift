@@ -47,7 +47,9 @@ extension GraphQLSession {
       }
     let request = ConnectionRequest(payload: payload, dialect: dialect)
     question = service.transport.admission.ask(request, caller) { [weak self] in self?.answered($0) }
-    if question == nil { accept(nil) }
+    guard question == nil else { return }
+    expire(at: caller.deadline)
+    accept(nil)
   }
 
   private func answered(_ outcome: Admission.Outcome) {
