@@ -137,6 +137,9 @@ let examples: [Target] = [
   .executableTarget(
     name: "DepartureBoard", dependencies: ["Martlet", "MartletServer"], path: "Examples/DepartureBoard",
     exclude: ["Data", "schema.graphql", "run"], sources: ["Sources"], swiftSettings: strict),
+  // The Swift of the README, as it stands there.
+  .executableTarget(
+    name: "TodoWatcher", dependencies: ["Martlet"], path: "Examples/TodoWatcher/Sources", swiftSettings: strict),
   .executableTarget(
     name: "HandWritten", dependencies: ["MartletServer"], path: "Examples/HandWritten/Sources",
     swiftSettings: strict),
@@ -192,7 +195,7 @@ let suites: [Target] = [
   suite(
     "Command",
     martlet("Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers")
-      + ["Martlet", "MartletCommand"]),
+      + ["Martlet", "MartletCommand", "TodoWatcher"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),

@@ -13,6 +13,14 @@ enum FlightDocuments {
     }
     """
 
+  static let around = """
+    query Around($origin: ID!, $from: String!, $to: String!) {
+      flightsByOrigin(origin: $origin, scheduled: {between: [$from, $to]}, limit: 1000) {
+        items { id carrier number destination scheduled status delay departed }
+      }
+    }
+    """
+
   static func isAnnouncement(_ step: Timeline.Step) -> Bool { step.status == .scheduled }
 
   /// The variables that write a step.

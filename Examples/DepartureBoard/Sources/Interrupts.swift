@@ -3,10 +3,10 @@ import Foundation
 
 /// Ctrl-C and a polite kill, as a sequence in place of their default effect.
 enum Interrupts {
-  static func sequence() -> AsyncStream<Int32> {
+  static func sequence(_ numbers: [Int32] = [SIGINT, SIGTERM]) -> AsyncStream<Int32> {
     AsyncStream { continuation in
       let sources = Sources(
-        [SIGINT, SIGTERM].map { number in
+        numbers.map { number in
           signal(number, SIG_IGN)
           let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
           source.setEventHandler { continuation.yield(number) }

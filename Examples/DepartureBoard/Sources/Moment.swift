@@ -29,6 +29,16 @@ struct Moment: Comparable, Hashable, CustomStringConvertible {
   /// The hour and minute, for a board in New York in winter.
   var localClock: String { clock((((minutes - 300) % 1_440) + 1_440) % 1_440) }
 
+  /// `Tue 1 Jan`, in New York in winter.
+  var localDay: String {
+    let days = Int((Double(minutes - 300) / 1_440).rounded(.down))
+    let (_, month, day) = Self.date(days: days)
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    // 1970-01-01 was a Thursday.
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][((days % 7) + 7) % 7]
+    return "\(weekday) \(day) \(months[month - 1])"
+  }
+
   private func clock(_ minute: Int) -> String { "\(Self.padded(minute / 60, 2)):\(Self.padded(minute % 60, 2))" }
 
   private static func padded(_ number: Int, _ width: Int) -> String {

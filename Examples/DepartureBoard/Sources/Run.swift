@@ -25,7 +25,8 @@ enum Run {
 
   /// Watches until interrupted, or enough events were seen.
   static func board(_ options: Options) async throws {
-    try await watch(options, client: try client(options.url), beside: { _ in })
+    let footer = [options.url, subscribeLine(options, port: nil)]
+    try await watch(options, client: try client(options.url), footer: footer, beside: { _, _ in })
   }
 
   /// All in one process.
@@ -44,12 +45,25 @@ enum Run {
       url = "ws://127.0.0.1:\(server.port)/graphql"
     }
     let client = try client(url)
-    try await watch(options, client: client) { screen in
-      try await write(Replay(client: client, steps: steps), pace: Pace(speed: options.speed)) { done in
-        await screen.show(replayed: done, of: steps.count)
+    let footer = [
+      "http://127.0.0.1:\(server.port)/graphql   kill -9 \(getpid()), then run it again: nothing will be missing",
+      subscribeLine(options, port: server.port),
+    ]
+    try await watch(options, client: client, footer: footer) { viewer, screen in
+      let replay = Replay(client: client, steps: steps)
+      let before = try await replay.progress()
+      if before > 0 { try await viewer.fill(around: steps[before - 1].moment) }
+      try await write(replay, pace: Pace(speed: options.speed)) { done in
+        await screen.show(replayed: done, of: steps.count, at: done > 0 ? steps[done - 1].moment : nil)
       }
     }
     await server.stop()
+  }
+
+  /// What follows the same flights in a second terminal.
+  private static func subscribeLine(_ options: Options, port: Int?) -> String {
+    let url = port.map { "localhost:\($0)" } ?? options.url
+    return "martlet subscribe \(url) 'subscription { departures(origin: \"\(options.airport)\") { id status delay } }'"
   }
 
   private static func server(_ options: Options) async throws -> GraphQLServer {
@@ -58,10 +72,19 @@ enum Run {
     configuration.data = .folder(options.data)
     configuration.access = .development
     configuration.port = options.port
+    // The board has the terminal to itself.
+    configuration.log = options.action == .run ? .silent : .standardError(level: .warning)
     let server = try GraphQLServer(configuration)
     // Before anybody is served: the tables are there when the first query comes.
     try await TableLoader.load(files, into: server)
-    try server.start()
+    do {
+      try server.start()
+    } catch {
+      guard error.code == .network else { throw error }
+      let other = options.port + 1
+      throw Options.Wrong(
+        description: "\(error.description). Another port: make run PORT=\(other), or --port 0 for a free one.")
+    }
     return server
   }
 
@@ -95,15 +118,17 @@ enum Run {
 
   /// Follows the board, with some other work beside it, until interrupted or done.
   private static func watch(
-    _ options: Options, client: GraphQLClient, beside work: @escaping @Sendable (Screen) async throws -> Void
+    _ options: Options, client: GraphQLClient, footer: [String],
+    beside work: @escaping @Sendable (Viewer, Screen) async throws -> Void
   ) async throws {
-    let screen = Screen(airport: options.airport)
+    let screen = Screen(airport: options.airport, names: try DataFiles(folder: options.files).names())
     let viewer = Viewer(client: client, airport: options.airport, screen: screen)
     let history = try options.history.map { try History($0) }
     let stream = viewer.subscribe(from: history?.last)
     let saysReady = history != nil
     let telling = Task { await viewer.tell(stream.states) }
     let stopping = Task { for await _ in Interrupts.sequence() { stream.cancel() } }
+    let resizing = Task { for await _ in Interrupts.sequence([SIGWINCH]) { await screen.resize() } }
     let drawing = Task {
       while !Task.isCancelled {
         await screen.draw()
@@ -115,25 +140,27 @@ enum Run {
       do {
         try await stream.ready()
         if saysReady { FileHandle.standardError.write(Data("The board is ready.\n".utf8)) }
-        try await work(screen)
+        try await work(viewer, screen)
       } catch  where !(error is CancellationError) {
         stream.cancel()
         throw error
       }
     }
-    await screen.open()
+    await screen.open(footer: footer)
     let result: Result<Viewer.Seen, any Error>
     do {
       result = .success(try await viewer.follow(stream, history: history, limit: options.events))
     } catch {
       result = .failure(error)
     }
-    for task in [telling, stopping, drawing] { task.cancel() }
+    for task in [telling, stopping, resizing, drawing] { task.cancel() }
     working.cancel()
     await screen.close()
     try await finish(working)
     let seen = try result.get()
-    say("\(seen.events) events, \(seen.gaps) gaps, last cursor \(seen.last?.description ?? "none").")
+    say(
+      "\(seen.events) \(seen.events == 1 ? "event" : "events"), \(seen.gaps) \(seen.gaps == 1 ? "gap" : "gaps"), last cursor \(seen.last?.description ?? "none")."
+    )
   }
 
   /// Writes a line at once, also into a pipe.

@@ -3,22 +3,24 @@ import Foundation
 /// The terminal, or the pipe in its place: a terminal is redrawn, a pipe gets one line an event.
 actor Screen {
   private var board: Board
+  private var frame = Board.Frame()
   private let isTerminal: Bool
-  private var isDirty = true
-  private var state = "connecting"
-  private var replayed = 0
-  private var total = 0
+  private let colors: Bool
+  private var drawn: [String] = []
+  private var size = TerminalSize.current()
 
-  init(airport: String) {
-    let rows = Int(ProcessInfo.processInfo.environment["LINES"] ?? "") ?? 24
-    board = Board(airport: airport, height: max(4, rows - 8))
+  init(airport: String, names: Names) {
+    board = Board(airport: airport, names: names)
     isTerminal = isatty(STDOUT_FILENO) == 1
+    colors = (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
   }
 
   var events: Int { board.events }
   var gaps: Int { board.gaps }
 
-  func open() {
+  /// - Parameter footer: what stands at the bottom.
+  func open(footer: [String]) {
+    frame.footer = footer
     if isTerminal { write("\u{1B}[?1049h\u{1B}[?25l") }
   }
 
@@ -28,45 +30,51 @@ actor Screen {
   }
 
   func show(_ line: Board.Line) {
-    board.show(line)
-    isDirty = true
+    board.show(line, now: .now)
     if !isTerminal { write(line.text + "\n") }
+  }
+
+  func fill(_ lines: [Board.Line]) {
+    for line in lines { board.fill(line) }
   }
 
   func showGap(_ reason: String) {
     board.showGap()
-    isDirty = true
     if !isTerminal { write("gap: \(reason)\n") }
   }
 
-  func show(state: String) {
-    self.state = state
-    isDirty = true
+  func show(state: String) { frame.state = state }
+
+  func show(replayed: Int, of total: Int, at moment: Moment?) {
+    frame.replayed = replayed
+    frame.total = total
+    if let moment { board.advance(to: moment) }
   }
 
-  func show(replayed: Int, of total: Int) {
-    self.replayed = replayed
-    self.total = total
-    isDirty = true
+  /// The terminal has another size (SIGWINCH).
+  func resize() {
+    size = TerminalSize.current()
+    drawn = []
   }
 
   /// Draws what has changed; called some times a second.
   func draw() {
-    guard isTerminal, isDirty else { return }
-    isDirty = false
-    let lines = board.rendered(replayed: replayed, of: total, state: state)
-    write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K\r\n" }.joined() + "\u{1B}[J")
+    guard isTerminal else { return }
+    let lines = board.rendered(frame, size: size, colors: colors, now: .now)
+    guard lines != drawn else { return }
+    drawn = lines
+    // No line feed after the last line: it would scroll.
+    write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
   }
 
   private func write(_ text: String) {
-    FileHandle.standardOutput.write(Data(text.utf8))
+    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
   }
 }
 
 extension Board.Line {
   /// The line for a pipe.
   var text: String {
-    "\(scheduled?.localClock ?? "--:--")  \(flight)  \(destination)  \(status.lowercased())"
-      + (delay.map { $0 > 0 ? " +\($0) min" : "" } ?? "") + "  \(cursor)"
+    "\(scheduled?.localClock ?? "--:--")  \(flight)  \(destination)  \(Board.status(of: self))  \(cursor)"
   }
 }

@@ -42,12 +42,23 @@ struct Viewer {
   }
 
   static func line(_ event: JSONObject, cursor: Cursor?) -> Board.Line {
-    Board.Line(
-      flight: "\(event["carrier"]?.string ?? "") \(event["number"]?.int ?? 0)",
-      destination: event["destination"]?.string ?? "",
-      scheduled: event["scheduled"]?.string.flatMap { Moment(String($0.prefix(19)) + "Z") },
-      status: event["status"]?.string ?? "", delay: event["delay"]?.int.map { Int($0) },
-      cursor: cursor?.description ?? "")
+    func moment(_ field: String) -> Moment? { event[field]?.string.flatMap { Moment(String($0.prefix(19)) + "Z") } }
+    return Board.Line(
+      id: event["id"]?.string ?? "", carrier: event["carrier"]?.string ?? "", number: event["number"]?.int ?? 0,
+      destination: event["destination"]?.string ?? "", scheduled: moment("scheduled"),
+      status: event["status"]?.string.flatMap { Timeline.Status(rawValue: $0) },
+      delay: event["delay"]?.int.map { Int($0) }, departed: moment("departed"), cursor: cursor?.description ?? "")
+  }
+
+  /// The flights around a moment of the replay as the server has them, for a board that begins in the middle of the week.
+  func fill(around moment: Moment) async throws {
+    let variables: JSONObject = [
+      "origin": .string(airport), "from": .string((moment + -Timeline.announcement).description),
+      "to": .string((moment + Timeline.announcement).description),
+    ]
+    let response = try await client.query(FlightDocuments.around, variables: variables, as: JSONValue.self)
+    let flights = response.data?["flightsByOrigin"]?["items"]?.array ?? []
+    await screen.fill(flights.compactMap { $0.object.map { Self.line($0, cursor: nil) } })
   }
 
   /// Tells the screen how the connection is doing.

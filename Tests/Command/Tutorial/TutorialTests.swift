@@ -38,16 +38,18 @@ import Testing
       script += block.replacingOccurrences(of: "kill -9 %1", with: "kill -9 %1; wait %1 || true") + "\n"
       if block.contains("> server.log") { script += wait("Serving", "server.log") }
       if block.contains("2> watch.log") { script += wait("Subscribed", "watch.log") }
-      if block.contains("kill -9 %1"), document.contains("watch.log") {
-        script += "until [ $(grep -c Subscribed watch.log) -ge 2 ]; do sleep 0.05; done\n"
-      }
-      if block.contains("import localhost") { script += "wait %2 || true\n" }
     }
     return script.replacingOccurrences(of: "8090", with: "\(port)")
   }
 
   private static func wait(_ text: String, _ file: String) -> String {
     "for i in $(seq 400); do grep -q \(text) \(file) 2>/dev/null && break; sleep 0.05; done; grep -q \(text) \(file)\n"
+  }
+
+  /// The blocks of a document as they stand, in a shell with job control as a person's has it.
+  static func pasted(_ document: String, port: Int) -> String {
+    let text = FencedBlocks(document).texts("sh").joined(separator: "\n")
+    return "set -m\n" + text.replacingOccurrences(of: "8090", with: "\(port)") + "\n"
   }
 
   private func run(_ document: String) async throws -> (ShellRun, URL) {
@@ -58,9 +60,12 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(2)))
-  func `the tutorial's commands work, one after the other`() async throws {
-    let (result, folder) = try await run("README.md")
+  func `the tutorial works pasted as a whole`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("readme-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
+    let script = Self.pasted(try Self.document("README.md"), port: try await Self.freePort())
+    let result = try await ShellRun.bash(script, in: folder)
     #expect(result.status == 0, "\(result.errors.suffix(800))\n\(result.output.suffix(800))")
     #expect(result.output.contains("todo.graphql is good: 1 model"))
     #expect(result.output.contains("\"text\": \"Buy tea\""))
@@ -82,7 +87,8 @@ import Testing
   func `every Swift snippet of a document is part of a file that is compiled`(document: String) throws {
     var sources: [[Substring]] = []
     for folder in [
-      "Examples/HandWritten/Sources", "Tests/Command/Snippets", "Tests/Generator/Snippets", "Tests/Client/Snippets",
+      "Examples/HandWritten/Sources", "Examples/TodoWatcher/Sources", "Tests/Command/Snippets",
+      "Tests/Generator/Snippets", "Tests/Client/Snippets",
     ] {
       let url = Self.root.appendingPathComponent(folder)
       for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
@@ -100,23 +106,25 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `the tutorial's Swift sees what is written`() async throws {
+  func `the tutorial's Swift is a whole program that prints what is written`() async throws {
+    #expect(
+      FencedBlocks(try Self.document("README.md")).texts("swift")
+        == [try Self.document("Examples/TodoWatcher/Sources/Watch.swift").trimmingCharacters(in: .newlines)])
     var configuration = ServerConfiguration(schema: "type Todo @model { id: ID! text: String! }")
     configuration.access = .development
     configuration.log = .silent
     let server = try GraphQLServer(configuration)
     try server.start()
-    let url = try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql"))
-    let client = try GraphQLClient(url: url)
-    let (told, tell) = AsyncStream.makeStream(of: String.self)
-    async let watching: Void = WatchTodos.watch(url, until: 1) { tell.yield($0) }
-    var iterator = told.makeAsyncIterator()
-    #expect(await iterator.next() == "ready")
-    let answer = try await client.mutate(
-      "mutation { createTodo(input: {text: \"Tea\"}) { id } }", as: JSONValue.self)
-    #expect(answer.errors.isEmpty)
-    #expect(await iterator.next() == "Tea")
-    try await watching
+    let run = try await ShellRun.bash(
+      """
+      cd "$(mktemp -d)"
+      stdbuf -oL TodoWatcher ws://127.0.0.1:\(server.port)/graphql > out & watcher=$!
+      until grep -q Watching out; do sleep 0.05; done
+      martlet mutate 127.0.0.1:\(server.port) 'mutation { createTodo(input: {text: "Tea"}) { id } }' > answer
+      until grep -q Tea out; do sleep 0.05; done
+      kill $watcher; cat out
+      """)
+    #expect(run.output == "Watching.\nTea\n", "\(run.errors)")
     await server.stop()
   }
 }
