@@ -84,8 +84,14 @@ package struct ModelSchema: Sendable {
   /// Model directives are checked as any directive is: place, arguments, types. The written document alone need not be
   /// a whole schema (it may lack a query root), so a stand-in completes it.
   private static func checkDirectives(_ document: Document, _ prelude: Document) throws(ModelSchemaError) {
+    try checkDirectiveNames(document)
     var whole = document
-    whole.definitions += prelude.definitions
+    // A document may define the scalars itself, as `martlet schema print` writes them.
+    var written: Set<String> = []
+    for case .type(let type) in document.definitions { written.insert(type.name.text) }
+    whole.definitions += prelude.definitions.filter { definition in
+      if case .type(let type) = definition { !written.contains(type.name.text) } else { true }
+    }
     let hasQuery = document.definitions.contains {
       if case .type(let type) = $0 { type.name.text == "Query" } else { false }
     }
@@ -99,6 +105,26 @@ package struct ModelSchema: Sendable {
     } catch {
       throw ModelSchemaError(error.errors)
     }
+  }
+
+  /// A directive that nobody defines and that is nearly one of the models' is a slip of the pen.
+  private static func checkDirectiveNames(_ document: Document) throws(ModelSchemaError) {
+    var known = Prelude.directives.union(["deprecated", "specifiedBy", "oneOf"])
+    for case .directive(let directive) in document.definitions { known.insert(directive.name.text) }
+    var complaints = Complaints()
+    func check(_ directives: [Directive]) {
+      for directive in directives where !known.contains(directive.name.text) {
+        let near = Suggestions.near(directive.name.text, among: known.sorted()).prefix(1).map { "@\($0)" }
+        guard !near.isEmpty else { continue }
+        complaints.add(
+          "Unknown directive '@\(directive.name.text)'.\(Suggestions.text(near))", at: directive.location)
+      }
+    }
+    for case .type(let type) in document.definitions {
+      check(type.directives)
+      for field in type.fields { check(field.directives) }
+    }
+    guard complaints.errors.isEmpty else { throw ModelSchemaError(complaints.errors) }
   }
 
   /// Written subscription fields with `@aws_subscribe`: their arguments equal the record's fields.

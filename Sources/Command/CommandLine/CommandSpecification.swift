@@ -17,6 +17,8 @@ struct CommandSpecification: Sendable {
     let name: String
     let help: String
     var isOptional = false
+    /// The words it can be; empty when anything can be given.
+    var choices: [String] = []
   }
 
   let name: String

@@ -1,73 +1,150 @@
 /// Shell completion, written from the same specifications as the help.
 enum Completion {
+  static let shells = ["bash", "zsh", "fish"]
+
   static func script(for shell: String, commands: [CommandSpecification]) throws(UsageError) -> String {
     switch shell {
     case "bash": bash(commands)
     case "zsh": zsh(commands)
     case "fish": fish(commands)
-    default: throw UsageError("Unknown shell '\(shell)': bash, zsh or fish.")
+    default: throw UsageError(Choices.unknown(shell, among: shells, is: "SHELL"))
     }
+  }
+
+  /// What can stand in one place of a command line.
+  private enum Offer {
+    case words([String])
+    case files
+    case nothing
+  }
+
+  private static func offer(_ option: CommandSpecification.Option) -> Offer {
+    if !option.choices.isEmpty { return .words(option.choices) }
+    let isPath = ["FILE", "DIR", "PATH", "FOLDER", "GLOB"].contains { option.value?.contains($0) == true }
+    return isPath ? .files : .nothing
+  }
+
+  private static func offer(_ operand: CommandSpecification.Operand, _ commands: [CommandSpecification]) -> Offer {
+    if operand.name == HelpCommand.subcommandOperand { return .words(commands.map(\.name)) }
+    if !operand.choices.isEmpty { return .words(operand.choices) }
+    return ["URL", "MODEL", "NAME"].contains(operand.name) ? .nothing : .files
   }
 
   private static func words(_ command: CommandSpecification) -> [String] {
     (command.options + [CommandSpecification.help]).map { "--\($0.name)" }
   }
 
+  // MARK: bash
+
   private static func bash(_ commands: [CommandSpecification]) -> String {
-    var lines = ["_martlet() {", "  local current=${COMP_WORDS[COMP_CWORD]}", "  case ${COMP_WORDS[1]} in"]
-    for command in commands {
-      // The values of an option stand behind its name.
-      for option in command.options where !option.choices.isEmpty {
-        lines.append(
-          "    \(command.name)) [ \"${COMP_WORDS[COMP_CWORD-1]}\" = --\(option.name) ] && { COMPREPLY=($(compgen -W "
-            + "'\(option.choices.joined(separator: " "))' -- \"$current\")); return; } ;;&")
-      }
-      lines.append(
-        "    \(command.name)) COMPREPLY=($(compgen -f -W '\(words(command).joined(separator: " "))' -- \"$current\")) ;;"
-      )
-    }
-    lines += [
-      "    *) COMPREPLY=($(compgen -W '\(commands.map(\.name).joined(separator: " "))' -- \"$current\")) ;;",
-      "  esac", "}", "complete -o filenames -F _martlet martlet",
+    var lines = [
+      "_martlet() {", "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}",
+      "  COMPREPLY=()",
+      "  if [ \"$COMP_CWORD\" -le 1 ]; then", "    " + reply("-W '\(commands.map(\.name).joined(separator: " "))'"),
+      "    return", "  fi", "  case ${COMP_WORDS[1]} in",
     ]
-    return lines.joined(separator: "\n")
+    for command in commands {
+      lines.append("    \(command.name))")
+      // The value of an option stands after its name.
+      let valued = command.options.filter { $0.value != nil }
+      if !valued.isEmpty {
+        lines.append("      case $previous in")
+        for option in valued {
+          let reply =
+            switch offer(option) {
+            case .words(let choices): reply("-W '\(choices.joined(separator: " "))'")
+            case .files: reply("-f")
+            case .nothing: ":"
+            }
+          lines.append("        --\(option.name)) \(reply); return ;;")
+        }
+        lines.append("      esac")
+      }
+      let options = words(command).joined(separator: " ")
+      if let first = command.operands.first, case .words(let choices) = offer(first, commands) {
+        lines.append("      if [ \"$COMP_CWORD\" -eq 2 ]; then")
+        lines.append("        " + reply("-W '\(choices.joined(separator: " ")) \(options)'"))
+        lines += ["        return", "      fi"]
+      }
+      let takesFiles = command.operands.contains { if case .files = offer($0, commands) { true } else { false } }
+      lines.append("      " + reply("\(takesFiles ? "-f " : "")-W '\(options)'") + " ;;")
+    }
+    return (lines + ["  esac", "}", "complete -o filenames -F _martlet martlet"]).joined(separator: "\n")
   }
+
+  private static func reply(_ words: String) -> String { "COMPREPLY=($(compgen \(words) -- \"$current\"))" }
+
+  // MARK: zsh
 
   private static func zsh(_ commands: [CommandSpecification]) -> String {
     var lines = ["#compdef martlet", "_martlet() {", "  if (( CURRENT == 2 )); then", "    _values command \\"]
-    lines += commands.map { "      '\($0.name)[\(quoted($0.summary))]' \\" }
+    lines += commands.map { "      '\($0.name)[\(zshText($0.summary))]' \\" }
     lines += ["    && return", "  fi", "  case $words[2] in"]
     for command in commands {
-      let options = command.options.map {
-        "'--\($0.name)[\(quoted($0.help))]\(Self.values(of: $0))'"
+      var parts = command.options.map { option in
+        let value = option.value.map { ":\(zshText($0)):\(zshAction(offer(option)))" } ?? ""
+        return "'\(option.repeats ? "*" : "")--\(option.name)[\(zshText(option.help))]\(value)'"
       }
-      lines.append("    \(command.name)) _arguments \((options + ["'*:operand:_files'"]).joined(separator: " ")) ;;")
+      parts.append("'--help[\(zshText(CommandSpecification.help.help))]'")
+      for (index, operand) in command.operands.enumerated() {
+        // The first operand is the third word.
+        parts.append("'\(index + 2):\(zshText(operand.name)):\(zshAction(offer(operand, commands)))'")
+      }
+      lines.append("    \(command.name)) _arguments \(parts.joined(separator: " ")) ;;")
     }
     return (lines + ["  esac", "}", "_martlet \"$@\""]).joined(separator: "\n")
   }
 
+  private static func zshAction(_ offer: Offer) -> String {
+    switch offer {
+    case .words(let choices): "(\(choices.joined(separator: " ")))"
+    case .files: "_files"
+    case .nothing: " "
+    }
+  }
+
+  /// Text inside single quotes and a specification's brackets.
+  private static func zshText(_ text: String) -> String {
+    text.reduce(into: "") { escaped, character in
+      switch character {
+      case "\\", "[", "]", ":": escaped += "\\\(character)"
+      case "'": escaped += "'\\''"
+      default: escaped.append(character)
+      }
+    }
+  }
+
+  // MARK: fish
+
   private static func fish(_ commands: [CommandSpecification]) -> String {
     var lines: [String] = []
     for command in commands {
-      lines.append("complete -c martlet -n __fish_use_subcommand -a \(command.name) -d '\(quoted(command.summary))'")
+      lines.append(
+        "complete -c martlet -f -n __fish_use_subcommand -a \(command.name) -d '\(fishText(command.summary))'")
+      let isIn = "__fish_seen_subcommand_from \(command.name)"
       for option in command.options {
-        let choices = option.choices.joined(separator: " ")
-        let value = option.value == nil ? "" : choices.isEmpty ? " -r" : " -x -a '\(choices)'"
+        let value =
+          switch offer(option) {
+          case _ where option.value == nil: ""
+          case .words(let choices): " -x -a '\(choices.joined(separator: " "))'"
+          case .files: " -r -F"
+          case .nothing: " -x"
+          }
+        lines.append("complete -c martlet -n '\(isIn)' -l \(option.name)\(value) -d '\(fishText(option.help))'")
+      }
+      if let first = command.operands.first, case .words(let choices) = offer(first, commands) {
         lines.append(
-          "complete -c martlet -n '__fish_seen_subcommand_from \(command.name)' -l \(option.name)\(value)"
-            + " -d '\(quoted(option.help))'")
+          "complete -c martlet -f -n '\(isIn)' -a '\(choices.joined(separator: " "))' -d '\(fishText(first.name))'")
       }
     }
     return lines.joined(separator: "\n")
   }
 
-  /// What zsh offers behind an option.
-  private static func values(of option: CommandSpecification.Option) -> String {
-    guard let value = option.value else { return "" }
-    return option.choices.isEmpty ? ":\(value):_files" : ":\(value):(\(option.choices.joined(separator: " ")))"
-  }
-
-  private static func quoted(_ text: String) -> String {
-    text.filter { $0 != "'" && $0 != "[" && $0 != "]" && $0 != ":" }
+  /// Text inside single quotes.
+  private static func fishText(_ text: String) -> String {
+    text.reduce(into: "") { escaped, character in
+      if character == "\\" || character == "'" { escaped += "\\" }
+      escaped.append(character)
+    }
   }
 }

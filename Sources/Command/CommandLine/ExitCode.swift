@@ -11,7 +11,7 @@ enum ExitCode: Int32, CaseIterable {
   case unavailable = 69
   /// A file or the data folder could not be read or written (EX_IOERR).
   case io = 74
-  /// The server refuses the credentials (EX_NOPERM).
+  /// The server refuses the credentials, the host or the origin (EX_NOPERM).
   case denied = 77
   /// The server may not be run like this: access is not configured (EX_CONFIG).
   case configuration = 78
@@ -22,10 +22,10 @@ enum ExitCode: Int32, CaseIterable {
     case .success: "done"
     case .failure: "answered with GraphQL errors, or a check failed"
     case .usage: "the command line was not understood"
-    case .badData: "a file's content is wrong"
+    case .badData: "the content of a file or document is wrong"
     case .unavailable: "the server could not be reached, or ended the conversation"
     case .io: "a file or the data folder could not be read or written"
-    case .denied: "the server refuses the credentials"
+    case .denied: "the server refuses the credentials, the host or the origin"
     case .configuration: "access is not configured, or in a way that cannot hold"
     }
   }

@@ -36,7 +36,7 @@ struct ParsedArguments: Sendable {
             throw UsageError("--\(name) needs a value: --\(name) \(valueName).")
           }
           guard option.choices.isEmpty || option.choices.contains(value) else {
-            throw UsageError(Self.unknownValue(value, of: option))
+            throw UsageError(Choices.unknown(value, among: option.choices, is: "--\(option.name)"))
           }
           values[name, default: []].append(value)
         } else {
@@ -55,6 +55,10 @@ struct ParsedArguments: Sendable {
     }
     if operands.count > specification.operands.count {
       throw UsageError("Unexpected operand '\(operands[specification.operands.count])'.\nUSAGE: \(specification.usage)")
+    }
+    for (operand, word) in zip(specification.operands, operands)
+    where !operand.choices.isEmpty && !operand.choices.contains(word) {
+      throw UsageError(Choices.unknown(word, among: operand.choices, is: operand.name))
     }
   }
 
@@ -89,33 +93,9 @@ struct ParsedArguments: Sendable {
   }
 
   private static func unknown(_ name: String, in specification: CommandSpecification) -> String {
-    let near = specification.options.map(\.name).min { distance($0, name) < distance($1, name) }
-    if let near, distance(near, name) <= 2 {
+    if let near = Choices.nearest(name, among: specification.options.map(\.name)) {
       return "Unknown option --\(name). Did you mean --\(near)?"
     }
     return "Unknown option --\(name). 'martlet \(specification.name) --help' lists the options."
-  }
-
-  private static func unknownValue(_ value: String, of option: CommandSpecification.Option) -> String {
-    let text = "--\(option.name) must be one of \(option.choices.joined(separator: ", ")), not '\(value)'."
-    let near = option.choices.min { distance($0, value) < distance($1, value) }
-    guard let near, distance(near, value) <= 3 else { return text }
-    return text + " Did you mean \(near)?"
-  }
-
-  /// Edits from one word to the other (insertions, deletions, substitutions).
-  static func distance(_ left: String, _ right: String) -> Int {
-    let right = Array(right.utf8)
-    var row = Array(0...right.count)
-    for (i, a) in left.utf8.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, b) in right.enumerated() {
-        let substituted = diagonal + (a == b ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substituted, row[j] + 1, diagonal + 1)
-      }
-    }
-    return row[right.count]
   }
 }

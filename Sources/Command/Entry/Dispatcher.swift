@@ -40,8 +40,7 @@ enum Dispatcher {
   /// What to say about a word that is no subcommand.
   static func unknown(_ word: String) -> String {
     let names = Subcommands.specifications.map(\.name)
-    let near = names.min { ParsedArguments.distance($0, word) < ParsedArguments.distance($1, word) }
-    if let near, ParsedArguments.distance(near, word) <= 2 {
+    if let near = Choices.nearest(word, among: names) {
       return "Unknown subcommand '\(word)'. Did you mean '\(near)'?"
     }
     return "Unknown subcommand '\(word)'. 'martlet help' lists them."

@@ -2,7 +2,10 @@
 enum HelpCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "help", summary: "Show this help, or the help of a subcommand.",
-    operands: [.init(name: "SUBCOMMAND", help: "the subcommand to explain", isOptional: true)])
+    operands: [.init(name: subcommandOperand, help: "the subcommand to explain", isOptional: true)])
+
+  /// Completion offers the subcommands for it.
+  static let subcommandOperand = "SUBCOMMAND"
 
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
     guard let name = arguments.operands.first else {
@@ -29,7 +32,7 @@ enum HelpCommand: Subcommand {
 enum CompletionCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "completion", summary: "Print a completion script for a shell.",
-    operands: [.init(name: "SHELL", help: "bash, zsh or fish")],
+    operands: [.init(name: "SHELL", help: "bash, zsh or fish", choices: Completion.shells)],
     examples: [
       ("source <(martlet completion bash)", "completes subcommands and options in this shell"),
       ("martlet completion fish > ~/.config/fish/completions/martlet.fish", "does so in every new fish shell"),

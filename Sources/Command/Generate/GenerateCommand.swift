@@ -20,7 +20,9 @@ enum GenerateCommand: Subcommand {
       .init(
         name: "operations", value: "GLOB", help: "the operation files, such as 'Queries/**/*.graphql'", repeats: true),
       .init(name: "output", value: "PATH", help: "a folder for a file per operation, or one file ending in .swift"),
-      .init(name: "access", value: "LEVEL", help: "internal, package or public"),
+      .init(
+        name: "access", value: "LEVEL", help: "internal, package or public",
+        choices: ["internal", "package", "public"]),
       .init(name: "check", value: nil, help: "write nothing; exit code 1 when something would change"),
       .init(
         name: "operations-from-schema", value: "FOLDER",
@@ -90,8 +92,8 @@ enum GenerateCommand: Subcommand {
   /// `12 files (3 written), 120 lines for 40 selected fields`.
   private static func summary(_ report: GenerateFolder.Report) -> String {
     let files = report.written.count + report.unchanged
-    return "\(files) \(files == 1 ? "file" : "files") (\(report.written.count) written), "
-      + "\(report.lines) lines for \(report.selectedFields) selected fields"
+    return "\(Count.of(files, "file")) (\(report.written.count) written), "
+      + "\(Count.of(report.lines, "line")) for \(Count.of(report.selectedFields, "selected field"))"
   }
 
   /// The folder paths are relative to, and the settings: the file's, then those of the command line.
@@ -153,7 +155,8 @@ enum GenerateCommand: Subcommand {
       try NamedFile.write(file.text, to: path)
       written += 1
     }
-    Console.out("\(files.count) operations, \(written) written to \(folder); files that existed were left alone")
+    Console.out(
+      "\(Count.of(files.count, "operation")), \(written) written to \(folder); files that existed were left alone")
     return .success
   }
 }

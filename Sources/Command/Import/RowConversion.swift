@@ -73,10 +73,8 @@ struct RowConversion {
   }
 
   private static func unknown(_ column: String, as name: String, in target: ImportTarget) -> String {
-    let near = target.fields.map(\.name).min {
-      ParsedArguments.distance($0, name) < ParsedArguments.distance($1, name)
-    }
-    let hint = near.map { ParsedArguments.distance($0, name) <= 3 ? " Did you mean --map \(column)=\($0)?" : "" } ?? ""
+    let near = Choices.nearest(name, among: target.fields.map(\.name))
+    let hint = near.map { " Did you mean --map \(column)=\($0)?" } ?? ""
     return "Column '\(column)' is no field of \(target.model).\(hint) --ignore-unknown leaves such columns out."
   }
 }

@@ -36,10 +36,12 @@ struct OperationInput {
   static let persisted = CommandSpecification.Option(
     name: "persisted", value: nil, help: "name the document by its hash, and send it only when the server asks for it")
 
-  init(_ arguments: ParsedArguments) throws {
+  /// - Parameter kind: what the document's operation must be.
+  init(_ arguments: ParsedArguments, for kind: OperationDocument.Kind) throws {
     url = try Self.url(arguments.operands[0])
     document = try Self.text(arguments.operands[1])
     operationName = arguments.value("operation")
+    try OperationDocument.check(document, operationName: operationName, for: kind)
     headers = try Self.headers(arguments)
     files = try arguments.all("file").map(Self.readFile)
     guard let text = arguments.value("variables") else {

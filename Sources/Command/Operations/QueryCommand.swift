@@ -47,7 +47,7 @@ enum SingleOperation {
   static let compact = CommandSpecification.Option(name: "compact", value: nil, help: "print the response on one line")
 
   static func run(_ arguments: ParsedArguments, isMutation: Bool) async throws -> ExitCode {
-    let input = try OperationInput(arguments)
+    let input = try OperationInput(arguments, for: isMutation ? .mutation : .query)
     let remote = try Remote(
       url: input.url, headers: input.headers, attempts: 0, subscribingBy: .multipart,
       persists: arguments.has("persisted"), trusting: arguments.value(Remote.authorityOption.name))

@@ -4,6 +4,9 @@ import Martlet
 /// A server as the commands see it: the library's client, with failures that have exit codes.
 struct Remote: Sendable {
   let client: GraphQLClient
+  private let url: String
+  private let headers: [(name: String, value: String)]
+  private let authorityFile: String?
 
   static let authorityOption = CommandSpecification.Option(
     name: "cacert", value: "FILE",
@@ -19,6 +22,9 @@ struct Remote: Sendable {
     subscribingBy spoken: SubscriptionProtocol = .transportWS, persists: Bool = false,
     trusting authorityFile: String? = nil
   ) throws {
+    self.url = url
+    self.headers = headers
+    self.authorityFile = authorityFile
     guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is no URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = attempts
@@ -51,7 +57,7 @@ struct Remote: Sendable {
       let response = try await transport.upload(request, files: input.files).value
       return response.object ?? ["data": response]
     } catch {
-      throw Self.failure(error)
+      throw await explain(error)
     }
   }
 
@@ -65,7 +71,7 @@ struct Remote: Sendable {
         : try await client.query(document, variables: variables, operationName: operationName)
       return Self.object(response)
     } catch {
-      throw Self.failure(error)
+      throw await explain(error)
     }
   }
 
@@ -77,10 +83,44 @@ struct Remote: Sendable {
     return object
   }
 
-  /// What to say and how to end after an error of the client.
-  static func failure(_ error: any Error, of spoken: SubscriptionProtocol? = nil) -> CommandFailure {
+  /// What to say and how to end after an error of the client. Where the error leaves open why the server could not be used,
+  /// the server is asked once more, by HTTP: the same cause has the same sentence and exit code over every protocol.
+  func explain(_ error: any Error, of spoken: SubscriptionProtocol? = nil) async -> CommandFailure {
     guard let error = error as? GraphQLClientError else { return CommandFailure(.failure, "\(error)") }
-    if let advice = spoken?.advice(error) { return CommandFailure(.unavailable, "\(error.description)\n\(advice)") }
+    // A mistake in the document has a place; the server has read it.
+    let isOfDocument = error.errors.contains { $0["locations"] != nil }
+    if !isOfDocument, Self.isUnclear(error.code) {
+      let found = await diagnosis()
+      if found.explains(error), let failure = found.failure(url: url) { return failure }
+    }
+    return Self.failure(error, of: spoken)
+  }
+
+  private static func isUnclear(_ code: GraphQLClientError.Code) -> Bool {
+    [
+      .connectFailed, .connectionLost, .connectionClosed, .outcomeUnknown, .unauthorized, .httpStatus,
+      .operationFailed, .protocolMismatch, .invalidResponse, .timeout,
+    ].contains(code)
+  }
+
+  private func diagnosis() async -> Diagnosis {
+    guard var parts = URLComponents(string: url) else { return .answers(status: 0) }
+    let isSecure = ["https", "wss"].contains(parts.scheme?.lowercased())
+    parts.scheme = isSecure ? "https" : "http"
+    let first = parts.string ?? url
+    parts.scheme = isSecure ? "http" : "https"
+    let second = parts.string ?? url
+    let probe = Probe(headers: headers, authorityFile: authorityFile)
+    let hasKey = headers.contains { !["origin", "host"].contains($0.name.lowercased()) }
+    return await Diagnosis.of(
+      await probe.post(first), hasHeaders: hasKey, isSecure: isSecure, url: first, other: { await probe.post(second) })
+  }
+
+  private static func failure(_ error: GraphQLClientError, of spoken: SubscriptionProtocol?) -> CommandFailure {
+    if let advice = spoken?.advice(error) { return CommandFailure(.unavailable, "\(sentence(error))\n\(advice)") }
+    if error.code == .unauthorized {
+      return CommandFailure(.denied, "The server refuses the credentials: \(error.message)")
+    }
     if !error.errors.isEmpty {
       let lines = error.errors.map { error in
         let place = error["locations"]?[0].map { " (\($0["line"]?.int ?? 0):\($0["column"]?.int ?? 0))" } ?? ""
@@ -88,12 +128,29 @@ struct Remote: Sendable {
       }
       return CommandFailure(.failure, lines.joined(separator: "\n"))
     }
-    let text = error.description + (error.recoverySuggestion.map { "\n\($0)" } ?? "")
+    let text = sentence(error) + (advice(error.code).map { "\n\($0)" } ?? "")
     switch error.code {
     case .invalidRequest: return CommandFailure(.usage, text)
-    case .unauthorized: return CommandFailure(.denied, text)
     case .operationFailed, .decodingFailed: return CommandFailure(.failure, text)
     default: return CommandFailure(.unavailable, text)
+    }
+  }
+
+  /// Code, message and close code; causes below are in the message already.
+  private static func sentence(_ error: GraphQLClientError) -> String {
+    var alone = error
+    alone.underlying = nil
+    return alone.description
+  }
+
+  /// What a person at a shell can do about it.
+  private static func advice(_ code: GraphQLClientError.Code) -> String? {
+    if code == .outcomeUnknown {
+      "The mutation may have been executed: read the data before you send it again."
+    } else if code == .connectionLost || code == .timeout {
+      "Run the command again."
+    } else {
+      nil
     }
   }
 }

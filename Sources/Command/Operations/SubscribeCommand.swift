@@ -38,7 +38,7 @@ enum SubscribeCommand: Subcommand {
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
     let spoken = SubscriptionProtocol(arguments)
-    let input = try OperationInput(arguments)
+    let input = try OperationInput(arguments, for: .subscription)
     let limit = try arguments.integer("limit", in: 1...Int.max)
     var cursor: Cursor?
     if let text = arguments.value("resume-from") {
@@ -58,19 +58,23 @@ enum SubscribeCommand: Subcommand {
       input.document, variables: input.variables, operationName: input.operationName, as: JSONValue.self,
       resumingFrom: cursor)
     let watching = Task { await tell(stream.states) }
-    let dialling = Task { await tell(attemptsMade) }
+    // A single attempt that fails is the command's own end, which says why.
+    let dialling = Task { if attempts != 0 { await tell(attemptsMade) } }
     let stopping = Task { await stop(stream, at: Signals.sequence([SIGINT, SIGTERM])) }
     defer {
       watching.cancel()
       dialling.cancel()
       stopping.cancel()
     }
-    return try await print(stream, limit: limit, pretty: arguments.has("pretty"), spoken)
+    do {
+      return try await print(stream, limit: limit, pretty: arguments.has("pretty"))
+    } catch {
+      throw await remote.explain(error, of: spoken)
+    }
   }
 
   private static func print(
-    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, limit: Int?, pretty: Bool,
-    _ spoken: SubscriptionProtocol
+    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, limit: Int?, pretty: Bool
   ) async throws -> ExitCode {
     var last: Cursor?
     var count = 0
@@ -86,9 +90,11 @@ enum SubscribeCommand: Subcommand {
       }
     } catch {
       if let last { Console.error("The last event was \(last); --resume-from \(last) goes on behind it.") }
-      throw Remote.failure(error, of: spoken)
+      throw error
     }
-    if let last { Console.error("Ended after \(count) events; --resume-from \(last) goes on behind the last.") }
+    if let last {
+      Console.error("Ended after \(Count.of(count, "event")); --resume-from \(last) goes on behind the last.")
+    }
     return hasErrors ? .failure : .success
   }
 

@@ -6,7 +6,7 @@ enum SchemaCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "schema", summary: "Print, check or compare schemas.",
     operands: [
-      .init(name: "ACTION", help: "print, check or diff"),
+      .init(name: "ACTION", help: "print, check or diff", choices: ["print", "check", "diff"]),
       .init(name: "FILE", help: "a schema in the type system language, with or without @model types"),
       .init(name: "NEWER", help: "for diff: the newer schema", isOptional: true),
     ],
@@ -26,9 +26,9 @@ enum SchemaCommand: Subcommand {
       return .success
     case ("check", nil):
       let schema = try read(file)
-      let count = schema.models.count
       Console.out(
-        "\(file) is good: \(count) \(count == 1 ? "model" : "models"), \(schema.operations.count) operations.")
+        "\(file) is good: \(Count.of(schema.models.count, "model")), "
+          + "\(Count.of(schema.operations.count, "operation")).")
       return .success
     case ("diff", let newer?):
       let changes = SchemaComparison.changes(from: try read(file).schema, to: try read(newer).schema)

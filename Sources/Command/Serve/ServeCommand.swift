@@ -11,7 +11,7 @@ enum ServeCommand: Subcommand {
       .init(name: "create", value: nil, help: "make a new store in a data folder that holds other files"),
       .init(name: "memory", value: nil, help: "keep data in memory only, in place of --data"),
       .init(name: "port", value: "N", help: "the port (default 8080; 0 takes a free one)"),
-      .init(name: "address", value: "IP", help: "the address to bind (default 127.0.0.1)"),
+      .init(name: "address", value: "IP", help: "the address to bind, or localhost (default 127.0.0.1)"),
       .init(name: "dev", value: nil, help: "open to this machine, without keys, with introspection"),
       .init(name: "access", value: "FILE", help: "the access file that names API keys"),
       .init(name: "tls-certificate", value: "FILE", help: "serve TLS with this certificate chain (PEM)"),
@@ -93,9 +93,13 @@ enum ServeCommand: Subcommand {
     } else {
       configuration.port = 8_080
     }
-    if let address = arguments.value("address") { configuration.address = address }
+    if let address = arguments.value("address") {
+      // The name that everybody gives to this machine is one address of it here.
+      configuration.address = address == "localhost" ? "127.0.0.1" : address
+    }
     switch (arguments.value("tls-certificate"), arguments.value("tls-key")) {
     case (let certificate?, let key?):
+      for file in [certificate, key] { _ = try NamedFile.text(file) }
       configuration.certificate = .init(certificateFile: certificate, keyFile: key)
     case (nil, nil): break
     case (_?, nil), (nil, _?): throw UsageError("TLS needs both --tls-certificate and --tls-key.")
@@ -146,6 +150,7 @@ enum ServeCommand: Subcommand {
   private static func exitCode(_ code: ServerError.Code) -> ExitCode {
     switch code {
     case .schema: .badData
+    case .certificate: .badData
     case .access, .endpoint: .configuration
     case .data, .write: .io
     case .network, .notStartable: .unavailable

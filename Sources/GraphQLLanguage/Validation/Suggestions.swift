@@ -1,12 +1,12 @@
 /// Guesses at what a misspelt name was meant to be.
-enum Suggestions {
+package enum Suggestions {
   /// Longer names are not compared, to bound the work an error can cause.
   static let longestName = 64
   /// More options than this are not looked through.
   static let mostOptions = 1000
 
   /// The options near to `name`, nearest first.
-  static func near(_ name: String, among options: [String]) -> [String] {
+  package static func near(_ name: String, among options: [String]) -> [String] {
     guard name.utf8.count <= longestName, options.count <= mostOptions else { return [] }
     let threshold = name.utf8.count * 2 / 5 + 1
     return options.compactMap { option -> (distance: Int, option: String)? in
@@ -19,7 +19,7 @@ enum Suggestions {
   }
 
   /// ` Did you mean 'a', 'b', or 'c'?`, or nothing when there are no options.
-  static func text(_ options: [String], _ subject: String = "") -> String {
+  package static func text(_ options: [String], _ subject: String = "") -> String {
     let shown = options.prefix(5).map { "'\($0)'" }
     let list: String
     switch shown.count {

@@ -8,15 +8,16 @@ struct DocumentAssembly {
 
   /// The document that the served schema is built from.
   func assemble(_ generator: SchemaGenerator) throws(ModelSchemaError) -> Document {
-    var source = CommonInputs.source + "\n" + generator.types.joined(separator: "\n")
+    // Without models nothing uses the models' inputs.
+    var source = (models.isEmpty ? "" : CommonInputs.source + "\n") + generator.types.joined(separator: "\n")
     for (type, fields) in [
       ("Query", generator.query), ("Mutation", generator.mutation), ("Subscription", generator.subscription),
     ] where !fields.isEmpty {
       source += "\n\(hasType(type) ? "extend " : "")type \(type) { \(fields.joined(separator: "\n")) }"
     }
-    var generated: Document
+    var generated = Document(definitions: [])
     do {
-      generated = try Parser.parse(source, limits: .schema)
+      if !source.isEmpty { generated = try Parser.parse(source, limits: .schema) }
     } catch {
       throw ModelSchemaError([error.graphQLError])
     }
@@ -25,7 +26,7 @@ struct DocumentAssembly {
         if case .scalar(let kind) = field.kind, kind.isAWS { kind.rawValue } else { nil }
       })
     var definitions: [Definition] = written.definitions.map(shown)
-    let used = scalars.union(usedScalars())
+    let used = scalars.union(usedScalars()).filter { !hasType($0) }
     definitions += used.sorted().map { .type(TypeDefinition(name: Name($0), content: .scalar)) }
     definitions += generated.definitions
     generated.definitions = definitions

@@ -104,12 +104,17 @@ public final class GraphQLServer: Sendable {
       throw ServerError(.network, "\(error)")
     }
     let metrics = metrics
+    if let certificate = configuration.certificate {
+      do {
+        tls = try TLSServerContext(certificateFile: certificate.certificateFile, keyFile: certificate.keyFile)
+      } catch {
+        loops.stop()
+        throw ServerError(.certificate, "\(error)")
+      }
+    }
     for loop in loops.loops { bounds.append(LoopBound(LoopServer(node, on: loop, metrics: metrics), on: loop)) }
     for hub in bounds { hub.loop.execute { hub.value.start() } }
     do {
-      if let certificate = configuration.certificate {
-        tls = try TLSServerContext(certificateFile: certificate.certificateFile, keyFile: certificate.keyFile)
-      }
       var options = SocketListener.Options(address: configuration.address, port: configuration.port)
       options.limits.connections = configuration.limits.connections
       options.tls = tls
@@ -173,7 +178,7 @@ public final class GraphQLServer: Sendable {
     do {
       try running.withLock { $0?.tls }?.reload()
     } catch {
-      throw ServerError(.network, "\(error)")
+      throw ServerError(.certificate, "\(error)")
     }
     guard let access, node.access.replace(keys: access.keys, origins: access.origins) else { return }
     for hub in running.withLock({ $0?.hubs ?? [] }) { hub.loop.execute { hub.value.recheckAccess() } }

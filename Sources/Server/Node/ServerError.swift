@@ -8,8 +8,10 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case access
     /// The data folder is locked, newer, damaged, or needs a migration that was not allowed.
     case data
-    /// The address cannot be bound, or the certificate cannot be read.
+    /// The address cannot be bound.
     case network
+    /// The certificate or its key cannot be read.
+    case certificate
     /// The server has been started already, or has been stopped.
     case notStartable
     /// An endpoint of the program's own has a path or a method that cannot be served.

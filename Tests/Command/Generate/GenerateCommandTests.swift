@@ -33,7 +33,7 @@ import Testing
         A.swift is not up to date.
         1
         wrote A.swift
-        1 file (1 written), 18 lines for 1 selected fields
+        1 file (1 written), 18 lines for 1 selected field
         0
         0
 
@@ -43,7 +43,7 @@ import Testing
   @Test(arguments: [
     ("martlet generate", "There is no martlet-generate.json here: name one, or give --schema.\n", 64),
     ("martlet generate --schema none.graphql", "none.graphql: Cannot be read: ", 65),
-    ("martlet generate --schema schema.graphql --access open", "--access must be internal, package or public", 64),
+    ("martlet generate --schema schema.graphql --access open", "--access must be one of internal, package, public", 64),
     ("martlet generate --schema schema.graphql --operations '*.gql'", "No file matches \"*.gql\" in .", 65),
     ("martlet generate --schema schema.graphql --depth 3", "--depth goes with --operations-from-schema.\n", 64),
     ("martlet generate --schema http://127.0.0.1:1/graphql", "", 69),

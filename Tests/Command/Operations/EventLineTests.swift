@@ -38,7 +38,7 @@ import Testing
       name: "query", summary: "", operands: OperationInput.operands, options: OperationInput.options)
     let arguments = try ParsedArguments(
       ["h:1", "{ a }", "--header", "x-api-key: k:1", "--header", "b:", "--variables", #"{"a":[1]}"#], for: options)
-    let input = try OperationInput(arguments)
+    let input = try OperationInput(arguments, for: .query)
     #expect(input.headers.map(\.name) == ["x-api-key", "b"])
     #expect(input.headers.map(\.value) == ["k:1", ""])
     #expect(input.variables == ["a": [1]])

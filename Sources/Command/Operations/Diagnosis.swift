@@ -1,0 +1,96 @@
+import Foundation
+import Martlet
+import MartletRuntime
+
+/// Why a command could not use a server, as one sentence and one exit code for each cause, whatever the protocol.
+enum Diagnosis: Equatable {
+  case unreachable(reason: String)
+  /// The URL says http, the server speaks TLS.
+  case speaksTLS
+  /// The URL says https, the server does not speak TLS.
+  case speaksPlain
+  case certificate(reason: String)
+  case keyNeeded
+  case keyUnknown
+  /// The server refuses the `Host` or `Origin`, or the caller for another reason; its words.
+  case refused(words: String)
+  case unknownPath(words: String?)
+  /// The server answers a plain query: the cause lies in what was asked or in the protocol.
+  case answers(status: Int)
+
+  /// - Parameters:
+  ///   - answer: what a query to the URL came to.
+  ///   - other: what it came to with TLS where the URL has none, and without where it has; asked for when it matters.
+  static func of(
+    _ answer: Probe.Answer, hasHeaders: Bool, isSecure: Bool, url: String, other: () async -> Probe.Answer
+  ) async -> Diagnosis {
+    switch answer {
+    case .response(401, _): return hasHeaders ? .keyUnknown : .keyNeeded
+    case .response(403, let words): return .refused(words: words ?? "HTTP status 403")
+    case .response(404, let words): return .unknownPath(words: words)
+    case .response(let status, _):
+      // A TLS server that answers a plain request says so with a response of its own.
+      guard status == 400, !isSecure, case .response = await other() else { return .answers(status: status) }
+      return .speaksTLS
+    case .failed(let error):
+      switch error.code {
+      case .tls:
+        if case .response = await other() { return .speaksPlain }
+        return .certificate(reason: cause(error, url))
+      case .response where !isSecure:
+        switch await other() {
+        case .response: return .speaksTLS
+        case .failed(let second): return second.code == .tls ? .speaksTLS : .unreachable(reason: cause(error, url))
+        }
+      case .response, .invalidRequest, .resolution, .connect, .timeout, .bodyTooLarge, .other:
+        return .unreachable(reason: cause(error, url))
+      }
+    }
+  }
+
+  /// The last cause in the words of the system, without what was tried.
+  private static func cause(_ error: HTTPExchangeError, _ url: String) -> String {
+    let tried = "POST \(url): "
+    return error.message.hasPrefix(tried) ? String(error.message.dropFirst(tried.count)) : error.message
+  }
+
+  /// Whether it is the cause of the error, and no other thing that is also wrong.
+  func explains(_ error: GraphQLClientError) -> Bool {
+    switch self {
+    case .speaksTLS, .speaksPlain: true
+    // The mutation may have been executed before the server went away.
+    case .unreachable: ![.outcomeUnknown, .operationFailed, .connectionClosed].contains(error.code)
+    case .certificate, .keyNeeded, .keyUnknown, .refused: error.code != .outcomeUnknown
+    case .unknownPath: error.status == 404 || [.httpStatus, .protocolMismatch].contains(error.code)
+    case .answers: false
+    }
+  }
+
+  /// The sentence and the exit code; nil where the server answers, so that the failure itself has to say it.
+  func failure(url: String) -> CommandFailure? {
+    let place = URLComponents(string: url).flatMap { parts in
+      parts.host.map { host in parts.port.map { "\(host):\($0)" } ?? host }
+    }
+    let server = place ?? url
+    switch self {
+    case .unreachable(let reason): return CommandFailure(.unavailable, "No server answers at \(server): \(reason).")
+    case .speaksTLS:
+      return CommandFailure(.unavailable, "The server at \(server) speaks TLS: write https:// before its name.")
+    case .speaksPlain:
+      return CommandFailure(.unavailable, "The server at \(server) does not speak TLS: write http:// before its name.")
+    case .certificate(let reason):
+      return CommandFailure(.unavailable, "The certificate of \(server) is not accepted: \(reason).")
+    case .keyNeeded:
+      return CommandFailure(
+        .denied, "A key is needed: --header x-api-key:KEY. The server refuses requests without one.")
+    case .keyUnknown:
+      return CommandFailure(.denied, "This key is not known to the server, or is no longer.")
+    case .refused(let words): return CommandFailure(.denied, "The server refuses the request: \(words)")
+    case .unknownPath(let words):
+      let path = URLComponents(string: url)?.path ?? ""
+      return CommandFailure(
+        .unavailable, "The server serves nothing at \(path)." + (words.map { "\n\($0)" } ?? ""))
+    case .answers: return nil
+    }
+  }
+}

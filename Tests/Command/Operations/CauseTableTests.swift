@@ -1,0 +1,183 @@
+import Foundation
+import MartletServer
+import Testing
+
+@testable import MartletCommand
+
+/// The walk over every protocol and cause: command, the server's state, protocol -> exit code and first line.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct CauseTableTests {
+  /// What a server is like when the command meets it.
+  enum State: String, CaseIterable {
+    case down, keyNeeded, keyUnknown, host, origin, speaksTLS, speaksPlain, certificate, path, otherKind, syntax
+  }
+
+  /// A command without its URL.
+  struct Way: CustomTestStringConvertible {
+    let command: String
+    let document: String
+    let wrongKind: String
+    var options = ""
+    var testDescription: String { "\(command) \(options)" }
+  }
+
+  private static let ways =
+    [
+      Way(
+        command: "query", document: "{ listTs { items { id } } }",
+        wrongKind: "mutation { deleteT(input: {id: 1}) { id } }"),
+      Way(
+        command: "mutate", document: "mutation { createT(input: {}) { id } }", wrongKind: "{ listTs { items { id } } }"),
+    ]
+    + SubscriptionProtocol.allCases.map {
+      Way(
+        command: "subscribe", document: "subscription { onCreateT { id } }", wrongKind: "{ listTs { items { id } } }",
+        options: "--protocol \($0.rawValue) --attempts 0 --limit 1")
+    }
+
+  /// Three servers: open to this machine, with a key, and with TLS.
+  private struct Servers {
+    let open: GraphQLServer
+    let keyed: GraphQLServer
+    let secure: GraphQLServer
+
+    init(_ folder: URL) throws {
+      let made = try Process.run(
+        URL(fileURLWithPath: "/usr/bin/openssl"),
+        arguments: [
+          "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder.path + "/key.pem", "-out",
+          folder.path + "/cert.pem", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+        ])
+      made.waitUntilExit()
+      func start(_ adjust: (inout ServerConfiguration) throws -> Void) throws -> GraphQLServer {
+        var configuration = ServerConfiguration(schema: "type T @model { id: ID! }")
+        configuration.access = .development
+        configuration.log = .silent
+        try adjust(&configuration)
+        let server = try GraphQLServer(configuration)
+        try server.start()
+        return server
+      }
+      open = try start { _ in }
+      keyed = try start {
+        $0.access = .keys(try AccessFile(#"{"keys":[{"name":"a","sha256":"\#(String(repeating: "0", count: 64))"}]}"#))
+      }
+      secure = try start {
+        $0.certificate = .init(certificateFile: folder.path + "/cert.pem", keyFile: folder.path + "/key.pem")
+      }
+    }
+
+    func stop() async {
+      for server in [open, keyed, secure] { await server.stop() }
+    }
+  }
+
+  /// The end of a command line for a state, what it exits with and what its first line holds.
+  private static func row(_ state: State, _ servers: Servers, down: Int, _ way: Way) -> (String, ExitCode, String) {
+    let (open, keyed, secure) = (servers.open.port, servers.keyed.port, servers.secure.port)
+    let document = "'\(way.document)'"
+    return switch state {
+    case .down:
+      ("127.0.0.1:\(down) \(document)", .unavailable, "No server answers at 127.0.0.1:\(down): Connection refused.")
+    case .keyNeeded: ("127.0.0.1:\(keyed) \(document)", .denied, "A key is needed: --header x-api-key:KEY.")
+    case .keyUnknown:
+      ("127.0.0.1:\(keyed) \(document) --header x-api-key:no", .denied, "This key is not known to the server")
+    case .host:
+      ("http://0:\(open) \(document)", .denied, "The server refuses the request: The Host header does not name")
+    case .origin:
+      (
+        "127.0.0.1:\(open) \(document) --header Origin:http://evil.example", .denied,
+        "The server refuses the request: The Origin header does not belong"
+      )
+    case .speaksTLS:
+      (
+        "http://127.0.0.1:\(secure) \(document)", .unavailable,
+        "The server at 127.0.0.1:\(secure) speaks TLS: write https://"
+      )
+    case .speaksPlain:
+      (
+        "https://127.0.0.1:\(open) \(document)", .unavailable,
+        "The server at 127.0.0.1:\(open) does not speak TLS: write http://"
+      )
+    case .certificate:
+      (
+        "https://127.0.0.1:\(secure) \(document)", .unavailable,
+        "The certificate of 127.0.0.1:\(secure) is not accepted: "
+      )
+    case .path: ("127.0.0.1:\(open)/nothing \(document)", .unavailable, "The server serves nothing at /nothing.")
+    case .otherKind: ("127.0.0.1:\(open) '\(way.wrongKind)'", .usage, "The document is a ")
+    case .syntax: ("127.0.0.1:\(open) '\(way.document.dropLast(2))'", .badData, "Syntax Error: ")
+    }
+  }
+
+  @Test func `every cause has one exit code and one sentence over every command and protocol`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("causes-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let servers = try Servers(folder)
+    let down = try await TutorialTests.freePort()
+    for way in Self.ways {
+      for state in State.allCases {
+        // AppSync's handshake carries no header fields of the caller.
+        if state == .origin, way.options.contains("appsync") { continue }
+        let (end, code, line) = Self.row(state, servers, down: down, way)
+        let run = try await ShellRun.bash("timeout 20 martlet \(way.command) \(end) \(way.options)")
+        let first = run.errors.split(separator: "\n").first.map(String.init) ?? ""
+        #expect(run.status == code.rawValue, "\(way.testDescription) \(state): \(run.errors)")
+        #expect(first.hasPrefix(line), "\(way.testDescription) \(state): \(run.errors)")
+        #expect(run.output.isEmpty, "\(way.testDescription) \(state): \(run.output)")
+      }
+    }
+    await servers.stop()
+  }
+
+  @Test(arguments: [
+    ("--tls-certificate none.pem --tls-key none.pem", ExitCode.io, "none.pem cannot be read: there is no such file."),
+    ("--tls-certificate s --tls-key s", .badData, "certificate file s: "),
+    ("--address localhost", .success, "The server is listening."),
+  ])
+  func `what serve is given is judged before it serves`(options: String, code: ExitCode, message: String) async throws {
+    let run = try await ShellRun.bash(
+      """
+      cd "$(mktemp -d)"; echo 'type T @model { id: ID! }' > s
+      martlet serve s --memory --dev --port 0 \(options) > out 2> err & pid=$!
+      for i in $(seq 100); do grep -q Serving out && break; kill -0 $pid 2>/dev/null || break; sleep 0.05; done
+      kill -TERM $pid 2>/dev/null; wait $pid; code=$?; cat err >&2; exit $code
+      """)
+    #expect(run.status == code.rawValue, "\(run.errors)")
+    #expect(run.errors.contains(message), "\(run.errors)")
+  }
+
+  @Test(arguments: [
+    ("martlet schema chek a", "ACTION must be one of print, check, diff, not 'chek'. Did you mean check?"),
+    ("martlet completion zhs", "SHELL must be one of bash, zsh, fish, not 'zhs'. Did you mean zsh?"),
+    (
+      "martlet query h 'query A { a } query B { b }'",
+      "The document has several operations; --operation names one: A, B."
+    ),
+    ("martlet query h 'query Alpha { a } query B { b }' --operation Alpa", "Did you mean Alpha?"),
+    ("martlet generate --acess public", "Unknown option --acess. Did you mean --access?"),
+  ])
+  func `a word that is nearly right is named`(script: String, message: String) async throws {
+    let run = try await ShellRun.bash(script)
+    #expect(run.status == ExitCode.usage.rawValue)
+    #expect(run.errors.contains(message), "\(run.errors)")
+  }
+
+  @Test func `completion offers the words of an operand, and escapes what a shell would read`() async throws {
+    let script = try Completion.script(for: "bash", commands: Subcommands.specifications)
+    let run = try await ShellRun.bash(
+      script
+        + "\nCOMP_WORDS=(martlet schema ch); COMP_CWORD=2; _martlet; echo \"${COMPREPLY[@]}\""
+        + "\nCOMP_WORDS=(martlet help gen); COMP_CWORD=2; _martlet; echo \"${COMPREPLY[@]}\""
+        + "\nCOMP_WORDS=(martlet serve s --port ''); COMP_CWORD=4; _martlet; echo \"[${COMPREPLY[@]}]\""
+        + "\nCOMP_WORDS=(martlet ser); COMP_CWORD=1; _martlet; echo \"${COMPREPLY[@]}\"")
+    #expect(run.output == "check\ngenerate\n[]\nserve\n", "\(run.errors)")
+    let odd = CommandSpecification(
+      name: "odd", summary: "It's [a] b:c.", options: [.init(name: "x", value: "N:V", help: "don't: [y]")])
+    let zsh = try Completion.script(for: "zsh", commands: [odd])
+    #expect(zsh.contains(#"'odd[It'\''s \[a\] b\:c.]'"#))
+    #expect(zsh.contains(#"'--x[don'\''t\: \[y\]]:N\:V: '"#))
+    let fish = try Completion.script(for: "fish", commands: [odd])
+    #expect(fish.contains(#"-d 'It\'s [a] b:c.'"#))
+  }
+}
