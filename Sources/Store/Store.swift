@@ -105,30 +105,48 @@ package final class Store: Sendable {
 
   // MARK: Writing
 
-  /// Queues one write. `completion` runs where `destination` runs completions, after the write is durable and its
-  /// batch has been delivered, or with the reason why nothing was changed.
+  /// A write, and what runs with its outcome.
+  package struct Submission: Sendable {
+    package let request: WriteRequest
+    package let completion: @Sendable (Result<Receipt, StoreError>) -> Void
+
+    package init(_ request: WriteRequest, completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void) {
+      self.request = request
+      self.completion = completion
+    }
+  }
+
+  /// Queues writes together, in order: the writer takes them into one group, or as few as a group's bound allows. Each
+  /// completion runs where `destination` runs completions, after its write is durable and its batch has been delivered,
+  /// or with the reason why nothing was changed.
+  package func commit(_ writes: [Submission], to destination: any StoreDestination) {
+    var refused: [@Sendable () -> Void] = []
+    let isDue: Bool = state.withLock { state in
+      for write in writes {
+        let completion = write.completion
+        if state.isClosed {
+          refused.append { completion(.failure(StoreError(.closed, "the store is closed"))) }
+        } else if state.queue.count >= limits.queuedWrites {
+          let error = StoreError(.overloaded, "more than \(limits.queuedWrites) writes are waiting")
+          refused.append { completion(.failure(error)) }
+        } else {
+          state.queue.append(PendingWrite(request: write.request, destination: destination, completion: completion))
+        }
+      }
+      if state.isScheduled || state.queue.isEmpty { return false }
+      state.isScheduled = true
+      return true
+    }
+    if isDue { executor.execute { [self] in drain() } }
+    if !refused.isEmpty { destination.deliver(StoreDelivery(batch: nil, completions: refused)) }
+  }
+
+  /// Queues one write.
   package func commit(
     _ request: WriteRequest, to destination: any StoreDestination,
     completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void
   ) {
-    let write = PendingWrite(request: request, destination: destination, completion: completion)
-    enum Answer { case schedule, queued, refused(StoreError) }
-    let answer: Answer = state.withLock { state in
-      if state.isClosed { return .refused(StoreError(.closed, "the store is closed")) }
-      if state.queue.count >= limits.queuedWrites {
-        return .refused(StoreError(.overloaded, "more than \(limits.queuedWrites) writes are waiting"))
-      }
-      state.queue.append(write)
-      if state.isScheduled { return .queued }
-      state.isScheduled = true
-      return .schedule
-    }
-    switch answer {
-    case .schedule: executor.execute { [self] in drain() }
-    case .queued: break
-    case .refused(let error):
-      destination.deliver(StoreDelivery(batch: nil, completions: [{ completion(.failure(error)) }]))
-    }
+    commit([Submission(request, completion: completion)], to: destination)
   }
 
   /// Queues one write whose completion runs on the writer.

@@ -64,6 +64,8 @@ package enum GapReason: String, Sendable, Hashable, CaseIterable {
   case beyondTerm = "beyond-term"
   /// The changes were written under a schema that cannot be mapped to the present one.
   case schemaChange = "schema-change"
+  /// Entries of the log are damaged or missing.
+  case damage
   /// The source has no memory: what happened while nobody listened is gone.
   case sourceCannotResume = "source-cannot-resume"
 }

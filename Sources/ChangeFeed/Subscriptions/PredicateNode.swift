@@ -9,6 +9,16 @@ struct PredicateNode: ChangedInPlace {
   var groups: [GroupID] = []
   /// The last event that the node matched: the second matching branch of an `or` finds it set.
   var markedAt = 0
+  /// The fields that the condition reads, where it is judged by the record before an update too.
+  private let fields: Set<Int>
+
+  init(interest: Interest) {
+    self.interest = interest
+    fields = interest.judgement == .beforeAndAfter ? interest.predicate.fields : []
+  }
+
+  /// Whether the condition reads one of these fields.
+  func reads(_ changed: Set<Int>) -> Bool { !fields.isDisjoint(with: changed) }
 }
 
 /// A branch of a node and where it stands, so that it can be taken out without a search.
@@ -37,6 +47,8 @@ struct ChannelTables {
   var tableOfSignature: [[Int]: Int] = [:]
   /// Branches without an equality but with a residue.
   var scanned: [Int] = []
+  /// Nodes that are judged by the record before an update too.
+  var judgedByBoth = 0
 
   static let scannedTable = -1
 

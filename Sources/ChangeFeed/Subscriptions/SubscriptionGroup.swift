@@ -57,14 +57,16 @@ extension Change {
   }
 }
 
-/// What a subscription listens to: a channel and a condition on the change's image, the record after an update.
+/// What a subscription listens to: a channel, a condition on the record, and the images that decide about updates.
 package struct Interest: Hashable, Sendable {
   package var channel: Channel
   package var predicate: Predicate
+  package var judgement: Judgement
 
-  package init(_ channel: Channel, _ predicate: Predicate = .all) {
+  package init(_ channel: Channel, _ predicate: Predicate = .all, _ judgement: Judgement = .after) {
     self.channel = channel
     self.predicate = predicate
+    self.judgement = judgement
   }
 }
 
@@ -100,7 +102,7 @@ package struct SubscriptionIndexCounters: Sendable, Equatable {
   package var events = 0
   /// Table look-ups, one for each signature of the change's channel.
   package var lookups = 0
-  /// Conditions or residues evaluated on a record.
+  /// Conditions or residues evaluated on a record, before or after an update.
   package var evaluations = 0
   /// Predicate nodes that matched.
   package var matches = 0

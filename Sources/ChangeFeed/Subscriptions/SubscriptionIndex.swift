@@ -1,5 +1,5 @@
 import MartletJSON
-package import MartletModelSchema
+internal import MartletModelSchema
 
 /// The name of a group in its index.
 package struct GroupID: Hashable, Sendable {
@@ -24,21 +24,23 @@ package struct SubscriptionIndex<Member> {
     let key: GroupKey
     var nodes: [(node: Int, position: Int)]
     var members = SlotArray<Member>()
+    /// The last event that the group was found for, and its position among the groups found.
     var markedAt = 0
+    var foundAt = 0
   }
 
   package let limits: SubscriptionIndexLimits
-  package private(set) var counters = SubscriptionIndexCounters()
+  package internal(set) var counters = SubscriptionIndexCounters()
   /// Live conditions that every change of their channel is tried on.
   package private(set) var scannedPredicateCount = 0
   package private(set) var memberCount = 0
 
-  private var groups = FreeList<Group>()
+  var groups = FreeList<Group>()
   private var groupOfKey: [GroupKey: Int] = [:]
-  private var nodes = FreeList<PredicateNode>()
+  var nodes = FreeList<PredicateNode>()
   private var nodeOfInterest: [Interest: Int] = [:]
-  private var branches = FreeList<PlacedBranch>()
-  private var channels: [Channel: ChannelTables] = [:]
+  var branches = FreeList<PlacedBranch>()
+  var channels: [Channel: ChannelTables] = [:]
 
   package init(limits: SubscriptionIndexLimits = SubscriptionIndexLimits()) {
     self.limits = limits
@@ -91,43 +93,6 @@ package struct SubscriptionIndex<Member> {
   /// What the members of a group have in common; nil when the group is gone.
   package func key(of group: GroupID) -> GroupKey? {
     groups.elements.indices.contains(group.number) ? groups.get(group.number)?.key : nil
-  }
-
-  // MARK: Events
-
-  /// Appends to `found` the groups that `change` concerns, each once.
-  package mutating func match(_ change: Change, into found: inout [GroupID]) {
-    match(change.channel, change.record?.image ?? Record(values: []), into: &found)
-  }
-
-  /// Appends to `found` the groups that a change of `record` on `channel` concerns, each once.
-  package mutating func match(_ channel: Channel, _ record: Record, into found: inout [GroupID]) {
-    counters.events += 1
-    guard let tables = channels[channel] else { return }
-    for case let table? in tables.tables {
-      counters.lookups += 1
-      if let bucket = table.buckets[table.key(of: record)] {
-        for branch in bucket { tryBranch(branch, record, &found) }
-      }
-    }
-    for branch in tables.scanned { tryBranch(branch, record, &found) }
-  }
-
-  private mutating func tryBranch(_ number: Int, _ record: Record, _ found: inout [GroupID]) {
-    guard let branch = branches.get(number), let node = nodes.get(branch.node),
-      node.markedAt != counters.events
-    else { return }
-    if branch.residue != .all {
-      counters.evaluations += 1
-      guard branch.residue.matches(record) else { return }
-    }
-    counters.matches += 1
-    let event = counters.events
-    nodes.update(branch.node) { $0.markedAt = event }
-    for group in node.groups where groups.get(group.number)?.markedAt != event {
-      groups.update(group.number) { $0.markedAt = event }
-      found.append(group)
-    }
   }
 
   // MARK: Groups
@@ -199,6 +164,7 @@ package struct SubscriptionIndex<Member> {
     nodeOfInterest[interest] = number
     let placed = parts.map { place($0, node: number, interest.channel) }
     nodes.update(number) { $0.branches = placed }
+    if interest.judgement == .beforeAndAfter { channels[interest.channel]?.judgedByBoth += 1 }
     return number
   }
 
@@ -233,6 +199,7 @@ package struct SubscriptionIndex<Member> {
   private mutating func removeNode(_ number: Int) {
     guard let node = nodes.get(number) else { return }
     let channel = node.interest.channel
+    if node.interest.judgement == .beforeAndAfter { channels[channel]?.judgedByBoth -= 1 }
     for branch in node.branches { displace(branch, channel) }
     if channels[channel]?.isEmpty == true { channels[channel] = nil }
     nodeOfInterest[node.interest] = nil

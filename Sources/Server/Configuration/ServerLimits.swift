@@ -31,8 +31,11 @@ public struct ServerLimits: Sendable {
   public var catchUpBytes = 131_072
   /// Changes read from the log in one step of a catch-up.
   public var catchUpChanges = 1_000
-  /// Deliveries (member times event) in one loop turn. About 2 ms of work, so that one large group starves nobody.
+  /// Deliveries (member times event) in one loop turn, as far as `sendsPerTurn` allows. About 2 ms of encoding.
   public var deliveriesPerTurn = 16_384
+  /// Connections that events are written to in one loop turn. A send costs about 8 microseconds, so other requests on the
+  /// loop wait about 2 ms for a fan-out, however many members a group has.
+  public var sendsPerTurn = 256
   /// How long an upgraded socket may wait before `connection_init`. The reference server waits as long.
   public var connectionInitTimeout: Duration = .seconds(3)
   /// Between `ka` messages to clients of the older `graphql-ws`, which take 30 seconds of silence for death; nil sends

@@ -64,7 +64,7 @@ final class CatchUpReader {
 
   private func sendNext() {
     let (member, change) = queue[next]
-    guard member.isCatchingUp, change.offset > member.since, let group = member.group else {
+    guard member.isCatchingUp, change.offset > member.since, let group = member.group, let id = member.id?.group else {
       next += 1
       return
     }
@@ -74,7 +74,7 @@ final class CatchUpReader {
       return
     }
     isWaiting = true
-    feed.evaluate(change, group) { [weak self] payload in
+    feed.evaluate(change, group, id) { [weak self] payload in
       guard let self, !self.isOver else { return }
       self.isWaiting = false
       self.send(self.feed.event(change, payload, for: group), to: member)

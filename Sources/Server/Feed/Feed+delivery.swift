@@ -1,69 +1,90 @@
 internal import MartletChangeFeed
 internal import MartletRuntime
+internal import MartletVocabulary
 
-/// Events of one batch for one group, on their way to its members.
-struct Delivery {
-  let group: GroupID
-  var events: [FeedEvent]
-  /// The offset before this delivery's batch.
-  let before: Int64
-  /// Members below this position have not been visited.
-  var remaining: Int
+/// What a feed may still do in a turn of its loop.
+struct DeliveryBudget {
+  /// The turn, by the loop's clock.
+  private var turn: Instant?
+  private(set) var sends = 0
+  private(set) var visits = 0
 
-  /// Events for the `count` members of a group.
-  init(of events: [FeedEvent], to group: GroupID, count: Int, before: Int64) {
-    self.group = group
-    self.events = events
-    self.before = before
-    remaining = count
+  var isSpent: Bool { sends <= 0 || visits <= 0 }
+
+  /// Renews the budget in another turn than the last one.
+  mutating func renew(_ limits: FeedLimits, at turn: Instant, isOtherTurn: Bool = false) {
+    guard isOtherTurn || turn != self.turn else { return }
+    self.turn = turn
+    sends = limits.sendsPerTurn
+    visits = limits.deliveriesPerTurn
+  }
+
+  /// A member was visited, and written so many events.
+  mutating func spend(_ events: Int) {
+    visits -= max(events, 1)
+    if events > 0 { sends -= 1 }
   }
 }
 
 extension Feed {
-  /// Writes queued events to members, at most `deliveriesPerTurn` a turn.
+  /// Writes queued events to members, as many as the turn's budget allows; the rest follows in later turns, so that the
+  /// loop serves other connections in between.
   func deliver() {
-    if isDelivering { return }
+    if isDelivering || isContinued { return }
+    budget.renew(limits, at: loop.now)
     isDelivering = true
-    defer { isDelivering = false }
-    var budget = limits.deliveriesPerTurn
-    while budget > 0, !deliveries.isEmpty {
-      budget -= deliverSlice(budget)
-      if deliveries[0].remaining == 0 { deliveries.removeFirst() }
-    }
+    while !deliveries.isEmpty, !budget.isSpent { deliverSlice() }
+    isDelivering = false
+    largestTurn = max(largestTurn, limits.sendsPerTurn - budget.sends)
     guard !deliveries.isEmpty else { return }
+    isContinued = true
     let bound = bound
-    loop.execute { bound.value.deliver() }
+    loop.execute { bound.value.continueDelivering() }
+  }
+
+  private func continueDelivering() {
+    isContinued = false
+    budget.renew(limits, at: loop.now, isOtherTurn: true)
+    deliver()
   }
 
   /// Serves members of the first delivery from the end downwards, so that removals in between skip no member; one that
   /// moves into a hole is met twice, and its offset shows that it has been served.
-  private func deliverSlice(_ budget: Int) -> Int {
-    let group = deliveries[0].group
-    let members = index.members(of: group)
-    var position = min(deliveries[0].remaining, members.count)
-    var used = 0
-    while position > 0, used < budget {
+  private func deliverSlice() {
+    let delivery = deliveries.begin()
+    let later = deliveries.later
+    let members = index.members(of: delivery.group)
+    var position = min(delivery.remaining, members.count)
+    if position == 0 { budget.spend(0) }
+    while position > 0, !budget.isSpent {
       position -= 1
-      used += write(deliveries[0].events, to: members[position])
+      budget.spend(write(delivery.events, later, to: members[position]))
     }
-    deliveries[0].remaining = position
-    return max(used, 1)
+    deliveries.visited(downTo: position)
   }
 
-  /// Writes all events that the member has not had. Nothing is allocated.
-  private func write(_ events: [FeedEvent], to member: Member) -> Int {
-    if member.isCatchingUp { return 1 }
+  /// Writes the events that the member has not had, and returns how many. Nothing is allocated.
+  private func write(_ events: [FeedEvent], _ later: [FeedEvent], to member: Member) -> Int {
+    if member.isCatchingUp { return 0 }
     let subscriber = member.subscriber
+    var written = write(events, to: member, subscriber)
+    if !later.isEmpty { written += write(later, to: member, subscriber) }
+    if written > 0, subscriber.isLagging { stopWriting(to: subscriber) }
+    return written
+  }
+
+  private func write(_ events: [FeedEvent], to member: Member, _ subscriber: any Subscriber) -> Int {
+    var written = 0
     // By position: without optimisation an iterator allocates for each element, and tests count that.
     for position in events.indices {
       let event = events[position]
       guard event.offset > member.since else { continue }
       subscriber.write(event, to: member)
       member.since = event.offset
-      counters.add(.deliveries)
+      written += 1
     }
-    if subscriber.isLagging { stopWriting(to: subscriber) }
-    return events.count
+    counters.add(.deliveries, written)
+    return written
   }
 
   /// Has all members of a lagging connection read on from their offsets once it has drained.

@@ -26,21 +26,38 @@ package final class Feed {
   var groups: [GroupID: any FeedGroup] = [:]
   /// Changes whose evaluation waits for reads or user code, in order; the first is under way.
   var evaluating: [GroupID: [Change]] = [:]
-  var deliveries: [Delivery] = []
+  let evaluations: SharedEvaluations
+  var deliveries = DeliveryQueue()
   var isDelivering = false
+  /// Whether deliveries continue in the next turn.
+  var isContinued = false
+  var budget = DeliveryBudget()
+  /// The most connections that were written to in one turn.
+  package internal(set) var largestTurn = 0
+  /// Called once for each offset at which the log turns out to be damaged.
+  package var onDamage: (LogDamage) -> Void = { _ in }
+  private var lastDamage: Int64?
+  /// The writes that the loop has read in this turn.
+  private(set) lazy var writes = TurnWrites(store, on: loop, destination)
   /// The subscribers with members that catch up.
   var readers: [ObjectIdentifier: CatchUpReader] = [:]
   private(set) lazy var pages = LogPageReader(self)
-  private var found: [GroupID] = []
+  private var found: [SubscriptionIndex<Member>.Match] = []
   private var writer = JSONWriter()
 
   /// A feed of a store's log. It follows the log from `start` on.
-  package init(_ store: Store, on loop: any Loop, _ counters: LoopTally, limits: FeedLimits = FeedLimits()) {
+  ///
+  /// - Parameter evaluations: shared with the feeds of the same log on other loops.
+  package init(
+    _ store: Store, on loop: any Loop, _ counters: LoopTally, limits: FeedLimits = FeedLimits(),
+    sharing evaluations: SharedEvaluations = SharedEvaluations()
+  ) {
+    self.evaluations = evaluations
     self.store = store
     self.loop = loop
     self.counters = counters
     self.limits = limits
-    destination = FeedDestination(on: loop)
+    destination = FeedDestination(store, on: loop)
     var indexLimits = SubscriptionIndexLimits()
     indexLimits.scannedPredicates = limits.scannedPredicates
     index = SubscriptionIndex(limits: indexLimits)
@@ -63,7 +80,7 @@ package final class Feed {
   // MARK: Offsets
 
   /// Everything up to here has been written to every member that is not catching up.
-  package var settled: Int64 { deliveries.first.map { $0.before } ?? applied }
+  package var settled: Int64 { deliveries.settled ?? applied }
 
   /// The cursor of `applied`.
   package var cursor: Cursor { cursor(at: applied) }
@@ -84,11 +101,19 @@ package final class Feed {
       applied: applied, ringFirst: store.recent.firstOffset)
   }
 
+  /// The log could not be read for members that catch up.
+  func report(_ damage: LogDamage) {
+    guard damage.offset != lastDamage else { return }
+    lastDamage = damage.offset
+    counters.add(.logDamage)
+    onDamage(damage)
+  }
+
   // MARK: Batches
 
   /// Takes what one group commit or one list of reads brought. Completions run first, so that the answer to a write
   /// leaves ahead of the fan-out it causes, both in the same turn.
-  func receive(_ delivery: StoreDelivery) {
+  package func receive(_ delivery: StoreDelivery) {
     delivery.finish()
     if let batch = delivery.batch, batch.lastOffset > applied { apply(batch) }
   }
@@ -98,27 +123,24 @@ package final class Feed {
     counters.add(.batches)
     counters.add(.changes, batch.changes.count)
     let before = applied
-    var events: [GroupID: Int] = [:]
+    let evaluations = index.counters.evaluations
     for change in batch.changes {
       found.removeAll(keepingCapacity: true)
       index.match(change, into: &found)
-      for id in found {
-        guard let group = groups[id], let event = encode(change, for: group, id) else { continue }
-        if let position = events[id] {
-          deliveries[position].events.append(event)
-        } else {
-          events[id] = deliveries.count
-          deliveries.append(Delivery(of: [event], to: id, count: index.members(of: id).count, before: before))
-        }
+      for match in found {
+        guard let group = groups[match.group], group.accepts(change, match.effect),
+          let event = encode(change, for: group, match.group)
+        else { continue }
+        deliveries.append(event, to: match.group, count: index.members(of: match.group).count, before: before)
       }
     }
+    counters.add(.predicateEvaluations, index.counters.evaluations - evaluations)
     applied = batch.lastOffset
     deliver()
   }
 
-  /// The group's event for a change; nil when there is none, or when it comes later from an evaluation that waits.
+  /// The group's event for a change; nil when it comes later, from an evaluation that waits.
   private func encode(_ change: Change, for group: any FeedGroup, _ id: GroupID) -> FeedEvent? {
-    guard group.accepts(change) else { return nil }
     if evaluating.isEmpty || evaluating[id] == nil {
       writer = JSONWriter(reusing: writer.bytes)
       if group.encode(change, into: &writer) {
@@ -132,33 +154,5 @@ package final class Feed {
 
   func event(_ change: Change, _ payload: [UInt8], for group: any FeedGroup) -> FeedEvent {
     group.event(payload, at: cursor(at: change.offset), endsTransaction: change.endsTransaction)
-  }
-
-  // MARK: Evaluation that waits
-
-  /// Queues a change whose selection needs reads or user code; a group's events stay in order.
-  private func evaluateLater(_ change: Change, _ group: any FeedGroup, _ id: GroupID) {
-    evaluating[id, default: []].append(change)
-    if evaluating[id]?.count == 1 { evaluateNext(group, id) }
-  }
-
-  private func evaluateNext(_ group: any FeedGroup, _ id: GroupID) {
-    guard let change = evaluating[id]?.first else { return }
-    evaluate(change, group) { [weak self, weak group] payload in
-      guard let self, let group, self.groups[id] === group else { return }
-      self.evaluating[id]?.removeFirst()
-      if self.evaluating[id]?.isEmpty == true { self.evaluating[id] = nil }
-      let event = self.event(change, payload, for: group)
-      let count = self.index.members(of: id).count
-      self.deliveries.append(Delivery(of: [event], to: id, count: count, before: change.offset - 1))
-      self.deliver()
-      self.evaluateNext(group, id)
-    }
-  }
-
-  /// Makes the group's payload with reads or user code.
-  func evaluate(_ change: Change, _ group: any FeedGroup, _ completion: @escaping ([UInt8]) -> Void) {
-    counters.add(.payloadEncodings)
-    group.evaluate(change, completion)
   }
 }

@@ -3,15 +3,23 @@ package import MartletStore
 
 /// A feed as its store's destination: one wake of the feed's loop per delivery. From any thread.
 package final class FeedDestination: StoreDestination {
+  private let store: Store
   private let loop: any Loop
   private let feed = Lock<LoopBound<Feed>?>(nil)
 
-  init(on loop: any Loop) {
+  init(_ store: Store, on loop: any Loop) {
+    self.store = store
     self.loop = loop
   }
 
   func attach(_ feed: LoopBound<Feed>) {
     self.feed.withLock { $0 = feed }
+  }
+
+  /// Queues a write. Writes that are queued on the loop in one turn reach the store together when the turn ends.
+  package func commit(_ write: Store.Submission) {
+    guard loop.isCurrent, let feed = feed.withLock({ $0 }) else { return store.commit([write], to: self) }
+    feed.value.writes.add(write)
   }
 
   /// Counts a write of this loop that the store refused because its queue was full.

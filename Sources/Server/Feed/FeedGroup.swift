@@ -1,6 +1,5 @@
 package import MartletChangeFeed
 package import MartletJSON
-internal import MartletModelSchema
 package import MartletVocabulary
 
 /// What the members of one group share: how a change becomes their payload. The room that plans subscriptions
@@ -10,8 +9,8 @@ package import MartletVocabulary
 package protocol FeedGroup: AnyObject {
   /// What the group listens to. They follow from the group's key.
   var interests: [Interest] { get }
-  /// Whether a change that matches an interest is for the group. For conditions that the index does not look up.
-  func accepts(_ change: Change) -> Bool
+  /// Whether a change with an effect on the records of its interests is for the group.
+  func accepts(_ change: Change, _ effect: Effect) -> Bool
   /// Writes the payload from the change alone; false when that takes reads or user code.
   func encode(_ change: Change, into writer: inout JSONWriter) -> Bool
   /// Makes the payload with reads or user code. `completion` runs once, on the loop, perhaps before this returns.
@@ -23,7 +22,6 @@ package protocol FeedGroup: AnyObject {
 extension FeedGroup {
   /// Whether a change is for the group; for catch-up, where no index helps.
   func concerns(_ change: Change) -> Bool {
-    let image = change.record?.image ?? Record(values: [])
-    return interests.contains { $0.channel == change.channel && $0.predicate.matches(image) } && accepts(change)
+    interests.contains { interest in interest.effect(of: change).map { accepts(change, $0) } == true }
   }
 }

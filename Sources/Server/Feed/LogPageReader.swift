@@ -54,8 +54,7 @@ final class LogPageReader {
   private func received(_ result: Result<LogRange, StoreError>, from start: Int64) {
     let callers = waiting.removeValue(forKey: start) ?? []
     switch result {
-    case .success(.changes(let changes, _)):
-      let last = changes.last?.offset ?? start
+    case .success(.changes(let changes, let last)):
       pages.keep(changes, after: start, through: last)
       for caller in callers {
         // Large records end a page early, by bytes: such a caller needs the next one.
@@ -67,6 +66,12 @@ final class LogPageReader {
       }
     case .success(.gap(let reason)):
       for caller in callers { caller.completion(reason) }
+    case .success(.damaged(let offset, let reason)):
+      feed.report(LogDamage(offset: offset, reason: reason))
+      refuse(callers, from: start)
+    case .failure(let error) where !error.isRetryable:
+      feed.report(LogDamage(offset: start + 1, reason: error.message))
+      refuse(callers, from: start)
     case .failure:
       // The store is overloaded or closing: the callers try again while their connections live.
       feed.loop.schedule(at: feed.loop.now + feed.limits.readRetry) {
@@ -74,4 +79,18 @@ final class LogPageReader {
       }
     }
   }
+
+  /// What follows `start` is damaged. That concerns callers at this offset; those after it read from their own.
+  private func refuse(_ callers: [Waiting], from start: Int64) {
+    for caller in callers {
+      if caller.offset > start { read(from: caller.offset, caller) } else { caller.completion(.damage) }
+    }
+  }
+}
+
+/// Entries of a log that cannot be read.
+package struct LogDamage: Sendable, Equatable {
+  /// The first of them.
+  package let offset: Int64
+  package let reason: String
 }

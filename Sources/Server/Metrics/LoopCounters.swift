@@ -5,6 +5,7 @@ package enum Counter: Int, CaseIterable, Sendable {
   case subscriptionsEnded, batches, changes, predicateEvaluations, payloadEncodings, deliveries, gaps
   case lagging, catchUpReads, protocolErrors, credentialsRefused, writesRefused, requestsShed, planHits, planMisses
   case readersGivenUp
+  case logDamage
 
   /// One sentence for people who read the exposition.
   var help: String {
@@ -32,6 +33,7 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .planHits: "Operations whose plan was cached."
     case .readersGivenUp: "Streamed responses ended because their clients read nothing of them."
     case .planMisses: "Operations parsed, validated and planned."
+    case .logDamage: "Times an entry of the change log could not be read, once per loop and entry."
     }
   }
 
@@ -61,6 +63,7 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .planHits: "plan_cache_hits_total"
     case .readersGivenUp: "http_readers_given_up_total"
     case .planMisses: "plan_cache_misses_total"
+    case .logDamage: "log_damage_total"
     }
   }
 }

@@ -20,7 +20,7 @@ package final class LoopServer {
     self.node = node
     self.loop = loop
     self.metrics = metrics
-    feed = Feed(node.store, on: loop, counters, limits: FeedLimits(node.limits))
+    feed = Feed(node.store, on: loop, counters, limits: FeedLimits(node.limits), sharing: node.evaluations)
     let admission = Admission(
       node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.operationTimeout,
       calendar: node.calendar)
@@ -28,8 +28,13 @@ package final class LoopServer {
     service = GraphQLService(node, on: loop, transport, feed, counters)
     let graphQL = GraphQLEndpoint(service)
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
-    let status = StatusEndpoints(transport, metrics, node.store)
+    let status = StatusEndpoints(transport, metrics, node.store, node.health)
     transport.table = EndpointTable(graphQL.rows + status.rows + programs)
+    feed.onDamage = { [log = node.log, health = node.health] damage in
+      health.degrade("the change log is damaged at offset \(damage.offset)")
+      log.write(
+        .error, "The change log cannot be read.", [(.offset, "\(damage.offset)"), (.reason, damage.reason)])
+    }
   }
 
   /// Begins to follow the store. On the loop, before the first connection.
@@ -63,6 +68,7 @@ extension FeedLimits {
   init(_ limits: ServerLimits) {
     self.init()
     deliveriesPerTurn = limits.deliveriesPerTurn
+    sendsPerTurn = max(limits.sendsPerTurn, 1)
     catchUpBytes = limits.catchUpBytes
     catchUpChanges = limits.catchUpChanges
     scannedPredicates = limits.scannedFilters

@@ -10,6 +10,9 @@ package final class ServerNode: Sendable {
   package let store: Store
   package let limits: ServerLimits
   package let log: Log
+  package let health = NodeHealth()
+  /// Payloads of subscriptions that the loops share.
+  let evaluations = SharedEvaluations()
   /// Starts tasks for user code; never on a loop.
   package let spawner: any Spawner
   package let access: AccessControl

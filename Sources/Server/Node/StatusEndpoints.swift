@@ -7,11 +7,13 @@ struct StatusEndpoints {
   private let transport: LoopTransport
   private let metrics: MetricsCollector
   private let store: Store
+  private let health: NodeHealth
 
-  init(_ transport: LoopTransport, _ metrics: MetricsCollector, _ store: Store) {
+  init(_ transport: LoopTransport, _ metrics: MetricsCollector, _ store: Store, _ health: NodeHealth) {
     self.transport = transport
     self.metrics = metrics
     self.store = store
+    self.health = health
   }
 
   /// Without paths: the page is open to strangers.
@@ -26,10 +28,11 @@ struct StatusEndpoints {
   var rows: [Endpoint] {
     var rows: [Endpoint] = []
     rows += page("/healthz") { _ in (200, "ok") }
-    rows += page("/readyz") { [store] transport in
+    // A degraded node stays in rotation: it serves what is not damaged, and there may be no other.
+    rows += page("/readyz") { [store, health] transport in
       if transport.isDraining { return (503, "draining") }
       if let trouble = store.trouble { return (503, "no writes: \(Self.reason(trouble))") }
-      return (200, "ready")
+      return (200, health.degradation.map { "degraded: \($0)" } ?? "ready")
     }
     if let path = PathPattern("/metrics") {
       rows.append(

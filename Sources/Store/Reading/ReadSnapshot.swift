@@ -87,6 +87,9 @@ package final class ReadSnapshot {
   }
 
   /// The changes after `offset`, in whole transactions, until `changes` or `bytes` is reached.
+  ///
+  /// Changes of models that are gone are left out: they have no subscribers. An entry that cannot be read, or is
+  /// missing, ends the range before its transaction.
   package func log(after offset: Int64, changes largest: Int = 1_024, bytes: Int = 1 << 20) throws(StoreError)
     -> LogRange
   {
@@ -96,18 +99,25 @@ package final class ReadSnapshot {
       guard offset <= position.head else { return .gap(.beyondTerm) }
       var found: [Change] = []
       var size = 0
-      var isUnreadable = false
-      try log.read(after: offset) { offset, entry in
-        switch try coder.read(entry, offset: offset) {
-        case .change(let change): found.append(change)
-        case .unknownModel: isUnreadable = true
+      var next = offset + 1
+      var last = (offset: offset, count: 0)
+      var damage: String?
+      try log.read(after: offset) { row, entry in
+        do {
+          guard row == next else { throw StoreError(.failed, "log entries \(next) to \(row - 1) are missing") }
+          if case .change(let change) = try coder.read(entry, offset: row) { found.append(change) }
+        } catch {
+          damage = "\(error)"
+          return false
         }
+        next += 1
         size += entry.count
-        let isFull = found.count >= largest || size >= bytes
-        return !isUnreadable && !(isFull && EntryCoder.endsTransaction(entry))
+        let isEnd = EntryCoder.endsTransaction(entry)
+        if isEnd { last = (row, found.count) }
+        return !(isEnd && (found.count >= largest || size >= bytes))
       }
-      if isUnreadable { return .gap(.schemaChange) }
-      return .changes(found, head: position.head)
+      if let damage, last.offset == offset { return .damaged(at: next, damage) }
+      return .changes(Array(found.prefix(last.count)), through: last.offset)
     }
   }
 
@@ -157,8 +167,10 @@ package final class ReadSnapshot {
 
 /// What the log has after an offset.
 package enum LogRange: Sendable {
-  /// Changes in order, in whole transactions, and the snapshot's head; empty when there is nothing new.
-  case changes([Change], head: Int64)
+  /// Changes in order, in whole transactions, and the last offset that was read for them.
+  case changes([Change], through: Int64)
+  /// The transaction after the offset has an entry that cannot be read, or lacks one: which, and what was wrong.
+  case damaged(at: Int64, String)
   /// The log cannot say what came after the offset.
   case gap(GapReason)
 }

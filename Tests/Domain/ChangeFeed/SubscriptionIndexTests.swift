@@ -11,6 +11,14 @@ import Testing
     GroupKey(schemaVersion: 1, document: [], operation: "", variables: Array(String(number).utf8))
   }
 
+  /// A change of a record that nothing else is known of.
+  static func change(_ channel: Channel, _ record: Record) -> Change {
+    guard case .model(let model, let kind) = channel else { preconditionFailure("a channel of a model") }
+    return Change(
+      offset: 1, endsTransaction: true,
+      body: .record(RecordChange(kind: kind, model: model, key: RecordKey(values: []), version: 1, image: record)))
+  }
+
   @Test func `finds what naive filtering over all subscriptions finds, while they come and go`() throws {
     for seed in UInt64(1)...4 {
       var generator = RandomPredicates(seed: seed)
@@ -43,8 +51,9 @@ import Testing
         }
         let channel = channels[generator.count(below: 3)]
         let record = generator.record()
-        var groups: [GroupID] = []
-        index.match(channel, record, into: &groups)
+        var matches: [SubscriptionIndex<Int>.Match] = []
+        index.match(Self.change(channel, record), into: &matches)
+        let groups = matches.map(\.group)
         #expect(Set(groups).count == groups.count)
         let found = groups.flatMap { index.members(of: $0) }.sorted()
         let expected = live.filter { subscription in
@@ -71,9 +80,9 @@ import Testing
     }
     for (flight, carrier, delay) in [(0, "C1", 20), (2, "C3", 10), (1, "none", 99), (500, "C501", 15)] {
       let before = index.counters
-      var found: [GroupID] = []
-      index.match(
-        Self.created, Record(values: [.int(Int64(flight)), .string(carrier), .int(Int64(delay))]), into: &found)
+      var found: [SubscriptionIndex<Int>.Match] = []
+      let record = Record(values: [.int(Int64(flight)), .string(carrier), .int(Int64(delay))])
+      index.match(Self.change(Self.created, record), into: &found)
       let evaluations = index.counters.evaluations - before.evaluations
       #expect(evaluations <= found.count + 1)
       #expect(index.counters.lookups - before.lookups == 2)
@@ -86,19 +95,19 @@ import Testing
     var index = SubscriptionIndex<Int>()
     let late = Interest(Self.created, .and([.compare(field: 0, .eq("JFK")), .compare(field: 1, .gt(5))]))
     for number in 0..<50 { _ = try index.add(number, key: Self.key(number % 5), interests: [late]) }
-    var found: [GroupID] = []
-    index.match(Self.created, Record(values: ["JFK", 6]), into: &found)
+    var found: [SubscriptionIndex<Int>.Match] = []
+    index.match(Self.change(Self.created, Record(values: ["JFK", 6])), into: &found)
     #expect(found.count == 5 && index.groupCount == 5 && index.nodeCount == 1)
     #expect(index.counters.evaluations == 1)
-    #expect(found.map { index.members(of: $0).count } == [10, 10, 10, 10, 10])
+    #expect(found.map { index.members(of: $0.group).count } == [10, 10, 10, 10, 10])
   }
 
   @Test func `several branches of one condition announce a group once`() throws {
     var index = SubscriptionIndex<Int>()
     let either = Predicate.or([.compare(field: 0, .in(["a", "b"])), .compare(field: 1, .eq(1))])
     _ = try index.add(7, key: Self.key(7), interests: [Interest(Self.created, either)])
-    var found: [GroupID] = []
-    index.match(Self.created, Record(values: ["a", 1]), into: &found)
+    var found: [SubscriptionIndex<Int>.Match] = []
+    index.match(Self.change(Self.created, Record(values: ["a", 1])), into: &found)
     #expect(found.count == 1 && index.counters.lookups == 2 && index.counters.matches == 1)
   }
 
@@ -125,10 +134,10 @@ import Testing
     var index = SubscriptionIndex<String>()
     let gate = try index.add("gate", key: Self.key(1), interests: [Interest(.topic(named: "gates"))])
     _ = try index.add("other", key: Self.key(2), interests: [Interest(.topic(named: "e\u{301}"))])
-    var found: [GroupID] = []
+    var found: [SubscriptionIndex<String>.Match] = []
     index.match(
       Change(offset: 1, endsTransaction: true, body: .event(TopicEvent(topic: "gates", payload: 1))), into: &found)
-    #expect(found == [gate.group])
+    #expect(found.map(\.group) == [gate.group])
     found = []
     index.match(
       Change(offset: 2, endsTransaction: true, body: .event(TopicEvent(topic: "\u{E9}", payload: 1))), into: &found)

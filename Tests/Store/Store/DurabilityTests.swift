@@ -138,12 +138,12 @@ import Testing
     try fixture.commit(.batch((0..<5).map { create("a\($0)") }))
     try fixture.commit(create("b"))
     let range = try fixture.read { snapshot throws(StoreError) in try snapshot.log(after: 0, changes: 2) }
-    guard case .changes(let changes, let head) = range else {
+    guard case .changes(let changes, let last) = range else {
       Issue.record("the log has a gap")
       return
     }
     #expect(changes.map(\.offset) == [1, 2, 3, 4, 5])
-    #expect(head == 6)
+    #expect(last == 5)
   }
 
   // MARK: Recent batches

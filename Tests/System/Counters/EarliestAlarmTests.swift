@@ -2,6 +2,7 @@ import CMartletAllocationCounter
 import MartletJSON
 import MartletLoop
 import MartletModelSchema
+import MartletRuntime
 import MartletServer
 import MartletSockets
 import MartletStore
@@ -28,9 +29,9 @@ import Testing
 
   /// What `commits` group commits of `burst` writes cost with `members` subscriptions.
   private static func measure(
-    members: Int, burst: Int, commits: Int, loops: Int = 1, deflate: Bool = false
+    members: Int, burst: Int, commits: Int, loops: Int = 1, deflate: Bool = false, sendsPerTurn: Int = 256
   ) async throws -> CountedServer.Counts {
-    let server = try CountedServer(schema: schema, loops: loops)
+    let server = try CountedServer(schema: schema, loops: loops) { $0.limits.sendsPerTurn = sendsPerTurn }
     try await create(on: server)
     let audience = try Audience()
     await audience.join(members, port: server.port, query: query, deflate: deflate)
@@ -70,8 +71,9 @@ import Testing
   @Test(.enabled(if: martlet_allocations_are_counted(), "a sanitizer has an allocator of its own"), arguments: [1, 8])
   func `delivering an event to one more member allocates nothing`(burst: Int) async throws {
     let commits = 10
-    let few = try await Self.measure(members: 100, burst: burst, commits: commits)
-    let many = try await Self.measure(members: 1_000, burst: burst, commits: commits)
+    // In one slice: a further one allocates its turn's work, once for 256 sends.
+    let few = try await Self.measure(members: 100, burst: burst, commits: commits, sendsPerTurn: 1_000)
+    let many = try await Self.measure(members: 1_000, burst: burst, commits: commits, sendsPerTurn: 1_000)
     let deliveries = many[.deliveries] - few[.deliveries]
     #expect(deliveries == 900 * burst * commits)
     let perDelivery = Double(many.allocations - few.allocations) / Double(deliveries)
@@ -82,6 +84,98 @@ import Testing
     let counts = try await Self.measure(members: 200, burst: 1, commits: 5, deflate: true)
     #expect(counts[.payloadEncodings] == 5)
     #expect(counts.loop.sends == 5 * 200)
+  }
+
+  @Test(arguments: [1, 2])
+  func `a selection that needs reads is evaluated once a node, in order, however many loops have members`(
+    loops: Int
+  ) async throws {
+    let schema = """
+      type Airport @model { id: ID! name: String flights: [Flight] @hasMany }
+      type Flight @model { id: ID! gate: String delay: Int airport: Airport @belongsTo }
+      """
+    let server = try CountedServer(schema: schema, loops: loops)
+    for mutation in [
+      #"createAirport(input: {id: "ORY", name: "Orly"})"#, #"createFlight(input: {id: "f", airportFlightsId: "ORY"})"#,
+    ] {
+      let made = try await HTTPRequest.graphql("mutation { \(mutation) { id } }", port: server.port)
+      #expect(made.json["errors"] == nil, "\(made.json)")
+    }
+    let audience = try Audience()
+    let (members, burst, commits) = (40, 4, 5)
+    await audience.join(
+      members, port: server.port, query: "subscription { onUpdateFlight { id delay airport { name } } }")
+    let model = try #require(server.node.models.models.first { $0.name == "Flight" })
+    let delay = try #require(model.fields.firstIndex { $0.name == "delay" })
+    let before = await server.counts()
+    for round in 0..<commits {
+      await audience.expect(members * burst) {
+        await server.commit(
+          (0..<burst).map { number in
+            .update(
+              RecordUpdate(
+                model: model.number, key: RecordKey(values: ["f"]),
+                values: [(field: delay, value: .int(Int64(round * 10 + number)))]))
+          })
+      }
+    }
+    let counts = await server.counts() - before
+    #expect(counts[.payloadEncodings] == commits * burst)
+    #expect(counts[.deliveries] == commits * burst * members)
+    #expect(audience.strays.isEmpty)
+    await audience.leave()
+    await server.stop()
+  }
+
+  @Test func `a fan-out is divided over turns by its sends, and sends no more for it`() async throws {
+    let server = try CountedServer(schema: Self.schema) { $0.limits.sendsPerTurn = 50 }
+    try await Self.create(on: server)
+    let audience = try Audience()
+    let (members, commits) = (1_000, 5)
+    await audience.join(members, port: server.port, query: Self.query)
+    let before = await server.counts()
+    for round in 0..<commits {
+      await audience.expect(members) { await server.commit([Self.update(Int64(round))]) }
+    }
+    let counts = await server.counts() - before
+    #expect(counts[.deliveries] == commits * members)
+    #expect(counts.loop.sends == commits * members)
+    #expect(counts.loop.turns >= commits * members / 50)
+    let largest = await withCheckedContinuation { done in
+      server.hubs[0].loop.execute { done.resume(returning: server.hubs[0].value.feed.largestTurn) }
+    }
+    #expect(largest == 50)
+    await audience.leave()
+    await server.stop()
+  }
+
+  @Test func `mutations in flight on one socket become one group, and each member gets them with one send`()
+    async throws
+  {
+    let server = try CountedServer(schema: Self.schema)
+    try await Self.create(on: server)
+    let audience = try Audience()
+    let (members, rounds) = (1_000, 5)
+    await audience.join(members, port: server.port, query: Self.query)
+    let writer = try await RawSocket.session(port: server.port)
+    let before = await server.counts()
+    for round in 0..<rounds {
+      await audience.expect(members * 4) {
+        writer.send(
+          (0..<4).map { number in
+            #"{"id":"\#(round)-\#(number)","type":"subscribe","payload":{"query":"mutation { "#
+              + #"updateFlight(input: {id: \"f\", delay: \#(round * 10 + number)}) { id } }"}}"#
+          })
+      }
+      for _ in 0..<4 { _ = try await writer.message("complete") }
+    }
+    let counts = await server.counts() - before
+    #expect(counts[.changes] == 4 * rounds && counts[.deliveries] == 4 * rounds * members)
+    #expect(counts[.batches] == rounds)
+    #expect(counts.loop.sends <= rounds * members * 13 / 10)
+    await audience.leave()
+    writer.abort()
+    await server.stop()
   }
 
   @Test func `mutations over a socket commit, answer and deliver within the same bound of wakes`() async throws {

@@ -26,7 +26,7 @@ extension ModelResolvers {
     let request = WriteRequest(
       isTransaction ? .batch(planned.map(\.write)) : planned[0].write, writeID: scope?.writeID)
     let destination = destination(batch)
-    store.commit(request, to: destination) { result in
+    let write = Store.Submission(request) { result in
       switch result {
       case .failure(let error):
         if error.code == .overloaded { (destination as? FeedDestination)?.countRefusedWrite() }
@@ -39,6 +39,11 @@ extension ModelResolvers {
         }
         completion([.success(isTransaction ? .list(values) : values[0])])
       }
+    }
+    if let feed = destination as? FeedDestination {
+      feed.commit(write)
+    } else {
+      store.commit([write], to: destination)
     }
   }
 

@@ -114,6 +114,7 @@ extension GapReason {
     case .retention: "retention"
     case .unknownTerm, .beyondTerm: "lineage"
     case .schemaChange: "schema"
+    case .damage: "damage"
     case .sourceCannotResume: "source"
     }
   }

@@ -55,9 +55,11 @@ final class GraphQLGroup: FeedGroup {
   /// Whether payloads are written from the record, without resolvers.
   var needsRecordAlone: Bool { selection != nil }
 
-  /// A topic's event is for a subscription when every argument equals the payload's member of its name.
-  func accepts(_ change: Change) -> Bool {
-    guard let event = change.event else { return true }
+  /// A record's update is for a subscription whose filter the record matches after it. A topic's event is when every
+  /// argument equals the payload's member of its name.
+  func accepts(_ change: Change, _ effect: Effect) -> Bool {
+    if let record = change.record { return effect != .left || record.kind == .delete }
+    guard let event = change.event else { return false }
     return topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
   }
 

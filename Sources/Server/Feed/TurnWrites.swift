@@ -1,0 +1,30 @@
+internal import MartletRuntime
+internal import MartletStore
+
+/// The writes of one loop turn. They are handed to the store together when the turn ends, so that they become one group:
+/// one commit, and one send per subscriber.
+///
+/// Confined to its loop.
+final class TurnWrites: TurnEnd {
+  private let store: Store
+  private let loop: any Loop
+  private let destination: FeedDestination
+  private var waiting: [Store.Submission] = []
+
+  init(_ store: Store, on loop: any Loop, _ destination: FeedDestination) {
+    self.store = store
+    self.loop = loop
+    self.destination = destination
+  }
+
+  func add(_ write: Store.Submission) {
+    if waiting.isEmpty { loop.atEndOfTurn(self) }
+    waiting.append(write)
+  }
+
+  func turnEnded() {
+    let writes = waiting
+    waiting = []
+    store.commit(writes, to: destination)
+  }
+}

@@ -1,0 +1,66 @@
+import MartletChangeFeed
+import MartletJSON
+import MartletRuntime
+import MartletSQLite
+import MartletServer
+import MartletStore
+import MartletVocabulary
+import Testing
+
+/// Damage in the log ends in one gap for the subscribers it concerns, never in silence.
+@Suite struct DamageTests {
+  /// A log of the events 1 to 10, whose ring holds the last one alone; `damage` is done to the table.
+  private static func log(_ loop: StepLoop, _ damage: String) throws -> FeedHarness {
+    let files = MemoryFiles()
+    var limits = FeedLimits()
+    // Pages of four, so that a page before the damage, one with it and one after it are read.
+    limits.catchUpChanges = 4
+    let harness = try FeedHarness(on: loop, files: files, limits: limits)
+    for value in Int64(1)...10 { harness.publish([value]) }
+    harness.settle()
+    let database = try Database(path: StoreFormat.databaseName, on: files, options: Database.Options())
+    try database.execute(damage)
+    return harness
+  }
+
+  @Test(arguments: [
+    "UPDATE martlet_log SET entry = x'01' WHERE offset = 6", "DELETE FROM martlet_log WHERE offset = 6",
+  ])
+  func `an entry that is unreadable or missing is one gap for members before it, and nothing for those after it`(
+    damage: String
+  ) throws {
+    let loop = StepLoop()
+    let harness = try Self.log(loop, damage)
+    var reported: [Int64] = []
+    harness.feed.onDamage = { reported.append($0.offset) }
+    let before = KeepingSubscriber()
+    let after = KeepingSubscriber()
+    try before.follow("t", of: harness.feed, after: 2)
+    try after.follow("t", of: harness.feed, after: 6)
+    harness.settle()
+    #expect(before.gaps == [.damage] && before.events == ["3", "4", "5"])
+    #expect(after.gaps.isEmpty && after.events == ["7", "8", "9", "10"])
+    // Both are live.
+    harness.publish([11])
+    harness.settle()
+    #expect(
+      before.events.last == "11" && after.events.last == "11" && before.ready.count == 1 && after.ready.count == 1)
+    #expect(reported == [6] && harness.counters.counts[.logDamage] == 1)
+  }
+
+  @Test func `a log without damage is read page by page, without a gap`() throws {
+    let loop = StepLoop()
+    let harness = try Self.log(loop, "SELECT 1")
+    let subscribers = try (Int64(0)...9).map { offset in
+      let subscriber = KeepingSubscriber()
+      try subscriber.follow("t", of: harness.feed, after: offset)
+      return subscriber
+    }
+    harness.settle()
+    for (offset, subscriber) in subscribers.enumerated() {
+      #expect(subscriber.events == ((offset + 1)...10).map { "\($0)" } && subscriber.gaps.isEmpty)
+    }
+    // Three pages, and none twice.
+    #expect(harness.counters.counts[.catchUpReads] == 3)
+  }
+}

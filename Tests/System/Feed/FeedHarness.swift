@@ -1,0 +1,113 @@
+import MartletChangeFeed
+import MartletJSON
+import MartletModelSchema
+import MartletRuntime
+import MartletSQLite
+import MartletServer
+import MartletStore
+import MartletVocabulary
+import Testing
+
+/// A log with a feed on a loop that the test turns; subscribers that keep what they are written. No protocol.
+final class FeedHarness {
+  let executor = StepExecutor()
+  let store: Store
+  let feed: Feed
+  let counters = LoopTally()
+  private let loop: StepLoop
+
+  init(
+    on loop: StepLoop, term: UInt64 = 1, files: MemoryFiles = MemoryFiles(), limits: FeedLimits = FeedLimits()
+  ) throws {
+    self.loop = loop
+    let schema = try ModelSchema("type Flight @model { id: ID! gate: String }", name: "test")
+    let clock = StoreClock(now: { Instant(nanoseconds: 0) }, milliseconds: { 1_700_000_000_000 })
+    var options = StoreOptions(term: term, clock: clock, writer: executor, readers: [executor])
+    // The newest batch stays.
+    options.limits.ringBytes = 1
+    store = try Store(.memory(files), schema: schema, options: options)
+    feed = Feed(store, on: loop, counters, limits: limits)
+    feed.start()
+  }
+
+  /// Publishes events as one group, and delivers the batch with the next turns.
+  func publish(_ values: [Int64], topic: String = "t") {
+    store.commit(
+      values.map { Store.Submission(WriteRequest(.event(topic: topic, payload: .int($0)))) { _ in } },
+      to: DirectDestination())
+    executor.run()
+  }
+
+  /// Turns the loop and runs the store's reads until both are idle.
+  func settle() {
+    for _ in 0..<10_000 {
+      executor.run()
+      if !loop.turn() { return }
+    }
+  }
+
+  deinit { store.close() }
+}
+
+/// All events of one topic, whose payload is the topic's payload.
+final class TopicGroup: FeedGroup {
+  let interests: [Interest]
+
+  init(_ topic: String) { interests = [Interest(.topic(named: topic))] }
+
+  func accepts(_ change: Change, _ effect: Effect) -> Bool { true }
+
+  func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
+    guard let event = change.event else { return false }
+    writer.value(event.payload)
+    return true
+  }
+
+  func evaluate(_ change: Change, _ completion: @escaping ([UInt8]) -> Void) { completion([]) }
+
+  func event(_ payload: [UInt8], at cursor: Cursor, endsTransaction: Bool) -> FeedEvent {
+    FeedEvent(payload, at: cursor, endsTransaction: endsTransaction)
+  }
+}
+
+/// Keeps what its members are written.
+final class KeepingSubscriber: Subscriber {
+  private(set) var members: [Member] = []
+  private(set) var events: [String] = []
+  private(set) var ready: [Cursor] = []
+  private(set) var gaps: [GapReason] = []
+  var onWrite: (() -> Void)?
+  var hasRoom = true
+  var isLagging = false
+
+  /// Follows a topic from now on.
+  func follow(_ topic: String, of feed: Feed) throws {
+    let member = Member(
+      number: members.count, prefix: [], hasCursors: true, subscriber: self, since: feed.applied)
+    let key = GroupKey(schemaVersion: 1, document: Array(topic.utf8), operation: "", variables: [])
+    try feed.add(member, to: TopicGroup(topic), key: key)
+    members.append(member)
+    feed.begin(member)
+  }
+
+  /// Follows a topic from an offset on.
+  func follow(_ topic: String, of feed: Feed, after offset: Int64) throws {
+    let member = Member(
+      number: members.count, prefix: [], hasCursors: true, subscriber: self, since: feed.applied)
+    let key = GroupKey(schemaVersion: 1, document: Array(topic.utf8), operation: "", variables: [])
+    try feed.add(member, to: TopicGroup(topic), key: key)
+    members.append(member)
+    feed.catchUp(member, after: offset)
+  }
+
+  func members(of feed: Feed) -> [Member] { members }
+
+  func write(_ event: FeedEvent, to member: Member) {
+    events.append(String(decoding: event.payload, as: UTF8.self))
+    onWrite?()
+  }
+
+  func caughtUp(_ member: Member, at cursor: Cursor) { ready.append(cursor) }
+  func gap(_ member: Member, _ reason: GapReason, from: Cursor?, to: Cursor) { gaps.append(reason) }
+  func continueNextTurn() {}
+}
