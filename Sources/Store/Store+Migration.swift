@@ -10,22 +10,28 @@ extension Store {
   package func migrate(to shapes: [RecordShape], schema name: String) async throws(StoreError) {
     let isClosed = state.withLock { $0.isClosed }
     guard !isClosed else { throw StoreError(.closed, "the store is closed") }
-    let result: Result<Catalogued, StoreError> = await withCheckedContinuation { continuation in
+    let result: Result<[RecordShape], StoreError> = await withCheckedContinuation { continuation in
       executor.execute { [self] in
+        guard case .authority(let writer) = writer.value else {
+          let refusal = StoreError(.notAuthority, "this store follows another one's log; its authority migrates")
+          return continuation.resume(returning: .failure(refusal))
+        }
         do throws(StoreError) {
-          let catalogued = try writer.value.migrate(to: shapes, schema: name)
-          self.catalogued.withLock { $0 = catalogued }
+          let batch = try writer.migrate(to: shapes, schema: name)
+          let numbered = writer.file.shapes
+          served.withLock { $0 = numbered }
           // What it holds has the shape of the old models.
           recent.removeAll()
-          continuation.resume(returning: .success(catalogued))
+          deliver(AuthorityWriter.Outcome(batch: batch), to: [])
+          continuation.resume(returning: .success(numbered))
         } catch {
           continuation.resume(returning: .failure(error))
         }
       }
     }
-    let catalogued = try result.get()
+    let numbered = try result.get()
     for reader in readers {
-      await withCheckedContinuation { continuation in reader.adopt(catalogued) { continuation.resume() } }
+      await withCheckedContinuation { continuation in reader.adopt(numbered) { continuation.resume() } }
     }
   }
 }

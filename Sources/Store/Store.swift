@@ -6,6 +6,9 @@ package import MartletVocabulary
 
 /// The durable home of records and of the log of their changes.
 ///
+/// A store is the fold of its log. An authority decides writes and logs what they did; a follower is fed the groups of
+/// another store's log and answers reads, resumptions and resends as that store does.
+///
 /// One writer takes what has queued since its last commit into one durable transaction; then each destination is called
 /// once, with the batch of changes and the completions of its own writes. Readers have connections and executors of
 /// their own and never wait for the writer. From any thread, unless said otherwise.
@@ -29,18 +32,25 @@ package final class Store: Sendable {
     var fullDisks = 0
     var destinations: [any StoreDestination] = []
     var position: LogPosition
+    var lineage: Lineage
   }
 
-  /// The folder's models and the revision of its catalogue.
-  struct Catalogued: Sendable {
-    var shapes: [RecordShape]
-    var revision: Int64
+  /// What changes the store's file.
+  enum Writer {
+    case authority(AuthorityWriter)
+    case follower(FollowerWriter)
+
+    var file: StoreFile {
+      switch self {
+      case .authority(let writer): writer.file
+      case .follower(let writer): writer.file
+      }
+    }
   }
 
   /// The models as the folder numbers them.
-  package var shapes: [RecordShape] { catalogued.withLock { $0.shapes } }
-  let catalogued: Lock<Catalogued>
-  package let lineage: Lineage
+  package var shapes: [RecordShape] { served.withLock { $0 } }
+  let served: Lock<[RecordShape]>
   package let limits: StoreLimits
   /// The newest batches, for members that catch up.
   package let recent: RecentBatches
@@ -54,14 +64,41 @@ package final class Store: Sendable {
   private let onFailure: @Sendable (StoreError) -> Void
   private let onTrouble: @Sendable (StoreError?) -> Void
 
-  /// Opens the data at `place`, creates or migrates it, and begins a new term.
+  /// Opens the data at `place` as its authority: creates or migrates it, and begins a new term.
   ///
   /// - Throws: `locked`, `newerFormat`, `migration` or `failed`, with the reason and the remedy in the message.
-  package init(_ place: StorePlace, shapes: [RecordShape], options: StoreOptions) throws(StoreError) {
-    let opening = try StoreOpening(place, shapes, options)
+  package convenience init(_ place: StorePlace, shapes: [RecordShape], options: StoreOptions) throws(StoreError) {
+    let opening = try StoreOpening(authority: place, shapes, options)
+    do throws(SQLiteError) {
+      let writer = try AuthorityWriter(
+        opening.file, term: options.term, limits: options.limits, clock: options.clock)
+      try self.init(place, opening, .authority(writer), opening.file.shapes, options)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Opens the data at `place`, creating it, to follow another store's log with `fold`. `shapes` are those of this
+  /// process's own schema; reads are refused with `migration` while they do not fit the data.
+  ///
+  /// - Throws: `locked`, `newerFormat` or `failed`.
+  package convenience init(
+    following place: StorePlace, shapes: [RecordShape], options: StoreOptions
+  ) throws(StoreError) {
+    let opening = try StoreOpening(follower: place, options)
+    let writer = FollowerWriter(opening.file, wanted: shapes, limits: options.limits)
+    do throws(SQLiteError) {
+      try self.init(place, opening, .follower(writer), shapes, options)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  private init(
+    _ place: StorePlace, _ opening: StoreOpening, _ writer: Writer, _ shapes: [RecordShape], _ options: StoreOptions
+  ) throws(SQLiteError) {
     self.place = place
-    catalogued = Lock(Catalogued(shapes: opening.shapes, revision: opening.revision))
-    lineage = opening.lineage
+    served = Lock(shapes)
     limits = options.limits
     clock = options.clock
     recent = RecentBatches(bytes: options.limits.ringBytes)
@@ -69,31 +106,22 @@ package final class Store: Sendable {
     onFailure = options.onFailure
     onTrouble = options.onTrouble
     lock = Lock(opening.lock)
-    do throws(SQLiteError) {
-      let writer = try Writer(
-        opening.database, opening.shapes, revision: opening.revision, term: options.term, limits: options.limits,
-        clock: options.clock, files: DataFiles(place))
-      self.writer = Confined(writer)
-      state = Lock(
-        State(
-          position: LogPosition(
-            term: options.term, head: writer.position.head, firstRetained: writer.position.first,
-            bytes: writer.position.bytes)))
-      var readers: [Reader] = []
-      for executor in options.readers {
-        var settings = Database.Options()
-        settings.isReadOnly = true
-        settings.cacheKiB = options.limits.cacheKiB
-        let database = try Database(path: place.databasePath, on: place.files, options: settings)
-        let snapshot = try ReadSnapshot(
-          database, opening.shapes, revision: opening.revision, limits: options.limits)
-        readers.append(
-          Reader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
-      }
-      self.readers = readers
-    } catch {
-      throw StoreError(error)
+    self.writer = Confined(writer)
+    let folded = opening.file.folded
+    state = Lock(State(position: LogPosition(folded), lineage: folded.lineage))
+    var readers: [Reader] = []
+    for executor in options.readers {
+      var settings = Database.Options()
+      settings.isReadOnly = true
+      settings.cacheKiB = options.limits.cacheKiB
+      let database = try Database(path: place.databasePath, on: place.files, options: settings)
+      let snapshot = try ReadSnapshot(database, shapes, limits: options.limits)
+      // Reads the catalogue now and not with the first request. A follower's may not fit yet; its reads will say so.
+      try? snapshot.transaction {}
+      readers.append(
+        Reader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
     }
+    self.readers = readers
   }
 
   /// Opens the data of a schema's models.
@@ -166,10 +194,13 @@ package final class Store: Sendable {
       return group
     }
     guard !group.isEmpty else { return }
-    let outcome = writer.value.run(group.map(\.request))
-    note(outcome.trouble)
-    deliver(outcome, to: group)
-    if let failure = writer.value.checkpointIfDue() { onFailure(failure) }
+    switch writer.value {
+    case .authority(let writer): deliver(writer.run(group.map(\.request)), to: group)
+    case .follower:
+      let refusal = StoreError(.notAuthority, "this store follows another one's log; send the write to its authority")
+      deliver(AuthorityWriter.Outcome(results: group.map { _ in .failure(refusal) }), to: group)
+    }
+    checkpoint()
     let goesOn = state.withLock { state in
       guard !state.queue.isEmpty, !state.isScheduled else { return false }
       state.isScheduled = true
@@ -194,17 +225,16 @@ package final class Store: Sendable {
   /// Groups that a full disk refused.
   package var fullDisks: Int { state.withLock { $0.fullDisks } }
 
+  private func checkpoint() {
+    if let failure = writer.value.file.checkpointIfDue(limits) { onFailure(failure) }
+  }
+
   /// Hands out one group: to each destination the batch, if it is registered, and its own completions.
-  private func deliver(_ outcome: Writer.Outcome, to group: [PendingWrite]) {
+  func deliver(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
+    note(outcome.trouble)
     if let failure = outcome.failure { onFailure(failure) }
-    let position = writer.value.position
     if let batch = outcome.batch { recent.append(batch) }
-    var destinations = state.withLock { state in
-      state.position.head = position.head
-      state.position.firstRetained = position.first
-      state.position.bytes = position.bytes
-      return state.destinations
-    }
+    var destinations = settle()
     let registered = destinations.count
     var completions: [[@Sendable () -> Void]] = destinations.map { _ in [] }
     var places = Dictionary(destinations.indices.map { (ObjectIdentifier(destinations[$0]), $0) }) { first, _ in first }
@@ -224,6 +254,44 @@ package final class Store: Sendable {
       let batch = index < registered ? outcome.batch : nil
       if batch == nil && completions[index].isEmpty { continue }
       destination.deliver(StoreDelivery(batch: batch, completions: completions[index]))
+    }
+  }
+
+  /// Makes the state of the writer's file the one that others see; returns the destinations of its batch.
+  @discardableResult
+  private func settle() -> [any StoreDestination] {
+    let folded = writer.value.file.folded
+    return state.withLock { state in
+      state.position = LogPosition(folded)
+      state.lineage = folded.lineage
+      return state.destinations
+    }
+  }
+
+  // MARK: Another store's groups
+
+  /// Folds the next group of the log that this store follows. `completion` runs on the writer, after the group is
+  /// durable and its changes have been delivered.
+  ///
+  /// A group that has been folded before changes nothing. One that does not continue this log is refused as
+  /// `diverged`, a damaged or incomplete one as `damaged`, and any for an authority as `invalid`.
+  package func fold(
+    _ group: [UInt8], completion: @escaping @Sendable (Result<LogPosition, StoreError>) -> Void
+  ) {
+    if state.withLock({ $0.isClosed }) { return completion(.failure(StoreError(.closed, "the store is closed"))) }
+    executor.execute { [self] in
+      guard case .follower(let writer) = writer.value else {
+        return completion(.failure(StoreError(.invalid, "an authority folds no groups of others")))
+      }
+      do throws(StoreError) {
+        let batch = try writer.fold(try LogGroup(bytes: group))
+        deliver(AuthorityWriter.Outcome(batch: batch), to: [])
+        checkpoint()
+        completion(.success(position))
+      } catch {
+        if error.code == .failed { onFailure(error) }
+        completion(.failure(error))
+      }
     }
   }
 
@@ -247,6 +315,9 @@ package final class Store: Sendable {
 
   /// Where the log stands, as of the last delivered group.
   package var position: LogPosition { state.withLock { $0.position } }
+
+  /// The terms of the log, as of the last delivered group.
+  package var lineage: Lineage { state.withLock { $0.lineage } }
 
   // MARK: Reading
 
@@ -279,7 +350,7 @@ package final class Store: Sendable {
   // MARK: Care
 
   /// Checkpoints that gave up waiting for a reader. On the writer; for tests.
-  package var checkpointWaits: Int { writer.value.checkpointWaits }
+  package var checkpointWaits: Int { writer.value.file.checkpointWaits }
 
   /// Deletes what is beyond retention, also when nothing is written. Call it from time to time.
   ///
@@ -289,16 +360,11 @@ package final class Store: Sendable {
   }
 
   private func forget() {
-    let outcome = writer.value.forgetNow()
-    note(outcome.trouble)
-    if let failure = outcome.failure ?? writer.value.checkpointIfDue() { onFailure(failure) }
-    let position = writer.value.position
-    let goesOn = state.withLock { state in
-      state.position.firstRetained = position.first
-      state.position.bytes = position.bytes
-      return !state.isClosed
-    }
-    if goesOn && writer.value.isForgetting { executor.execute { [self] in forget() } }
+    guard case .authority(let writer) = writer.value else { return }
+    deliver(writer.forgetNow(), to: [])
+    checkpoint()
+    let isOpen = state.withLock { !$0.isClosed }
+    if isOpen && writer.isForgetting { executor.execute { [self] in forget() } }
   }
 
   /// Takes no more work, finishes what is queued and ends the executors. Not from one of them.
@@ -310,17 +376,27 @@ package final class Store: Sendable {
   }
 }
 
-/// Where the log stands.
+/// Where the log begins and ends.
 package struct LogPosition: Sendable, Equatable {
-  /// This run's term.
+  /// The term that writes now.
   package var term: UInt64
   /// The newest durable offset; 0 before the first.
   package var head: Int64
-  /// The oldest offset that is kept; one past the head of an empty log.
+  /// The oldest offset that has not expired; one past the head of an empty log.
   package var firstRetained: Int64
-  /// Bytes of the entries that are kept.
+  /// Bytes of the entries that have not expired.
   package var bytes: Int64
+  /// The running checksum over everything up to `head`.
+  package var checksum: UInt64
 
-  /// A cursor behind everything durable.
+  init(_ folded: StoreFile.Folded) {
+    term = folded.lineage.currentTerm
+    head = folded.position.head
+    firstRetained = folded.position.first
+    bytes = folded.position.bytes
+    checksum = folded.position.checksum.value
+  }
+
+  /// A cursor after everything durable.
   package var cursor: Cursor { Cursor(term: term, offset: head) }
 }

@@ -1,3 +1,4 @@
+package import MartletModelSchema
 internal import MartletSQLite
 
 /// Why the store refused or failed.
@@ -18,6 +19,11 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case invalidToken
     /// A list looked at more rows than `StoreLimits.scannedRows`; the message names the index that is missing.
     case tooManyRows
+    /// The number of this write has been acknowledged or its client has expired: whether it was applied is no longer
+    /// known, so it is not applied.
+    case outcomeForgotten
+    /// This store follows another one's log and takes no writes.
+    case notAuthority
     /// The closure of a transaction threw; the message is its error's.
     case aborted
     // The moment's fault: try again later.
@@ -34,6 +40,10 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case newerFormat
     /// The schema's difference to the folder's cannot be taken over; the message says what to do.
     case migration
+    /// The log handed to this store is not a continuation of its own.
+    case diverged
+    /// Bytes are not what was written.
+    case damaged
     // Beyond repair here.
     /// The data files were deleted or replaced while they were open; nothing is written any more.
     case filesGone
@@ -44,10 +54,26 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   package var code: Code
   /// What was wrong and where.
   package var message: String
+  /// The record that stood in the way, where one did.
+  package var conflict: Conflict?
 
-  package init(_ code: Code, _ message: String) {
+  /// A record as it was when it stood in a write's way.
+  package struct Conflict: Sendable, Equatable {
+    package var model: Int
+    package var key: RecordKey
+    package var version: Int64
+
+    package init(model: Int, key: RecordKey, version: Int64) {
+      self.model = model
+      self.key = key
+      self.version = version
+    }
+  }
+
+  package init(_ code: Code, _ message: String, _ conflict: Conflict? = nil) {
     self.code = code
     self.message = message
+    self.conflict = conflict
   }
 
   package var description: String { message }
@@ -57,8 +83,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     switch code {
     case .overloaded, .deadline, .diskFull, .closed: true
     case .conditionFailed, .versionMismatch, .alreadyExists, .notFound, .notUnique, .invalid, .invalidToken,
-      .tooManyRows,
-      .aborted, .locked, .noStore, .newerFormat, .migration, .filesGone, .failed:
+      .tooManyRows, .aborted, .outcomeForgotten, .notAuthority, .locked, .noStore, .newerFormat, .migration, .diverged,
+      .damaged, .filesGone, .failed:
       false
     }
   }

@@ -25,21 +25,33 @@ package struct StoreLimits: Sendable, Equatable {
   package var transactionTime: Duration = .milliseconds(500)
   /// Changes one transaction may make, cascades included. Batches reach subscribers whole.
   package var transactionChanges = 10_000
-  /// Bytes of one record's values or one event's payload together, the size AppSync's users know with room to spare.
+  /// Bytes of one record's change in the log, the size AppSync's users know with room to spare.
   package var recordBytes = 1_048_576
+  /// Bytes of one event of the application's own in the log.
+  package var eventBytes = 1_048_576
+  /// Bytes of a numbered write's outcome in the log: 10,000 changed records with keys of 100 bytes.
+  package var outcomeBytes = 1_048_576
+  /// Bytes of a refusal's message that resends get; the rest is cut off.
+  package var refusalMessageBytes = 1_024
+  /// Bytes of a schema change in the log, the schema's text included.
+  package var schemaBytes = 16 * 1_048_576
   /// Age after which log entries may be forgotten: a weekend away and more.
   package var logAge: Duration = .seconds(7 * 86_400)
   /// Bytes of log entries that are kept at most.
   package var logBytes: Int64 = 1 << 30
-  /// Log entries and write numbers that one group deletes at most, or twice what it wrote when that is more: about
-  /// a millisecond of the writer.
+  /// Expired rows of each kind that one group deletes at most, or twice what it wrote when that is more: about a
+  /// millisecond of the writer.
   package var forgottenAtOnce = 512
   /// Bytes of log entries that one group deletes at most, or twice what it wrote: large entries cost by their pages.
   package var forgottenBytesAtOnce: Int64 = 4 * 1_048_576
-  /// How long the outcome of a numbered write is remembered for resends.
-  package var writeNumberAge: Duration = .seconds(86_400)
-  /// Numbered writes remembered at most.
-  package var writeNumbers: Int64 = 1_000_000
+  /// How long deletions are remembered, and clients that number their writes after their last one: what AppSync's
+  /// tables keep by default. A client that was away for longer begins with a fresh copy.
+  package var tombstoneAge: Duration = .seconds(30 * 86_400)
+  /// Numbered writes of one client whose outcomes are kept because it has not acknowledged them; beyond it, new ones
+  /// are refused as overloaded. A client waits for few answers at a time.
+  package var unacknowledgedWrites: Int64 = 1_000
+  /// Clients whose outcomes are kept; beyond it, those that wrote longest ago expire.
+  package var writeClients: Int64 = 100_000
   /// Pages of write-ahead log after which a passive checkpoint runs between groups: 4 MiB.
   package var checkpointPages = 1_000
   /// How long a checkpoint waits for readers before the writer goes on with the write-ahead log as it is; it tries

@@ -1,19 +1,13 @@
-/// What an opened store is to its data.
-package enum StoreRole: Sendable, Equatable {
-  /// It decides: it gives offsets and versions. A role that applies another store's offsets comes with the client's
-  /// local store.
-  case authority
-}
-
 /// How a store is opened.
 package struct StoreOptions: Sendable {
-  package var role = StoreRole.authority
-  /// The random name of this run, from the caller's source of chance.
+  /// The random name of an authority's term, from the caller's source of chance; a follower has none of its own.
   package var term: UInt64
   package var clock: StoreClock
   package var limits = StoreLimits()
   /// The schema's name for the folder's catalogue, a hash for instance; for people who look inside.
   package var schemaName = ""
+  /// The schema's text, for the log: other stores and people can read there what a migration was made for.
+  package var schemaText = ""
   /// Allows a migration to delete models and fields that the schema no longer has, with their data.
   package var allowsDropping = false
   /// The writer's executor.

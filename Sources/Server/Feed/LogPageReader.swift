@@ -54,7 +54,7 @@ final class LogPageReader {
   private func received(_ result: Result<LogRange, StoreError>, from start: Int64) {
     let callers = waiting.removeValue(forKey: start) ?? []
     switch result {
-    case .success(.changes(let changes, let last)):
+    case .success(.changes(let changes, let last, _)):
       pages.keep(changes, after: start, through: last)
       for caller in callers {
         // Large records end a page early, by bytes: such a caller needs the next one.

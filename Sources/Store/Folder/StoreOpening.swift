@@ -1,15 +1,27 @@
 internal import MartletChangeFeed
 internal import MartletSQLite
 
-/// Opens a data folder: lock, format, migration, a new term. Everything or nothing, in one durable transaction.
+/// Opens a data folder: lock, format, and for an authority a migration and a new term. Everything or nothing, in one
+/// durable transaction.
 struct StoreOpening {
   let lock: FolderLock?
-  let database: Database
-  let shapes: [RecordShape]
-  let revision: Int64
-  let lineage: Lineage
+  let file: StoreFile
 
-  init(_ place: StorePlace, _ wanted: [RecordShape], _ options: StoreOptions) throws(StoreError) {
+  /// Opens the folder of an authority, which begins a term.
+  init(authority place: StorePlace, _ wanted: [RecordShape], _ options: StoreOptions) throws(StoreError) {
+    try self.init(place, wanted, options) { file in
+      try Self.beginTerm(file, wanted, options)
+    }
+  }
+
+  /// Opens the folder of a store that follows another one's log: nothing is decided here.
+  init(follower place: StorePlace, _ options: StoreOptions) throws(StoreError) {
+    try self.init(place, nil, options) { _ in }
+  }
+
+  private init(
+    _ place: StorePlace, _ wanted: [RecordShape]?, _ options: StoreOptions, _ begin: (StoreFile) throws -> Void
+  ) throws(StoreError) {
     switch place {
     case .folder(let folder):
       lock = try FolderLock(folder: folder)
@@ -20,25 +32,10 @@ struct StoreOpening {
       var settings = Database.Options()
       settings.cacheKiB = options.limits.cacheKiB
       let database = try Database(path: place.databasePath, on: place.files, options: settings)
-      self.database = database
       try database.execute("BEGIN IMMEDIATE")
-      try Self.checkFormat(database, place, options)
-      let before = try Catalogue(reading: database)
-      let plan = try MigrationPlan(from: before, to: wanted, dropping: options.allowsDropping)
-      if !plan.steps.isEmpty || before.revision == 0 {
-        var migrator = Migrator(database, before)
-        try migrator.run(plan, schema: options.schemaName, at: options.clock.milliseconds())
-      }
-      let catalogue = try Catalogue(reading: database)
-      var numbered = wanted
-      catalogue.number(&numbered)
-      shapes = numbered
-      revision = catalogue.revision
-      let head = try LogTable(database).position().head
-      try LineageTable.append(
-        term: options.term, first: head + 1, keeping: options.limits.terms, on: database)
-      lineage = Lineage(
-        try LineageTable.read(database).map { Lineage.Entry(term: $0.term, firstOffset: $0.first) })
+      try Self.prepareTables(database, place)
+      file = try StoreFile(database, DataFiles(place), wanted: wanted)
+      try begin(file)
       try database.execute("COMMIT")
     } catch {
       throw (error as? SQLiteError).map { Self.error($0, place) } ?? (error as? StoreError)
@@ -46,14 +43,33 @@ struct StoreOpening {
     }
   }
 
-  /// Makes a new folder's tables, or refuses one that is not ours to read.
-  private static func checkFormat(_ database: Database, _ place: StorePlace, _ options: StoreOptions) throws {
+  /// Migrates to the wanted shapes and begins the authority's term, as a group of the log.
+  private static func beginTerm(_ file: StoreFile, _ wanted: [RecordShape], _ options: StoreOptions) throws {
+    let position = file.folded.position
+    var builder = GroupBuilder(
+      first: position.head + 1, term: options.term, time: max(options.clock.milliseconds(), position.time),
+      checksumBefore: position.checksum.value)
+    let term = try LineageTable.next(options.term, keeping: options.limits.terms, on: file.database)
+    try file.fold(
+      try builder.append(.term(term), endsTransaction: true, file.coder, options.limits), at: builder.time)
+    let plan = try MigrationPlan(from: file.catalogue, to: wanted, dropping: options.allowsDropping)
+    if !plan.steps.isEmpty || file.catalogue.revision == 0 {
+      var migrator = Migrator(file.database, file.catalogue)
+      let (change, catalogue) = try migrator.run(
+        plan, name: options.schemaName, text: options.schemaText, at: builder.time)
+      try builder.append(.schema(change), endsTransaction: true, file.coder, options.limits)
+      file.migrated(to: catalogue, wanted: wanted)
+    }
+    if let group = builder.group { try file.append(group) }
+  }
+
+  /// Makes a new folder's tables, brings older ones to the present format, or refuses what is not ours to read.
+  private static func prepareTables(_ database: Database, _ place: StorePlace) throws {
     let application = try number("PRAGMA application_id", database)
     let format = try number("PRAGMA user_version", database)
     let tables = try number("SELECT count(*) FROM sqlite_schema", database)
     if application == 0 && format == 0 && tables == 0 {
-      try database.execute(Catalogue.tables)
-      try database.execute(LogTable.tables)
+      try database.execute(Catalogue.tables + LogTable.tables + OutcomeTable.tables + TombstoneTable.tables)
       try database.execute("PRAGMA application_id = \(StoreFormat.applicationID)")
       try database.execute("PRAGMA user_version = \(StoreFormat.version)")
       return
@@ -67,6 +83,7 @@ struct StoreOpening {
         "\(place.databasePath) has format \(format), and this version reads formats up to \(StoreFormat.version); "
           + "use the newer version that wrote it")
     }
+    if format < 2 { try FormatUpgrade(database).run() }
   }
 
   private static func number(_ sql: String, _ database: Database) throws(SQLiteError) -> Int64 {

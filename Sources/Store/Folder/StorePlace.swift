@@ -43,7 +43,7 @@ package enum StorePlace: Sendable {
 /// The format of a data folder: which files, and the number that says how to read them.
 package enum StoreFormat {
   /// The version this code writes. Older ones are taken over at opening, newer ones are refused.
-  package static let version: Int64 = 1
+  package static let version: Int64 = 2
   /// Marks the database as Martlet's: "Mart" in ASCII.
   static let applicationID: Int64 = 0x4D61_7274
   package static let databaseName = "store.sqlite"

@@ -1,17 +1,27 @@
 internal import MartletChangeFeed
 internal import MartletModelSchema
 
-/// Entries of the log in their binary form, and back into changes of the schema in force.
+/// Entries of the log in their binary form, and back into bodies of the schema in force.
 ///
 /// An entry is a byte for its format, a byte for its kind with the end-of-transaction mark, and a body that the kind's
-/// own coder writes and reads.
+/// own coder writes and reads. Format 1 had changes of records and events only, in the same form as now.
 struct EntryCoder {
-  private static let format: UInt8 = 1
-  private static let endMark: UInt8 = 0x80
-  /// The kind of an event; kinds of record changes are their raw values.
-  private static let eventKind: UInt8 = 3
+  private enum Kind {
+    // 0, 1 and 2 are the raw values of `ChangeKind`.
+    static let event: UInt8 = 3
+    static let outcome: UInt8 = 4
+    static let term: UInt8 = 5
+    static let schema: UInt8 = 6
+    static let horizon: UInt8 = 7
+  }
 
-  private let records: RecordCoder
+  private static let format: UInt8 = 2
+  private static let oldestFormat: UInt8 = 1
+  private static let endMark: UInt8 = 0x80
+  /// Bytes before the body.
+  static let headSize = 2
+
+  let records: RecordCoder
 
   init(_ shapes: [RecordShape], revision: Int64) {
     records = RecordCoder(shapes, revision: revision)
@@ -19,45 +29,93 @@ struct EntryCoder {
 
   // MARK: Writing
 
-  /// Appends the entry of one change.
-  func write(_ body: Change.Body, endsTransaction: Bool, into writer: inout EntryWriter) throws(StoreError) {
-    let mark = endsTransaction ? Self.endMark : 0
+  /// An entry in its binary form.
+  func bytes(_ body: EntryBody, endsTransaction: Bool) throws(StoreError) -> [UInt8] {
+    var writer = EntryWriter()
     writer.byte(Self.format)
+    writer.byte(Self.kind(of: body) | (endsTransaction ? Self.endMark : 0))
     switch body {
-    case .record(let change):
-      writer.byte(change.kind.rawValue | mark)
-      try records.write(change, into: &writer)
-    case .event(let event):
-      writer.byte(Self.eventKind | mark)
-      EventCoder.write(event, into: &writer)
+    case .change(.record(let change)): try records.write(change, into: &writer)
+    case .change(.event(let event)): EventCoder.write(event, into: &writer)
+    case .outcome(let outcome): OutcomeCoder.write(outcome, into: &writer)
+    case .term(let term):
+      writer.unsigned(UInt64(bitPattern: term.ordinal))
+      writer.fixed(term.term)
+      writer.unsigned(UInt64(bitPattern: term.keptFrom))
+    case .schema(let change): SchemaCoder.write(change, into: &writer)
+    case .horizon(let horizon):
+      writer.unsigned(UInt64(bitPattern: horizon.firstOffset))
+      writer.unsigned(UInt64(bitPattern: horizon.clientsBefore))
+      writer.unsigned(UInt64(bitPattern: horizon.tombstonesBefore))
+    }
+    return writer.bytes
+  }
+
+  private static func kind(of body: EntryBody) -> UInt8 {
+    switch body {
+    case .change(.record(let change)): change.kind.rawValue
+    case .change(.event): Kind.event
+    case .outcome: Kind.outcome
+    case .term: Kind.term
+    case .schema: Kind.schema
+    case .horizon: Kind.horizon
     }
   }
 
   // MARK: Reading
 
-  /// What an entry is under the schema in force.
-  enum Reading {
-    case change(Change)
-    /// Its model is no longer there.
-    case unknownModel
-  }
-
-  func read(_ bytes: [UInt8], offset: Int64) throws(StoreError) -> Reading {
+  /// An entry under the schema in force; nil when it changed a record of a model that is no longer there.
+  func entry(_ bytes: [UInt8], offset: Int64) throws(StoreError) -> LogEntry? {
     var reader = EntryReader(bytes)
-    guard try reader.byte() == Self.format else {
+    guard (Self.oldestFormat...Self.format).contains(try reader.byte()) else {
       throw StoreError(.newerFormat, "log entry \(offset) has a newer format")
     }
     let head = try reader.byte()
     let kind = head & ~Self.endMark
-    let body: Change.Body
-    if kind == Self.eventKind {
-      body = .event(try EventCoder.read(&reader))
-    } else {
+    let body: EntryBody
+    switch kind {
+    case Kind.event: body = .change(.event(try EventCoder.read(&reader)))
+    case Kind.outcome: body = .outcome(try OutcomeCoder.read(&reader))
+    case Kind.term:
+      body = .term(
+        TermStart(ordinal: try reader.signedPattern(), term: try reader.fixed(), keptFrom: try reader.signedPattern()))
+    case Kind.schema: body = .schema(try SchemaCoder.read(&reader))
+    case Kind.horizon:
+      var horizon = Horizon()
+      horizon.firstOffset = try reader.signedPattern()
+      horizon.clientsBefore = try reader.signedPattern()
+      horizon.tombstonesBefore = try reader.signedPattern()
+      body = .horizon(horizon)
+    default:
       guard let kind = ChangeKind(rawValue: kind) else { throw EntryReader.damaged }
-      guard let change = try records.read(kind, &reader) else { return .unknownModel }
-      body = .record(change)
+      guard let change = try records.read(kind, &reader) else { return nil }
+      body = .change(.record(change))
     }
-    return .change(Change(offset: offset, endsTransaction: head & Self.endMark != 0, body: body))
+    return LogEntry(offset: offset, endsTransaction: Self.endsTransaction(bytes), body: body)
+  }
+
+  /// What a subscriber can see of an entry.
+  enum Reading {
+    case change(Change)
+    /// An entry for the fold only.
+    case invisible
+    /// A change of a record whose model is no longer there.
+    case unknownModel
+  }
+
+  func read(_ bytes: [UInt8], offset: Int64) throws(StoreError) -> Reading {
+    // Entries for the fold are skipped by their kind: decoding a schema for each reader would be waste.
+    if bytes.count > 1, bytes[0] > Self.oldestFormat, (bytes[1] & ~Self.endMark) > Kind.event {
+      return .invisible
+    }
+    guard let entry = try entry(bytes, offset: offset) else { return .unknownModel }
+    guard case .change(let body) = entry.body else { return .invisible }
+    return .change(Change(offset: offset, endsTransaction: entry.endsTransaction, body: body))
+  }
+
+  /// What the entry did to a record; nil when it is about something else.
+  static func changeKind(_ bytes: [UInt8]) -> ChangeKind? {
+    bytes.count > 1 ? ChangeKind(rawValue: bytes[1] & ~endMark) : nil
   }
 
   /// Whether the entry ends a transaction, from its first bytes alone.

@@ -6,10 +6,11 @@ struct EntryReader {
   private static let deepest = 200
 
   private let bytes: [UInt8]
-  private(set) var position = 0
+  private(set) var position: Int
 
-  init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8], from position: Int = 0) {
     self.bytes = bytes
+    self.position = min(position, bytes.count)
   }
 
   var isAtEnd: Bool { position >= bytes.count }
@@ -50,6 +51,43 @@ struct EntryReader {
     return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
   }
 
+  mutating func fixed() throws(StoreError) -> UInt64 {
+    var value: UInt64 = 0
+    for shift in stride(from: UInt64(0), to: 64, by: 8) { value |= UInt64(try byte()) << shift }
+    return value
+  }
+
+  /// A signed number that was written as its bit pattern, being positive almost always.
+  mutating func signedPattern() throws(StoreError) -> Int64 {
+    Int64(bitPattern: try unsigned())
+  }
+
+  mutating func flag() throws(StoreError) -> Bool {
+    switch try byte() {
+    case 0: false
+    case 1: true
+    default: throw Self.damaged
+    }
+  }
+
+  mutating func blob() throws(StoreError) -> [UInt8] {
+    let length = try count()
+    defer { position += length }
+    return Array(bytes[position..<(position + length)])
+  }
+
+  /// Everything that has not been read.
+  mutating func rest() -> [UInt8] {
+    defer { position = bytes.count }
+    return Array(bytes[position...])
+  }
+
+  mutating func values() throws(StoreError) -> [JSONValue] {
+    var values: [JSONValue] = []
+    for _ in 0..<(try count()) { values.append(try value()) }
+    return values
+  }
+
   mutating func text() throws(StoreError) -> String {
     let length = try count()
     defer { position += length }
@@ -64,10 +102,7 @@ struct EntryReader {
     case EntryWriter.Tag.yes: return .bool(true)
     case EntryWriter.Tag.int: return .int(try signed())
     case EntryWriter.Tag.uint: return .uint(try unsigned())
-    case EntryWriter.Tag.double:
-      var bits: UInt64 = 0
-      for index in 0..<8 { bits |= UInt64(try byte()) << (8 * UInt64(index)) }
-      return .double(Double(bitPattern: bits))
+    case EntryWriter.Tag.double: return .double(Double(bitPattern: try fixed()))
     case EntryWriter.Tag.string: return .string(try text())
     case EntryWriter.Tag.array:
       var elements: [JSONValue] = []
@@ -84,5 +119,5 @@ struct EntryReader {
     }
   }
 
-  static var damaged: StoreError { StoreError(.failed, "a log entry is damaged") }
+  static var damaged: StoreError { StoreError(.damaged, "a log entry is damaged") }
 }

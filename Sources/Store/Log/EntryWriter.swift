@@ -41,6 +41,25 @@ struct EntryWriter {
     unsigned(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
   }
 
+  /// A number that takes eight bytes, low bits first: for checksums and random names, which use all of them.
+  mutating func fixed(_ value: UInt64) {
+    for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+  }
+
+  mutating func flag(_ value: Bool) {
+    byte(value ? 1 : 0)
+  }
+
+  mutating func blob(_ value: [UInt8]) {
+    count(value.count)
+    bytes.append(contentsOf: value)
+  }
+
+  mutating func values(_ values: [JSONValue]) {
+    count(values.count)
+    for value in values { self.value(value) }
+  }
+
   mutating func text(_ value: String) {
     var value = value
     let length = value.utf8.count
@@ -61,11 +80,7 @@ struct EntryWriter {
       unsigned(number)
     case .double(let number):
       byte(Tag.double)
-      var bits = number.bitPattern
-      for _ in 0..<8 {
-        byte(UInt8(truncatingIfNeeded: bits))
-        bits >>= 8
-      }
+      fixed(number.bitPattern)
     case .string(let string):
       byte(Tag.string)
       text(string)

@@ -1,70 +1,134 @@
 internal import MartletSQLite
 
-/// The log's rows on one connection: append and read a range. `LogTrimmer` deletes the oldest. Confined to the connection's thread.
+/// The log's rows on one connection: append a group, read a range, delete what has expired. Confined to the
+/// connection's thread.
 ///
-/// Each row carries the sum of all entries' bytes up to it, so that the retained size is one subtraction. The newest
-/// transaction is never deleted, so that the head is always a row.
+/// Each row carries the sum of all entries' bytes up to it, so that the retained size is one subtraction, the first
+/// offset of its group, and the running checksum after it. The newest row is never deleted: the end of the log is
+/// always a row.
 final class LogTable {
   static let tables = """
     CREATE TABLE martlet_log(
-      offset INTEGER PRIMARY KEY, at INTEGER NOT NULL, total INTEGER NOT NULL, entry BLOB NOT NULL) STRICT;
+      offset INTEGER PRIMARY KEY, at INTEGER NOT NULL, total INTEGER NOT NULL, head INTEGER NOT NULL DEFAULT 0,
+      checksum INTEGER NOT NULL DEFAULT 0, entry BLOB NOT NULL) STRICT;
     CREATE TABLE martlet_lineage(ordinal INTEGER PRIMARY KEY, term INTEGER NOT NULL, first INTEGER NOT NULL) STRICT;
-    CREATE TABLE martlet_writes(
-      client TEXT NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL, result BLOB NOT NULL,
-      PRIMARY KEY(client, number)) WITHOUT ROWID, STRICT;
-    CREATE INDEX martlet_writes_at ON martlet_writes(at);
+    """ + horizonTable
+
+  static let horizonTable = """
+    CREATE TABLE martlet_horizon(
+      id INTEGER PRIMARY KEY CHECK (id = 1), first INTEGER NOT NULL, clients INTEGER NOT NULL,
+      tombstones INTEGER NOT NULL) STRICT;
+    INSERT INTO martlet_horizon(id, first, clients, tombstones) VALUES(1, 1, 0, 0);
     """
 
-  /// Where the log stands.
+  /// Where the log begins and ends.
   struct Position: Equatable {
     /// The newest offset; 0 when nothing was ever written.
     var head: Int64 = 0
     /// Bytes of all entries ever written.
     var total: Int64 = 0
-    /// The oldest offset that is kept; one past the head when there is none.
+    /// The running checksum after the newest entry.
+    var checksum = RunningChecksum.empty
+    /// The newest group's time.
+    var time: Int64 = 0
+    /// The oldest offset that has not expired; one past the head when there is none.
     var first: Int64 = 1
     /// Bytes of all entries before `first`.
     var forgotten: Int64 = 0
+    /// The oldest offset that still has a row; at most `first`.
+    var firstRow: Int64 = 1
 
-    /// Bytes of the entries that are kept.
+    /// Bytes of the entries that have not expired.
     var bytes: Int64 { total - forgotten }
   }
 
-  private let database: Database
+  let database: Database
   private let insert: Statement
   private let range: Statement
 
   init(_ database: Database) throws(SQLiteError) {
     self.database = database
-    insert = try database.prepare("INSERT INTO martlet_log(offset, at, total, entry) VALUES(?, ?, ?, ?)")
+    insert = try database.prepare(
+      "INSERT INTO martlet_log(offset, at, total, head, checksum, entry) VALUES(?, ?, ?, ?, ?, ?)")
     range = try database.prepare("SELECT offset, entry FROM martlet_log WHERE offset > ? ORDER BY offset")
   }
 
-  /// Where the log stands in the connection's transaction.
+  // MARK: Position
+
+  /// Where the log begins and ends in the connection's transaction.
   func position() throws(SQLiteError) -> Position {
     var position = Position()
-    let newest = try database.statement("SELECT offset, total FROM martlet_log ORDER BY offset DESC LIMIT 1")
+    let newest = try database.statement(
+      "SELECT offset, total, checksum, at FROM martlet_log ORDER BY offset DESC LIMIT 1")
     defer { newest.reset() }
     guard try newest.step() else { return position }
     position.head = newest.int64(0)
     position.total = newest.int64(1)
-    let oldest = try database.statement(
-      "SELECT offset, total - length(entry) FROM martlet_log ORDER BY offset LIMIT 1")
+    position.checksum = RunningChecksum(UInt64(bitPattern: newest.int64(2)))
+    position.time = newest.int64(3)
+    let oldest = try database.statement("SELECT offset FROM martlet_log ORDER BY offset LIMIT 1")
     defer { oldest.reset() }
-    if try oldest.step() {
-      position.first = oldest.int64(0)
-      position.forgotten = oldest.int64(1)
-    }
+    if try oldest.step() { position.firstRow = oldest.int64(0) }
+    try expire(before: try horizon().firstOffset, &position)
     return position
   }
 
-  func append(_ offset: Int64, at: Int64, total: Int64, entry: [UInt8]) throws(SQLiteError) {
-    try insert.bind(1, offset)
-    try insert.bind(2, at)
-    try insert.bind(3, total)
-    try insert.bind(4, blob: entry)
-    try insert.run()
+  /// Sets where the log begins: at `offset`, or at the oldest row when that is later.
+  func expire(before offset: Int64, _ position: inout Position) throws(SQLiteError) {
+    position.first = max(offset, position.firstRow)
+    position.forgotten = try total(before: position.first) ?? position.total
   }
+
+  /// Bytes of all entries before the one at `offset`; nil when it has no row.
+  private func total(before offset: Int64) throws(SQLiteError) -> Int64? {
+    let row = try database.statement("SELECT total - length(entry) FROM martlet_log WHERE offset = ?")
+    defer { row.reset() }
+    try row.bind(1, offset)
+    return try row.step() ? row.int64(0) : nil
+  }
+
+  // MARK: Horizon
+
+  func horizon() throws(SQLiteError) -> Horizon {
+    var horizon = Horizon()
+    let row = try database.statement("SELECT first, clients, tombstones FROM martlet_horizon")
+    defer { row.reset() }
+    guard try row.step() else { return horizon }
+    horizon.firstOffset = row.int64(0)
+    horizon.clientsBefore = row.int64(1)
+    horizon.tombstonesBefore = row.int64(2)
+    return horizon
+  }
+
+  func set(_ horizon: Horizon) throws(SQLiteError) {
+    let update = try database.statement("UPDATE martlet_horizon SET first = ?, clients = ?, tombstones = ?")
+    try update.bind(1, horizon.firstOffset)
+    try update.bind(2, horizon.clientsBefore)
+    try update.bind(3, horizon.tombstonesBefore)
+    try update.run()
+  }
+
+  // MARK: Appending
+
+  /// Appends a group, which must follow the newest row.
+  func append(_ group: LogGroup, _ position: inout Position) throws(SQLiteError) {
+    for (index, entry) in group.entries.enumerated() {
+      let offset = group.first + Int64(index)
+      position.total += Int64(entry.count)
+      position.checksum.add(entry, offset: offset, head: group.first, time: group.time)
+      try insert.bind(1, offset)
+      try insert.bind(2, group.time)
+      try insert.bind(3, position.total)
+      try insert.bind(4, group.first)
+      try insert.bind(5, Int64(bitPattern: position.checksum.value))
+      try insert.bind(6, blob: entry)
+      try insert.run()
+      position.head = offset
+    }
+    position.time = group.time
+  }
+
+  // MARK: Reading
 
   /// Calls `body` with the entries after `offset`, in order, until it answers false.
   func read(after offset: Int64, _ body: (Int64, [UInt8]) throws -> Bool) throws {
@@ -74,5 +138,74 @@ final class LogTable {
     while try range.step() {
       guard try body(range.int64(0), range.bytes(1)) else { return }
     }
+  }
+
+  /// The running checksum after the entry at `offset`; nil when it has no row.
+  func checksum(at offset: Int64) throws(SQLiteError) -> RunningChecksum? {
+    if offset == 0 { return .empty }
+    let row = try database.statement("SELECT checksum FROM martlet_log WHERE offset = ?")
+    defer { row.reset() }
+    try row.bind(1, offset)
+    return try row.step() ? RunningChecksum(UInt64(bitPattern: row.int64(0))) : nil
+  }
+
+  // MARK: Retention
+
+  /// The first offset to keep so that at most `bytes` are kept: the beginning of a transaction, and at most `last`.
+  func firstOffset(keeping bytes: Int64, _ position: Position, atMost last: Int64) throws(SQLiteError) -> Int64 {
+    let offset = try search(from: position.first, to: last, "total - length(entry)") { position.total - $0 <= bytes }
+    return offset == position.first ? offset : try transactionStart(at: offset, atMost: last)
+  }
+
+  /// The first offset written at or after `time`: the beginning of a transaction, and at most `last`.
+  func firstOffset(writtenSince time: Int64, _ position: Position, atMost last: Int64) throws(SQLiteError) -> Int64 {
+    let offset = try search(from: position.first, to: last, "at") { $0 >= time }
+    return offset == position.first ? offset : try transactionStart(at: offset, atMost: last)
+  }
+
+  /// The first offset whose `column` satisfies `condition`, which holds for all later ones too; `last` when none does.
+  private func search(
+    from first: Int64, to last: Int64, _ column: String, _ condition: (Int64) -> Bool
+  ) throws(SQLiteError) -> Int64 {
+    let row = try database.statement("SELECT \(column) FROM martlet_log WHERE offset = ?")
+    defer { row.reset() }
+    var low = first
+    var high = last
+    while low < high {
+      let middle = low + (high - low) / 2
+      try row.bind(1, middle)
+      guard try row.step() else { return first }
+      let value = row.int64(0)
+      row.reset()
+      if condition(value) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  /// The beginning of the first transaction that begins at or after `offset`.
+  private func transactionStart(at offset: Int64, atMost last: Int64) throws(SQLiteError) -> Int64 {
+    let rows = try database.statement(
+      "SELECT offset, substr(entry, 1, 2) FROM martlet_log WHERE offset >= ? ORDER BY offset")
+    defer { rows.reset() }
+    try rows.bind(1, offset - 1)
+    while try rows.step() {
+      if rows.int64(0) >= last { break }
+      if EntryCoder.endsTransaction(rows.bytes(1)) { return rows.int64(0) + 1 }
+    }
+    return last
+  }
+
+  /// Deletes at most `count` expired rows, and at most `bytes` of their entries but one row at least.
+  func sweep(_ position: inout Position, count: Int64, bytes: Int64) throws(SQLiteError) {
+    var end = min(position.first, position.head, position.firstRow + count)
+    guard end > position.firstRow else { return }
+    let before = try total(before: position.firstRow) ?? position.forgotten
+    if let total = try total(before: end), total - before > bytes {
+      end = try search(from: position.firstRow + 1, to: end, "total") { $0 - before > bytes }
+    }
+    let delete = try database.statement("DELETE FROM martlet_log WHERE offset < ?")
+    try delete.bind(1, end)
+    try delete.run()
+    position.firstRow = end
   }
 }

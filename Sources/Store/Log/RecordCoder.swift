@@ -35,8 +35,7 @@ struct RecordCoder {
     writer.unsigned(UInt64(bitPattern: revision))
     writer.count(shape.storedNumber)
     writer.unsigned(UInt64(bitPattern: change.version))
-    writer.count(change.key.values.count)
-    for value in change.key.values { writer.value(value) }
+    writer.values(change.key.values)
     // Null is the absence of a value and takes no space.
     writer.count(change.image.values.reduce(0) { $0 + ($1.isNull ? 0 : 1) })
     for (field, value) in change.image.values.enumerated() where !value.isNull {
@@ -55,8 +54,7 @@ struct RecordCoder {
     let written = try reader.signedPattern()
     guard let position = models[try reader.number()] else { return nil }
     let version = try reader.signedPattern()
-    var key: [JSONValue] = []
-    for _ in 0..<(try reader.count()) { key.append(try reader.value()) }
+    let key = try reader.values()
     let image = try readImage(&reader, position, written)
     var old: [(field: Int, value: JSONValue)] = []
     for _ in 0..<(try reader.count()) {
@@ -68,22 +66,34 @@ struct RecordCoder {
       kind: kind, model: shapes[position].model, key: RecordKey(values: key), version: version, image: image, old: old)
   }
 
+  /// What an entry of any format and schema says about a record; nil when it is about something else.
+  static func summary(_ entry: [UInt8]) throws(StoreError) -> Summary? {
+    guard entry.count > EntryCoder.headSize, let kind = EntryCoder.changeKind(entry) else { return nil }
+    var reader = EntryReader(entry, from: EntryCoder.headSize)
+    _ = try reader.signedPattern()
+    return Summary(
+      kind: kind, model: try reader.number(), version: try reader.signedPattern(),
+      key: RecordKey(values: try reader.values()))
+  }
+
+  /// The part of a record's change that needs no schema.
+  struct Summary {
+    var kind: ChangeKind
+    /// The folder's number.
+    var model: Int
+    var version: Int64
+    var key: RecordKey
+  }
+
   private func readImage(_ reader: inout EntryReader, _ position: Int, _ written: Int64) throws(StoreError) -> Record {
     let shape = shapes[position]
     // A field younger than the entry had its default in that record ever since.
-    var values = shape.columns.map { $0.addedRevision > written ? $0.defaultValue : .null }
+    var values = shape.columns.map { $0.addedRevision > written ? $0.addedDefault : .null }
     for _ in 0..<(try reader.count()) {
       let number = try reader.number()
       let value = try reader.value()
       if let field = fields[position][number] { values[field] = value }
     }
     return Record(values: values)
-  }
-}
-
-extension EntryReader {
-  /// A signed number that was written as its bit pattern, being positive almost always.
-  mutating func signedPattern() throws(StoreError) -> Int64 {
-    Int64(bitPattern: try unsigned())
   }
 }

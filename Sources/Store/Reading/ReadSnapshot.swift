@@ -6,25 +6,46 @@ internal import MartletSQLite
 /// What a read sees: records and log at one moment, however long it looks. Valid during the read only.
 package final class ReadSnapshot {
   private let database: Database
+  private var shapes: [RecordShape]
   private var records: Records
-  private let log: LogTable
+  let log: LogTable
   private var coder: EntryCoder
   private let limits: StoreLimits
+  /// The catalogue's revision that `records` and `coder` are made for; nil before the first read.
+  private var revision: Int64?
 
-  init(
-    _ database: Database, _ shapes: [RecordShape], revision: Int64, limits: StoreLimits
-  ) throws(SQLiteError) {
+  init(_ database: Database, _ shapes: [RecordShape], limits: StoreLimits) throws(SQLiteError) {
     self.database = database
+    self.shapes = shapes
     self.limits = limits
     records = Records(shapes, on: database)
     log = try LogTable(database)
-    coder = EntryCoder(shapes, revision: revision)
+    coder = EntryCoder(shapes, revision: 0)
+  }
+
+  /// Reads with the catalogue of the transaction that has begun. Its first query also takes the snapshot: a deferred
+  /// transaction has none before.
+  private func follow() throws {
+    let rows = try database.statement("SELECT max(revision) FROM martlet_revisions")
+    defer { rows.reset() }
+    let newest = try rows.step() ? rows.int64(0) : 0
+    guard newest != revision else { return }
+    let catalogue = try Catalogue(reading: database)
+    if let misfit = catalogue.misfit(shapes) {
+      revision = nil
+      throw StoreError(.migration, "the schema does not fit the data yet: \(misfit)")
+    }
+    var shapes = shapes
+    catalogue.number(&shapes)
+    records = Records(shapes, on: database)
+    coder = EntryCoder(shapes, revision: newest)
+    revision = newest
   }
 
   /// Reads by other models from now on.
-  func adopt(_ catalogued: Store.Catalogued) {
-    records = Records(catalogued.shapes, on: database)
-    coder = EntryCoder(catalogued.shapes, revision: catalogued.revision)
+  func adopt(_ shapes: [RecordShape]) {
+    self.shapes = shapes
+    revision = nil
   }
 
   // MARK: Records
@@ -105,7 +126,11 @@ package final class ReadSnapshot {
       try log.read(after: offset) { row, entry in
         do {
           guard row == next else { throw StoreError(.failed, "log entries \(next) to \(row - 1) are missing") }
-          if case .change(let change) = try coder.read(entry, offset: row) { found.append(change) }
+          switch try coder.read(entry, offset: row) {
+          case .change(let change): found.append(change)
+          // Entries that only the fold sees match no subscription, nor do changes of a model that is gone.
+          case .invisible, .unknownModel: break
+          }
         } catch {
           damage = "\(error)"
           return false
@@ -117,7 +142,7 @@ package final class ReadSnapshot {
         return !(isEnd && (found.count >= largest || size >= bytes))
       }
       if let damage, last.offset == offset { return .damaged(at: next, damage) }
-      return .changes(Array(found.prefix(last.count)), through: last.offset)
+      return .changes(Array(found.prefix(last.count)), through: last.offset, head: position.head)
     }
   }
 
@@ -136,7 +161,7 @@ package final class ReadSnapshot {
     }
   }
 
-  private func typed<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
+  func typed<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
     do {
       return try body()
     } catch {
@@ -149,13 +174,12 @@ package final class ReadSnapshot {
   func transaction(_ body: () -> Void) throws(StoreError) {
     do {
       try database.statement("BEGIN").run()
-      // A deferred transaction takes its snapshot with its first read.
-      try database.statement("SELECT 1 FROM martlet_lineage LIMIT 1").run()
+      try follow()
       body()
       try database.statement("COMMIT").run()
     } catch {
       if database.isInTransaction { try? database.execute("ROLLBACK") }
-      throw StoreError(error)
+      throw (error as? SQLiteError).map { StoreError($0) } ?? (error as? StoreError) ?? StoreError(.failed, "\(error)")
     }
   }
 
@@ -167,10 +191,11 @@ package final class ReadSnapshot {
 
 /// What the log has after an offset.
 package enum LogRange: Sendable {
-  /// Changes in order, in whole transactions, and the last offset that was read for them.
-  case changes([Change], through: Int64)
+  /// Changes in order, in whole transactions; the last offset that was read for them, which may be an entry that
+  /// subscribers do not see; and the snapshot's head. Empty when there is nothing new to see.
+  case changes([Change], through: Int64, head: Int64)
   /// The transaction after the offset has an entry that cannot be read, or lacks one: which, and what was wrong.
   case damaged(at: Int64, String)
-  /// The log cannot say what came after the offset.
+  /// What came after the offset is no longer known.
   case gap(GapReason)
 }

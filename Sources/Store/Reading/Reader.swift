@@ -59,15 +59,17 @@ final class Reader: Sendable {
     self.executor = executor
     self.clock = clock
     self.limits = limits
+    // What opening has read is not a read.
+    queue.withLock { $0.counts.rows = snapshot.readRows }
   }
 
   var waiting: Int { queue.withLock { $0.reads.count + $0.scans.count + $0.active } }
   var counts: Counts { queue.withLock { $0.counts } }
 
   /// Reads by other models, after the reads that run now. `completion` runs on the reader's executor.
-  func adopt(_ catalogued: Store.Catalogued, _ completion: @escaping @Sendable () -> Void) {
+  func adopt(_ shapes: [RecordShape], _ completion: @escaping @Sendable () -> Void) {
     executor.execute { [snapshot] in
-      snapshot.value.adopt(catalogued)
+      snapshot.value.adopt(shapes)
       completion()
     }
   }

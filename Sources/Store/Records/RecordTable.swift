@@ -103,8 +103,8 @@ final class RecordTable {
     try statement.run()
   }
 
-  /// Writes the fields at `fields` of `stored`, and its bookkeeping.
-  func update(_ key: RecordKey, _ fields: [Int], of stored: StoredRecord) throws {
+  /// Writes the fields at `fields` of `stored`, its version and its time; false when there is no such record.
+  func update(_ key: RecordKey, _ fields: [Int], of stored: StoredRecord) throws -> Bool {
     let statement: Statement
     if let known = updateStatements[fields] {
       statement = known
@@ -124,9 +124,11 @@ final class RecordTable {
     try statement.bind(index + 1, stored.changed)
     try bind(key, to: statement, at: index + 2)
     try statement.run()
+    return database.changes == 1
   }
 
-  func delete(_ key: RecordKey) throws {
+  /// Removes a record; false when there is none.
+  func delete(_ key: RecordKey) throws -> Bool {
     let statement: Statement
     if let known = deleteStatement {
       statement = known
@@ -136,5 +138,6 @@ final class RecordTable {
     }
     try bind(key, to: statement, at: 1)
     try statement.run()
+    return database.changes == 1
   }
 }

@@ -17,8 +17,11 @@ struct Catalogue: Equatable {
     var number: Int
     var name: String
     var signature: String
+    var storage: ColumnStorage
     var isRequired: Bool
     var addedRevision: Int64
+    /// The default it was added with: what older records and entries hold in it, whatever the schema's default is now.
+    var addedDefault: JSONValue
   }
 
   struct Index: Equatable {
@@ -35,16 +38,17 @@ struct Catalogue: Equatable {
   /// The next unused number of a field in each model ever known, by model number.
   var nextField: [Int: Int] = [:]
 
-  /// The tables of format 1.
+  /// The catalogue's tables.
   static let tables = """
-    CREATE TABLE martlet_revisions(revision INTEGER PRIMARY KEY, schema TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+    CREATE TABLE martlet_revisions(
+      revision INTEGER PRIMARY KEY, schema TEXT NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL DEFAULT '') STRICT;
     CREATE TABLE martlet_models(
       number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
       is_dropped INTEGER NOT NULL DEFAULT 0) STRICT;
     CREATE TABLE martlet_fields(
       model INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, signature TEXT NOT NULL,
       is_required INTEGER NOT NULL, added INTEGER NOT NULL, is_dropped INTEGER NOT NULL DEFAULT 0,
-      PRIMARY KEY(model, number)) WITHOUT ROWID, STRICT;
+      storage TEXT NOT NULL DEFAULT '', added_default BLOB, PRIMARY KEY(model, number)) WITHOUT ROWID, STRICT;
     CREATE TABLE martlet_indexes(
       model INTEGER NOT NULL, name TEXT NOT NULL, columns TEXT NOT NULL, is_unique INTEGER NOT NULL,
       PRIMARY KEY(model, name)) WITHOUT ROWID, STRICT;
@@ -53,7 +57,7 @@ struct Catalogue: Equatable {
   init() {}
 
   /// Reads the catalogue of an open folder.
-  init(reading database: Database) throws(SQLiteError) {
+  init(reading database: Database) throws {
     let revisions = try database.prepare("SELECT coalesce(max(revision), 0) FROM martlet_revisions")
     if try revisions.step() { revision = revisions.int64(0) }
     let rows = try database.prepare(
@@ -71,19 +75,29 @@ struct Catalogue: Equatable {
     try readIndexes(database)
   }
 
-  private mutating func readFields(_ database: Database) throws(SQLiteError) {
+  private mutating func readFields(_ database: Database) throws {
     let rows = try database.prepare(
-      "SELECT model, number, name, signature, is_required, added, is_dropped FROM martlet_fields ORDER BY model, number"
-    )
+      """
+      SELECT model, number, name, signature, is_required, added, is_dropped, storage, added_default
+      FROM martlet_fields ORDER BY model, number
+      """)
     while try rows.step() {
       let model = Int(rows.int64(0))
       let number = Int(rows.int64(1))
       nextField[model] = max(nextField[model] ?? 1, number + 1)
       guard rows.int64(6) == 0, let position = models.firstIndex(where: { $0.number == model }) else { continue }
+      guard let storage = ColumnStorage(rawValue: rows.text(7)) else {
+        throw StoreError(.damaged, "the catalogue has no storage for \(models[position].name).\(rows.text(2))")
+      }
+      var addedDefault = JSONValue.null
+      if !rows.isNull(8) {
+        var reader = EntryReader(rows.bytes(8))
+        addedDefault = try reader.value()
+      }
       models[position].columns.append(
         Column(
-          number: number, name: rows.text(2), signature: rows.text(3), isRequired: rows.int64(4) != 0,
-          addedRevision: rows.int64(5)))
+          number: number, name: rows.text(2), signature: rows.text(3), storage: storage,
+          isRequired: rows.int64(4) != 0, addedRevision: rows.int64(5), addedDefault: addedDefault))
     }
   }
 
@@ -97,7 +111,47 @@ struct Catalogue: Equatable {
   }
 
   func model(table: String) -> Model? {
-    models.first { $0.tableName == table }
+    models.first { $0.tableName.utf8.elementsEqual(table.utf8) }
+  }
+
+  /// The shapes of the catalogue's own models, each with its number as the model's: what a store folds with that has
+  /// no schema, or another one.
+  var shapes: [RecordShape] {
+    var shapes = models.map { model in
+      let names = model.columns.map(\.name)
+      return RecordShape(
+        model: model.number, name: model.name, tableName: model.tableName,
+        columns: model.columns.map { column in
+          RecordColumn(
+            name: column.name, field: column.name, storage: column.storage, signature: column.signature,
+            isRequired: column.isRequired, defaultValue: column.addedDefault)
+        }, key: model.key.compactMap { names.firstIndex(of: $0) },
+        indexes: model.indexes.map { index in
+          RecordIndex(
+            name: index.name, fields: index.columns.compactMap { names.firstIndex(of: $0) }, isUnique: index.isUnique)
+        }, cascades: [])
+    }
+    number(&shapes)
+    return shapes
+  }
+
+  /// Why records cannot be read with `shapes` under this catalogue; nil when they can.
+  func misfit(_ shapes: [RecordShape]) -> String? {
+    for shape in shapes {
+      guard let model = model(table: shape.tableName) else { return "the data has no model \(shape.name)" }
+      guard model.key == shape.key.map({ shape.columns[$0].name }) else {
+        return "the data has another primary key for \(shape.name)"
+      }
+      for column in shape.columns {
+        guard let known = model.columns.first(where: { $0.name == column.name }) else {
+          return "the data has no field \(shape.name).\(column.field)"
+        }
+        guard known.signature == column.signature else {
+          return "\(shape.name).\(column.field) is \(known.signature) in the data and \(column.signature) in the schema"
+        }
+      }
+    }
+    return nil
   }
 
   /// Gives each shape the folder's numbers. Every shape must be in the catalogue.
@@ -111,6 +165,7 @@ struct Catalogue: Equatable {
         }
         shapes[index].columns[column].storedNumber = known.number
         shapes[index].columns[column].addedRevision = known.addedRevision
+        shapes[index].columns[column].addedDefault = known.addedDefault
       }
     }
   }

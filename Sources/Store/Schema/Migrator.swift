@@ -1,195 +1,131 @@
 internal import MartletJSON
 internal import MartletSQLite
 
-/// Carries a migration plan out inside the caller's transaction and writes the new catalogue.
+/// Turns a migration plan into steps with numbers, checks each against the records and carries it out, inside the
+/// caller's transaction. Only an authority migrates; other stores carry out the steps it logged.
 struct Migrator {
-  let database: Database
-  /// The catalogue as it was; numbers for what is new come from it.
-  var catalogue: Catalogue
+  private var tables: CatalogueTables
   /// The revision this migration makes.
-  let revision: Int64
+  private let revision: Int64
+  private var steps: [SchemaStep] = []
 
   init(_ database: Database, _ catalogue: Catalogue) {
-    self.database = database
-    self.catalogue = catalogue
+    tables = CatalogueTables(database, catalogue)
     revision = catalogue.revision + 1
   }
 
-  /// Runs every step. `schema` names the new revision, `at` is the calendar time in milliseconds.
-  mutating func run(_ plan: MigrationPlan, schema: String, at: Int64) throws {
+  /// Runs every step of `plan`.
+  ///
+  /// - Returns: the change for the log, and the catalogue it makes.
+  /// - Throws: `StoreError.migration` when records stand in the way.
+  mutating func run(
+    _ plan: MigrationPlan, name: String, text: String, at time: Int64
+  ) throws -> (change: SchemaChange, catalogue: Catalogue) {
     for step in plan.steps { try run(step) }
-    let insert = try database.prepare("INSERT INTO martlet_revisions(revision, schema, at) VALUES(?, ?, ?)")
-    try insert.bind(1, revision)
-    try insert.bind(2, text: schema)
-    try insert.bind(3, at)
-    try insert.run()
+    let change = SchemaChange(revision: revision, name: name, text: text, steps: steps)
+    try tables.finish(change, at: time)
+    return (change, tables.catalogue)
   }
 
   private mutating func run(_ step: MigrationPlan.Step) throws {
     switch step {
-    case .createTable(let shape): try createTable(shape)
-    case .renameModel(let table, let name):
-      try update("UPDATE martlet_models SET name = ? WHERE number = ?", [.text(name), .number(try number(table))])
-    case .addColumn(let shape, let field): try addColumn(shape, field)
-    case .require(let shape, let field): try require(shape, field)
-    case .relax(let shape, let field): try setRequired(shape, field, false)
+    case .createTable(let shape): try perform(.createModel(newModel(shape)))
+    case .renameModel(let table, let name): try perform(.renameModel(model: try number(table), name: name))
+    case .addColumn(let shape, let field):
+      try checkAdded(shape, field)
+      let model = try number(shape.tableName)
+      let next = tables.catalogue.nextField[model] ?? 1
+      try perform(.addField(model: model, newField(shape.columns[field], next)))
+    case .require(let shape, let field):
+      let column = shape.columns[field]
+      try perform(
+        .requireField(
+          model: try number(shape.tableName), field: try number(shape.tableName, column.name),
+          fill: column.defaultValue))
+      try checkRequired(shape, field)
+    case .relax(let shape, let field):
+      try perform(
+        .relaxField(
+          model: try number(shape.tableName), field: try number(shape.tableName, shape.columns[field].name)))
     case .dropColumn(let table, let column):
-      try database.execute("ALTER TABLE \(SQLText.quoted("record_" + table)) DROP COLUMN \(SQLText.quoted(column))")
-      try update(
-        "UPDATE martlet_fields SET is_dropped = 1 WHERE model = ? AND name = ? AND is_dropped = 0",
-        [.number(try number(table)), .text(column)])
+      try perform(.dropField(model: try number(table), field: try number(table, column)))
     case .createIndex(let shape, let index): try createIndex(shape, index)
-    case .dropIndex(let table, let index):
-      try database.execute("DROP INDEX \(SQLText.quoted("index_\(table)_\(index)"))")
-      try update(
-        "DELETE FROM martlet_indexes WHERE model = ? AND name = ?", [.number(try number(table)), .text(index)])
-    case .dropTable(let table):
-      try database.execute("DROP TABLE \(SQLText.quoted("record_" + table))")
-      let model = try number(table)
-      try update("UPDATE martlet_models SET is_dropped = 1 WHERE number = ?", [.number(model)])
-      try update("DELETE FROM martlet_indexes WHERE model = ?", [.number(model)])
+    case .dropIndex(let table, let index): try perform(.dropIndex(model: try number(table), name: index))
+    case .dropTable(let table): try perform(.dropModel(model: try number(table)))
     }
   }
 
-  // MARK: Steps
-
-  private mutating func createTable(_ shape: RecordShape) throws {
-    // Rows lie in the order of their key and carry no second key: one tree to write for each record.
-    let columns = shape.columns.enumerated().map { field, column in
-      "\(shape.column(field)) \(column.storage.sqlType)" + (shape.key.contains(field) ? " NOT NULL" : "")
-    }
-    let key = shape.key.map(shape.column).joined(separator: ", ")
-    try database.execute(
-      """
-      CREATE TABLE \(shape.table)(\(columns.joined(separator: ", ")), \(SQLText.version) INTEGER NOT NULL, \
-      \(SQLText.created) INTEGER NOT NULL, \(SQLText.changed) INTEGER NOT NULL, PRIMARY KEY(\(key))) \
-      WITHOUT ROWID, STRICT
-      """)
-    let model = catalogue.nextModel
-    catalogue.nextModel += 1
-    let names = shape.key.map { shape.columns[$0].name }
-    catalogue.models.append(
-      Catalogue.Model(
-        number: model, tableName: shape.tableName, name: shape.name, key: names, columns: [], indexes: []))
-    try update(
-      "INSERT INTO martlet_models(number, table_name, name, key) VALUES(?, ?, ?, ?)",
-      [.number(Int64(model)), .text(shape.tableName), .text(shape.name), .text(names.joined(separator: ","))])
-    for field in shape.columns.indices { try enter(shape, field) }
+  private mutating func perform(_ step: SchemaStep) throws {
+    try tables.run(step, revision: revision)
+    steps.append(step)
   }
 
-  private mutating func addColumn(_ shape: RecordShape, _ field: Int) throws {
+  // MARK: Numbers
+
+  private func newModel(_ shape: RecordShape) -> SchemaStep.NewModel {
+    SchemaStep.NewModel(
+      number: tables.catalogue.nextModel, tableName: shape.tableName, name: shape.name, key: shape.key.map { $0 + 1 },
+      fields: shape.columns.enumerated().map { newField($1, $0 + 1) })
+  }
+
+  private func newField(_ column: RecordColumn, _ number: Int) -> SchemaStep.NewField {
+    SchemaStep.NewField(
+      number: number, name: column.name, signature: column.signature, storage: column.storage,
+      isRequired: column.isRequired, defaultValue: column.defaultValue)
+  }
+
+  private func number(_ table: String) throws(StoreError) -> Int {
+    guard let model = tables.catalogue.model(table: table) else {
+      throw StoreError(.migration, "the table \(table) is not in the folder's catalogue")
+    }
+    return model.number
+  }
+
+  private func number(_ table: String, _ column: String) throws(StoreError) -> Int {
+    guard let known = tables.catalogue.model(table: table)?.columns.first(where: { $0.name == column }) else {
+      throw StoreError(.migration, "the column \(table).\(column) is not in the folder's catalogue")
+    }
+    return known.number
+  }
+
+  // MARK: Checks
+
+  private func checkAdded(_ shape: RecordShape, _ field: Int) throws {
     let column = shape.columns[field]
-    if column.isRequired, column.defaultValue == .null {
-      let count = try self.count("SELECT count(*) FROM \(shape.table)")
-      if count > 0 {
-        throw StoreError(
-          .migration,
-          "\(shape.name).\(column.field) is new and required, and \(count) records have no value for it; give it a "
-            + "@default or make it optional")
-      }
-    }
-    // Records that exist get the default at no cost: SQLite adds it when it reads them.
-    let value = column.defaultValue == .null ? "" : " DEFAULT \(literal(column.defaultValue, column.storage))"
-    try database.execute(
-      "ALTER TABLE \(shape.table) ADD COLUMN \(shape.column(field)) \(column.storage.sqlType)\(value)")
-    try enter(shape, field)
+    guard column.isRequired, column.defaultValue.isNull else { return }
+    let count = try self.count("SELECT count(*) FROM \(shape.table)")
+    guard count > 0 else { return }
+    throw StoreError(
+      .migration,
+      "\(shape.name).\(column.field) is new and required, and \(count) records have no value for it; give it a "
+        + "@default or make it optional")
   }
 
-  private func require(_ shape: RecordShape, _ field: Int) throws {
-    let column = shape.columns[field]
-    let name = shape.column(field)
-    if column.defaultValue != .null {
-      try database.execute(
-        "UPDATE \(shape.table) SET \(name) = \(literal(column.defaultValue, column.storage)) WHERE \(name) IS NULL")
-    }
-    let count = try self.count("SELECT count(*) FROM \(shape.table) WHERE \(name) IS NULL")
-    if count > 0 {
-      throw StoreError(
-        .migration,
-        "\(shape.name).\(column.field) is now required, and \(count) records have no value for it; give it a @default "
-          + "or fill them first")
-    }
-    try setRequired(shape, field, true)
+  private func checkRequired(_ shape: RecordShape, _ field: Int) throws {
+    let count = try self.count("SELECT count(*) FROM \(shape.table) WHERE \(shape.column(field)) IS NULL")
+    guard count > 0 else { return }
+    throw StoreError(
+      .migration,
+      "\(shape.name).\(shape.columns[field].field) is now required, and \(count) records have no value for it; give it "
+        + "a @default or fill them first")
   }
 
-  private func createIndex(_ shape: RecordShape, _ index: RecordIndex) throws {
-    let columns = index.fields.map(shape.column).joined(separator: ", ")
+  private mutating func createIndex(_ shape: RecordShape, _ index: RecordIndex) throws {
+    let columns = index.fields.map { shape.columns[$0].name }
     do {
-      try database.execute(
-        "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(shape.quotedName(of: index)) ON \(shape.table)(\(columns))")
+      try perform(
+        .createIndex(
+          model: try number(shape.tableName),
+          Catalogue.Index(name: index.name, columns: columns, isUnique: index.isUnique)))
     } catch {
-      guard error.code == .unique else { throw error }
+      guard (error as? SQLiteError)?.code == .unique else { throw error }
       throw StoreError(
         .migration, "the unique index \(index.name) of \(shape.name) cannot be made: records share values")
     }
-    try update(
-      "INSERT INTO martlet_indexes(model, name, columns, is_unique) VALUES(?, ?, ?, ?)",
-      [
-        .number(try number(shape.tableName)), .text(index.name),
-        .text(index.fields.map { shape.columns[$0].name }.joined(separator: ",")), .number(index.isUnique ? 1 : 0),
-      ])
-  }
-
-  // MARK: The catalogue
-
-  private mutating func enter(_ shape: RecordShape, _ field: Int) throws {
-    let model = Int(try number(shape.tableName))
-    let number = catalogue.nextField[model] ?? 1
-    catalogue.nextField[model] = number + 1
-    let column = shape.columns[field]
-    try update(
-      "INSERT INTO martlet_fields(model, number, name, signature, is_required, added) VALUES(?, ?, ?, ?, ?, ?)",
-      [
-        .number(Int64(model)), .number(Int64(number)), .text(column.name), .text(column.signature),
-        .number(column.isRequired ? 1 : 0), .number(revision),
-      ])
-  }
-
-  private func setRequired(_ shape: RecordShape, _ field: Int, _ isRequired: Bool) throws {
-    try update(
-      "UPDATE martlet_fields SET is_required = ? WHERE model = ? AND name = ? AND is_dropped = 0",
-      [.number(isRequired ? 1 : 0), .number(try number(shape.tableName)), .text(shape.columns[field].name)])
-  }
-
-  private func number(_ table: String) throws(StoreError) -> Int64 {
-    guard let model = catalogue.model(table: table) else {
-      throw StoreError(.migration, "the table \(table) is not in the folder's catalogue")
-    }
-    return Int64(model.number)
-  }
-
-  // MARK: Statements
-
-  private enum Argument {
-    case text(String)
-    case number(Int64)
-  }
-
-  private func update(_ sql: String, _ arguments: [Argument]) throws(SQLiteError) {
-    let statement = try database.prepare(sql)
-    for (index, argument) in arguments.enumerated() {
-      switch argument {
-      case .text(let text): try statement.bind(index + 1, text: text)
-      case .number(let number): try statement.bind(index + 1, number)
-      }
-    }
-    try statement.run()
   }
 
   private func count(_ sql: String) throws(SQLiteError) -> Int64 {
-    let statement = try database.prepare(sql)
+    let statement = try tables.database.prepare(sql)
     return try statement.step() ? statement.int64(0) : 0
-  }
-
-  private func literal(_ value: JSONValue, _ storage: ColumnStorage) -> String {
-    switch (storage, value) {
-    case (_, .null): "NULL"
-    case (.boolean, .bool(let flag)): flag ? "1" : "0"
-    case (.integer, .int(let number)): "\(number)"
-    case (.real, .int(let number)): "\(Double(number))"
-    case (.real, .double(let number)): "\(number)"
-    case (.text, .string(let text)): SQLText.literal(text)
-    default: SQLText.literal(String(decoding: value.serialized(), as: UTF8.self))
-    }
   }
 }

@@ -35,6 +35,8 @@ package struct RecordColumn: Sendable, Equatable {
   package var storedNumber = -1
   /// The catalogue revision that added it.
   package var addedRevision: Int64 = 0
+  /// The default it was added with, from the catalogue: what older entries of the log hold in it.
+  package var addedDefault: JSONValue = .null
 
   package init(
     name: String, field: String, storage: ColumnStorage, signature: String, isRequired: Bool, defaultValue: JSONValue

@@ -8,8 +8,6 @@ final class OpenTransaction {
   private let largest: Int
   private let expired: (() -> Bool)?
   private(set) var changes: [Change.Body] = []
-  /// Records whose deletion has begun, so that relations in a circle end.
-  var deleting: Set<DeletedRecord> = []
 
   /// `largest` bounds the changes; `expired` answers whether the write's time is up.
   init(at: Int64, largest: Int, expired: (() -> Bool)? = nil) {

@@ -3,14 +3,29 @@ package import MartletModelSchema
 
 /// A client's number for one of its writes: a resend with the same one is applied once.
 package struct WriteID: Hashable, Sendable {
+  /// Whom the client writes as; empty where writers are not told apart. The same name under another identity is
+  /// another client.
+  package var identity: String
   /// The client's own random name, kept over its restarts.
   package var client: String
   /// The client's count of its writes.
   package var number: Int64
 
-  package init(client: String, number: Int64) {
+  package init(client: String, number: Int64, identity: String = "") {
+    self.identity = identity
     self.client = client
     self.number = number
+  }
+
+  /// Compares bytes: composed and decomposed names are different clients.
+  package static func == (left: WriteID, right: WriteID) -> Bool {
+    left.number == right.number && left.client.utf8.elementsEqual(right.client.utf8)
+      && left.identity.utf8.elementsEqual(right.identity.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(number)
+    for byte in client.utf8 { hasher.combine(byte) }
   }
 }
 
@@ -19,10 +34,19 @@ package struct WriteRequest: Sendable {
   package var operation: WriteOperation
   /// Makes a resend harmless; without one the write must not be sent twice.
   package var writeID: WriteID?
+  /// The client has the answers to all its writes up to this number: their outcomes can be forgotten. Nil from a
+  /// client that does not say; the store then keeps the newest outcomes only.
+  package var acknowledged: Int64?
+  /// Whether the client has sent this write before. A store that no longer knows the client refuses such a write.
+  package var isResend: Bool
 
-  package init(_ operation: WriteOperation, writeID: WriteID? = nil) {
+  package init(
+    _ operation: WriteOperation, writeID: WriteID? = nil, acknowledged: Int64? = nil, isResend: Bool = false
+  ) {
     self.operation = operation
     self.writeID = writeID
+    self.acknowledged = acknowledged
+    self.isResend = isResend
   }
 }
 

@@ -8,33 +8,33 @@ internal import MartletSQLite
 /// Reads see the transaction's own writes. An operation that throws has changed nothing; the code may go on. When the
 /// code throws, all is taken back. Valid during the call only.
 package final class WriteTransaction {
-  private let records: Records
+  private let planner: RecordPlanner
   private let open: OpenTransaction
   private let database: Database
   /// A failure the whole group shares, kept even when the code swallows it.
   private(set) var groupFailure: SQLiteError?
 
-  init(_ records: Records, _ open: OpenTransaction, _ database: Database) {
-    self.records = records
+  init(_ planner: RecordPlanner, _ open: OpenTransaction, _ database: Database) {
+    self.planner = planner
     self.open = open
     self.database = database
   }
 
   /// The record with a key, if there is one.
   package func get(_ model: Int, _ key: RecordKey) throws(StoreError) -> StoredRecord? {
-    try guarded { try records.table(model).get(key) }
+    try guarded { try planner.records.table(model).get(key) }
   }
 
   /// Adds a record.
   @discardableResult
   package func create(_ model: Int, _ record: Record) throws(StoreError) -> StoredRecord {
-    try guarded { try records.create(model, record, in: open) }
+    try guarded { try planner.create(model, record, in: open) }
   }
 
   /// Changes some fields of a record.
   @discardableResult
   package func update(_ update: RecordUpdate) throws(StoreError) -> StoredRecord {
-    try guarded { try records.update(update, in: open) }
+    try guarded { try planner.update(update, in: open) }
   }
 
   /// Removes a record and the children the schema says go with it; answers what it was.
@@ -43,7 +43,7 @@ package final class WriteTransaction {
     _ model: Int, _ key: RecordKey, condition: Predicate = .all, expectedVersion: Int64? = nil
   ) throws(StoreError) -> StoredRecord {
     try guarded {
-      try records.delete(model, key, condition: condition, expectedVersion: expectedVersion, in: open)
+      try planner.delete(model, key, condition: condition, expectedVersion: expectedVersion, in: open)
     }
   }
 
@@ -55,7 +55,7 @@ package final class WriteTransaction {
   /// A page of records, with the transaction's own writes.
   package func list(_ query: ListQuery) throws(StoreError) -> ListPage {
     try guarded { [open] in
-      try database.withDeadline({ open.isExpired }) { try ListReader(records, database).list(query) }
+      try database.withDeadline({ open.isExpired }) { try ListReader(planner.records, database).list(query) }
     }
   }
 
@@ -71,7 +71,6 @@ package final class WriteTransaction {
       return value
     } catch {
       open.truncate(to: count)
-      open.deleting = []
       let failure = error as? SQLiteError
       if let failure, failure.endsGroup {
         groupFailure = failure

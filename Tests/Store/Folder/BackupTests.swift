@@ -56,7 +56,7 @@ struct BackupTests {
     try #require(box.value.withLock { $0 }).get()
     let restored = try StoreFixture(files: copy, term: 2)
     #expect(try restored.get(Models.flight, "refused-0") == nil)
-    #expect(restored.store.position.head == 1_000)
+    #expect(restored.store.position.head == StoreFixture.opening + 1_001)
   }
 
   @Test func `a backup that is not wanted any more stops, and so does one of a store that closes`() throws {
@@ -108,7 +108,7 @@ struct BackupTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: target) == ["store.sqlite"])
     #expect(!FileManager.default.fileExists(atPath: target + ".partial"))
     let copy = try open(target, term: 2)
-    #expect(copy.position.head == 50)
+    #expect(copy.position.head == StoreFixture.opening + 51)
     copy.close()
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("BACKUP") }
     #expect(files.isEmpty)

@@ -40,7 +40,7 @@ import Testing
           }
         }
       }
-      #expect(recorder.changes.map(\.offset) == Array(1...200))
+      #expect(recorder.changes.map(\.offset) == Array(3...202))
       let count = await withCheckedContinuation { done in
         let request = ReadRequest(
           read: { snapshot throws(StoreError) in
@@ -52,7 +52,7 @@ import Testing
       store.close()
     }
     let store = try open(folder.path, term: 2)
-    #expect(store.position.head == 200)
+    #expect(store.position.head == 203)
     store.close()
   }
 
@@ -86,7 +86,7 @@ import Testing
 
   @Test func `a newer format and another program's database are refused`() throws {
     let files = try StoreFixture().files
-    try Database(path: StoreFormat.databaseName, on: files).execute("PRAGMA user_version = 2")
+    try Database(path: StoreFormat.databaseName, on: files).execute("PRAGMA user_version = 3")
     #expect(try #require(throws: StoreError.self) { try StoreFixture(files: files) }.code == .newerFormat)
     let other = MemoryFiles()
     try Database(path: StoreFormat.databaseName, on: other).execute("CREATE TABLE t(n)")
@@ -119,8 +119,8 @@ import Testing
       _ = try? fixture.value.commit(.event(topic: "t", payload: nil))
       return [before, try snapshot.head()]
     }
-    #expect(heads == [0, 0])
-    #expect(fixture.store.position.head == 1)
+    #expect(heads == [StoreFixture.opening, StoreFixture.opening])
+    #expect(fixture.store.position.head == StoreFixture.opening + 1)
   }
 
   /// The data folder in Fixtures was written by the first version of format 1 and is never written anew.
@@ -138,7 +138,8 @@ import Testing
     #expect(fixture.store.lineage.entries.map(\.term) == [0xF00D, 99])
     let again = try fixture.commit(.event(topic: "t", payload: ["n": 1]), WriteID(client: "c", number: 7))
     #expect(again.isRepeat)
-    #expect(try fixture.commit(.event(topic: "u", payload: nil)).offsets == 7...7)
+    // Entry 7 is the term that the opening began.
+    #expect(try fixture.commit(.event(topic: "u", payload: nil)).offsets == 8...8)
   }
 }
 

@@ -21,7 +21,7 @@ import Testing
     var acknowledged: [(events: Int, head: Int64)] = []
     do {
       let fixture = try StoreFixture(files: files, limits: limits)
-      acknowledged.append((files.eventCount, 0))
+      acknowledged.append((files.eventCount, fixture.store.position.head))
       for group in 0..<7 {
         var requests = (0..<3).map { create("\(group).\($0)") }
         requests.append(create("0.0"))
@@ -54,7 +54,7 @@ import Testing
   private func checkAgreement(_ fixture: StoreFixture) throws {
     var expected: [RecordKey: (Record, Int64)] = [:]
     let changes = try fixture.log()
-    #expect(changes.map(\.offset) == Array(1..<Int64(changes.count + 1)))
+    #expect(changes.map(\.offset) == changes.indices.map { Int64($0) + StoreFixture.opening + 1 })
     #expect(changes.last?.endsTransaction ?? true)
     for change in changes {
       guard let record = change.record else { continue }
@@ -104,7 +104,7 @@ import Testing
     #expect(fixture.failures.list.withLock { $0.isEmpty })
     fixture.files.setCapacity(nil)
     #expect(try fixture.commit([create("b")]).map(\.errorCode) == [nil])
-    #expect(fixture.recorder.changes.map(\.offset) == [1, 2])
+    #expect(fixture.recorder.changes.map(\.offset) == [3, 4])
   }
 
   @Test func `the write-ahead log starts over and stays bounded`() throws {
@@ -115,6 +115,6 @@ import Testing
     let log = try #require(fixture.files.contents(of: StoreFormat.databaseName + "-wal"))
     #expect(log.count < 60 * 4_200)
     let reopened = try StoreFixture(files: MemoryFiles(fixture.files.contents), term: 2)
-    #expect(reopened.store.position.head == 300)
+    #expect(reopened.store.position.head == StoreFixture.opening + 300 + 1)
   }
 }

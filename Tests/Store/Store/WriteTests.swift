@@ -9,7 +9,7 @@ import Testing
   @Test func `a created record can be read and its change is published`() throws {
     let fixture = try StoreFixture()
     let receipt = try fixture.commit(.create(model: Models.flight, record: Models.flight("a", delay: 5)))
-    #expect(receipt.offsets == 1...1)
+    #expect(receipt.offsets == 3...3)
     #expect(receipt.records.map(\.version) == [1])
     let stored = try #require(try fixture.get(Models.flight, "a"))
     #expect(stored.record == Models.flight("a", delay: 5))
@@ -68,7 +68,7 @@ import Testing
     ])
     #expect(results.map(\.errorCode) == [nil, .alreadyExists, nil])
     #expect(fixture.recorder.batches.count == 1)
-    #expect(fixture.recorder.changes.map(\.offset) == [1, 2])
+    #expect(fixture.recorder.changes.map(\.offset) == [3, 4])
     #expect(fixture.recorder.changes.allSatisfy { $0.endsTransaction })
   }
 
@@ -119,7 +119,7 @@ import Testing
         #expect(try transaction.list(ListQuery(model: Models.flight)).records.count == 1)
         try transaction.publish(topic: "boarding", payload: ["gate": "B7"])
       })
-    #expect(receipt.offsets == 1...2)
+    #expect(receipt.offsets == 3...4)
     #expect(fixture.recorder.changes.map(\.endsTransaction) == [false, true])
     #expect(fixture.recorder.changes.last?.event?.topic == "boarding")
     let failed = try fixture.commit([
@@ -173,7 +173,7 @@ import Testing
       ]))
     let published = fixture.recorder.changes
     let logged = try fixture.log()
-    #expect(logged.map(\.offset) == [1, 2, 3, 4])
+    #expect(logged.map(\.offset) == [3, 4, 5, 6])
     #expect(logged.map(\.endsTransaction) == [false, false, false, true])
     for (a, b) in zip(published, logged) {
       #expect(a.record?.kind == b.record?.kind && a.record?.model == b.record?.model)

@@ -133,6 +133,9 @@ enum Models {
 
 /// A store in memory whose executors the test runs.
 final class StoreFixture {
+  /// The last offset that opening a new store takes: its term and its schema are entries 1 and 2.
+  static let opening: Int64 = 2
+
   let files: MemoryFiles
   let clock: ManualClock
   let writer = ManualExecutor()
@@ -202,9 +205,15 @@ final class StoreFixture {
     return try read { snapshot throws(StoreError) in try snapshot.get(model, key) }
   }
 
+  /// Rows of one of the store's own tables.
+  func rows(_ table: String) throws -> Int64 {
+    let rows = try Database(path: StoreFormat.databaseName, on: files).statement("SELECT count(*) FROM \(table)")
+    return try rows.step() ? rows.int64(0) : -1
+  }
+
   func log(after offset: Int64 = 0) throws -> [Change] {
     let range = try read { snapshot throws(StoreError) in try snapshot.log(after: offset) }
-    guard case .changes(let changes, _) = range else {
+    guard case .changes(let changes, _, _) = range else {
       Issue.record("the log has a gap")
       return []
     }

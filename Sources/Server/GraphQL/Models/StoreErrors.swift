@@ -45,7 +45,9 @@ enum StoreErrors {
     case .diskFull: ("DISK_FULL", "InternalFailure")
     case .closed: ("SHUTTING_DOWN", "InternalFailure")
     case .filesGone: ("DATA_UNAVAILABLE", "InternalFailure")
-    case .locked, .noStore, .newerFormat, .migration, .failed: ("INTERNAL", "InternalFailure")
+    case .outcomeForgotten: ("OUTCOME_FORGOTTEN", "BadRequestException")
+    case .locked, .noStore, .newerFormat, .migration, .notAuthority, .diverged, .damaged, .failed:
+      ("INTERNAL", "InternalFailure")
     }
   }
 }

@@ -1,0 +1,197 @@
+internal import MartletChangeFeed
+internal import MartletModelSchema
+internal import MartletSQLite
+internal import MartletVocabulary
+
+/// The tables of an open store, and how an entry of the log changes them: the part that an authority and a follower
+/// share. Confined to the writer's executor.
+///
+/// Everything that must survive or be seen by another store is changed here and by an entry only, so that a store is
+/// the fold of its log.
+final class StoreFile {
+  /// What the log's entries have made so far, besides the tables; restored when a group fails.
+  struct Folded: Equatable {
+    var position: LogTable.Position
+    var horizon: Horizon
+    var lineage: Lineage
+  }
+
+  let database: Database
+  let log: LogTable
+  let outcomes: OutcomeTable
+  let tombstones: TombstoneTable
+  /// The models the tables are folded with.
+  private(set) var shapes: [RecordShape] = []
+  private(set) var catalogue: Catalogue
+  private(set) var coder: EntryCoder
+  private(set) var records: RecordFold
+  private(set) var folded: Folded
+  /// The shapes of a schema of the store's own; nil folds with the catalogue's.
+  private(set) var wanted: [RecordShape]?
+  private let files: DataFiles
+  private let begin: Statement
+  private let commitStatement: Statement
+  /// Pages that were in the write-ahead log when the last checkpoint ended.
+  private var checkpointedPages = 0
+  /// Checkpoints that waited for a reader and gave up.
+  private(set) var checkpointWaits = 0
+  /// Set for good once the disk failed.
+  private(set) var failure: StoreError?
+
+  /// The tables of a database that has been brought to the present format.
+  init(_ database: Database, _ files: DataFiles, wanted: [RecordShape]?) throws {
+    self.database = database
+    self.files = files
+    self.wanted = wanted
+    log = try LogTable(database)
+    outcomes = try OutcomeTable(database)
+    tombstones = try TombstoneTable(database)
+    catalogue = try Catalogue(reading: database)
+    coder = EntryCoder([], revision: 0)
+    records = RecordFold(Records([], on: database), tombstones, coder.records)
+    begin = try database.prepare("BEGIN IMMEDIATE")
+    commitStatement = try database.prepare("COMMIT")
+    folded = Folded(
+      position: try log.position(), horizon: try log.horizon(), lineage: try LineageTable.read(database))
+    use(catalogue)
+  }
+
+  /// Reads and writes with a catalogue from now on.
+  private func use(_ catalogue: Catalogue) {
+    self.catalogue = catalogue
+    shapes = wanted ?? catalogue.shapes
+    catalogue.number(&shapes)
+    coder = EntryCoder(shapes, revision: catalogue.revision)
+    records = RecordFold(Records(shapes, on: database), tombstones, coder.records)
+  }
+
+  // MARK: Transactions
+
+  /// Why nothing can be written: the disk failed, or the data files were deleted or replaced.
+  var trouble: StoreError? { failure ?? files.trouble() }
+
+  /// Begins a copy that this connection's commits go into as well.
+  func copy(into target: Database) throws(SQLiteError) -> DatabaseCopy {
+    try DatabaseCopy(of: database, into: target)
+  }
+
+  /// Runs `body` in one durable transaction, or takes everything back.
+  ///
+  /// - Throws: `diskFull`, the error that `body` threw as a `StoreError`, or `failed` when the disk failed; then the
+  ///   store takes no more.
+  func transaction<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
+    if let trouble { throw trouble }
+    let before = folded
+    let (catalogueBefore, wantedBefore) = (catalogue, wanted)
+    do {
+      try begin.run()
+      let value = try body()
+      try commitStatement.run()
+      return value
+    } catch {
+      folded = before
+      if catalogue != catalogueBefore { migrated(to: catalogueBefore, wanted: wantedBefore) }
+      let failure = Self.groupError(error)
+      if failure.code == .failed { self.failure = failure }
+      rollBack()
+      throw failure
+    }
+  }
+
+  private func rollBack() {
+    guard database.isInTransaction else { return }
+    // When even this fails the connection is of no more use.
+    do { try database.execute("ROLLBACK") } catch { failure = StoreError(error) }
+  }
+
+  private static func groupError(_ error: any Error) -> StoreError {
+    switch error {
+    case let error as SQLiteError where error.code == .diskFull: StoreError(error)
+    case let error as SQLiteError where !error.endsGroup:
+      StoreError(.diverged, "the log does not fit the records: \(error)")
+    case let error as SQLiteError: StoreError(.failed, "the disk failed during a commit: \(error)")
+    case let error as StoreError: error
+    default: StoreError(.failed, "\(error)")
+    }
+  }
+
+  // MARK: Folding
+
+  /// Folds one entry of a group written at `time`. An entry for the fold changes its tables; a change of a record is
+  /// applied unless `applied` says that it has been.
+  func fold(_ entry: LogEntry, at time: Int64) throws {
+    switch entry.body {
+    case .change(.record(let change)): try records.apply(change, at: time)
+    case .change(.event): break
+    case .outcome(let outcome):
+      try outcomes.fold(outcome, offset: entry.offset, time: time, folded.horizon)
+    case .term(let term):
+      try LineageTable.fold(term, offset: entry.offset, on: database)
+      folded.lineage = try LineageTable.read(database)
+    case .schema(let change):
+      var tables = CatalogueTables(database, catalogue)
+      for step in change.steps { try tables.run(step, revision: change.revision) }
+      try tables.finish(change, at: time)
+      use(tables.catalogue)
+    case .horizon(let horizon):
+      try log.set(horizon)
+      folded.horizon = horizon
+    }
+  }
+
+  /// Takes over the catalogue of a migration that has been carried out on the tables.
+  func migrated(to catalogue: Catalogue, wanted: [RecordShape]?) {
+    self.wanted = wanted
+    use(catalogue)
+  }
+
+  /// Appends a group whose entries have been folded.
+  func append(_ group: LogGroup) throws(SQLiteError) {
+    try log.append(group, &folded.position)
+    // A horizon among the entries moves the beginning, which needs their rows.
+    if folded.horizon.firstOffset > folded.position.first {
+      try log.expire(before: folded.horizon.firstOffset, &folded.position)
+    }
+  }
+
+  // MARK: Housekeeping
+
+  /// Whether the log has rows that have expired.
+  var holdsExpiredEntries: Bool { folded.position.firstRow < min(folded.position.first, folded.position.head) }
+
+  /// Deletes a part of what has expired: as much as `limits` says, or twice what was written since `before`.
+  func sweep(since before: LogTable.Position, _ limits: StoreLimits) throws(SQLiteError) {
+    let count = max(Int64(limits.forgottenAtOnce), 2 * (folded.position.head - before.head))
+    let bytes = max(limits.forgottenBytesAtOnce, 2 * (folded.position.total - before.total))
+    if holdsExpiredEntries { try log.sweep(&folded.position, count: count, bytes: bytes) }
+    try outcomes.sweep(folded.horizon, count: count)
+    try tombstones.sweep(folded.horizon, count: count)
+  }
+
+  /// Moves pages from the write-ahead log into the database once there are enough. Returns a failure of the disk.
+  func checkpointIfDue(_ limits: StoreLimits) -> StoreError? {
+    let pages = database.logPages
+    if pages < checkpointedPages { checkpointedPages = 0 }  // the log has started over
+    guard failure == nil, pages - checkpointedPages >= limits.checkpointPages else { return nil }
+    return checkpoint(pages >= limits.largestLogPages ? .restart : .passive, limits)
+  }
+
+  private func checkpoint(_ mode: Database.CheckpointMode, _ limits: StoreLimits) -> StoreError? {
+    do {
+      let wait = Int32(clamping: limits.checkpointWait.wholeNanoseconds / 1_000_000)
+      checkpointedPages = try database.checkpoint(mode, waiting: wait).logPages
+      return nil
+    } catch {
+      // A full disk and a busy reader pass. A failed sync does not: what the system still holds is unknown.
+      if error.code == .busy {
+        // The next attempt comes after as many pages again, so that not every group waits for the same reader.
+        checkpointWaits += 1
+        checkpointedPages = database.logPages
+        return nil
+      }
+      guard error.code != .diskFull else { return nil }
+      failure = StoreError(.failed, "the disk failed during a checkpoint: \(error)")
+      return failure
+    }
+  }
+}

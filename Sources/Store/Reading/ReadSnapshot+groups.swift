@@ -1,0 +1,20 @@
+internal import MartletSQLite
+
+extension ReadSnapshot {
+  /// The groups after `offset`, whole and in order, until `bytes` of entries are reached: at least one when there is one.
+  package func groups(after offset: Int64, bytes: Int = 1 << 20) throws(StoreError) -> GroupRange {
+    try typed {
+      let position = try log.position()
+      guard offset + 1 >= position.first else { return .gap }
+      return .groups(try log.groups(after: offset, bytes: bytes))
+    }
+  }
+}
+
+/// What the log has after an offset, for another store.
+package enum GroupRange: Sendable, Equatable {
+  /// Empty when there is nothing new.
+  case groups([LogGroup])
+  /// Entries after the offset have expired: the other store begins anew with a copy.
+  case gap
+}

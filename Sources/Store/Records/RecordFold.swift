@@ -1,0 +1,41 @@
+internal import MartletChangeFeed
+internal import MartletModelSchema
+internal import MartletSQLite
+
+/// Applies changes of records as they are: an authority has just decided them, another store has read them in the log.
+/// Both get the same rows. Confined to the connection's thread.
+struct RecordFold {
+  let records: Records
+  let tombstones: TombstoneTable
+  private let coder: RecordCoder
+
+  init(_ records: Records, _ tombstones: TombstoneTable, _ coder: RecordCoder) {
+    self.records = records
+    self.tombstones = tombstones
+    self.coder = coder
+  }
+
+  /// Applies one change, made at `time`. A failed constraint is SQLite's error.
+  func apply(_ change: RecordChange, at time: Int64) throws {
+    let table = try records.table(change.model)
+    let model = table.shape.storedNumber
+    switch change.kind {
+    case .create:
+      try table.insert(StoredRecord(record: change.image, version: change.version, created: time, changed: time))
+      // Version 1 is a key without a tombstone, or with an expired one that housekeeping deletes.
+      if change.version > 1 { try tombstones.remove(model, change.key) }
+    case .update:
+      let stored = StoredRecord(record: change.image, version: change.version, created: 0, changed: time)
+      guard try table.update(change.key, change.old.map(\.field).sorted(), of: stored) else { throw missing(table) }
+    case .delete:
+      guard try table.delete(change.key) else { throw missing(table) }
+      var writer = EntryWriter()
+      try coder.write(change, into: &writer)
+      try tombstones.put(model, change.key, version: change.version, at: time, image: writer.bytes)
+    }
+  }
+
+  private func missing(_ table: RecordTable) -> StoreError {
+    StoreError(.diverged, "the log changes a \(table.shape.name) that is not there")
+  }
+}

@@ -1,0 +1,308 @@
+internal import MartletChangeFeed
+internal import MartletModelSchema
+internal import MartletSQLite
+internal import MartletVocabulary
+
+/// Decides writes: conditions, conflicts, cascades, versions, offsets and what expires. Takes a group of writes into one
+/// durable transaction over the store's file. Confined to the writer's executor.
+///
+/// Each write has a savepoint of its own, so that one failure does not fail its group; what fails the disk fails the
+/// whole group, and nothing of it was acknowledged.
+final class AuthorityWriter {
+  /// The result of one group.
+  struct Outcome {
+    var results: [Result<Receipt, StoreError>] = []
+    /// The group's changes; nil when it has no entries.
+    var batch: ChangeBatch?
+    /// The store cannot continue.
+    var failure: StoreError?
+    /// Why nothing of the group was written, when that is no fault of its writes.
+    var trouble: StoreError?
+  }
+
+  let file: StoreFile
+  private let limits: StoreLimits
+  private let clock: StoreClock
+  private let term: UInt64
+  private var planner: RecordPlanner
+  private var outcomeCoder: OutcomeCoder
+  private let retention: Retention
+  private let savepoint: Statement
+  private let release: Statement
+  private let rollbackTo: Statement
+  private var builder: GroupBuilder
+
+  /// A writer over a file in which `term` has begun.
+  init(_ file: StoreFile, term: UInt64, limits: StoreLimits, clock: StoreClock) throws(SQLiteError) {
+    self.file = file
+    self.limits = limits
+    self.clock = clock
+    self.term = term
+    planner = RecordPlanner(file.records) { file.folded.horizon }
+    outcomeCoder = OutcomeCoder(file.shapes)
+    retention = Retention(file, limits)
+    savepoint = try file.database.prepare("SAVEPOINT write")
+    release = try file.database.prepare("RELEASE write")
+    rollbackTo = try file.database.prepare("ROLLBACK TO write")
+    builder = Self.builder(file, term, clock)
+  }
+
+  /// The next group of `term`. Its time is never before the last group's, whatever the clock says.
+  private static func builder(_ file: StoreFile, _ term: UInt64, _ clock: StoreClock) -> GroupBuilder {
+    let position = file.folded.position
+    return GroupBuilder(
+      first: position.head + 1, term: term, time: max(clock.milliseconds(), position.time),
+      checksumBefore: position.checksum.value)
+  }
+
+  /// Runs the writes in order and makes them durable together.
+  func run(_ requests: [WriteRequest]) -> Outcome {
+    var outcome = Outcome()
+    if let failure = file.trouble {
+      outcome.results = requests.map { _ in .failure(failure) }
+      outcome.trouble = failure
+      return outcome
+    }
+    outcome.results.reserveCapacity(requests.count)
+    let before = file.folded.position
+    builder = Self.builder(file, term, clock)
+    do throws(StoreError) {
+      try file.transaction {
+        for request in requests { outcome.results.append(try perform(request)) }
+        if let horizon = try retention.next(at: builder.time) { try append(.horizon(horizon), endsTransaction: true) }
+        if let group = builder.group { try file.append(group) }
+        try file.sweep(since: before, limits)
+      }
+    } catch {
+      retention.lookAgain()
+      outcome.results = requests.map { _ in .failure(error) }
+      outcome.trouble = error
+      if error.code == .failed { outcome.failure = error }
+      return outcome
+    }
+    if builder.group != nil {
+      outcome.batch = ChangeBatch(
+        changes: builder.changes, firstOffset: builder.first, lastOffset: builder.next - 1, term: term,
+        byteCount: Int(file.folded.position.total - before.total))
+    }
+    return outcome
+  }
+
+  /// Changes the folder to other models with a group of its own, and writes by them from then on. Nothing is dropped.
+  ///
+  /// - Returns: the group, without visible changes; nil when nothing differs but the models' positions.
+  func migrate(to wanted: [RecordShape], schema name: String) throws(StoreError) -> ChangeBatch? {
+    let before = file.folded.position
+    builder = Self.builder(file, term, clock)
+    try file.transaction {
+      let plan = try MigrationPlan(from: file.catalogue, to: wanted, dropping: false)
+      if plan.steps.isEmpty { return file.migrated(to: file.catalogue, wanted: wanted) }
+      var migrator = Migrator(file.database, file.catalogue)
+      let (change, catalogue) = try migrator.run(plan, name: name, text: "", at: builder.time)
+      try builder.append(.schema(change), endsTransaction: true, file.coder, limits)
+      file.migrated(to: catalogue, wanted: wanted)
+      if let group = builder.group { try file.append(group) }
+    }
+    planner = RecordPlanner(file.records) { [file] in file.folded.horizon }
+    outcomeCoder = OutcomeCoder(file.shapes)
+    guard builder.group != nil else { return nil }
+    return ChangeBatch(
+      changes: [], firstOffset: builder.first, lastOffset: builder.next - 1, term: term,
+      byteCount: Int(file.folded.position.total - before.total))
+  }
+
+  /// Appends an entry for the fold and folds it.
+  private func append(_ body: EntryBody, endsTransaction: Bool) throws {
+    let entry = try builder.append(body, endsTransaction: endsTransaction, file.coder, limits)
+    try file.fold(entry, at: builder.time)
+  }
+
+  // MARK: One write
+
+  /// Runs one write inside its savepoint. Throws only what fails the whole group.
+  private func perform(_ request: WriteRequest) throws -> Result<Receipt, StoreError> {
+    var acknowledged: Int64?
+    if let id = request.writeID {
+      switch try judge(id, request) {
+      case .answered(let answer): return answer
+      case .new(let number): acknowledged = number
+      }
+    }
+    try savepoint.run()
+    let mark = builder.mark
+    var outcome: Result<Receipt, StoreError>
+    do {
+      let transaction = openTransaction(request.operation)
+      try apply(request.operation, transaction)
+      outcome = .success(try seal(transaction, request.writeID, acknowledged))
+    } catch {
+      if let failure = error as? SQLiteError, failure.endsGroup { throw failure }
+      builder.truncate(to: mark)
+      try rollbackTo.run()
+      let refusal = Self.refusal(error)
+      outcome = .failure(refusal)
+      if let id = request.writeID, let acknowledged,
+        let result = outcomeCoder.refused(refusal, largestMessage: limits.refusalMessageBytes)
+      {
+        try append(
+          .outcome(WriteOutcome(id: id, acknowledged: acknowledged, result: result)), endsTransaction: true)
+      }
+    }
+    try release.run()
+    return outcome
+  }
+
+  private func openTransaction(_ operation: WriteOperation) -> OpenTransaction {
+    guard case .transaction = operation else {
+      return OpenTransaction(at: builder.time, largest: limits.transactionChanges)
+    }
+    let now = clock.now
+    let deadline = now() + limits.transactionTime
+    return OpenTransaction(at: builder.time, largest: limits.transactionChanges) { now() > deadline }
+  }
+
+  private func apply(_ operation: WriteOperation, _ transaction: OpenTransaction) throws {
+    switch operation {
+    case .create(let model, let record):
+      try planner.create(model, record, in: transaction)
+    case .update(let update):
+      try planner.update(update, in: transaction)
+    case .delete(let model, let key, let condition, let version):
+      try planner.delete(model, key, condition: condition, expectedVersion: version, in: transaction)
+    case .event(let topic, let payload):
+      try transaction.append(.event(TopicEvent(topic: topic, payload: payload)))
+    case .batch(let operations):
+      for operation in operations { try apply(operation, transaction) }
+    case .transaction(let body):
+      let handle = WriteTransaction(planner, transaction, file.database)
+      let result = Result { try body(handle) }
+      // The disk's failure counts even when the application's code has swallowed it.
+      if let failure = handle.groupFailure { throw failure }
+      try result.get()
+      try transaction.checkTime()
+    }
+  }
+
+  /// Appends the entries of a write, its outcome first when it is numbered, and makes the receipt.
+  private func seal(
+    _ transaction: OpenTransaction, _ id: WriteID?, _ acknowledged: Int64?
+  ) throws -> Receipt {
+    let bodies = transaction.changes
+    var receipt = Receipt(writeID: id, outcomes: bodies.map(Receipt.Outcome.init(of:)), offsets: nil)
+    if let id, let acknowledged {
+      let result = outcomeCoder.applied(receipt.outcomes)
+      try append(
+        .outcome(WriteOutcome(id: id, acknowledged: acknowledged, result: result)), endsTransaction: bodies.isEmpty)
+    }
+    let first = builder.next
+    for (index, body) in bodies.enumerated() {
+      try builder.append(.change(body), endsTransaction: index == bodies.count - 1, file.coder, limits)
+    }
+    if !bodies.isEmpty { receipt.offsets = first...(builder.next - 1) }
+    return receipt
+  }
+
+  // MARK: Numbered writes
+
+  private enum Judgement {
+    /// The write must not be run: its outcome is known, or can no longer be known.
+    case answered(Result<Receipt, StoreError>)
+    /// It is to be run, and acknowledges the client's outcomes up to this number.
+    case new(acknowledged: Int64)
+  }
+
+  private func judge(_ id: WriteID, _ request: WriteRequest) throws -> Judgement {
+    guard let client = try file.outcomes.client(of: id, file.folded.horizon) else {
+      if request.isResend {
+        return .answered(
+          .failure(
+            StoreError(.outcomeForgotten, "the client of this write has expired; whether it was applied is unknown"))
+        )
+      }
+      return acknowledging(id, request, known: 0)
+    }
+    if let (offset, result) = try file.outcomes.outcome(client, id.number) {
+      let answer = try outcomeCoder.receipt(result, of: id, offset: offset)
+      return .answered(try answer.map { try filled($0) })
+    }
+    if id.number <= client.acknowledged {
+      return .answered(.failure(forgotten(id, client.acknowledged)))
+    }
+    return acknowledging(id, request, known: client.acknowledged)
+  }
+
+  private func forgotten(_ id: WriteID, _ acknowledged: Int64) -> StoreError {
+    StoreError(
+      .outcomeForgotten,
+      "the client has acknowledged its writes up to number \(acknowledged); the outcome of \(id.number) is forgotten")
+  }
+
+  private func acknowledging(_ id: WriteID, _ request: WriteRequest, known: Int64) -> Judgement {
+    let largest = limits.unacknowledgedWrites
+    guard let given = request.acknowledged else {
+      // A client that does not say what it has: the newest outcomes are kept.
+      return .new(acknowledged: max(known, id.number - largest))
+    }
+    let acknowledged = max(known, given)
+    guard id.number > acknowledged else {
+      return .answered(.failure(forgotten(id, acknowledged)))
+    }
+    guard id.number - acknowledged <= largest else {
+      return .answered(
+        .failure(
+          StoreError(.overloaded, "more than \(largest) writes of this client wait for its acknowledgement")))
+    }
+    return .new(acknowledged: acknowledged)
+  }
+
+  /// A remembered receipt with the records' values, from the log while it has them.
+  private func filled(_ receipt: Receipt) throws -> Receipt {
+    guard let offsets = receipt.offsets, offsets.lowerBound >= file.folded.position.first else { return receipt }
+    var receipt = receipt
+    var images: [Record] = []
+    func add(_ bytes: [UInt8], _ offset: Int64) throws {
+      if case .change(let change) = try file.coder.read(bytes, offset: offset), let record = change.record {
+        images.append(record.image)
+      }
+    }
+    if offsets.lowerBound >= builder.first {
+      // The write and its resend are in one group, whose rows are not written yet.
+      for offset in offsets { if let bytes = builder.bytes(at: offset) { try add(bytes, offset) } }
+    } else {
+      try file.log.read(after: offsets.lowerBound - 1) { offset, bytes in
+        guard offset <= offsets.upperBound else { return false }
+        try add(bytes, offset)
+        return true
+      }
+    }
+    receipt.fill(images)
+    return receipt
+  }
+
+  // MARK: Care
+
+  /// Whether rows have expired that are still there.
+  var isForgetting: Bool { file.failure == nil && file.holdsExpiredEntries }
+
+  /// Looks for what is beyond retention and deletes a part of it, without a write.
+  func forgetNow() -> Outcome {
+    retention.lookAgain()
+    return run([])
+  }
+
+  private static func refusal(_ error: any Error) -> StoreError {
+    if let error = error as? StoreError { return error }
+    if let error = error as? SQLiteError { return StoreError(error) }
+    return StoreError(.aborted, "\(error)")
+  }
+}
+
+extension Result where Success == Receipt, Failure == StoreError {
+  /// The same with another receipt.
+  fileprivate func map(_ body: (Receipt) throws -> Receipt) throws -> Result<Receipt, StoreError> {
+    switch self {
+    case .success(let receipt): .success(try body(receipt))
+    case .failure: self
+    }
+  }
+}

@@ -1,0 +1,78 @@
+internal import MartletChangeFeed
+
+/// The group in progress: its entries as they will be in the log, and the changes that subscribers will see.
+struct GroupBuilder {
+  let first: Int64
+  let term: UInt64
+  let time: Int64
+  let checksumBefore: UInt64
+  private(set) var entries: [[UInt8]] = []
+  private(set) var changes: [Change] = []
+
+  init(first: Int64, term: UInt64, time: Int64, checksumBefore: UInt64) {
+    self.first = first
+    self.term = term
+    self.time = time
+    self.checksumBefore = checksumBefore
+  }
+
+  /// The offset that the next entry gets.
+  var next: Int64 { first + Int64(entries.count) }
+
+  /// The group; nil without entries.
+  var group: LogGroup? {
+    if entries.isEmpty { return nil }
+    return LogGroup(first: first, term: term, time: time, checksumBefore: checksumBefore, entries: entries)
+  }
+
+  /// Appends an entry, checked against the bound of its kind, and returns it with its offset.
+  @discardableResult
+  mutating func append(
+    _ body: EntryBody, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
+  ) throws(StoreError) -> LogEntry {
+    let bytes = try coder.bytes(body, endsTransaction: endsTransaction)
+    let (name, largest) = Self.bound(of: body, limits)
+    guard bytes.count <= largest else {
+      throw StoreError(.invalid, "\(name) of \(bytes.count) bytes is larger than the limit of \(largest)")
+    }
+    let entry = LogEntry(offset: next, endsTransaction: endsTransaction, body: body)
+    entries.append(bytes)
+    if case .change(let change) = body {
+      changes.append(Change(offset: entry.offset, endsTransaction: endsTransaction, body: change))
+    }
+    return entry
+  }
+
+  private static func bound(of body: EntryBody, _ limits: StoreLimits) -> (name: String, bytes: Int) {
+    switch body {
+    case .change(.record): ("a change", limits.recordBytes)
+    case .change(.event): ("an event", limits.eventBytes)
+    case .outcome: ("the outcome of a numbered write", limits.outcomeBytes)
+    case .schema: ("a schema change", limits.schemaBytes)
+    // A few numbers each.
+    case .term: ("a term", 64)
+    case .horizon: ("a horizon", 64)
+    }
+  }
+
+  // MARK: Taking back
+
+  /// A moment to go back to.
+  struct Mark {
+    fileprivate var entries: Int
+    fileprivate var changes: Int
+  }
+
+  var mark: Mark { Mark(entries: entries.count, changes: changes.count) }
+
+  mutating func truncate(to mark: Mark) {
+    entries.removeLast(entries.count - mark.entries)
+    changes.removeLast(changes.count - mark.changes)
+  }
+
+  /// The entry at an offset of this group.
+  func bytes(at offset: Int64) -> [UInt8]? {
+    guard offset >= first, offset < next else { return nil }
+    return entries[Int(offset - first)]
+  }
+}

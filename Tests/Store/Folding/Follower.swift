@@ -1,0 +1,74 @@
+import MartletChangeFeed
+import MartletJSON
+import MartletModelSchema
+import MartletRuntime
+import MartletSQLite
+import MartletStore
+import MartletVocabulary
+import Testing
+
+/// A store that follows another one's log, on an imaginary disk, whose executors the test runs.
+final class Follower {
+  let files: MemoryFiles
+  let store: Store
+  let recorder = Recorder()
+  private let writer = ManualExecutor()
+  private let reader = ManualExecutor()
+
+  init(files: MemoryFiles, shapes: [RecordShape], limits: StoreLimits = StoreLimits()) throws {
+    self.files = files
+    // Its clock is far from the authority's: no answer may depend on it.
+    var options = StoreOptions(term: 0, clock: ManualClock(7).clock, writer: writer, readers: [reader])
+    options.limits = limits
+    store = try Store(following: .memory(files), shapes: shapes, options: options)
+    store.register(recorder)
+  }
+
+  func fold(_ group: [UInt8]) throws -> Result<LogPosition, StoreError> {
+    let box = Box<LogPosition>()
+    store.fold(group) { result in box.value.withLock { $0 = result } }
+    writer.run()
+    return try #require(box.value.withLock { $0 })
+  }
+
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadSnapshot) throws(StoreError) -> Value
+  ) throws -> Value {
+    let box = Box<Value>()
+    store.read([ReadRequest(read: body) { result in box.value.withLock { $0 = result } }], to: DirectDestination())
+    reader.run()
+    return try #require(box.value.withLock { $0 }).get()
+  }
+}
+
+/// What one store answers, as text that can be compared.
+enum Answers {
+  /// Every record of every model, and the changes after some offsets.
+  static func reads(_ snapshot: ReadSnapshot, models: Int, after offsets: [Int64]) throws(StoreError) -> [String] {
+    var answers: [String] = []
+    for model in 0..<models {
+      for stored in try snapshot.list(ListQuery(model: model, limit: 1_000)).records { answers.append("\(stored)") }
+    }
+    for offset in offsets {
+      switch try snapshot.log(after: offset, changes: 5) {
+      case .gap(let reason): answers.append("after \(offset): \(reason)")
+      case .damaged(let entry, let reason): answers.append("after \(offset): \(entry) is damaged: \(reason)")
+      case .changes(let changes, let through, let head):
+        answers.append("after \(offset): through \(through) of \(head)")
+        for change in changes { answers.append(describe(change)) }
+      }
+    }
+    return answers
+  }
+
+  static func describe(_ change: Change) -> String {
+    "\(change.offset) \(change.endsTransaction) \(change.body)"
+  }
+
+  static func describe(_ result: Result<Receipt, StoreError>) -> String {
+    switch result {
+    case .success(let receipt): "\(receipt)"
+    case .failure(let error): "\(error.code) \(error.message) \(String(describing: error.conflict))"
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import MartletJSON
+import MartletModelSchema
+import MartletStore
+import MartletVocabulary
+
+/// Random schemas, records and writes over few keys, so that conflicts, deletions and resends meet.
+struct RandomWrites {
+  struct Stop: Error {}
+
+  var random: SeededRandom
+  /// Every numbered write so far.
+  var numbered: [WriteRequest] = []
+  private var counters: [String: Int64] = [:]
+
+  init(seed: UInt64) {
+    random = SeededRandom(seed: seed)
+  }
+
+  mutating func count(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+  mutating func chance(_ one: Int) -> Bool { count(one) == 0 }
+
+  // MARK: Schemas
+
+  /// Adds, drops and requires fields, changes defaults and indexes.
+  static func shapes(_ version: Int) -> [RecordShape] {
+    var flights = Models.flights
+    switch version % 5 {
+    case 1: flights.columns.append(Models.column("status", required: true, default: "onTime"))
+    case 2: flights.columns.append(Models.column("status", required: true, default: "late"))
+    case 3:
+      flights.columns.insert(Models.column("note", default: "n"), at: 4)
+      flights.indexes = [RecordIndex(name: "byCode", fields: [5], isUnique: true)]
+    case 4:
+      flights.columns[3].isRequired = true
+      flights.columns[3].defaultValue = "A1"
+      flights.indexes.append(RecordIndex(name: "byGate", fields: [3], isUnique: false))
+    default: break
+    }
+    return [flights, Models.legs, Models.mixedShape]
+  }
+
+  // MARK: Writes
+
+  mutating func request(_ shapes: [RecordShape]) -> WriteRequest {
+    if !numbered.isEmpty, chance(5) {
+      var again = numbered[numbered.count - 1 - count(min(numbered.count, 12))]
+      again.isResend = chance(2)
+      return again
+    }
+    var request = WriteRequest(operation(shapes, depth: 2))
+    guard chance(2) else { return request }
+    let (client, identity) = ("c\(count(2))", "u\(count(2))")
+    let number = (counters[client + identity] ?? 0) + 1
+    counters[client + identity] = number
+    request.writeID = WriteID(client: client, number: number, identity: identity)
+    request.acknowledged = chance(3) ? nil : max(0, number - 1 - Int64(count(4)))
+    numbered.append(request)
+    return request
+  }
+
+  private mutating func operation(_ shapes: [RecordShape], depth: Int) -> WriteOperation {
+    let shape = shapes[count(3)]
+    let key = RecordKey(values: shape.key.map { value(shape.columns[$0], isKey: true) })
+    switch count(depth > 0 ? 12 : 8) {
+    case 0, 1, 2: return .create(model: shape.model, record: record(shape, key))
+    case 3, 4:
+      var values: [(field: Int, value: JSONValue)] = []
+      for field in shape.columns.indices where !shape.key.contains(field) && chance(2) {
+        values.append((field, value(shape.columns[field], isKey: false)))
+      }
+      return .update(
+        RecordUpdate(
+          model: shape.model, key: key, values: values, expectedVersion: chance(4) ? Int64(count(4)) : nil))
+    case 5, 6: return .delete(model: shape.model, key: key)
+    case 7: return .event(topic: "t\(count(2))", payload: .array([.int(Int64(count(100)))]))
+    case 8, 9: return .batch((0..<(1 + count(4))).map { _ in operation(shapes, depth: 0) })
+    default:
+      let record = record(shape, key)
+      let (model, fails) = (shape.model, chance(3))
+      return .transaction { transaction in
+        _ = try? transaction.create(model, record)
+        _ = try? transaction.create(model, record)
+        try transaction.publish(topic: "t", payload: "p")
+        if fails { throw Stop() }
+      }
+    }
+  }
+
+  mutating func record(_ shape: RecordShape, _ key: RecordKey) -> Record {
+    var values = shape.columns.map { value($0, isKey: false) }
+    for (index, field) in shape.key.enumerated() { values[field] = key.values[index] }
+    return Record(values: values)
+  }
+
+  mutating func value(_ column: RecordColumn, isKey: Bool) -> JSONValue {
+    if !isKey, !column.isRequired, chance(3) { return .null }
+    switch column.storage {
+    case .text: return .string("\(column.name)\(count(isKey ? 4 : 8))")
+    case .integer: return .int(Int64(count(3)))
+    case .real: return chance(2) ? .int(Int64(count(5))) : .double(0.5)
+    case .boolean: return .bool(chance(2))
+    case .json: return [1, 2.5, "x", nil, ["k": []]]
+    }
+  }
+}
