@@ -40,7 +40,7 @@ struct Probe: Sendable {
     request.totalTime = Self.time
     request.bodyBytes = Self.bodyBytes
     var options = CurlClient.Options()
-    options.authorityFile = authorityFile
+    options.security.authorityFile = authorityFile
     let client = CurlClient(options: options)
     let loop = loops.loops[0]
     let sent = request

@@ -65,7 +65,7 @@ package final class Feed {
 
   /// Begins to follow the log. On the loop, before the first member.
   package func start() {
-    destination.attach(bound)
+    destination.attach(LoopBound(self, on: loop))
     applied = store.register(destination).head
   }
 
@@ -154,5 +154,15 @@ package final class Feed {
 
   func event(_ change: Change, _ payload: [UInt8], for group: any FeedGroup) -> FeedEvent {
     group.event(payload, at: cursor(at: change.offset), endsTransaction: change.endsTransaction)
+  }
+}
+
+extension Feed: DeliveryReceiver {
+  func add(_ write: Store.Submission) {
+    writes.add(write)
+  }
+
+  func countRefusedWrite() {
+    counters.add(.writesRefused)
   }
 }

@@ -8,10 +8,10 @@ internal import MartletStore
 final class TurnWrites: TurnEnd {
   private let store: Store
   private let loop: any Loop
-  private let destination: FeedDestination
+  private let destination: any StoreDestination
   private var waiting: [Store.Submission] = []
 
-  init(_ store: Store, on loop: any Loop, _ destination: FeedDestination) {
+  init(_ store: Store, on loop: any Loop, _ destination: any StoreDestination) {
     self.store = store
     self.loop = loop
     self.destination = destination

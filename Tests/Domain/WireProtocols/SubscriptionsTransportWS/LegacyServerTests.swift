@@ -212,7 +212,6 @@ import Testing
 
   @Test func `no initialisation in time is a connection_error, then 1011`() {
     var server = DialectServer.legacy { $0.initialisationTimeout = .seconds(3) }
-    server.receive(start)
     server.pass(.seconds(3))
     #expect(
       server.take() == [

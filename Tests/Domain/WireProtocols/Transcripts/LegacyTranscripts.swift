@@ -30,11 +30,11 @@ import Testing
       = start 2 2 {b}
       """),
     Transcript(
-      "start, then init: held all the same",
+      "start, then init: the start asks for admission, and is held until then",
       """
       > {"type":"start","id":"1","payload":{"query":"{a}"}}
-      > {"type":"connection_init"}
       = authenticate
+      > {"type":"connection_init"}
       + accept
       < {"type":"connection_ack"}
       < {"type":"ka"}
@@ -44,11 +44,11 @@ import Testing
       "a held start that is started again or stopped runs at most once",
       """
       > {"type":"start","id":"1","payload":{"query":"{a}"}}
+      = authenticate
       > {"type":"start","id":"1","payload":{"query":"{b}"}}
       > {"type":"start","id":"2","payload":{"query":"{c}"}}
       > {"type":"stop","id":"2"}
       > {"type":"connection_init"}
-      = authenticate
       + accept
       < {"type":"connection_ack"}
       < {"type":"ka"}
