@@ -37,10 +37,10 @@ public struct Identity: Sendable, Hashable {
   }
 
   /// A caller without credentials. Only rules for the public apply to it.
-  public static var guest: Identity { Identity(provider: .guest) }
+  public static let guest = Identity(provider: .guest)
 
   /// The program itself, and every caller of a server in development: no rule applies to it.
-  public static var system: Identity { Identity(provider: .system) }
+  public static let system = Identity(provider: .system)
 
   /// Text compares by its bytes, because Swift's `==` takes composed and decomposed forms for equal.
   public static func == (left: Identity, right: Identity) -> Bool {

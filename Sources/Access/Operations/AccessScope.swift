@@ -13,7 +13,7 @@ package struct AccessScope: Sendable, Hashable {
   }
 
   /// Nothing is taken away.
-  package static var everything: AccessScope { AccessScope() }
+  package static let everything = AccessScope()
 
   package func contains(_ operation: AccessOperation, on model: String) -> Bool {
     operations.contains(operation) && (models?.contains { $0.hasSameBytes(as: model) } ?? true)

@@ -22,7 +22,7 @@ import Testing
     func accepts(_ key: String) -> Bool { server.node.access.grant(apiKey: key, authorization: nil) != nil }
     try Data("broken".utf8).write(to: URL(fileURLWithPath: certificates.certificateFile))
     let error = #expect(throws: ServerError.self) { try server.reload(access: try Self.access("new")) }
-    #expect(error?.code == .network && accepts("old") && !accepts("new"))
+    #expect(error?.code == .certificate && accepts("old") && !accepts("new"))
     try certificates.issue(serial: 3)
     try server.reload(access: try Self.access("new"))
     #expect(!accepts("old") && accepts("new"))

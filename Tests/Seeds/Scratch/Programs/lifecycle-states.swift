@@ -17,6 +17,7 @@ var configuration = ServerConfiguration(
     """)
 configuration.access = .development
 configuration.resolvers = { resolvers in
+  resolvers.resolve("Query", "today") { _ in "Sunday" }
   resolvers.stream("Subscription", "reviewAdded") { _ in
     AsyncStream<JSONValue> { reviews in
       Task {

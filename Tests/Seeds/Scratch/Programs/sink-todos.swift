@@ -44,6 +44,7 @@ var configuration = ServerConfiguration(
     """)
 configuration.access = .development
 configuration.resolvers = { resolvers in
+  resolvers.resolve("Query", "today") { _ in "Sunday" }
   resolvers.stream("Subscription", "onCreateTodo") { _ in
     AsyncStream<JSONValue> { todos in
       todos.yield(["id": "5", "name": "soap", "description": "the last"])
