@@ -92,6 +92,12 @@ enum BackupRequest {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
+  /// Whether the request has its final answer, which the asking process has not read yet.
+  static func isAnswered(in folder: String) -> Bool {
+    guard let line = text(of: folder + "/" + answerName)?.split(separator: "\n").last else { return false }
+    return line == "done" || line.hasPrefix("failed ")
+  }
+
   static func answer(_ line: String, in folder: String) {
     let part = folder + "/" + answerName + ".part"
     let descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -127,15 +133,18 @@ extension Store {
   package func serveBackupRequest() {
     guard case .folder(let folder) = place else { return }
     executor.execute { [self] in
-      guard !state.withLock({ $0.isCopying }), let target = BackupRequest.pending(in: folder) else { return }
+      guard !state.withLock({ $0.isCopying }), let target = BackupRequest.pending(in: folder),
+        !BackupRequest.isAnswered(in: folder)
+      else { return }
       state.withLock { $0.isCopying = true }
       BackupRequest.answer("started", in: folder)
       backup(to: .folder(target), isWanted: { BackupRequest.isWanted(in: folder) }) { [self] result in
-        state.withLock { $0.isCopying = false }
         switch result {
         case .success: BackupRequest.answer("done", in: folder)
         case .failure(let error): BackupRequest.answer("failed \(error.message)", in: folder)
         }
+        // After the answer: a look in between would take the answered request for a new one.
+        state.withLock { $0.isCopying = false }
       }
     }
   }
