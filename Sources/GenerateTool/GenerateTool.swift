@@ -2,8 +2,8 @@ internal import Foundation
 import MartletGenerateFiles
 import MartletGenerator
 
-/// What the build plugin runs: `martlet-generate CONFIGURATION OUTPUT.swift`, or with a folder in place of a configuration
-/// for the defaults. People use `martlet generate`.
+/// What the build plugin runs: `martlet-generate CONFIGURATION OUTPUT.swift`, or with a folder in place of a
+/// configuration for the defaults. People use `martlet generate`.
 @main
 enum GenerateTool {
   static func main() {

@@ -29,7 +29,8 @@ final class CurlChannel: ByteChannel {
   let peer: String
   let peerIsLoopback: Bool
   private var outbound = OutboundBuffer()
-  /// What is being sent. Never appended to, so that it stays where it is: TLS wants to be offered the same memory again.
+  /// What is being sent. Never appended to, so that it stays where it is: TLS wants to be offered the same memory
+  /// again.
   private var sending: [UInt8] = []
   private var sent = 0
   private var phase = Phase.open

@@ -26,7 +26,7 @@ package final class CurlConnector: ByteConnector {
 
   package init(options: Options = Options()) {
     self.options = options
-    // Whoever keeps connections bounds their number; libcurl must neither hold one back nor make room by closing one.
+    // The connection pool bounds their number; libcurl must neither hold one back nor make room by closing one.
     drivers = CurlDrivers(CurlDriver.Limits(idleConnections: 1_000_000, connectionsPerHost: 0))
   }
 

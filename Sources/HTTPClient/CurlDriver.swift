@@ -14,7 +14,7 @@ internal import MartletVocabulary
   struct Limits {
     /// Connections kept open when idle.
     var idleConnections: Int
-    /// Connections to one host at a time; 0 is no bound.
+    /// Connections to one host at a time; 0 for no bound.
     var connectionsPerHost: Int
     /// How long after the last piece of a response the sockets are looked at once more.
     var lookInterval = Duration.milliseconds(20)
@@ -72,7 +72,7 @@ internal import MartletVocabulary
     change(work)
   }
 
-  /// Looks at the work at the end of the turn: it wants to start, go on or end.
+  /// Looks at the work at the end of the turn: it wants to start, continue or end.
   func change(_ work: any CurlWork) {
     changed.append(work)
     guard !awaitsTurnEnd else { return }
@@ -156,7 +156,7 @@ internal import MartletVocabulary
   }
 
   /// libcurl 7.88 (Debian 12 has it) at times keeps the end of one of several HTTP/2 responses in its buffer and says
-  /// so to nobody. One more look, once nothing has come for a while, brings it out; silence is not looked at again, so
+  /// so to no owner. One more look, once nothing has come for a while, finds it; silence is not looked at again, so
   /// that a stream without events costs nothing.
   private func lookAgainLater() {
     guard arrivals != seen, !works.isEmpty else { return }

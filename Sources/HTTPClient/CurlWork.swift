@@ -29,7 +29,7 @@ enum CurlEnd {
   case staysOpen
 }
 
-/// One driver for each loop, shut down with the last one who holds this.
+/// One driver for each loop, shut down with the last reference to this.
 final class CurlDrivers: Sendable {
   private let limits: CurlDriver.Limits
   private let drivers = Lock<[ObjectIdentifier: LoopBound<CurlDriver>]>([:])

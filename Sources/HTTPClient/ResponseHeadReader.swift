@@ -9,7 +9,7 @@ struct ResponseHeadReader {
 
   /// Takes one line with its end; answers the head when it is complete.
   mutating func take(_ line: [UInt8]) -> HTTPExchangeHead? {
-    // What comes behind the head are trailers, which nobody here asks for.
+    // Header lines after the head are trailers, which no caller asks for.
     guard !isComplete else { return nil }
     var text = line[...]
     while let last = text.last, last == 0x0A || last == 0x0D { text.removeLast() }

@@ -107,7 +107,7 @@ package struct ModelSchema: Sendable {
     }
   }
 
-  /// A directive that nobody defines and that is nearly one of the models' is a slip of the pen.
+  /// An undefined directive whose name is close to one of the models' is a typing error.
   private static func checkDirectiveNames(_ document: Document) throws(ModelSchemaError) {
     var known = Prelude.directives.union(["deprecated", "specifiedBy", "oneOf"])
     for case .directive(let directive) in document.definitions { known.insert(directive.name.text) }

@@ -10,8 +10,8 @@ package import MartletVocabulary
 
 /// Counts rings; a thread waits until there is one and takes it.
 ///
-/// `@unchecked Sendable` holds because `rings` is read and written under the system's mutex only, and mutex and condition
-/// live at addresses of their own that never move.
+/// `@unchecked Sendable` holds because `rings` is read and written under the system's mutex only, and mutex and
+/// condition live at addresses of their own that never move.
 @safe
 package final class Bell: @unchecked Sendable {
   private var rings = 0
@@ -56,8 +56,8 @@ package final class Bell: @unchecked Sendable {
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Blocks the calling thread until there is a ring, and takes it; returns false when there is none before `deadline` of
-  /// the monotonic clock.
+  /// Blocks the calling thread until there is a ring, and takes it; returns false when there is none before `deadline`
+  /// of the monotonic clock.
   package func wait(until deadline: Instant) -> Bool {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }

@@ -27,8 +27,8 @@ extension ByteChannel {
 
 /// How far the peer of a stream has read what was written to it.
 package struct PeerReading: Sendable, Equatable {
-  /// Bytes that the peer's system has acknowledged since the stream began. A system acknowledges more than its buffers hold
-  /// only when its program reads.
+  /// Bytes that the peer's system has acknowledged since the stream began. A system acknowledges more than its buffers
+  /// hold only when its program reads.
   package var acknowledged: Int
   /// Bytes written and not acknowledged, in this process and in the system.
   package var unread: Int
@@ -51,14 +51,14 @@ package struct PeerReading: Sendable, Equatable {
   }
 }
 
-/// What a channel tells its owner, always on the loop.
+/// The events of a channel for its owner, always on the loop.
 package protocol ByteChannelHandler: AnyObject {
   /// Bytes arrived. They are valid during the call only.
   func received(_ bytes: borrowing RawSpan)
   /// `pendingBytes` fell to zero after a turn had left some behind, or while reading is paused: an owner that pauses
-  /// reading because much is pending always hears when to go on, also when one send took everything.
+  /// reading because much is pending is always called when it may continue, also when one send took everything.
   func drained()
-  /// The peer has sent everything and listens still (a half-closed stream). Answer true to go on writing; the owner
+  /// The peer has sent everything and still reads (a half-closed stream). Return true to keep writing; the owner
   /// then ends the stream with `closeAfterFlush`. The default answers false: what is pending is sent, then the stream
   /// ends with `endOfStream`.
   func peerFinished() -> Bool
@@ -167,7 +167,7 @@ package struct Endpoint: Sendable, Hashable {
 
 /// Opens outgoing streams. The simulation's connector is an imaginary wire to a server in the same process.
 package protocol ByteConnector: Sendable {
-  /// Connects to `endpoint`; `completion` runs on `loop` exactly once. The handler hears nothing before success.
+  /// Connects to `endpoint`; `completion` runs on `loop` exactly once. The handler is not called before success.
   /// Cancelling the answered timer-like token before completion abandons the attempt.
   func connect(
     to endpoint: Endpoint, on loop: any Loop, handler: any ByteChannelHandler,
@@ -200,7 +200,7 @@ package struct ConnectError: Error, Sendable, Equatable, CustomStringConvertible
   package var description: String { message }
 }
 
-/// Takes an incoming stream on its loop and answers who hears of it; nil refuses it.
+/// Takes an incoming stream on its loop and returns its handler; nil refuses it.
 package typealias ChannelAcceptor = @Sendable (any ByteChannel) -> (any ByteChannelHandler)?
 
 /// Accepts incoming streams and deals them out to loops.

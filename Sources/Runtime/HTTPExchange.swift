@@ -11,7 +11,7 @@ package struct HTTPExchangeRequest: Sendable {
   package var connectTime = Duration.seconds(10)
   /// Seconds without a byte after which the exchange counts as dead.
   package var idleTime: Duration? = .seconds(60)
-  /// Longest response body; longer ones fail. Nil for streams, which are bounded by who reads them.
+  /// Longest response body; longer ones fail. Nil for streams, which are bounded by their reader.
   package var bodyBytes: Int? = 16 << 20
   /// Connects to this numeric address in place of what the name says. Name and certificate stay the URL's, so that an
   /// address that was looked up and checked is the one that is used.
@@ -71,7 +71,7 @@ package struct HTTPExchangeError: Error, Sendable, Equatable, CustomStringConver
   package var description: String { message }
 }
 
-/// What an exchange tells its owner, always on the loop.
+/// The events of an exchange for its owner, always on the loop.
 package protocol HTTPExchangeHandler: AnyObject {
   /// Once, first.
   func received(head: HTTPExchangeHead)
@@ -83,7 +83,7 @@ package protocol HTTPExchangeHandler: AnyObject {
 
 /// Sends HTTP requests: libcurl in production, an imaginary server in a simulation.
 package protocol HTTPExchanging: Sendable {
-  /// Starts an exchange; on the loop. The handler hears nothing before this returns.
+  /// Starts an exchange; on the loop. The handler is not called before this returns.
   func start(_ request: HTTPExchangeRequest, on loop: any Loop, handler: any HTTPExchangeHandler) -> HTTPExchange
 }
 
@@ -97,7 +97,7 @@ package final class HTTPExchange {
     self.pausing = pausing
   }
 
-  /// Ends the exchange; the handler hears nothing more.
+  /// Ends the exchange; the handler is not called again.
   package func cancel() {
     cancelling?()
     cancelling = nil

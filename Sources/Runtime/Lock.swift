@@ -6,8 +6,8 @@
 
 /// A value that several threads use, one at a time.
 ///
-/// The standard library's `Mutex` is the same idea; it needs newer Apple systems than the client supports, and the thread
-/// sanitizer does not see how it hands itself over when threads wait for it. This one is the system's own lock.
+/// The standard library's `Mutex` is the same idea; it needs newer Apple systems than the client supports, and the
+/// thread sanitizer does not see how it hands itself over when threads wait for it. This one is the system's own lock.
 ///
 /// `@unchecked Sendable` holds because the value is reachable only inside `withLock`, and the system's lock lives at an
 /// address of its own that never moves.
@@ -37,7 +37,7 @@ package final class Lock<Value>: @unchecked Sendable {
     unsafe system.deallocate()
   }
 
-  /// Runs `body` with the value, while nobody else does. Not recursive; never call out, wait or write to a peer inside.
+  /// Runs `body` with the value, exclusively. Not recursive; never call out, wait or write to a peer inside.
   package func withLock<Answer, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Answer
   ) throws(Failure) -> sending Answer {

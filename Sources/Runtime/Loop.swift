@@ -10,8 +10,8 @@ package protocol Loop: AnyObject, Sendable {
   var now: Instant { get }
   /// Whether the caller runs on this loop.
   var isCurrent: Bool { get }
-  /// How long what becomes ready now waits until the loop serves it, as far as the loop knows: zero unless it is behind.
-  /// On the loop only.
+  /// How long what becomes ready now waits until the loop serves it, as far as the loop knows: zero unless it is
+  /// behind. On the loop only.
   var lag: Duration { get }
   /// Runs `work` on the loop in order of arrival, from any thread. Many calls before the loop wakes cost one wake.
   /// Never in the turn that posts it: what the turn wrote has been handed to the system when `work` runs.

@@ -6,14 +6,14 @@
   internal import Glibc
 #endif
 
-/// Which thread this is, to compare with later: a lock's holder can tell that it holds the lock already.
+/// Which thread this is, to compare with later: a lock's holder can detect that it holds the lock already.
 package struct ThreadMark: Hashable, Sendable {
   private let bits: UInt
 
   /// The running thread.
   package static var current: ThreadMark {
     #if canImport(Darwin)
-      // The pointer is an identity here; nobody follows it.
+      // The pointer is an identity here; it is never dereferenced.
       unsafe ThreadMark(bits: UInt(bitPattern: pthread_self()))
     #else
       ThreadMark(bits: UInt(pthread_self()))

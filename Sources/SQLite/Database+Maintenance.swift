@@ -21,7 +21,8 @@ extension Database {
 
   /// Moves pages from the write-ahead log into the database file.
   ///
-  /// `waiting` is how long it waits for readers, in milliseconds; nil for the connection's own limit. Fails as busy after it.
+  /// `waiting` is how long it waits for readers, in milliseconds; nil for the connection's own limit. Fails as busy
+  /// after it.
   package func checkpoint(
     _ mode: CheckpointMode = .passive, waiting: Int32? = nil
   ) throws(SQLiteError) -> Checkpoint {

@@ -15,8 +15,8 @@ package final class Database {
     package var busyMilliseconds: Int32 = 5_000
     /// Page cache of the connection, in KiB.
     package var cacheKiB: Int32 = 8_192
-    /// A database that is worth nothing until its owner has written all of it and made it durable itself: no journal, no
-    /// sync.
+    /// A database that is worth nothing until its owner has written all of it and made it durable itself: no journal,
+    /// no sync.
     package var isScratch = false
     /// How many compiled statements are kept; a statement costs a few KiB.
     package var statementLimit = 512
@@ -90,7 +90,7 @@ package final class Database {
     try Statement(compiling: sql, on: connection)
   }
 
-  /// Drops all compiled statements. Whoever still holds one may go on using it.
+  /// Drops all compiled statements. One that is still held stays usable.
   package func forgetStatements() {
     statements.removeAll(keepingCapacity: true)
   }

@@ -2,8 +2,8 @@ internal import CMartletSQLite
 
 /// A copy of a database that is made in steps, on the thread of the source's connection.
 ///
-/// Between two steps nothing is locked. What the source's own connection commits meanwhile goes into the copy as well; a
-/// commit of any other connection would make the copy start over.
+/// Between two steps nothing is locked. What the source's own connection commits meanwhile goes into the copy as well;
+/// a commit of any other connection would make the copy start over.
 @safe
 package final class DatabaseCopy {
   private let source: Database

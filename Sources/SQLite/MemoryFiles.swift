@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// An imaginary disk in memory for databases: stores without a disk, simulations, power cuts and failing disks.
 ///
-/// `@unchecked Sendable` holds because the C disk behind it takes its own lock in every call.
+/// `@unchecked Sendable` holds because the C disk takes its own lock in every call.
 @safe
 package final class MemoryFiles: @unchecked Sendable {
   private static let created = Atomic<Int>(0)

@@ -20,7 +20,7 @@ package struct PowerCut {
     self.events = events
   }
 
-  /// The files after a cut behind the first `count` events.
+  /// The files after a cut that follows the first `count` events.
   package func files(after count: Int, survives: (FileEvent) -> Bool) -> [String: [UInt8]] {
     var files = start
     var unsynced: [String: [FileEvent]] = [:]

@@ -2,7 +2,7 @@ internal import CMartletSQLite
 
 /// What SQLite answered when a call did not succeed.
 package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The kinds of failure callers tell apart.
+  /// The kinds of failure that callers distinguish.
   package enum Code: Sendable, Equatable {
     case busy
     case cannotOpen

@@ -140,7 +140,7 @@ package final class Statement {
     unsafe sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column))
   }
 
-  /// The column as text; ill-formed UTF-8, which nobody here writes, is repaired.
+  /// The column as text; ill-formed UTF-8, which this package never writes, is repaired.
   package func text(_ column: Int) -> String {
     let column = Int32(truncatingIfNeeded: column)
     guard let bytes = unsafe sqlite3_column_text(pointer, column) else { return "" }

@@ -1,8 +1,8 @@
 internal import MartletGraphQLStore
 internal import MartletJSON
 
-/// Records as JSON. Leaves stand as they are; what is not a plain leaf is an object with one member that says what it is:
-/// `r` a reference, `o` an object, `l` a list, `v` a leaf that is an object or array itself.
+/// Records as JSON. Leaves stand as they are; what is not a plain leaf is an object with one member that says what it
+/// is: `r` a reference, `o` an object, `l` a list, `v` a leaf that is an object or array itself.
 struct RecordCoding {
   /// One object per field name, so that records share them; a bound, since arguments make names without end.
   private var fields: [String: CacheField] = [:]

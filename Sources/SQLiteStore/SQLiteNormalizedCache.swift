@@ -27,13 +27,13 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   public let outlivesProcess = true
 
   /// Opens a file, or makes it.
-  /// - Throws: `invalidFile` when it cannot be opened, is no database, or is someone else's.
+  /// - Throws: `invalidFile` when it cannot be opened, is not a database, or belongs to another program.
   public convenience init(file path: String) throws(GraphQLStoreError) {
     try self.init(path: path)
   }
 
   /// Opens a file, or makes it.
-  /// - Throws: `invalidFile` when it cannot be opened, is no database, or is someone else's.
+  /// - Throws: `invalidFile` when it cannot be opened, is not a database, or belongs to another program.
   public convenience init(fileURL: URL) throws(GraphQLStoreError) {
     try self.init(path: fileURL.path)
   }
@@ -58,7 +58,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     }
   }
 
-  /// Marks the file as ours ("MCch"), so that nobody's database is taken for a cache.
+  /// Marks the file as ours ("MCch"), so that another program's database is not taken for a cache.
   private static let applicationID: Int64 = 0x4D43_6368
   /// The layout of the rows. A file of another layout is emptied: it is a copy of what the server has.
   private static let layout: Int64 = 1

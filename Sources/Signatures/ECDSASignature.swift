@@ -1,7 +1,7 @@
 /// The two encodings of an ECDSA signature.
 enum ECDSASignature {
-  /// The DER encoding of a signature that is r and s as numbers of fixed length (RFC 7518, section 3.4); nil when it does
-  /// not have exactly that length, or when one of them is zero.
+  /// The DER encoding of a signature that is r and s as numbers of fixed length (RFC 7518, section 3.4); nil when it
+  /// does not have exactly that length, or when one of them is zero.
   static func distinguishedEncoding(of signature: [UInt8], coordinateBytes: Int) -> [UInt8]? {
     guard signature.count == 2 * coordinateBytes,
       let r = integer(signature[..<coordinateBytes]), let s = integer(signature[coordinateBytes...])

@@ -3,8 +3,8 @@ internal import MartletTokens
 
 /// A public key in OpenSSL's form.
 ///
-/// Unchecked, because the compiler does not know that OpenSSL allows checks with one key from several threads: the key is
-/// not changed after the initializer, its reference count is atomic, and each check has a context of its own.
+/// Unchecked, because the compiler does not know that OpenSSL allows checks with one key from several threads: the key
+/// is not changed after the initializer, its reference count is atomic, and each check has a context of its own.
 @safe final class PublicKey: ImportedKey, @unchecked Sendable {
   private let handle: OpaquePointer
   private let scheme: TokenAlgorithm.Scheme

@@ -2,7 +2,7 @@ internal import MartletRuntime
 
 extension Store {
   /// Changes the folder to other models while it is open. Models and fields that are there keep their numbers; nothing
-  /// is dropped. Reads and writes go on, each by the models from before or from after.
+  /// is dropped. Reads and writes continue, each by the models from before or from after.
   ///
   /// When it returns, every read and write that begins knows the new models. Returns at once when nothing differs.
   ///

@@ -45,7 +45,7 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Bytes are not what was written.
     case damaged
     // Beyond repair here.
-    /// The data files were deleted or replaced while they were open; nothing is written any more.
+    /// The data files were deleted or replaced while they were open; nothing more is written.
     case filesGone
     /// The disk failed or the database is damaged; the store no longer acknowledges anything.
     case failed

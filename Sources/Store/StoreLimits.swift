@@ -17,7 +17,7 @@ package struct StoreLimits: Sendable, Equatable {
   package var snapshotTime: Duration = .seconds(1)
   /// Rows that one slice of a list looks at: about a millisecond.
   package var sliceRows = 512
-  /// Short reads that one reader serves before a slice is due, so that lists go on under any load.
+  /// Short reads that one reader serves before a slice is due, so that lists make progress under any load.
   package var readsBetweenSlices = 16
   /// Lists that one reader reads in turn; later ones wait until one of them is finished.
   package var activeScans = 16
@@ -54,7 +54,7 @@ package struct StoreLimits: Sendable, Equatable {
   package var writeClients: Int64 = 100_000
   /// Pages of write-ahead log after which a passive checkpoint runs between groups: 4 MiB.
   package var checkpointPages = 1_000
-  /// How long a checkpoint waits for readers before the writer goes on with the write-ahead log as it is; it tries
+  /// How long a checkpoint waits for readers before the writer continues with the write-ahead log as it is; it tries
   /// again after `checkpointPages` more. Snapshots end after `snapshotTime`, so that one of the attempts succeeds.
   package var checkpointWait: Duration = .milliseconds(10)
   /// Pages of write-ahead log after which the writer waits for readers to let it start over: 256 MiB.

@@ -4,7 +4,7 @@ package struct StoreOptions: Sendable {
   package var term: UInt64
   package var clock: StoreClock
   package var limits = StoreLimits()
-  /// The schema's name for the folder's catalogue, a hash for instance; for people who look inside.
+  /// The schema's name for the folder's catalogue, a hash for instance; for people reading the file.
   package var schemaName = ""
   /// The schema's text, for the log: other stores and people can read there what a migration was made for.
   package var schemaText = ""
@@ -14,10 +14,10 @@ package struct StoreOptions: Sendable {
   package var writer: any StoreExecutor
   /// One executor for each reader.
   package var readers: [any StoreExecutor]
-  /// Called once, on the writer, when the disk failed: nothing is acknowledged any more and the process should end.
+  /// Called once, on the writer, when the disk failed: nothing more is acknowledged and the process should end.
   package var onFailure: @Sendable (StoreError) -> Void = { _ in }
-  /// Called on the writer when groups begin to be refused, with the reason: the disk is full, or the data files are gone.
-  /// Called with nil when a group is written again.
+  /// Called on the writer when groups begin to be refused, with the reason: the disk is full, or the data files are
+  /// gone. Called with nil when a group is written again.
   package var onTrouble: @Sendable (StoreError?) -> Void = { _ in }
   /// Makes a store in a folder that holds other files; an empty or missing folder needs no permission.
   package var allowsCreating = false

@@ -1,5 +1,5 @@
-/// English plurals by the rules of `pluralize` 8, which Amplify's transformer uses: an application that moves from AppSync
-/// keeps the names of its list queries, odd ones included.
+/// English plurals by the rules of `pluralize` 8, which Amplify's transformer uses: an application that moves from
+/// AppSync keeps the names of its list queries, odd ones included.
 enum Plural {
   /// The plural of a type's name: `Flight` gives `Flights`, `Leaf` gives `Leaves`, `Settings` stays.
   static func of(_ word: String) -> String {
@@ -31,7 +31,8 @@ enum Plural {
 
   // MARK: Rules
 
-  /// Takes a word in lower case; gives how many scalars of its end are replaced, and by what. Nil when it does not apply.
+  /// Takes a word in lower case; gives how many scalars of its end are replaced, and by what. Nil when it does not
+  /// apply.
   private typealias Rule = @Sendable ([Unicode.Scalar]) -> (Int, String)?
 
   /// The first that applies decides.

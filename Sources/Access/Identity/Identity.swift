@@ -7,7 +7,8 @@ public import MartletJSON
 public struct Identity: Sendable, Hashable {
   /// How the caller proved its identity.
   public var provider: IdentityProvider
-  /// The caller's stable name with its provider: a token's `sub`, an API key's name, an access key's id. Nil for a guest.
+  /// The caller's stable name with its provider: a token's `sub`, an API key's name, an access key's id. Nil for a
+  /// guest.
   public var subject: String?
   /// The groups that the provider states for the caller, in its order.
   public var groups: [String]

@@ -6,7 +6,7 @@ package struct APIKeyRing: Sendable, Hashable {
 
   /// Why keys cannot be in force together.
   package enum Conflict: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Rules and logs could not tell the two apart.
+    /// Rules and logs could not distinguish the two.
     case sameName(String)
     /// Two names for one key: withdrawing one would withdraw nothing.
     case sameDigest(String, String)
@@ -48,8 +48,8 @@ package struct APIKeyRing: Sendable, Hashable {
     return .accepted(found)
   }
 
-  /// Whether what a key admitted may continue: not when the key was withdrawn, renamed, given another scope, or made to end
-  /// sooner.
+  /// Whether what a key admitted may continue: not when the key was withdrawn, renamed, given another scope, or made to
+  /// end sooner.
   package func stillAccepts(_ key: APIKey, at now: Duration) -> Bool {
     guard case .accepted(let found) = find(key.digest, at: now), found.scope == key.scope,
       found.name.hasSameBytes(as: key.name)

@@ -31,12 +31,12 @@ package struct Lineage: Sendable, Equatable {
     entries.append(Entry(term: term, firstOffset: firstOffset))
   }
 
-  /// Forgets runs that ended before `offset`, when no cursor into them could be served any more.
+  /// Forgets runs that ended before `offset`, when no cursor into them can be served.
   package mutating func forget(before offset: Int64) {
     while entries.count > 1, entries[1].firstOffset <= offset { entries.removeFirst() }
   }
 
-  /// Whether what lies behind `cursor` can be told, given the log's first kept and last offsets.
+  /// Whether the changes after `cursor` can be replayed, given the log's first kept and last offsets.
   package func judge(_ cursor: Cursor, firstKept: Int64, head: Int64) -> Resumption {
     guard let index = entries.lastIndex(where: { $0.term == cursor.term }) else {
       return .gap(.unknownTerm)
@@ -48,7 +48,7 @@ package struct Lineage: Sendable, Equatable {
   }
 }
 
-/// Whether a subscription can go on where it was.
+/// Whether a subscription can resume.
 package enum Resumption: Sendable, Equatable {
   case valid
   case gap(GapReason)
@@ -66,6 +66,6 @@ package enum GapReason: String, Sendable, Hashable, CaseIterable {
   case schemaChange = "schema-change"
   /// Entries of the log are damaged or missing.
   case damage
-  /// The source has no memory: what happened while nobody listened is gone.
+  /// The source has no memory: what happened without a subscriber is lost.
   case sourceCannotResume = "source-cannot-resume"
 }

@@ -1,6 +1,6 @@
 /// Elements without gaps, each with a name that stays while others come and go.
 ///
-/// Adding and removing take constant time. Removal moves the last element into the hole: whoever iterates while
+/// Adding and removing take constant time. Removal moves the last element into the hole: code that iterates while
 /// removals may happen goes downwards from the end, and then sees each element that stays at least once.
 package struct SlotArray<Element> {
   /// The name of an element; another element that later takes its place has another name.

@@ -9,8 +9,8 @@ extension SubscriptionIndex {
 
   /// Appends to `found` the groups that `change` concerns, each once.
   ///
-  /// A creation has the effect `entered`, a deletion `left`, judged by the record's last image. Updates are looked up by
-  /// the record after them and, only where an interest is judged by both images, by the record before them.
+  /// A creation has the effect `entered`, a deletion `left`, judged by the record's last image. Updates are looked up
+  /// by the record after them and, only where an interest is judged by both images, by the record before them.
   package mutating func match(_ change: Change, into found: inout [Match]) {
     counters.events += 1
     guard let tables = channels[change.channel] else { return }

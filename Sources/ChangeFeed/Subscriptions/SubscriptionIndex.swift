@@ -83,8 +83,8 @@ package struct SubscriptionIndex<Member> {
     return removed
   }
 
-  /// The subscriptions of a group, in no particular order; a view, not a copy. Who lets others run in between goes
-  /// downwards (see `SlotArray`).
+  /// The subscriptions of a group, in no particular order; a view, not a copy. A caller that lets other code run in
+  /// between iterates downwards (see `SlotArray`).
   package func members(of group: GroupID) -> [Member] {
     guard groups.elements.indices.contains(group.number) else { return [] }
     return groups.get(group.number)?.members.elements ?? []

@@ -124,7 +124,8 @@ struct CacheWorkload {
     StorePayload(data: ["moved": flight(id, gate)])
   }
 
-  /// The peer: records as JSON by key. It knows what changed by comparing bytes; it cannot merge, and reads one way only.
+  /// The peer: records as JSON by key. It knows what changed by comparing bytes; it cannot merge, and reads one way
+  /// only.
   private static func keep(_ result: JSONValue, in records: inout [String: [UInt8]]) {
     var keys: [String] = []
     for flight in result["flights"]?.array ?? [] {

@@ -108,7 +108,7 @@ enum StoreWorkload {
   }
 }
 
-/// Runs what it was given when it is told to, on the caller's thread.
+/// Runs what it was given on request, on the caller's thread.
 private final class ManualExecutor: StoreExecutor {
   private let queue = Lock<[@Sendable () -> Void]>([])
 

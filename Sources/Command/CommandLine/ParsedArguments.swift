@@ -7,7 +7,7 @@ struct UsageError: Error, CustomStringConvertible {
   }
 }
 
-/// The words behind a subcommand, checked against its specification.
+/// The words after a subcommand, checked against its specification.
 struct ParsedArguments: Sendable {
   private(set) var operands: [String] = []
   private var values: [String: [String]] = [:]

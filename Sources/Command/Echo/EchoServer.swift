@@ -4,8 +4,8 @@ import MartletSockets
 import MartletVocabulary
 import MartletWireProtocols
 
-/// `martlet echo --port N`: every message comes back, on `/echo`. The peer of the Autobahn suite's fuzzing client, and a
-/// plain thing to point any WebSocket client at.
+/// `martlet echo --port N`: every message comes back, on `/echo`. The peer of the Autobahn suite's fuzzing client, and
+/// a plain thing to point any WebSocket client at.
 enum EchoServer {
   /// Listens until the process ends.
   /// - Throws: when the port cannot be had.

@@ -37,7 +37,7 @@ enum Dispatcher {
     }
   }
 
-  /// What to say about a word that is no subcommand.
+  /// The message for a word that is not a subcommand.
   static func unknown(_ word: String) -> String {
     let names = Subcommands.specifications.map(\.name)
     if let near = Choices.nearest(word, among: names) {

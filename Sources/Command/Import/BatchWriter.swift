@@ -1,7 +1,7 @@
 import MartletJSON
 
-/// Writes rows, a batch in one transaction or, when it is too large for one, in several. Rows whose key exists are updated
-/// if a value differs, so that a batch may be written again and the second time changes nothing.
+/// Writes rows, a batch in one transaction or, when it is too large for one, in several. Rows whose key exists are
+/// updated if a value differs, so that a batch may be written again and the second time changes nothing.
 struct BatchWriter {
   /// What became of rows.
   struct Counts: Equatable {
@@ -72,7 +72,8 @@ struct BatchWriter {
     do throws(CommandFailure) {
       response = try await send(rows.map { [target.createMember: .object($0)] })
     } catch  where error.code == .unavailable {
-      // The connection was lost before the answer: the batch may have been written or not. Its keys tell.
+      // The connection was lost before the answer: the batch may have been written or not; a query for its keys
+      // decides.
       return try await writeKnowing(rows)
     }
     guard let error = response["errors"]?[0] else { return Counts(new: rows.count) }
@@ -88,7 +89,8 @@ struct BatchWriter {
       && rows.allSatisfy { row in target.keys.allSatisfy { row[$0] != nil } }
   }
 
-  /// Asks for the records with the rows' keys, then creates some, updates those that differ and leaves the others alone.
+  /// Asks for the records with the rows' keys, then creates some, updates those that differ and leaves the others
+  /// alone.
   private func writeKnowing(_ rows: [JSONObject]) async throws(CommandFailure) -> Counts {
     guard canAsk(rows), let update = target.updateMember else {
       throw CommandFailure(

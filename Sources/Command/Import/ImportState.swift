@@ -1,10 +1,10 @@
 import MartletJSON
 
-/// How far an import got, kept beside the file so that it can go on after an interruption.
+/// How far an import got, kept beside the file so that it can continue after an interruption.
 struct ImportState: Equatable {
   var url: String
   var model: String
-  /// Bytes of the file, so that another file of the same name begins anew.
+  /// Bytes of the file, so that another file of the same name starts from its beginning.
   var bytes: Int
   /// Rows the server has acknowledged.
   var rows: Int
@@ -25,7 +25,7 @@ struct ImportState: Equatable {
     self.rows = rows
   }
 
-  /// Nil for a text that is no state.
+  /// Nil for a text that is not a saved state.
   init?(text: String) {
     guard let value = try? JSONValue(parsing: text), let url = value["url"]?.string, let model = value["model"]?.string,
       let bytes = value["bytes"]?.int, let rows = value["rows"]?.int, rows >= 0

@@ -1,6 +1,6 @@
 import MartletJSON
 
-/// The type of an input field, as introspection tells it.
+/// The type of an input field, from introspection.
 indirect enum InputType: Equatable {
   enum Kind: Equatable {
     case scalar, enumeration, inputObject

@@ -1,4 +1,4 @@
-/// A line on standard error that is drawn over itself; silent when nobody watches.
+/// A line on standard error that is drawn over itself; silent when standard error is not a terminal.
 struct ProgressBar {
   private let isShown: Bool
   private var shown = ""

@@ -12,7 +12,7 @@ struct RowConversion {
   ///   - header: the columns of a CSV file; empty for JSON lines.
   ///   - renamed: column to field, where they differ.
   ///   - missing: texts that stand for no value, beside the empty cell.
-  /// - Throws: when a column is no field, or a required field has no column.
+  /// - Throws: when a column names no field, or a required field has no column.
   init(
     _ target: ImportTarget, header: [String], renamed: [String: String], missing: Set<String>, ignoresUnknown: Bool
   ) throws(CommandFailure) {

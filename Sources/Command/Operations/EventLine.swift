@@ -2,8 +2,8 @@ import MartletJSON
 
 /// What `martlet subscribe` writes: one JSON object a line.
 ///
-/// - An event is the GraphQL response with its cursor first: `{"cursor":"9f-7","data":{…}}`. While more events of the same
-///   transaction follow, it says so: `{"cursor":"9f-7","endsTransaction":false,"data":{…}}`.
+/// - An event is the GraphQL response with its cursor first: `{"cursor":"9f-7","data":{…}}`. While more events of the
+///   same transaction follow, it says so: `{"cursor":"9f-7","endsTransaction":false,"data":{…}}`.
 /// - A hole that could not be filled: `{"gap":{"reason":"retention","from":"9f-7","to":"9f-90"}}`.
 enum EventLine {
   static func event(_ response: JSONValue, cursor: String?, endsTransaction: Bool = true) -> JSONObject {

@@ -1,6 +1,7 @@
 import MartletGraphQLLanguage
 
-/// The document of a command, checked before anything is sent: a mistake in it is the same for every server and protocol.
+/// The document of a command, checked before anything is sent: a mistake in it is the same for every server and
+/// protocol.
 enum OperationDocument {
   /// What an operation does.
   enum Kind: String {

@@ -4,8 +4,8 @@ import MartletJSON
 import MartletLoop
 import MartletRuntime
 
-/// One small request to a server that a command failed to talk to, to find out why: whatever the protocol was, HTTP says
-/// it the same way.
+/// One small request to a server that a command failed to talk to, to find out why: whatever the protocol was, HTTP
+/// says it the same way.
 struct Probe: Sendable {
   /// What came of the request.
   enum Answer: Sendable, Equatable {

@@ -14,7 +14,7 @@ struct Remote: Sendable {
 
   /// - Parameters:
   ///   - authorityFile: what `--cacert` names.
-  ///   - attempts: connection attempts in a row before giving up; nil goes on for ever.
+  ///   - attempts: connection attempts in a row before giving up; nil never gives up.
   ///   - spoken: how subscriptions go; queries and mutations go by HTTP.
   ///   - persists: whether these name their documents by hash.
   init(
@@ -83,8 +83,9 @@ struct Remote: Sendable {
     return object
   }
 
-  /// What to say and how to end after an error of the client. Where the error leaves open why the server could not be used,
-  /// the server is asked once more, by HTTP: the same cause has the same sentence and exit code over every protocol.
+  /// What to say and how to end after an error of the client. Where the error leaves open why the server could not be
+  /// used, the server is asked once more, by HTTP: the same cause has the same sentence and exit code over every
+  /// protocol.
   func explain(_ error: any Error, of spoken: SubscriptionProtocol? = nil) async -> CommandFailure {
     guard let error = error as? GraphQLClientError else { return CommandFailure(.failure, "\(error)") }
     // A mistake in the document has a place; the server has read it.

@@ -11,8 +11,8 @@ enum ServerWait {
   /// How long one attempt may take; an address that does not answer must not use up the whole time.
   private static let attempt = Duration.seconds(2)
 
-  /// Returns as soon as the URL's host and port take a connection, which is closed at once, or when the time is over: what
-  /// the command does then says why there is none.
+  /// Returns as soon as the URL's host and port take a connection, which is closed at once, or when the time is over:
+  /// what the command does then says why there is none.
   static func wait(for url: String, _ arguments: ParsedArguments) async throws {
     guard let time = try arguments.duration(option.name) else { return }
     guard let parts = URLComponents(string: url), let host = parts.host else { return }

@@ -118,7 +118,7 @@ enum SubscribeCommand: Subcommand {
     }
   }
 
-  /// Says once why there is no connection, however often it is tried.
+  /// Reports once why there is no connection, however often it is tried.
   private static func tell(_ events: AsyncStream<ConnectionEvent>) async {
     var said: String?
     for await event in events {

@@ -19,7 +19,7 @@ enum SubscriptionProtocol: String, CaseIterable {
     self = arguments.value("protocol").flatMap { SubscriptionProtocol(rawValue: $0) } ?? .transportWS
   }
 
-  /// Whether a subscription can begin behind a cursor.
+  /// Whether a subscription can resume after a cursor.
   var resumes: Bool {
     switch self {
     case .transportWS, .multipart, .events, .sharedEvents: true

@@ -54,7 +54,7 @@ enum ServeCommand: Subcommand {
       }
       try server.start()
     } catch {
-      // Told as `schema check` tells it: with the file and the place.
+      // Reported as `schema check` does: with the file and the location.
       if error.code == .schema { _ = try SchemaCommand.read(configuration.schema, of: arguments.operands[0]) }
       var text = error.description
       if text.contains("Address already in use") { text += "; --port takes another one, 0 a free one" }
@@ -94,7 +94,7 @@ enum ServeCommand: Subcommand {
       configuration.port = 8_080
     }
     if let address = arguments.value("address") {
-      // The name that everybody gives to this machine is one address of it here.
+      // The usual name of this machine is one address of it here.
       configuration.address = address == "localhost" ? "127.0.0.1" : address
     }
     switch (arguments.value("tls-certificate"), arguments.value("tls-key")) {

@@ -1,8 +1,8 @@
 internal import MartletRuntime
 internal import MartletVocabulary
 
-/// Runs a `ConnectionMachine`: calls the credential provider, keeps the pauses, and says when an attempt is due. The one
-/// component for credentials and retries: of sockets, event streams and requests. Confined to its loop.
+/// Runs a `ConnectionMachine`: calls the credential provider, keeps the pauses, and says when an attempt is due. The
+/// one component for credentials and retries: of sockets, event streams and requests. Confined to its loop.
 package final class ConnectionAttempts {
   /// An attempt of this generation is due, with credentials or with what the provider threw instead. Set once, before
   /// `need`; it holds its owner weakly.

@@ -22,7 +22,7 @@ package struct ConnectionMachine: Sendable {
     case shutDown
   }
 
-  /// What the credential provider is told about an attempt.
+  /// What the credential provider learns about an attempt.
   package enum Purpose: Sendable {
     /// A connection that several operations share: each attempt has its number.
     case connection
@@ -77,7 +77,7 @@ package struct ConnectionMachine: Sendable {
     case none
   }
 
-  /// Nothing needs the connection any more.
+  /// No operation needs the connection.
   package mutating func release() -> ReleaseAction {
     switch phase {
     case .asking, .opening, .open, .waiting:

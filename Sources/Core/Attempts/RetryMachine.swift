@@ -41,8 +41,8 @@ package struct RetryMachine: Sendable {
     self.policy = policy
   }
 
-  /// The server confirmed that the connection can be used. That alone is not a success: a server that confirms and closes
-  /// at once must be dialled with growing pauses.
+  /// The server confirmed that the connection can be used. That alone is not a success: a server that confirms and
+  /// closes at once must be dialled with growing pauses.
   package mutating func acknowledged(at now: Instant) {
     acknowledgedAt = now
   }
@@ -92,7 +92,7 @@ package struct RetryMachine: Sendable {
     }
   }
 
-  /// The connection is not needed any more: the next one starts with a clean record.
+  /// The connection is no longer needed: the next one starts without a history of failures.
   package mutating func reset() {
     failures = 0
     acknowledgedAt = nil

@@ -1,6 +1,6 @@
 internal import MartletWireProtocols
 
-/// Keys by which AWS knows who asks (IAM). What is sent to AppSync is signed with them; they are not sent.
+/// Keys by which AWS identifies the caller (IAM). What is sent to AppSync is signed with them; they are not sent.
 ///
 ///     configuration.dialect = .appSync()
 ///     configuration.credentials = { _ in .iam(try await session.keys()) }
@@ -26,7 +26,7 @@ public struct AWSCredentials: Sendable, Hashable {
 
 extension ConnectionConfiguration {
   /// Whom a signature is for.
-  /// - Throws: `invalidRequest` when it cannot be told.
+  /// - Throws: `invalidRequest` when it cannot be derived from the host.
   func signingRegion(_ endpoint: GraphQLEndpoint) throws(GraphQLClientError) -> String {
     if case .appSync(let appSync) = dialect, let region = appSync.region { return region }
     if let region = AppSyncRealtime.region(ofHost: endpoint.host) { return region }

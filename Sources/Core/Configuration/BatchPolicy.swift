@@ -2,9 +2,9 @@
 ///
 ///     configuration.batching = BatchPolicy()
 ///
-/// What shares a request waits for the slowest of it, so that this is for servers where a request costs more than a query.
-/// Mutations, files, answers in parts and queries by GET go alone. A server that refuses lists is sent single queries for
-/// the rest of the transport's life.
+/// What shares a request waits for the slowest of it, so that this is for servers where a request costs more than a
+/// query. Mutations, files, answers in parts and queries by GET go alone. A server that refuses lists is sent single
+/// queries for the rest of the transport's life.
 public struct BatchPolicy: Sendable, Hashable {
   /// Most queries of one request. What servers of this package take.
   public var operations: Int

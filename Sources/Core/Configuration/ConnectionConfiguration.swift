@@ -18,7 +18,8 @@ public struct ConnectionConfiguration: Sendable {
   /// How subscriptions travel.
   public enum SubscriptionTransport: Sendable, Hashable {
     /// As the client's URL says: `ws:` and `wss:` by WebSocket, `http:` and `https:` by HTTP. Settings that only a
-    /// WebSocket has mean one with any URL: another dialect than `graphqlTransportWS`, and `requestTransport = .socket`.
+    /// WebSocket has mean one with any URL: another dialect than `graphqlTransportWS`, and `requestTransport =
+    /// .socket`.
     case byURL
     /// One HTTP response each, in parts. It ends with its connection.
     case http
@@ -35,7 +36,8 @@ public struct ConnectionConfiguration: Sendable {
   /// How subscriptions that go by HTTP are asked for; what the server answers is read either way.
   public var subscriptionMediaType = SubscriptionMediaType.multipart
   /// Makes the connections of subscriptions by HTTP again when they are lost, as `reconnect` says; the state is
-  /// `reconnecting` meanwhile. Otherwise a lost connection ends its subscriptions with an error that carries their place.
+  /// `reconnecting` meanwhile. Otherwise a lost connection ends its subscriptions with an error that carries their
+  /// place.
   public var resumesHTTPSubscriptions = false
   /// How operations with `@defer` or `@stream` are asked for.
   public var incrementalDelivery = IncrementalDelivery.both
@@ -44,7 +46,7 @@ public struct ConnectionConfiguration: Sendable {
   public var persistedOperations: PersistedOperationPolicy?
   /// Sends queries that start at about the same time as one HTTP request; nil sends each alone.
   public var batching: BatchPolicy?
-  /// Time for a query or mutation, credentials, connections and repeats included; it begins anew with every part of an
+  /// Time for a query or mutation, credentials, connections and repeats included; it restarts with every part of an
   /// answer that comes in parts, and with every stretch of a file that is sent. A mutation that may have been
   /// executed by then fails with `outcomeUnknown`, anything else with `timeout`.
   public var requestTimeout = Duration.seconds(60)
@@ -67,8 +69,8 @@ public struct ConnectionConfiguration: Sendable {
   /// Public keys of which the server must show one, besides a certificate that is good: each the SHA-256 digest of a
   /// SubjectPublicKeyInfo, in base64. Empty accepts every key. Keep a second one for the day the first is replaced.
   public var pinnedPublicKeys: [String] = []
-  /// An HTTP proxy for requests and WebSockets, such as `http://proxy.example:3128`. Nil takes the one that the variables
-  /// `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` name, if any.
+  /// An HTTP proxy for requests and WebSockets, such as `http://proxy.example:3128`. Nil takes the one that the
+  /// variables `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` name, if any.
   public var proxy: String?
   /// Time for name, connection, TLS and the WebSocket handshake of one attempt.
   public var openTimeout = Duration.seconds(15)
@@ -94,9 +96,9 @@ public struct ConnectionConfiguration: Sendable {
   /// Closes a connection that has had no operation for so long; nil keeps it. One that was opened because others were
   /// full is closed after ten seconds even so.
   public var idleTimeout: Duration?
-  /// Subscriptions, and with `requestTransport` `.socket` other operations too, on one WebSocket. One more opens another
-  /// socket; so does a server that refuses one because the connection has as many as it allows. A hundred is AppSync's
-  /// limit, and the default of this package's server.
+  /// Subscriptions, and with `requestTransport` `.socket` other operations too, on one WebSocket. One more opens
+  /// another socket; so does a server that refuses one because the connection has as many as it allows. A hundred is
+  /// AppSync's limit, and the default of this package's server.
   public var subscriptionsPerConnection = 100
   /// WebSockets at a time. When all are full, the next operation fails with `overloaded`: a bound for programs that
   /// forget to cancel.

@@ -1,6 +1,6 @@
 public import MartletJSON
 
-/// What proves to the server who is asking.
+/// What authenticates the client to the server.
 public struct Credentials: Sendable {
   /// Header fields of the WebSocket handshake and of HTTP requests, such as Authorization.
   public var headers: [(name: String, value: String)]
@@ -48,5 +48,6 @@ public enum CredentialReason: Sendable, Hashable {
   }
 }
 
-/// Answers with fresh credentials; asked at every attempt to connect and every HTTP request, never on a connection's own thread.
+/// Answers with fresh credentials; asked at every attempt to connect and every HTTP request, never on a connection's
+/// own thread.
 public typealias CredentialProvider = @Sendable (CredentialReason) async throws -> Credentials

@@ -11,9 +11,9 @@ public struct ReconnectPolicy: Sendable, Hashable {
   public var factor = 2.0
   /// How much of the pause is left to chance, from 0 (none) to 1 (all of it).
   public var jitter = 0.5
-  /// Failed attempts in a row before everything fails with the last cause. Nil, the default, never gives up: a device may
-  /// be without a network for days, and its subscriptions resume afterwards. What cannot get better, such as a wrong
-  /// address, fails at once either way.
+  /// Failed attempts in a row before everything fails with the last cause. Nil, the default, never gives up: a device
+  /// may be without a network for days, and its subscriptions resume afterwards. What cannot get better, such as a
+  /// wrong address, fails at once either way.
   public var attempts: Int?
 
   /// The longest pause that a server may ask for (`Retry-After`, `retry:` of server-sent events); it replaces a shorter

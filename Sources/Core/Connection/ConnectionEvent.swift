@@ -15,7 +15,7 @@ public enum ConnectionEvent: Sendable, Hashable {
   case pong(payload: JSONObject?)
 }
 
-/// Hands connection events to everyone who listens.
+/// Delivers connection events to every listener.
 package final class ConnectionEvents: Sendable {
   /// Events that wait for one slow listener; older ones are dropped first.
   package static let waiting = 256

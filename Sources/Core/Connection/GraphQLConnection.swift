@@ -2,8 +2,8 @@ package import MartletJSON
 internal import MartletRuntime
 package import MartletWireProtocols
 
-/// One client's way to one endpoint, over as many sockets as its subscriptions need, shared by all its operations. Usable
-/// from any thread; what is asked of it is done in order, on its loop.
+/// One client's way to one endpoint, over as many sockets as its subscriptions need, shared by all its operations.
+/// Usable from any thread; what is asked of it is done in order, on its loop.
 package final class GraphQLConnection: Sendable {
   private let sockets: LoopBound<ConnectionGroup>
   /// Carries queries and mutations: HTTP, or the sockets.
@@ -81,7 +81,7 @@ package final class GraphQLConnection: Sendable {
 
   /// Sends a query or a mutation; answers the payload of its one result, put together when it comes in parts.
   ///
-  /// - Parameter part: hears each part, in the task of the caller. What it throws ends the operation.
+  /// - Parameter part: called with each part, in the task of the caller. An error it throws ends the operation.
   /// - Throws: `GraphQLClientError`; for a mutation whose answer was lost and that may not be repeated,
   ///   `outcomeUnknown`.
   package func perform(

@@ -78,7 +78,8 @@ extension SocketDriver {
     if operations.deliver(event, to: id) { stopReading() }
   }
 
-  /// The server has as many operations on this connection as it allows. False when it has no other: then it allows none.
+  /// The server has as many operations on this connection as it allows. False when it has no other: then it allows
+  /// none.
   private func moveElsewhere(_ id: OperationID) -> Bool {
     guard let group, operations.count > 1, var operation = operations[id] else { return false }
     forget(id)

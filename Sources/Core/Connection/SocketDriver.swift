@@ -3,8 +3,8 @@ import MartletRuntime
 import MartletVocabulary
 import MartletWireProtocols
 
-/// One connection, over one socket after another. Carries out what its machines decide: `ConnectionMachine` when to dial,
-/// the dialect's machine what to say. Confined to its loop.
+/// One connection, over one socket after another. Carries out what its machines decide: `ConnectionMachine` when to
+/// dial, the dialect's machine what to say. Confined to its loop.
 final class SocketDriver {
   private let endpoint: GraphQLEndpoint
   private(set) var configuration: ConnectionConfiguration
@@ -225,7 +225,7 @@ final class SocketDriver {
     }
   }
 
-  /// Nothing needs the connection any more.
+  /// No operation needs the connection.
   private func release() {
     if attempts.release() { leave(.normal, "") }
     rested()

@@ -1,7 +1,8 @@
 import MartletJSON
 import MartletWireProtocols
 
-/// How an attempt at a socket or a session on one ended, and what that means for the next attempt and for the operations.
+/// How an attempt at a socket or a session on one ended, and what that means for the next attempt and for the
+/// operations.
 enum SocketEnding {
   case closed(WebSocketCloseCode, String)
   /// There is no connection.
@@ -15,7 +16,7 @@ enum SocketEnding {
   /// The server speaks another protocol.
   case mismatched(String)
 
-  /// What the credential provider is told when a message refused, which has no code: that of "forbidden".
+  /// The close code reported to the credential provider for a refusal by message, which has none: that of "forbidden".
   static let refusalByMessage = 4403
 
   /// Why, in words.
@@ -29,7 +30,7 @@ enum SocketEnding {
     }
   }
 
-  /// What the application's listeners are told.
+  /// The event for the application's listeners.
   var event: ConnectionEvent {
     switch self {
     case .closed(let code, let reason): .disconnected(code: Int(code.rawValue), reason: reason)

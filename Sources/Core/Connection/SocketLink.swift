@@ -2,7 +2,7 @@ import MartletRuntime
 import MartletWireProtocols
 
 /// One attempt at a socket, and the socket that came of it. Reports to its driver until the driver lets it go, so that
-/// what an old socket still says reaches nobody. Confined to its loop.
+/// what an old socket still reports is dropped. Confined to its loop.
 final class SocketLink: MessageSocketHandler {
   let opening: SocketOpening
   private weak var driver: SocketDriver?

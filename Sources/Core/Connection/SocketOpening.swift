@@ -35,7 +35,7 @@ struct SocketOpening {
       let addresses = AppSyncRealtime.Addresses(host: endpoint.host, target: endpoint.target)
       var blob = JSONObject()
       blob["host"] = .string(appSync.host ?? addresses.graphQLHost)
-      // One place for each: what is told twice, and differs, is refused.
+      // Each credential has one source: one that is given twice, and differs, is refused.
       for (name, value) in credentials.headers { blob[name] = .string(value) }
       for members in [payload, appSync.authorization, credentials.payload] {
         for (key, value) in members { blob[key] = value }

@@ -82,8 +82,8 @@ struct SocketOperation {
     return true
   }
 
-  /// It was written to a socket. Returns the gap its consumer is told of: a subscription that had been live and cannot
-  /// resume has missed what happened in between.
+  /// It was written to a socket. Returns the gap to report to its consumer: a subscription that had been live and
+  /// cannot resume has missed what happened in between.
   mutating func started(at position: SubscriptionPosition?, canResume: Bool, isConfirmedLater: Bool) -> EventGap? {
     wasSent = true
     wasLiveHere = false

@@ -16,8 +16,8 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     /// The request cannot be sent: a URL of another scheme, or an id in use.
     public static let invalidRequest = Code(.invalidRequest)
     /// No connection came about in as many attempts as the configuration allows. The message is the last cause; where
-    /// it had one, `status` is its HTTP status, `closeCode` its close code, and `underlying` what the credential provider
-    /// threw.
+    /// it had one, `status` is its HTTP status, `closeCode` its close code, and `underlying` what the credential
+    /// provider threw.
     public static let connectFailed = Code(.connectFailed)
     /// The server closed with a code after which another attempt would end the same way; see `closeCode`.
     public static let connectionClosed = Code(.connectionClosed)
@@ -75,8 +75,8 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
   public var status: Int?
   /// The errors as the server sent them, each usually an object with `message`.
   public var errors: [JSONValue]
-  /// The place up to which a subscription that is over has seen everything, where the server told places: a new one
-  /// with `resumingFrom` goes on behind it.
+  /// The cursor up to which a finished subscription has seen everything, if the server gave cursors: a new one
+  /// with `resumingFrom` continues after it.
   public var cursor: Cursor?
 
   /// An error with the given parts.

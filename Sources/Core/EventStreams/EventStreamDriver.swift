@@ -68,7 +68,7 @@ final class EventStreamDriver {
     if attempts.need() == .proceed, let token { post(number, token) }
   }
 
-  /// The consumer left: the server is told, or the whole stream is closed when nobody is left.
+  /// The consumer left: the server is notified, or the whole stream is closed with its last operation.
   func cancel(_ number: Int) {
     guard let operation = operations.removeValue(forKey: number) else { return }
     operation.start?.cancel()
@@ -84,7 +84,7 @@ final class EventStreamDriver {
     endings[ending] = WholeExchange(call, http, on: loop) { [weak self] _ in self?.endings[ending] = nil }
   }
 
-  /// A consumer who was too slow has room again.
+  /// A consumer that was too slow has room again.
   func goOn(_ number: Int) {
     operations[number]?.isHolding = false
     unpause()
@@ -263,7 +263,7 @@ final class EventStreamDriver {
     }
     let text = "\(endpoint.displayURL): \(what): \(answer.message)"
     let error = GraphQLClientError(.httpStatus, text, status: status, errors: answer.errors)
-    // A token that is not known any more was lost with the server that gave it; without a token, 404 is about the path.
+    // A token that is no longer known was lost with the server that gave it; without a token, 404 is about the path.
     let isLostToken = status == 404 && token != nil
     if HTTPSubscriber.mayPass(status, answer.errors) || isLostToken, configuration.resumesHTTPSubscriptions {
       return lose(error, retryAfter: answer.retryAfter(calendar()))

@@ -25,7 +25,7 @@ final class HTTPSubscriber {
   private(set) var wasLive = false
   /// It is, on this connection.
   private var isActive = false
-  /// The connection is a new one, and the server has not shown yet that it goes on where the old one was.
+  /// The connection is a new one, and the server has not confirmed yet that it resumes where the old one was.
   private var awaitsProof = false
 
   init(_ request: OperationRequest, _ feed: SubscriptionFeed, _ configuration: ConnectionConfiguration) {
@@ -36,7 +36,7 @@ final class HTTPSubscriber {
     position = SubscriptionPosition(cursor: request.cursor, delivered: request.cursor?.offset ?? 0)
   }
 
-  /// What is sent: the request, and where it goes on.
+  /// What is sent: the request, and the cursor it resumes after.
   var wire: GraphQLRequest {
     var request = request.wire
     guard asksForCursors else { return request }

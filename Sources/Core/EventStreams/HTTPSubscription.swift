@@ -58,7 +58,7 @@ final class HTTPSubscription {
     if !isOver { over() }
   }
 
-  /// A consumer who was too slow has room again.
+  /// A consumer that was too slow has room again.
   func goOn() {
     exchange?.isPaused = false
   }
@@ -229,7 +229,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
 
   private func activate() {
     guard !isOver, exchange != nil else { return }
-    // The first byte shows that the credentials were accepted, and is no success beyond that.
+    // The first byte shows that the credentials were accepted, and nothing more.
     attempts.credentialsAccepted()
     subscriber.activate()
   }

@@ -40,7 +40,7 @@ package final class HTTPSubscriptions {
     running[number]?.cancel()
   }
 
-  /// A consumer who was too slow has room again.
+  /// A consumer that was too slow has room again.
   package func goOn(_ number: Int) {
     if sharesOneStream { return shared.goOn(number) }
     running[number]?.goOn()

@@ -1,4 +1,4 @@
-/// What a request asks for of a field that is no scalar.
+/// What a request selects of a field that is not a scalar.
 public struct ModelSelection: Sendable {
   package enum Kind: Sendable { case record, connection, embedded }
 
@@ -37,7 +37,7 @@ public struct ModelSelection: Sendable {
 public struct ModelPage<Item: Codable & Sendable>: Codable, Sendable {
   /// The records.
   public var items: [Item]
-  /// Asks for the page behind this one; nil on the last.
+  /// Asks for the next page; nil on the last.
   public var nextToken: String?
 
   /// A page of these records.

@@ -21,8 +21,8 @@ extension QueryPredicate {
   /// The predicate as the server's filter input. One comparison per object, so that fields and operators never meet in
   /// one object, where servers differ about what that means.
   ///
-  /// Negations of subscription filters are carried inwards to the comparisons. There a field without a value fulfils the
-  /// negation of an order, which is why such a negation also asks for null.
+  /// Negations of subscription filters are carried inwards to the comparisons. There a field without a value fulfils
+  /// the negation of an order, which is why such a negation also asks for null.
   /// - Throws: for the negation of `beginsWith` in a subscription filter, which no operator says.
   package func filter(_ kind: FilterKind) throws(QueryPredicateError) -> JSONObject {
     switch self {

@@ -1,4 +1,5 @@
-/// In which order records are wanted: `.ascending(post.rating)`, or several, `[.descending(post.rating), .ascending(post.id)]`.
+/// In which order records are wanted: `.ascending(post.rating)`, or several, `[.descending(post.rating),
+/// .ascending(post.id)]`.
 public struct QuerySort: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// One field and its direction.
   public struct Order: Sendable, Hashable {

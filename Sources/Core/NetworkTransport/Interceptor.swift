@@ -15,7 +15,7 @@ public protocol Interceptor: Sendable {
   /// A query or a mutation passes. The default passes it on.
   func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload
 
-  /// A part of an answer arrived (`@defer`, `@stream`); the innermost interceptor hears of it first. Throwing ends the
+  /// A part of an answer arrived (`@defer`, `@stream`); the innermost interceptor is called first. Throwing ends the
   /// operation. The default does nothing.
   func received(_ part: OperationPart, of request: OperationRequest) throws
 
@@ -24,7 +24,7 @@ public protocol Interceptor: Sendable {
   func subscribe(_ request: OperationRequest) throws -> OperationRequest
 
   /// A subscription that passed has an event, a gap, or another state: whatever its transport is, in order, before its
-  /// consumer hears of it; the innermost interceptor first. It looks on and cannot change them. Called on the
+  /// consumer gets it; the innermost interceptor first. It observes and cannot change them. Called on the
   /// transport's thread, or on the one that cancels, so it must not wait. The default does nothing.
   func received(_ news: SubscriptionNews, of request: OperationRequest)
 }
@@ -51,7 +51,7 @@ public protocol InterceptorProvider: Sendable {
   func interceptors(for request: OperationRequest) -> [any Interceptor]
 }
 
-/// Any transport behind a chain of interceptors.
+/// Any transport with a chain of interceptors in front.
 ///
 ///     let transport = InterceptedTransport(WebSocketTransport(websocket: socket), provider: provider)
 public struct InterceptedTransport: NetworkTransport {
@@ -69,7 +69,7 @@ public struct InterceptedTransport: NetworkTransport {
     try await run(request) { [transport] in try await transport.send($0) }
   }
 
-  /// Starts a subscription as the chain leaves it, and tells the chain what becomes of it.
+  /// Starts a subscription as the chain leaves it, and reports to the chain what becomes of it.
   public func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {
     let chain = provider.interceptors(for: request)
     var passed = request

@@ -1,5 +1,5 @@
-/// Adds header fields to every request that goes by HTTP. An operation on a WebSocket has none: what a server is to know
-/// there goes with the handshake (`ConnectionConfiguration.headers`, `Credentials`) or into `connectingPayload`.
+/// Adds header fields to every request that goes by HTTP. An operation on a WebSocket has none: what a server is to
+/// know there goes with the handshake (`ConnectionConfiguration.headers`, `Credentials`) or into `connectingPayload`.
 public struct HeaderInterceptor: Interceptor {
   private let fields: @Sendable (OperationRequest) -> [(name: String, value: String)]
 
@@ -23,7 +23,7 @@ public struct HeaderInterceptor: Interceptor {
   }
 }
 
-/// Asks a query again when its connection was lost or nobody answered. A mutation is never sent twice; subscriptions are
+/// Repeats a query when its connection was lost or no answer came. A mutation is never sent twice; subscriptions are
 /// their transport's to make again.
 public struct RetryInterceptor: Interceptor {
   /// How often a query is sent at most, the first time included.
@@ -70,7 +70,8 @@ public struct ObservingInterceptor: Interceptor {
 
   private let tell: @Sendable (Event) -> Void
 
-  /// Logs or counts what it is told. Credentials are not part of a request here, header fields of interceptors are.
+  /// Logs or counts what passes through it. Credentials are not part of a request here, header fields of interceptors
+  /// are.
   public init(_ tell: @escaping @Sendable (Event) -> Void) {
     self.tell = tell
   }

@@ -16,7 +16,7 @@ public protocol NetworkTransport: Sendable {
   /// - Throws: what kept it from being answered. Errors in the response are part of the payload.
   func send(_ request: OperationRequest) async throws -> OperationPayload
 
-  /// Starts a subscription and returns; what comes of it is told to `feed`, from any thread.
+  /// Starts a subscription and returns; its events are reported to `feed`, from any thread.
   /// - Throws: when it cannot even be tried.
   func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws
 
@@ -29,7 +29,7 @@ extension NetworkTransport {
   public func shutDown() {}
 }
 
-/// A transport whose connection can be paused and tells of its life.
+/// A transport whose connection can be paused and reports its state.
 public protocol ConnectedNetworkTransport: NetworkTransport {
   /// The connection's life from now on.
   var connectionEvents: AsyncStream<ConnectionEvent> { get }

@@ -25,8 +25,8 @@ public struct OperationRequest: Sendable {
   public var appliesOnce = false
   /// The bound of a subscription's buffer; nil is the transport's.
   public var buffer: BufferPolicy?
-  /// Hears every part of an answer that comes in parts (`@defer`, `@stream`), in order, before the whole is answered. What
-  /// it throws ends the operation.
+  /// Hears every part of an answer that comes in parts (`@defer`, `@stream`), in order, before the whole is answered.
+  /// What it throws ends the operation.
   public var onPart: (@Sendable (OperationPart) throws -> Void)?
 
   /// A request with the given parts.

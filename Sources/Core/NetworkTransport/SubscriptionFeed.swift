@@ -1,9 +1,9 @@
 public import MartletVocabulary
 
-/// The side of a subscription that a transport tells what comes: its events, and the steps of its life.
+/// The side of a subscription that a transport reports to: its events, and the changes of its state.
 ///
-/// Usable from any thread; nothing is heard any more once it is over. It keeps the consumer's stream no longer than the
-/// consumer does: `onCancel` says when nobody listens.
+/// Usable from any thread; calls after its end do nothing. It keeps the consumer's stream no longer than the
+/// consumer does: `onCancel` is called when the consumer has left.
 public struct SubscriptionFeed: Sendable {
   package let core: SubscriptionCore
 
@@ -11,7 +11,7 @@ public struct SubscriptionFeed: Sendable {
     self.core = core
   }
 
-  /// What to do when the consumer leaves, and when a consumer who was too slow has room again. Set once, before
+  /// What to do when the consumer leaves, and when a consumer that was too slow has room again. Set once, before
   /// `subscribe` returns.
   public func onCancel(_ cancel: @escaping @Sendable () -> Void, onRoom: @escaping @Sendable () -> Void = {}) {
     core.connect(onCancel: cancel, onRoom: onRoom)

@@ -1,6 +1,6 @@
 public import MartletVocabulary
 
-/// What a running subscription tells the interceptors it passed; see `Interceptor.received(_:of:)`.
+/// What a running subscription reports to the interceptors it passed; see `Interceptor.received(_:of:)`.
 public enum SubscriptionNews: Sendable {
   /// Its state changed. The state it finished with is the last news.
   case state(SubscriptionState)
@@ -18,13 +18,13 @@ public enum SubscriptionNews: Sendable {
   }
 }
 
-/// News on its way to one observer: told in order, one at a time, by whichever thread brought the first.
+/// News on its way to one observer: delivered in order, one at a time, by whichever thread brought the first.
 struct NewsQueue: Sendable {
   private var observer: (@Sendable (SubscriptionNews) -> Void)?
   private var waiting: [SubscriptionNews] = []
   private var isTelling = false
 
-  /// Another observer, told before those there are: it stands nearer to the transport.
+  /// Another observer, called before the present ones: it is nearer to the transport.
   mutating func add(_ nearer: @escaping @Sendable (SubscriptionNews) -> Void) {
     guard let farther = observer else { return observer = nearer }
     observer = { news in
@@ -33,7 +33,7 @@ struct NewsQueue: Sendable {
     }
   }
 
-  /// True when the caller has to tell it, with `next`, outside its lock.
+  /// True when the caller has to deliver it, with `next`, outside its lock.
   mutating func append(_ news: @autoclosure () -> SubscriptionNews) -> Bool {
     guard observer != nil else { return false }
     waiting.append(news())
@@ -41,7 +41,7 @@ struct NewsQueue: Sendable {
     return !isTelling
   }
 
-  /// What is to be told now, and to whom; nil ends the telling.
+  /// What to deliver now, and to which observers; nil when nothing is left.
   mutating func next() -> (SubscriptionNews, @Sendable (SubscriptionNews) -> Void)? {
     guard let observer, !waiting.isEmpty else {
       isTelling = false

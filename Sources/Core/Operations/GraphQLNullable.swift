@@ -1,7 +1,7 @@
 /// A value that goes to a server, which may also be null or not given at all. To a server the two differ: null clears a
 /// field, an absent member leaves it as it is.
 ///
-/// The payload is behind a reference, so that input objects may contain themselves.
+/// The payload is held by reference, so that input objects may contain themselves.
 public enum GraphQLNullable<Wrapped> {
   /// Not given: the member is left out.
   case none

@@ -57,7 +57,7 @@ final class HTTPBatcher {
     return batch
   }
 
-  /// Nobody waits for it any more.
+  /// Its caller has gone.
   private func drop(_ batch: Batch) {
     batch.timer?.cancel()
     batch.sent?.cancel()
@@ -87,7 +87,7 @@ final class HTTPBatcher {
     }
   }
 
-  /// - Parameter tickets: in the order they were sent in; who has left hears nothing.
+  /// - Parameter tickets: in the order they were sent in; a caller that has left is not called.
   private func answered(_ tickets: [HTTPTicket], _ result: Result<HTTPAnswer, HTTPLoss>) {
     guard case .success(let answer) = result else {
       for ticket in tickets { ticket.end(result) }

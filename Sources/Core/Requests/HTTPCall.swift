@@ -76,7 +76,7 @@ package final class HTTPTicket {
   private(set) var moved: (() -> Void)?
   private var completion: ((Result<HTTPAnswer, HTTPLoss>) -> Void)?
   var stage = HTTPLoss.Stage.waiting
-  /// Abandons it; set by whoever holds the call.
+  /// Abandons it; set by the owner of the call.
   var abandon: (() -> Void)?
 
   init(

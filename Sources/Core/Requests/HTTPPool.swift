@@ -50,7 +50,7 @@ package final class HTTPPool {
   ///
   /// - Parameters:
   ///   - part: takes each part of an answer that comes in parts.
-  ///   - moved: hears that a stretch of a body with files has been handed on.
+  ///   - moved: called when a stretch of a body with files has been handed on.
   package func start(
     _ call: HTTPCall, part: (([UInt8]) -> Void)? = nil, moved: (() -> Void)? = nil,
     completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void

@@ -1,7 +1,7 @@
 import MartletJSON
 import MartletWireProtocols
 
-/// Takes the results of one query or mutation as they come and makes one of them: in the task of who asked, so that a
+/// Takes the results of one query or mutation as they come and makes one of them: in the caller's task, so that a
 /// loop has no work with it.
 struct PartAssembly {
   private var merged = IncrementalResult()

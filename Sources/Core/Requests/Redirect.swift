@@ -1,14 +1,14 @@
 import MartletRuntime
 import MartletWireProtocols
 
-/// What a redirect of a query comes to. The request is sent again as it is, so that 303, which asks for a GET of something
-/// else, is not followed.
+/// What a redirect of a query comes to. The request is sent again as it is, so that 303, which asks for a GET of
+/// something else, is not followed.
 enum Redirect {
   case to(GraphQLEndpoint)
   /// It is not followed, for this reason.
   case refused(String, status: Int)
 
-  /// Nil for a response that is no redirect.
+  /// Nil for a response that is not a redirect.
   init?(_ head: HTTPResponseHead, from endpoint: GraphQLEndpoint) {
     guard [301, 302, 307, 308].contains(head.status), let location = head.headers["Location"] else { return nil }
     var next = endpoint

@@ -8,7 +8,7 @@ package struct SubscriptionEvent: Sendable {
   package var endsTransaction = true
   /// Set on the elements that stand for missing ones; their payload is empty.
   package var gap: EventGap?
-  /// Set on the elements that tell of the subscription's life, for streams that ask for them; their payload is empty.
+  /// Set on the elements that report the subscription's state, for streams that ask for them; their payload is empty.
   package var life: SubscriptionLife?
 
   package init(payload: [UInt8], cursor: Cursor? = nil, endsTransaction: Bool = true) {
@@ -37,7 +37,7 @@ package struct EventBuffer: Sendable {
   package var policy: BufferPolicy
   private var events: [SubscriptionEvent] = []
   private var head = 0
-  /// Whether gaps with only news between them become one; for streams that tell their life.
+  /// Whether gaps with only state changes between them become one; for streams that report their state.
   package var joinsGaps = false
   package private(set) var bytes = 0
   /// The most events that ever waited.
@@ -51,7 +51,7 @@ package struct EventBuffer: Sendable {
 
   package var count: Int { events.count - head }
   package var isFull: Bool { count >= max(1, policy.events) || bytes >= max(1, policy.bytes) }
-  /// Low enough that a paused reader goes on: half of the bounds.
+  /// Low enough that a paused reader continues: half of the bounds.
   package var hasRoom: Bool { count * 2 <= max(1, policy.events) && bytes * 2 <= max(1, policy.bytes) }
 
   /// Takes an event; gaps are always taken, they are what the bounds leave behind.
@@ -113,7 +113,7 @@ package struct EventBuffer: Sendable {
   }
 
   /// Takes news of the subscription's life. Between the same two events a later interruption replaces the ones before
-  /// it that nobody has read, so that a connection that comes and goes fills no memory.
+  /// it that has not been read, so that a connection that comes and goes fills no memory.
   package mutating func append(_ life: SubscriptionLife) {
     if life.isInterruption {
       let run = quietRun
@@ -131,7 +131,7 @@ package struct EventBuffer: Sendable {
     return start..<events.count
   }
 
-  /// Makes a gap that already waits there, of the same cause and with no event behind it, reach further. False when
+  /// Extends a gap that already waits there, of the same cause and with no event after it. False when
   /// there is none.
   private mutating func extendGap(with event: SubscriptionEvent) -> Bool {
     guard let gap = event.gap, gap.dropped == nil else { return false }

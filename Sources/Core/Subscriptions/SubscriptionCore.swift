@@ -1,6 +1,6 @@
 internal import MartletRuntime
 
-/// What a subscription's stream and its connection share: the buffer, the state, and who waits for them.
+/// What a subscription's stream and its connection share: the buffer, the state, and the waiting callers.
 ///
 /// Everything is decided under one lock and acted on outside it.
 package final class SubscriptionCore: Sendable {
@@ -33,7 +33,7 @@ package final class SubscriptionCore: Sendable {
     shared = Lock(Shared(buffer: EventBuffer(policy ?? BufferPolicy())))
   }
 
-  /// The transport's bound, for who asked for none. Before anything is delivered.
+  /// The transport's bound, used when the caller set none. Before anything is delivered.
   package func bound(by policy: BufferPolicy) {
     if !hasOwnBound { shared.withLock { $0.buffer.policy = policy } }
   }
@@ -46,7 +46,8 @@ package final class SubscriptionCore: Sendable {
     }
   }
 
-  /// From now on told of every event and every change of the state, before the consumer is. Before anything is delivered.
+  /// From now on called with every event and every change of the state, before the consumer. Before anything is
+  /// delivered.
   func observe(_ hear: @escaping @Sendable (SubscriptionNews) -> Void) {
     shared.withLock { $0.news.add(hear) }
   }
@@ -82,14 +83,14 @@ package final class SubscriptionCore: Sendable {
     return appended == .full
   }
 
-  /// The subscription's state changed. Nothing changes any more once it has finished.
+  /// The subscription's state changed. A finished subscription does not change again.
   ///
-  /// - Parameter life: what streams that tell their life say of it, when the state alone does not say all.
+  /// - Parameter life: what streams that report their state deliver for it, where the state alone is not enough.
   package func move(to state: SubscriptionState, isConfirmed: Bool = false, telling life: SubscriptionLife? = nil) {
     let actions = shared.withLock { shared -> [() -> Void] in
       if shared.state.isFinished { return [] }
       if case (.active, .active) = (shared.state, state), life == nil {
-        // It goes on: that is no news, and what the server has confirmed stays so.
+        // It resumes: the consumer sees no change, and what the server has confirmed stays so.
         shared.isConfirmed = shared.isConfirmed || isConfirmed
         return []
       }
@@ -188,7 +189,7 @@ package final class SubscriptionCore: Sendable {
     onCancel?()
   }
 
-  /// Whether the events are this consumer's: they are the first one's who asks, until it is gone.
+  /// Whether the events are this consumer's: the first consumer to ask gets them until it is gone.
   package func belongs(to consumer: SubscriptionConsumer) -> Bool {
     shared.withLock { shared in
       if shared.owner == nil { shared.owner = consumer }

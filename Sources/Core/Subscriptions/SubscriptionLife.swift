@@ -8,7 +8,7 @@ package enum SubscriptionLife: Sendable, Hashable {
   /// Why a subscription that was paused is interrupted.
   package static let pause = "paused"
 
-  /// What a new state means to those who are told; nil when it tells them nothing, as an error does, which is thrown.
+  /// The element for a new state; nil when there is none, as for an error, which is thrown.
   package init?(_ state: SubscriptionState) {
     switch state {
     case .pending, .finished(.error): return nil

@@ -4,7 +4,7 @@ public import MartletVocabulary
 public enum SubscriptionState: Sendable {
   /// Not sent yet. Next: active, paused, finished.
   case pending
-  /// Sent; with servers that speak of cursors: confirmed to be live. `SubscriptionStream.isConfirmed` tells which.
+  /// Sent; with servers that speak of cursors: confirmed to be live. `SubscriptionStream.isConfirmed` says which.
   case active
   /// The connection was lost and is being dialled again. Next: active, paused, finished.
   case reconnecting
@@ -61,7 +61,7 @@ extension SubscriptionState: CustomStringConvertible {
   }
 }
 
-/// A hole in a subscription's events that nothing can fill; told in place of what is missing.
+/// A gap in a subscription's events that nothing can fill; delivered in place of what is missing.
 public struct EventGap: Sendable, Hashable, CustomStringConvertible {
   /// Why. New reasons may be added.
   public struct Reason: RawRepresentable, Sendable, Hashable {
@@ -83,9 +83,9 @@ public struct EventGap: Sendable, Hashable, CustomStringConvertible {
   public var reason: Reason
   /// The last place that was seen, if it is known.
   public var from: Cursor?
-  /// Where events go on, if it is known.
+  /// The cursor after which events continue, if it is known.
   public var to: Cursor?
-  /// How many events were dropped on this side; nil when nobody knows.
+  /// How many events were dropped on this side; nil when that is unknown.
   public var dropped: Int?
 
   /// The reason, and what is known of the hole.

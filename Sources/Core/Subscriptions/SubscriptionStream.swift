@@ -1,15 +1,15 @@
-/// A running subscription: its events as a sequence, and its life as a state.
+/// A running subscription: its events as a sequence, with an observable state.
 ///
 /// Work starts when it is made, not when it is iterated. It ends when the server completes it, when the consuming task
-/// is cancelled, by `cancel()`, or when the last reference to it is gone; in the latter cases the server is told.
+/// is cancelled, by `cancel()`, or when the last reference to it is gone; in the latter cases the server is notified.
 ///
 ///     let stream = client.subscribe("subscription { tick }")
 ///     try await stream.ready()
 ///     for try await result in stream { … }
 ///
 /// It has one consumer: the first iterator that asks for an event has them all as long as it lives, and another one is
-/// refused with `streamInUse`. Who wants every event in two places uses a publisher. A connection that is lost does not
-/// end it: the state says `reconnecting`, events go on where they stopped, and a hole that could not be filled is one
+/// refused with `streamInUse`. Use a publisher to get every event in two places. A connection that is lost does not
+/// end it: the state is `reconnecting`, events continue where they stopped, and a gap that could not be filled is one
 /// element that says so.
 public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendable {
   package let core: SubscriptionCore
@@ -20,7 +20,7 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
     self.decode = decode
   }
 
-  /// The same subscription with other elements, news of its life among them. Takes the place of `source`, of which
+  /// The same subscription with other elements, changes of its state among them. Takes the place of `source`, of which
   /// nothing has been consumed yet, and keeps it.
   package convenience init<Source: Sendable>(
     tellingLifeOf source: SubscriptionStream<Source>,
@@ -46,13 +46,13 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
   public var states: AsyncStream<SubscriptionState> { core.states() }
 
   /// Returns when the subscription is active; at once when it is.
-  /// - Throws: the error it failed with; `connectionClosed` when the server completed it before; `CancellationError` when
-  ///   it, or the task that waits, was cancelled.
+  /// - Throws: the error it failed with; `connectionClosed` when the server completed it before; `CancellationError`
+  ///   when it, or the task that waits, was cancelled.
   public func ready() async throws {
     try await core.waitUntilActive()
   }
 
-  /// Ends the subscription: iteration returns nil, nothing more is delivered, the server is told.
+  /// Ends the subscription: iteration returns nil, nothing more is delivered, the server is notified.
   public func cancel() {
     core.leave()
   }
@@ -82,12 +82,12 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
   }
 }
 
-/// One iterator over a subscription, by which a second one is told apart from it.
+/// Identifies one iterator over a subscription, so that a second one is recognised.
 package final class SubscriptionConsumer: Sendable {
   package init() {}
 
   static let second = GraphQLClientError(.streamInUse, "the subscription's events are another iterator's")
 }
 
-/// The name of `SubscriptionStream` for those who know it by this one; both are the same type.
+/// Another name of `SubscriptionStream`; both are the same type.
 public typealias MartletAsyncThrowingSequence<Element: Sendable> = SubscriptionStream<Element>

@@ -19,13 +19,13 @@ package final class Chance: Sendable {
   /// The system's chance, unpredictable.
   package static let system = Chance(nil)
 
-  /// A generator nobody else has.
+  /// A generator of the caller's own.
   package func fork() -> any RandomNumberGenerator & Sendable {
     guard let seeded else { return SystemChance.generator() }
     return SeededRandom(seed: seeded.withLock { $0.next() })
   }
 
-  /// A number nobody else gets.
+  /// A number that is given out once.
   package func next() -> UInt64 {
     var generator: any RandomNumberGenerator = fork()
     return generator.next()

@@ -12,8 +12,8 @@ public struct ClientEnvironment: Sendable {
   package var spawner: any Spawner
   /// Draws jitter and the names of writers.
   package var chance: Chance
-  /// Decompresses a raw DEFLATE stream to at most so many bytes; nil for a malformed or longer one. Nil in programs that
-  /// link no zlib: they ask for no compressed responses.
+  /// Decompresses a raw DEFLATE stream to at most so many bytes; nil for a malformed or longer one. Nil in programs
+  /// that link no zlib: they ask for no compressed responses.
   package var inflate: (@Sendable (_ bytes: [UInt8], _ limit: Int) -> [UInt8]?)?
   /// Milliseconds since 1970, for signatures; a time that stands still where there are none.
   package var calendar: @Sendable () -> Int64 = { 0 }

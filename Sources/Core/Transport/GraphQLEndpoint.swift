@@ -1,6 +1,6 @@
 package import MartletRuntime
 
-/// A GraphQL server's address: one for HTTP and WebSocket, told apart by the scheme.
+/// A GraphQL server's address: one for HTTP and WebSocket, distinguished by the scheme.
 package struct GraphQLEndpoint: Sendable, Hashable {
   package var host: String
   package var port: Int

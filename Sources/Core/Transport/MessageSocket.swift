@@ -10,7 +10,7 @@ package protocol MessageSocket: AnyObject {
   var isReading: Bool { get set }
 }
 
-/// What a socket tells the connection, on the loop.
+/// The events of a socket for its connection, on the loop.
 package protocol MessageSocketHandler: AnyObject {
   func received(text: [UInt8])
   func receivedBinary()
@@ -49,7 +49,7 @@ package struct MessageSocketFailure: Error, Sendable, CustomStringConvertible {
 /// Opens WebSockets: sockets in production, an imaginary wire in tests.
 package protocol MessageSocketConnector: Sendable {
   typealias Opened = (socket: any MessageSocket, subprotocol: String?)
-  /// `completion` runs on `loop` exactly once, before the handler hears anything; not at all when cancelled.
+  /// `completion` runs on `loop` exactly once, before any call of the handler; not at all when cancelled.
   func open(
     _ request: MessageSocketRequest, on loop: any Loop, handler: any MessageSocketHandler,
     completion: @escaping (Result<Opened, MessageSocketFailure>) -> Void

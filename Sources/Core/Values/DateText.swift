@@ -1,7 +1,7 @@
 /// Dates and times as ISO 8601 writes them, in the shapes of AWSDateTime and AWSDate (RFC 3339 with seconds optional
 /// in the offset). Pure arithmetic on the proleptic Gregorian calendar.
 package enum DateText {
-  /// Seconds since 1970; nil when the text is no date, or no date with a time and an offset.
+  /// Seconds since 1970; nil when the text is not a date with a time and an offset.
   package static func seconds(_ text: String) -> Double? {
     var reader = Reader(bytes: Array(text.utf8)[...])
     guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
@@ -59,7 +59,7 @@ package enum DateText {
       return value
     }
 
-    /// Any number of digits behind the point; what a double cannot hold is dropped.
+    /// Any number of digits after the point; what a double cannot hold is dropped.
     mutating func fraction() -> Double? {
       let digits = bytes.prefix { (0x30...0x39).contains($0) }
       guard !digits.isEmpty else { return nil }

@@ -3,7 +3,8 @@ package import MartletJSON
 
 extension JSONTypeTable {
   /// How Foundation's types stand in variables and results: a `Date` as ISO 8601 (AWSDateTime) with milliseconds,
-  /// `Data` as base64, a `URL` as its text, a `Decimal` as a number where a double says it exactly and as text elsewhere.
+  /// `Data` as base64, a `URL` as its text, a `Decimal` as a number where a double says it exactly and as text
+  /// elsewhere.
   ///
   /// Dates are also read from AWSDate (midnight UTC) and AWSTimestamp (seconds since 1970).
   package static let foundation: JSONTypeTable = {

@@ -1,6 +1,6 @@
 /// How operations become Swift, apart from where files are.
 package struct GeneratorConfiguration: Hashable, Sendable {
-  /// Who may use the generated types.
+  /// The access level of the generated types.
   package enum Access: String, Hashable, Sendable, CaseIterable {
     case `internal`, package, `public`
   }
@@ -42,7 +42,7 @@ package struct GeneratorConfiguration: Hashable, Sendable {
     self.isSingleFile = isSingleFile
   }
 
-  /// What stands before a type at the top level, which is no actor's even where a module gives all its types to one.
+  /// Written before a type at the top level, which stays nonisolated even where a module isolates its types by default.
   var typePrefix: String { prefix + "nonisolated " }
 
   /// What stands before a declaration.

@@ -15,8 +15,8 @@ enum SwiftName {
     return unusableCases.contains(camel) ? camel + "_" : camel
   }
 
-  /// The names of an enum's cases. Values that would have one name (`FOO` and `foo`) keep the schema's spelling, since a
-  /// schema is seldom its reader's to change.
+  /// The names of an enum's cases. Values that would have one name (`FOO` and `foo`) keep the schema's spelling, since
+  /// a schema is seldom its reader's to change.
   static func enumCases(_ values: [String]) -> [String] {
     var count: [String: Int] = [:]
     for value in values { count[enumCase(value), default: 0] += 1 }

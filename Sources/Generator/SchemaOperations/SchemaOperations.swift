@@ -6,7 +6,7 @@ package struct SchemaOperations {
   private let schema: Schema
   private let depth: Int
 
-  /// How deep selections go without being told: the root field's own fields, and those one object further in, which is
+  /// How deep selections go by default: the root field's own fields, and those one object further in, which is
   /// where lists of records are.
   package static let defaultDepth = 2
   /// The deepest that can be asked for; selections grow with every level.

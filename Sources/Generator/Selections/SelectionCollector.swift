@@ -8,8 +8,8 @@ struct SelectionCollector {
     var set: SelectionSet
     var parent: NamedType
     var conditions: Set<String> = []
-    /// Whether they are written for some objects of the scope only. They are no members then, but tell that a field may be
-    /// there although what is written for all objects is left out.
+    /// Whether they are written for some objects of the scope only. They are not members then, but show that a field
+    /// may be there although what is written for all objects is left out.
     var isPartial = false
   }
 

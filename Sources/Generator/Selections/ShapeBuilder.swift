@@ -171,7 +171,7 @@ struct ShapeBuilder {
 
   // MARK: Names
 
-  /// What types inside a shape cannot be called: its properties, which could not be told from types of the same name, and
+  /// What types inside a shape cannot be called: its properties, which types of the same name would hide, and
   /// the types of the shape around it that it shares, which they would hide.
   private func reserved(_ collector: SelectionCollector, _ outer: Shape?) -> Set<String> {
     var found = Set(collector.order.map { names.property($0) })

@@ -4,7 +4,7 @@ import MartletGraphQLLanguage
 struct UsedTypes {
   private(set) var enums: [NamedType] = []
   private(set) var inputs: [NamedType] = []
-  /// Enums in places that tell null from absent, where `.jedi` should mean `.some(.jedi)`.
+  /// Enums in positions that distinguish null from absent, where `.jedi` should mean `.some(.jedi)`.
   private(set) var nullableEnums: Set<TypeID> = []
   private var seen: Set<TypeID> = []
   private let schema: Schema

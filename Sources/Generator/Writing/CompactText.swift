@@ -23,7 +23,7 @@ enum CompactText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The index behind the string, quoted once or three times, that begins at `start`.
+  /// The index after the string, quoted once or three times, that begins at `start`.
   private static func end(ofStringAt start: Int, in source: [UInt8]) -> Int {
     let quote = UInt8(ascii: "\"")
     let isBlock = source[start...].starts(with: [quote, quote, quote])

@@ -24,7 +24,7 @@ struct SwiftText {
     }
   }
 
-  /// An empty line between declarations, not behind an opening brace.
+  /// An empty line between declarations, not after an opening brace.
   mutating func space() {
     guard let last = lines.last, !last.isEmpty, !last.hasSuffix("{") else { return }
     line()

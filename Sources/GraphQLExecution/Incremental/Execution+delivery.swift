@@ -2,7 +2,7 @@ import MartletGraphQLLanguage
 import MartletJSON
 
 // Delivery in parts. The initial part is executed first and on its own; a deferred part starts when the client has been
-// told of it. After the initial payload a caller goes on as before, with `takeWork` and `complete`, and asks
+// notified of it. After the initial payload a caller continues as before, with `takeWork` and `complete`, and asks
 // `takeUpdate` after each of them, until the last payload.
 extension Execution {
   /// The first payload, once `isFinished`. To be called once.
@@ -86,7 +86,7 @@ extension Execution {
     return completePosition(item, list.element, field)
   }
 
-  /// One position of `part` does not wait any more.
+  /// One position of `part` no longer waits.
   func settle(_ part: DetachedPart) {
     part.waiting -= 1
     if part.isNull || part.waiting == 0 { finish(part) }

@@ -1,6 +1,6 @@
 internal import MartletRuntime
 
-/// Passes values from one task to another, one at a time: the sender goes on when its value has been taken.
+/// Passes values from one task to another, one at a time: the sender continues when its value has been taken.
 final class Handoff<Element: Sendable>: Sendable {
   private struct State {
     var element: Element?
@@ -11,7 +11,7 @@ final class Handoff<Element: Sendable>: Sendable {
 
   private let state = Lock(State())
 
-  /// Offers a value and waits until it has been taken or nobody will take it. For one sender.
+  /// Offers a value and waits until it has been taken or the receiver has ended. For one sender.
   func send(_ element: Element) async {
     await withCheckedContinuation { writer in
       let (reader, isWaiting) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, Bool) in
@@ -48,7 +48,7 @@ final class Handoff<Element: Sendable>: Sendable {
     }
   }
 
-  /// Ends the exchange; a value that nobody has taken is dropped.
+  /// Ends the exchange; a value that has not been taken is dropped.
   func finish() {
     let (reader, writer) = state.withLock {
       state -> (CheckedContinuation<Element?, Never>?, CheckedContinuation<Void, Never>?) in

@@ -31,8 +31,8 @@ public struct IncrementalResult: Sendable {
 
 /// The payloads of one response, in order (`@defer` and `@stream`).
 ///
-/// The operation begins when reading does. It runs ahead of the reader by one payload, and is cancelled, with everything
-/// it waits for, when the reader stops or its task is cancelled. For one reader.
+/// The operation begins when reading does. It runs ahead of the reader by one payload, and is cancelled, with
+/// everything it waits for, when the reader stops or its task is cancelled. For one reader.
 public struct IncrementalResponse: AsyncSequence, Sendable {
   /// One payload.
   public typealias Element = IncrementalResult
@@ -102,8 +102,8 @@ public struct IncrementalResponse: AsyncSequence, Sendable {
 }
 
 extension ExecutableSchema {
-  /// Executes a query or mutation whose `@defer` and `@stream` parts are delivered after the rest. What is wrong with the
-  /// request is part of the response, whose only payload it then is. The schema has to be one that
+  /// Executes a query or mutation whose `@defer` and `@stream` parts are delivered after the rest. What is wrong with
+  /// the request is part of the response, whose only payload it then is. The schema has to be one that
   /// `allowsIncrementalDelivery`; in others the directives do not exist.
   public func executeIncrementally(
     _ document: String, operationName: String? = nil, variables: JSONObject = JSONObject(),

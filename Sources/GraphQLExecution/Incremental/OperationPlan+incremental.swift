@@ -3,8 +3,8 @@ package import MartletJSON
 
 extension OperationPlan {
   /// Runs an operation and hands each payload of its response to `deliver`, one after the other, while the work on the
-  /// next ones goes on. Ends with the last payload, or early, without one, when the task is cancelled; no resolver
-  /// is running any more then.
+  /// next ones continues. Ends with the last payload, or early, without one, when the task is cancelled; no resolver
+  /// is still running then.
   ///
   /// An operation that delivers nothing later has one payload.
   @concurrent

@@ -4,7 +4,7 @@ package import MartletJSON
 extension ExecutableSchema {
   /// Plans the operation called `operationName`, or the only one, of a document that has been validated.
   ///
-  /// - Throws: a request error when there is no such operation.
+  /// - Throws: a request error when the document has no such operation.
   package func plan(_ document: Document, operationName: String?) throws(GraphQLError) -> OperationPlan {
     let operations = document.operations
     let operation: OperationDefinition

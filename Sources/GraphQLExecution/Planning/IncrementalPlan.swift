@@ -5,8 +5,8 @@ public enum IncrementalFormat: Sendable, Hashable {
   /// The current proposal: `pending`, `incremental` and `completed`, by `id`. A field is delivered once, however many
   /// deferred fragments select it.
   case current
-  /// The proposal of 2022 (`deferSpec=20220824`): `incremental` entries by `path` and `label`. Each deferred fragment is
-  /// delivered whole, with fields that other parts have as well, since its clients read fragments one by one.
+  /// The proposal of 2022 (`deferSpec=20220824`): `incremental` entries by `path` and `label`. Each deferred fragment
+  /// is delivered whole, with fields that other parts have as well, since its clients read fragments one by one.
   case older
 }
 

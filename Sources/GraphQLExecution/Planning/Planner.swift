@@ -99,7 +99,7 @@ struct Planner {
     let stream = directive.flatMap { directive -> StreamPlan? in
       guard definition.type.isList else { return nil }
       isIncremental = true
-      // What is streamed is no part of the deferred fragments around the list any more.
+      // Streamed elements no longer belong to the deferred fragments around the list.
       let isPlain = places.allSatisfy { $0.usage == nil }
       let items =
         isPlain

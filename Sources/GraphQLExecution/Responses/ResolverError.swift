@@ -1,6 +1,6 @@
 public import MartletJSON
 
-/// An error a resolver throws to tell the client what went wrong.
+/// An error a resolver throws whose message the client may see.
 ///
 /// Its message and extensions reach the response whatever the schema's `ErrorExposure` says; the messages of other
 /// errors reach it only under `ErrorExposure.messages`.

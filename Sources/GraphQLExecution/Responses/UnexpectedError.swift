@@ -1,7 +1,7 @@
 public import MartletGraphQLLanguage
 
-/// An error that a resolver or a source threw and that is not a `ResolverError`: a fault of the program, of which clients
-/// see what the schema's `ErrorExposure` says.
+/// An error that a resolver or a source threw and that is not a `ResolverError`: a fault of the program, of which
+/// clients see what the schema's `ErrorExposure` says.
 public struct UnexpectedError: Sendable {
   /// The field whose code threw it, such as `Query.forecast`.
   public let field: String

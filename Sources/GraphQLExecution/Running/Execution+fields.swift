@@ -288,8 +288,8 @@ extension Execution {
 }
 
 extension ResolvedValue {
-  /// What a field without a resolver reads from its parent. `position` is the field's own in its selection: JSON that was
-  /// made for the query has its members in that order.
+  /// What a field without a resolver reads from its parent. `position` is the field's own in its selection: JSON that
+  /// was made for the query has its members in that order.
   func property(_ field: FieldPlan, near position: Int) -> ResolvedValue {
     switch content {
     case .record(let record):

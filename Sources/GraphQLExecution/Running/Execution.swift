@@ -56,7 +56,7 @@ package final class Execution {
     delivery = variant.isIncremental ? Delivery() : nil
   }
 
-  /// Whether nothing is waited for any more.
+  /// Whether no pending work is left.
   package var isFinished: Bool {
     running.isEmpty && single.isEmpty && batches.isEmpty
       && (nextRootField >= variant.selection.fields.count || dataIsNull)

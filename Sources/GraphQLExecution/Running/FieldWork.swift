@@ -106,7 +106,8 @@ package struct ResolverCall: Sendable {
     }
   }
 
-  /// Makes the call without a task. False, and no call, when it has to run in one. `completion` is called on any thread.
+  /// Makes the call without a task. False, and no call, when it has to run in one. `completion` is called on any
+  /// thread.
   package func performWithoutTask(_ completion: @escaping @Sendable (ResolverResults) -> Void) -> Bool {
     guard case .callback(let body) = resolver else { return false }
     body(batch, completion)

@@ -1,6 +1,6 @@
 public import MartletGraphQLLanguage
 
-/// A schema and the code behind it: what turns requests into responses.
+/// A schema with its resolvers: turns requests into responses.
 public final class ExecutableSchema: Sendable {
   package let schema: Schema
   package let types: TypeTable

@@ -22,6 +22,6 @@ public struct RequestContext: Sendable {
     value as? Value
   }
 
-  /// Whether nobody waits for the answer any more.
+  /// Whether the caller has gone and the result will be dropped.
   public var isCancelled: Bool { Task.isCancelled }
 }

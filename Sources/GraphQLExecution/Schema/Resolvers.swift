@@ -1,7 +1,7 @@
 public import MartletJSON
 
-/// The code behind a schema: what finds the values of fields, names the types of objects, reads and writes custom
-/// scalars, and opens the streams of subscriptions.
+/// The code that implements a schema: what finds the values of fields, names the types of objects, reads and writes
+/// custom scalars, and opens the streams of subscriptions.
 ///
 /// ```swift
 /// let schema = try ExecutableSchema(text) { schema in
@@ -75,10 +75,10 @@ public struct Resolvers: Sendable {
     fields[FieldName(type, field)] = .sequence { request in SourceStream(try await body(request)) }
   }
 
-  /// Opens the stream behind a field of the subscription root. Each element is the field's value in one response,
+  /// Opens the stream of a field of the subscription root. Each element is the field's value in one response,
   /// unless the field also has a resolver, whose parent the element then is.
   ///
-  /// `resume` opens the stream behind a position that a client saw last, in whatever form the stream's own elements
+  /// `resume` opens the stream after the position that a client saw last, in whatever form the stream's own elements
   /// carry it; without it every new connection starts a new stream.
   public mutating func stream<Source: AsyncSequence & Sendable>(
     _ type: String, _ field: String,

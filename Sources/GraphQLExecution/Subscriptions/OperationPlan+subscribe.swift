@@ -43,7 +43,7 @@ extension OperationPlan {
   /// Opens the source stream and answers the responses made from its events.
   ///
   /// `resumingFrom` is the position a client saw last; a source that cannot resume starts anew, which
-  /// `canResume` tells beforehand.
+  /// `canResume` reports beforehand.
   @concurrent
   package func subscribe(
     variables given: JSONObject, context: RequestContext = RequestContext(), resumingFrom position: JSONValue? = nil,
@@ -89,7 +89,7 @@ extension OperationPlan {
     }
   }
 
-  /// Whether the subscribed field's source can start behind a position.
+  /// Whether the subscribed field's source can start after a position.
   package func canResume(variables: JSONObject) -> Bool {
     guard let (field, _) = try? subscribedField(variables: variables) else { return false }
     return schema.resolvers.streams[Resolvers.FieldName(root.name, field.name)]?.resume != nil

@@ -3,7 +3,7 @@ package import MartletJSON
 /// How the source stream of a subscription field is opened.
 package struct StreamResolver: Sendable {
   package let open: @concurrent @Sendable (FieldRequest) async throws -> SourceStream
-  /// Opens the stream behind a position; nil when the stream cannot be resumed.
+  /// Opens the stream after a position; nil when the stream cannot be resumed.
   package let resume: (@concurrent @Sendable (FieldRequest, JSONValue) async throws -> SourceStream)?
 
   package init(
@@ -40,7 +40,7 @@ package class SourceEvents: @unchecked Sendable {
   /// Lets the source go.
   package func cancel() {}
 
-  /// The first `count` elements as a list, with the rest behind it unless the source ended before.
+  /// The first `count` elements as a list, followed by the rest unless the source ended before.
   func first(_ count: Int) async throws -> ResolvedValue {
     var items: [ResolvedValue] = []
     while items.count < count {

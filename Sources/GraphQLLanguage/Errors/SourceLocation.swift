@@ -24,7 +24,7 @@ public struct SourceLocation: Hashable, Sendable, CustomStringConvertible {
 
 /// Where a node of a document was written.
 ///
-/// It is no part of what a node says: any two compare equal, so that nodes compare by content. `source` has the place.
+/// It does not take part in equality: any two compare equal, so that nodes compare by content. `source` has the place.
 package struct Location: Hashable, Sendable {
   package var line: UInt32
   package var column: UInt32

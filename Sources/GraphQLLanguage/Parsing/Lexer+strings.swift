@@ -50,7 +50,7 @@ extension Lexer {
     return String(decoding: decoded, as: UTF8.self)
   }
 
-  /// The scalar an escape sequence means and the byte behind it.
+  /// The scalar an escape sequence means and the index after it.
   private func escape(at start: Int, extra: Int) throws(SyntaxError) -> (scalar: Unicode.Scalar, end: Int) {
     switch byte(start + 1) {
     case UInt8(ascii: "\""): return ("\"", start + 2)

@@ -15,7 +15,7 @@ struct Lexer {
     self.sourceName = sourceName
   }
 
-  /// The byte at `index`, or nil behind the end.
+  /// The byte at `index`, or nil past the end.
   @inline(__always)
   func byte(_ index: Int) -> UInt8? {
     index < bytes.count ? bytes[index] : nil

@@ -1,5 +1,5 @@
 extension Parser {
-  /// A type system definition whose keyword is the current token; nil when the token is no such keyword.
+  /// A type system definition whose keyword is the current token; nil when the token is another.
   mutating func typeSystemDefinition(
     description: StringValue?, location: Location
   ) throws(SyntaxError) -> Definition? {

@@ -52,7 +52,7 @@ package final class Schema: Sendable {
   /// Resolves a type system document.
   ///
   /// Operations and fragments in the document are ignored.
-  /// - Throws: every way in which the document is no valid type system, by the rules for definitions first and, if
+  /// - Throws: every way in which the document is not a valid type system, by the rules for definitions first and, if
   ///   those hold, by the type system's own.
   package static func build(
     from document: Document, options: SchemaOptions = SchemaOptions()
@@ -60,7 +60,7 @@ package final class Schema: Sendable {
     try SchemaBuilder.build(document, options: options)
   }
 
-  /// Resolves a type system text. A text that is no document throws its syntax error as the only error.
+  /// Resolves a type system text. A text that is not a document throws its syntax error as the only error.
   package static func build(
     _ source: String, name: String? = nil, limits: ParserLimits = .schema, options: SchemaOptions = SchemaOptions()
   ) throws(SchemaErrors) -> Schema {
@@ -151,7 +151,7 @@ package final class Schema: Sendable {
   }
 }
 
-/// Why a document is no valid type system. Never empty.
+/// Why a document is not a valid type system. Never empty.
 package struct SchemaErrors: Error, Sendable, CustomStringConvertible {
   package var errors: [GraphQLError]
 

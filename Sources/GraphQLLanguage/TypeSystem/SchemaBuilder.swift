@@ -64,7 +64,7 @@ struct SchemaBuilder {
         if isBuiltIn, name == "MetaFields" {
           metaFields = type.fields
         } else if isBuiltIn, type.kind == .scalar, !used.contains(name) {
-          // A built-in scalar that nothing refers to is no part of the schema (section 3.5).
+          // A built-in scalar that nothing refers to does not belong to the schema (section 3.5).
         } else if !isBuiltIn, BuiltIn.scalars.contains(name) {
           // Some tools write the built-in scalars out; the definition adds nothing.
         } else if numbers[name] == nil {

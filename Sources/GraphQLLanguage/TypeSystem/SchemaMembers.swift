@@ -6,7 +6,7 @@ package final class SchemaField: Sendable {
   package let description: String?
   package let arguments: [SchemaInput]
   package let type: WrappedType
-  /// Why the field should not be used any more; nil when it may be.
+  /// Why the field is deprecated; nil when it is not.
   package let deprecationReason: String?
   package let appliedDirectives: [Directive]
   /// The definition as written; nil for fields that every schema has.
@@ -38,7 +38,7 @@ package final class SchemaInput: Sendable {
   package let description: String?
   package let type: WrappedType
   package let defaultValue: Value?
-  /// Why the input should not be used any more; nil when it may be.
+  /// Why the input is deprecated; nil when it is not.
   package let deprecationReason: String?
   package let appliedDirectives: [Directive]
   /// The definition as written; nil for inputs that every schema has.

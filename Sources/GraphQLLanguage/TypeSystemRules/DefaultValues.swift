@@ -60,7 +60,7 @@ enum ConstantValue {
     var pathText: String { path.isEmpty ? "" : " at \(path)" }
   }
 
-  /// Every way in which `value` is no value of `type`.
+  /// Every way in which `value` is not a value of `type`.
   static func problems(_ value: Value, _ type: WrappedType, _ schema: Schema) -> [Problem] {
     let wrapper = Document(definitions: [])
     let validation = Validation(document: wrapper, schema: schema, limits: ValidationLimits())

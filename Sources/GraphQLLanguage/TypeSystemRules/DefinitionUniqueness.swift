@@ -60,7 +60,7 @@ enum DefinitionUniqueness {
     }
   }
 
-  /// Members are unique over a type and all its extensions, so they are told apart by their whole name.
+  /// Members are unique over a type and all its extensions, so they are distinguished by their whole name.
   private static func checkMembers(
     _ type: TypeDefinition, _ fields: inout [String: Name], _ values: inout [String: Name],
     _ report: inout TypeSystemReport

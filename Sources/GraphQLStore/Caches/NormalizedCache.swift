@@ -21,7 +21,8 @@ public protocol NormalizedCache: AnyObject {
   func evict(toRecords: Int, bytes: Int, expiry: Duration?, isSpared: (CacheKey) -> Bool) throws -> [CacheKey]
   /// Removes everything.
   func removeAll() throws
-  /// Whether the records are there in the next run of the program. Then the store also keeps what it learned about types.
+  /// Whether the records are there in the next run of the program. Then the store also keeps what it learned about
+  /// types.
   var outlivesProcess: Bool { get }
 }
 

@@ -3,8 +3,9 @@ internal import MartletJSON
 
 /// An operation or fragment with its variables: what to look for in data and records, found out as it is needed.
 ///
-/// `@unchecked Sendable` holds because what changes in it, the selections found out so far, is touched only by the store
-/// that made it, inside that store's lock: a `PreparedOperation` carries its store along, and nothing else leaves it.
+/// `@unchecked Sendable` holds because what changes in it, the selections found out so far, is touched only by the
+/// store that made it, inside that store's lock: a `PreparedOperation` carries its store along, and nothing else leaves
+/// it.
 final class BoundOperation: @unchecked Sendable {
   /// Where the fields of an operation's root are kept.
   enum Root: Sendable {
@@ -107,7 +108,7 @@ final class TypedSelection {
   let storageOrder: [Int]
   /// Positions of the key fields; nil when the type has none or the document does not ask for all.
   let keyFields: [Int]?
-  /// What was known when fragments on types that nobody knows were taken to apply; nil when all were known.
+  /// What was known when fragments on unknown types were taken to apply; nil when all types were known.
   let guessedAt: Int?
 
   init(typename: String?, fields: [BoundField], keyFields: [Int]?, guessedAt: Int?) {

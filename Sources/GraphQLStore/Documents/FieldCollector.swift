@@ -2,7 +2,7 @@ internal import MartletGraphQLLanguage
 internal import MartletJSON
 
 /// Finds the fields selected on an object of one type: CollectFields of the specification (section 6.3.2), with
-/// fragments on types that nobody knows judged by the data.
+/// fragments on unknown types judged by the data.
 struct FieldCollector {
   private struct Group {
     let field: Field
@@ -33,7 +33,7 @@ struct FieldCollector {
     return collector.bound(context)
   }
 
-  /// A fragment on a type that nobody knows.
+  /// A fragment on an unknown type.
   private struct Uncertain {
     let condition: String
     let set: SelectionSet
@@ -92,9 +92,9 @@ struct FieldCollector {
     return names
   }
 
-  /// Whether a fragment on a type that nobody knows applies. A field that it asks for and that is not there says no; one
+  /// Whether a fragment on an unknown type applies. A field that it selects and that is not there says no; one
   /// that only it asks for and that is there says yes. Otherwise it is taken to apply: when writing, its fields are
-  /// there; when reading, what is missing is asked for, and the answer may tell.
+  /// there; when reading, what is missing is fetched, and the answer may decide.
   private mutating func judge(_ fragment: Uncertain, _ others: Set<String>, _ context: BindingContext) -> Bool {
     guard let data else {
       isGuessed = true

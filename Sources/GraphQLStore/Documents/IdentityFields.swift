@@ -57,8 +57,8 @@ struct IdentityFields {
     return result
   }
 
-  /// Looks through a set for the names it uses, and for fragments on types that have key fields where the place they are
-  /// spread at has none: a member of a union.
+  /// Looks through a set for the names it uses, and for fragments on types that have key fields where the place they
+  /// are spread at has none: a member of a union.
   private mutating func survey(_ set: SelectionSet, on type: NamedType?, having more: Set<String> = []) {
     let known = more.union(keys(of: type))
     for selection in set.selections {

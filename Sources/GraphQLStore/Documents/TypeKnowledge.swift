@@ -5,8 +5,9 @@ internal import MartletJSON
 ///
 /// Without either of the first two, a fragment on a type that is not the object's own is judged by the data: when a
 /// server sends fields that only the fragment asks for, the object belongs to the type, and does not when they lack.
-/// That is remembered for each pair of types. A name that was seen as an object's own type has no other objects. While a
-/// pair is not known, reading asks for the fragment's fields: the answer may show more than the server's would, not less.
+/// That is remembered for each pair of types. A name that was seen as an object's own type has no other objects. While
+/// a pair is not known, reading asks for the fragment's fields: the answer may show more than the server's would, not
+/// less.
 struct TypeKnowledge {
   private let schema: Schema?
   /// Types that the schema refers to and does not define.
@@ -26,7 +27,7 @@ struct TypeKnowledge {
     for names in possibleTypes.values { objects.formUnion(names) }
   }
 
-  /// Whether objects of type `object` belong to `condition`; nil when nobody knows yet.
+  /// Whether objects of type `object` belong to `condition`; nil while that is unknown.
   func belongs(_ object: String?, to condition: String) -> Bool? {
     guard let object else { return nil }
     if ByteText.isSame(object, condition) { return true }
@@ -51,8 +52,8 @@ struct TypeKnowledge {
     version += 1
   }
 
-  /// What was learned, as a record for caches that outlive the process: a pair of types and whether the first belongs to
-  /// the second; a type alone for an object's own.
+  /// What was learned, as a record for caches that outlive the process: a pair of types and whether the first belongs
+  /// to the second; a type alone for an object's own.
   var record: CacheRecord {
     var record = CacheRecord()
     for (pair, belongs) in learned { record[CacheField(pair)] = .leaf(.bool(belongs)) }

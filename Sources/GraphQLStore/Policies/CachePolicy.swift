@@ -13,7 +13,7 @@
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   /// The store's data if they are complete, else the network's.
   case cacheFirst
-  /// The network's data; the store's when the request fails. A response that carries GraphQL errors is no failure.
+  /// The network's data; the store's when the request fails. A response that carries GraphQL errors is not a failure.
   case networkFirst
   /// The store's data only. Nothing at all when they are not complete.
   case cacheOnly

@@ -3,7 +3,7 @@ struct Overlay {
   enum Patch {
     /// Sets these fields.
     case merged(CacheRecord)
-    /// There is no record but these fields.
+    /// The record has these fields alone.
     case replaced(CacheRecord?)
   }
   private(set) var patches: [CacheKey: Patch] = [:]

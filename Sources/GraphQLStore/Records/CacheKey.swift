@@ -41,7 +41,7 @@ public struct CacheField: Sendable, Hashable, CustomStringConvertible {
   }
   private let storage: Storage
 
-  /// The field with this name and, behind it in parentheses, arguments.
+  /// The field with this name, followed by its arguments in parentheses.
   public init(_ text: String) {
     storage = Storage(text)
   }

@@ -1,9 +1,10 @@
-/// Whether the cache behind a store can be used.
+/// Whether a store's cache can be used.
 ///
 /// After a failure it is off: nothing is read from it, since what it holds may be older than what the application was
 /// shown. A write that succeeds turns it on again, and removes the records whose changes it missed.
 struct CacheHealth {
-  /// Records remembered while the cache is off; when more have changed, all are removed. 10,000 keys are about a megabyte.
+  /// Records remembered while the cache is off; when more have changed, all are removed. 10,000 keys are about a
+  /// megabyte.
   static let mostMissed = 10_000
 
   /// Why the cache is off.

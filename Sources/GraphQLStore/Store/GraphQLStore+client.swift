@@ -20,8 +20,8 @@ extension GraphQLStore {
     StoreWatch(results: results(for: operation, policy: policy, allowingPartial: allowingPartial, fetch: fetch))
   }
 
-  /// Writes what a server sent: the result of a query or mutation, or one event of a subscription. Watchers hear of it.
-  /// With `ending`, an optimistic update is taken back in the same step.
+  /// Writes what a server sent: the result of a query or mutation, or one event of a subscription. Watchers are
+  /// notified. With `ending`, an optimistic update is taken back in the same step.
   package func publish(
     _ payload: StorePayload, of operation: StoreOperation, ending update: OptimisticUpdate? = nil
   ) throws(GraphQLStoreError) {

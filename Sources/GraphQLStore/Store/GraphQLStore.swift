@@ -16,7 +16,7 @@ public final class GraphQLStore: Sendable {
   public let configuration: GraphQLStoreConfiguration
   private let core: Lock<StoreCore>
 
-  /// What can be asked and told while somebody is inside.
+  /// What can be read and notified while the lock is held.
   private struct Gate {
     /// The thread that is inside; a call of the store from there is refused, since it would wait for itself.
     var inside: ThreadMark?
@@ -108,7 +108,7 @@ public final class GraphQLStore: Sendable {
 
   // MARK: Transactions
 
-  /// Runs `body` with a look at the store that nobody changes meanwhile.
+  /// Runs `body` with a view of the store that does not change meanwhile.
   /// - Throws: what `body` throws; `insideTransaction` from inside another.
   public func withinReadTransaction<Answer: Sendable>(
     _ body: (ReadTransaction) throws -> Answer
@@ -135,8 +135,8 @@ public final class GraphQLStore: Sendable {
     }
   }
 
-  /// Shows an expected change until it is rolled back or the server's answer takes its place. `body` runs again whenever
-  /// something that it read changes; it must not do anything else.
+  /// Shows an expected change until it is rolled back or the server's answer takes its place. `body` runs again
+  /// whenever something that it read changes; it must not do anything else.
   ///
   /// ```swift
   /// let update = try store.updateOptimistically { try $0.setFields(["gate": "B12"], of: CacheKey("Flight:OS 87")) }
@@ -165,13 +165,13 @@ public final class GraphQLStore: Sendable {
     try exclusively { try $0.collectGarbage(keeping: kept) }
   }
 
-  /// Removes a record; a field of a root type is one, such as `QUERY_ROOT.hero`. Watchers that show it are told,
+  /// Removes a record; a field of a root type is one, such as `QUERY_ROOT.hero`. Watchers that show it are notified,
   /// and ask the server again unless they are `cacheOnly`. Lists keep their reference to the record.
   public func evict(_ key: CacheKey) throws(GraphQLStoreError) {
     try exclusively { try $0.commit([.remove(key)]) }
   }
 
-  /// Removes everything, optimistic updates as well. Watchers are told.
+  /// Removes everything, optimistic updates as well. Watchers are notified.
   public func clear() throws(GraphQLStoreError) {
     try exclusively { try $0.clear() }
   }

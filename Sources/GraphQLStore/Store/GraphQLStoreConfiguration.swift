@@ -11,13 +11,13 @@ internal import MartletRuntime
 public struct GraphQLStoreConfiguration: Sendable {
   /// The fields that identify an object of a type, for types where it is not `defaultKeyFields`. An empty list says
   /// that objects of the type have no identity: they are kept inside the object that holds them. What is said of an
-  /// interface or union counts for its objects, as far as `schema` or `possibleTypes` tells which they are.
+  /// interface or union counts for its objects, as far as `schema` or `possibleTypes` names them.
   public var keyFields: [String: [String]] = [:]
   /// The fields that identify an object of any other type. An object that lacks one of them has no identity.
   public var defaultKeyFields = ["id"]
-  /// The schema in the type system language, or as much of it as is known: what it mentions need not be there, nor a query
-  /// type. With it fragments on interfaces and unions
-  /// need no guessing, and requests can be given the key fields they lack.
+  /// The schema in the type system language, or as much of it as is known: what it mentions need not be there, nor a
+  /// query type. With it fragments on interfaces and unions need no guessing, and requests can be given the key fields
+  /// they lack.
   public var schema: String?
   /// Object types of interfaces and unions, for when there is no schema.
   public var possibleTypes: [String: Set<String>] = [:]
@@ -66,6 +66,6 @@ public struct GraphQLStoreLimits: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
-  /// Steps of a response path at `depth`: a name, and mostly an index behind it.
+  /// Steps of a response path at `depth`: a name, mostly followed by an index.
   var pathLength: Int { max(1, min(depth, 1_000_000)) * 2 }
 }

@@ -19,11 +19,11 @@ public struct GraphQLStoreError: Error, Sendable, CustomStringConvertible {
     public static let tooDeep = Code(.tooDeep)
     /// The store was called from inside one of its own transactions; use the transaction's methods there.
     public static let insideTransaction = Code(.insideTransaction)
-    /// The cache behind the store failed; `underlying` is its error.
+    /// The store's cache failed; `underlying` is its error.
     public static let backend = Code(.backend)
-    /// A file cannot be opened, is no database, or is someone else's.
+    /// A file cannot be opened, is not a database, or belongs to another program.
     public static let invalidFile = Code(.invalidFile)
-    /// The configured schema is no valid type system; every call that needs it says so.
+    /// The configured schema is not a valid type system; every call that needs it throws this.
     public static let invalidSchema = Code(.invalidSchema)
     /// A transaction read something that is not complete in the store; the message names the first missing field.
     public static let missingData = Code(.missingData)

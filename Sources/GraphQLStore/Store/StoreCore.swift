@@ -19,7 +19,7 @@ final class StoreCore: @unchecked Sendable {
   private var nextExpiry: Duration = .zero
   /// More than this has to be kept before eviction is tried again.
   private var patience = CacheUsage(records: 0, bytes: 0)
-  /// Who must be woken once the lock is open.
+  /// The waiters to wake once the lock is released.
   private var waking: [CheckedContinuation<Void, Never>] = []
 
   init(cache: sending any NormalizedCache, configuration: GraphQLStoreConfiguration) {
@@ -99,8 +99,8 @@ final class StoreCore: @unchecked Sendable {
   /// Writes what a server sent, and lets go of an optimistic update in the same step. A result of the server is never
   /// lost because it cannot be kept, so this does not throw.
   /// - Parameter asked: the generation in which the data were asked for; of another they are not written.
-  /// - Returns: why it was not written: once for a cache that fails until it works again, and each time for data that do
-  ///   not fit the document.
+  /// - Returns: why it was not written: once for a cache that fails until it works again, and each time for data that
+  ///   do not fit the document.
   func keep(
     _ payload: StorePayload, of operation: BoundOperation, ending layer: Int? = nil, since asked: Int? = nil
   ) -> GraphQLStoreError? {
@@ -150,7 +150,7 @@ final class StoreCore: @unchecked Sendable {
     }
   }
 
-  /// Applies changes to the cache and tells everyone whom they concern.
+  /// Applies changes to the cache and notifies the watchers they concern.
   func commit(_ changes: [CacheChange], ending layer: Int? = nil) throws {
     let now = configuration.clock()
     var changes = changes
@@ -240,7 +240,7 @@ final class StoreCore: @unchecked Sendable {
     }
   }
 
-  /// Empties cache and optimistic updates. Watchers hear of it.
+  /// Empties cache and optimistic updates. Watchers are notified.
   func clear() throws {
     let keys = try cache.keys()
     try cache.removeAll()

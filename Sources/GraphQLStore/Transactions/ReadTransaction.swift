@@ -1,7 +1,7 @@
 internal import MartletCore
 public import MartletJSON
 
-/// A look at a store that nobody changes meanwhile. Good inside the closure it is handed to, and nowhere else.
+/// A view of a store that does not change meanwhile. Valid only inside the closure it is passed to.
 public class ReadTransaction {
   let core: StoreCore
   let layers: Int?

@@ -2,8 +2,8 @@ public import MartletJSON
 
 /// Changes of a store that happen together or, when the closure throws, not at all.
 public final class ReadWriteTransaction: ReadTransaction {
-  /// Writes the data of an operation, as if a server had sent them. Objects need `__typename` and their key fields to be
-  /// recognised.
+  /// Writes the data of an operation, as if a server had sent them. Objects need `__typename` and their key fields to
+  /// be recognised.
   public func write(
     _ data: JSONValue, for document: String, variables: JSONObject = JSONObject(), operationName: String? = nil
   ) throws {
@@ -37,9 +37,9 @@ public final class ReadWriteTransaction: ReadTransaction {
   ///   data["departures"] = .array((data["departures"]?.array ?? []) + [new])
   /// }
   /// ```
-  /// - Throws: `missingData` when the store does not have all of it, or when what `change` made of it lacks something, such
-  ///   as the `__typename` of an object that was appended to an empty list; it names the first missing field, and nothing
-  ///   is written. What `change` throws.
+  /// - Throws: `missingData` when the store does not have all of it, or when what `change` made of it lacks something,
+  ///   such as the `__typename` of an object that was appended to an empty list; it names the first missing field, and
+  ///   nothing is written. What `change` throws.
   public func update(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     _ change: (inout JSONObject) throws -> Void

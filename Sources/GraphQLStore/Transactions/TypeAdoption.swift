@@ -6,8 +6,8 @@ struct TypeAdoption {
   let defaultKeys: [String]
   let keys: [String: [String]]
 
-  /// What stood at a place: as the store has it, and as the Swift type wrote it before the change. What it did not write
-  /// then it either does not have or wrote as nil.
+  /// What stood at a place: as the store has it, and as the Swift type wrote it before the change. What it did not
+  /// write then it either does not have or wrote as nil.
   struct Old {
     var stored: JSONValue
     var shown: JSONValue
@@ -54,7 +54,8 @@ struct TypeAdoption {
     return before
   }
 
-  /// - Parameter isAlone: whether there is one place for one object, so that it is the same one where nothing else is said.
+  /// - Parameter isAlone: whether there is one place for one object, so that it is the same one where nothing else is
+  ///   said.
   private func adopt(_ new: JSONValue, at index: Int, _ before: Before, isAlone: Bool = false) -> JSONValue {
     guard let object = new.object else { return new }
     var place = place(of: object, at: index, before)
@@ -83,8 +84,8 @@ struct TypeAdoption {
     return .object(result)
   }
 
-  /// Swift leaves nil out where a server says null. A member that was written before and is not now has become nil; a new
-  /// object's is nil where the others' were written, or were all null.
+  /// Swift leaves nil out where a server says null. A member that was written before and is not now has become nil; a
+  /// new object's is nil where the others' were written, or were all null.
   private func addNulls(
     to result: inout JSONObject, _ siblings: [(stored: JSONObject, shown: JSONObject)], isNew: Bool
   ) {

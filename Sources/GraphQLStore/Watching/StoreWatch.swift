@@ -1,8 +1,8 @@
 /// The results of an operation under a policy, and then every change of it in the store, until the consumer stops.
 ///
 /// A result is read when the consumer asks for the next one: changes in between are one, and a change that leaves the
-/// result as it was is none. Each iterator is a watcher of its own, which the store forgets when the iterator is gone or
-/// its task is cancelled.
+/// result as it was is none. Each iterator is a watcher of its own, which the store forgets when the iterator is gone
+/// or its task is cancelled.
 package struct StoreWatch: AsyncSequence, Sendable {
   package typealias Element = StoreResult
   package typealias Failure = any Error

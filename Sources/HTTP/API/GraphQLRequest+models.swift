@@ -28,7 +28,7 @@ extension GraphQLRequest {
     }
   }
 
-  /// The first page of records that fulfil a condition, or the page behind a token.
+  /// The first page of records that fulfil a condition, or the page of a token.
   public static func list<M: Model>(
     _ type: M.Type, where predicate: QueryPredicate? = nil, limit: Int? = nil, nextToken: String? = nil
   ) -> GraphQLRequest<ModelPage<M>> where R == ModelPage<M> {
@@ -45,7 +45,8 @@ extension GraphQLRequest {
 
 extension GraphQLRequest where R: Model {
   /// Writes a new record. Fields without a value are left to the server. Other models that this one holds (`.model`,
-  /// `.key(of:)`, `.page(of:)` in `nested`) are not written: what relates two records is the field with the other's key.
+  /// `.key(of:)`, `.page(of:)` in `nested`) are not written: what relates two records is the field with the other's
+  /// key.
   public static func create(_ model: R) -> GraphQLRequest<R> {
     let operation = ModelOperation(R.self)
     return GraphQLRequest(operation.mutation("create", hasCondition: false), field: operation.field("create")) {

@@ -14,7 +14,7 @@ public struct GraphQLRequest<R: Decodable & Sendable>: Sendable {
   public var variables: JSONObject
   /// Members of the data that lead to the value, with dots between them; nil for the data itself.
   public var decodePath: String?
-  /// Why the request cannot be made; told where it is used, so that factories are plain calls.
+  /// Why the request cannot be made; thrown where it is used, so that factories are plain calls.
   var problem: GraphQLClientError?
 
   /// A request with a document of the caller's own.
@@ -39,7 +39,7 @@ public struct GraphQLRequest<R: Decodable & Sendable>: Sendable {
   }
 }
 
-/// Which changes of a model a subscription tells.
+/// Which changes of a model a subscription delivers.
 public enum GraphQLSubscriptionType: String, Sendable, Hashable, CaseIterable {
   /// New records.
   case onCreate

@@ -4,7 +4,7 @@ public import MartletCore
 public enum GraphQLSubscriptionEvent<R: Sendable>: Sendable {
   /// News of the connection.
   case connection(SubscriptionConnectionState)
-  /// A value, or why one did not come whole. The subscription goes on after a failure.
+  /// A value, or why one did not come whole. The subscription continues after a failure.
   case data(Result<R, GraphQLResponseError<R>>)
 }
 
@@ -16,7 +16,7 @@ public enum GraphQLSubscriptionEvent<R: Sendable>: Sendable {
 public enum SubscriptionConnectionState: Sendable, Hashable {
   /// The subscription was asked for.
   case connecting
-  /// The server has it: told by the server, or, by servers that do not tell, sent.
+  /// The server has it: confirmed by the server, or, with servers that do not confirm, sent.
   case connected
   /// The connection was lost, or an attempt to have one failed, and it is tried again: why, and how many attempts
   /// have failed in a row. Also for a client that is paused, with 0 attempts.

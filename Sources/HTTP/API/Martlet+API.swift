@@ -13,10 +13,10 @@ extension Martlet {
   ///       }
   ///     }
   public enum API {
-    /// Starts a subscription. Work begins at the call; whoever holds the sequence keeps it running.
+    /// Starts a subscription. Work begins at the call; holding the sequence keeps it running.
     ///
-    /// A lost connection does not end it: it says `interrupted`, then `connected`, and between them a gap when events are
-    /// missing. Without a client, or with a request that cannot be written, it ends at once with that error.
+    /// A lost connection does not end it: it says `interrupted`, then `connected`, and between them a gap when events
+    /// are missing. Without a client, or with a request that cannot be written, it ends at once with that error.
     public static func subscribe<R: Decodable & Sendable>(
       request: GraphQLRequest<R>
     ) -> MartletAsyncThrowingSequence<GraphQLSubscriptionEvent<R>> {

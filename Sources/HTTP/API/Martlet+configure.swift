@@ -42,7 +42,7 @@ extension Martlet {
     }
   }
 
-  /// Who is asked for the client. Each task sees its own when one was set around it.
+  /// The source of the client. Each task sees its own when one was set around it.
   @TaskLocal package static var holder = ClientHolder()
 
   /// The client that `Martlet.API` uses here.
@@ -57,8 +57,8 @@ extension Martlet {
     try holder.fill { () throws(ConfigurationError) in client }
   }
 
-  /// Runs `body` with another client for `Martlet.API`, which also the tasks that `body` starts as its children see. For
-  /// tests, and for programs that talk to several servers.
+  /// Runs `body` with another client for `Martlet.API`, which also the tasks that `body` starts as its children see.
+  /// For tests, and for programs that talk to several servers.
   public static func withClient<Answer>(
     _ client: GraphQLClient, _ body: () async throws -> Answer
   ) async rethrows -> Answer {

@@ -4,7 +4,7 @@ internal import MartletVocabulary
 
 /// The documents and inputs of one model's requests. Names follow AppSync's generator, as this package's server does.
 struct ModelOperation<M: Model> {
-  /// Why a value is no input.
+  /// Why a value is not an input.
   struct Problem: Error, CustomStringConvertible {
     var description: String
     init(_ description: String) { self.description = description }

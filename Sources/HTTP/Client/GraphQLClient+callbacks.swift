@@ -12,7 +12,7 @@ extension GraphQLClient {
   public typealias QueueHandler<Data: Sendable> = @Sendable (Result<GraphQLResponse<Data>, any Error>) -> Void
 
   /// Runs a query; the handler is called for each of its one or two results.
-  /// - Returns: what cancels it. Nobody needs to keep it.
+  /// - Returns: what cancels it. It need not be kept.
   @discardableResult
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
@@ -21,7 +21,7 @@ extension GraphQLClient {
   }
 
   /// Runs a query; the handler is called on `callbackQueue`, in the queue's order.
-  /// - Returns: what cancels it. Nobody needs to keep it.
+  /// - Returns: what cancels it. It need not be kept.
   @discardableResult
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
@@ -31,7 +31,7 @@ extension GraphQLClient {
   }
 
   /// Runs a mutation.
-  /// - Returns: what cancels waiting for it. Nobody needs to keep it; the mutation runs without.
+  /// - Returns: what cancels waiting for it. It need not be kept; the mutation runs without.
   @discardableResult
   public func perform<Mutation: GraphQLMutation>(
     mutation: Mutation, resultHandler: @escaping ResultHandler<Mutation.Data>
@@ -40,7 +40,7 @@ extension GraphQLClient {
   }
 
   /// Runs a mutation; the handler is called on `callbackQueue`.
-  /// - Returns: what cancels waiting for it. Nobody needs to keep it; the mutation runs without.
+  /// - Returns: what cancels waiting for it. It need not be kept; the mutation runs without.
   @discardableResult
   public func perform<Mutation: GraphQLMutation>(
     mutation: Mutation, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Mutation.Data>
@@ -52,7 +52,7 @@ extension GraphQLClient {
   ///
   ///     subscription = client.subscribe(subscription: ReviewAddedSubscription()) { [weak self] result in … }
   ///
-  /// - Returns: what cancels it, from any thread. It is cancelled when nobody keeps this.
+  /// - Returns: what cancels it, from any thread. Releasing it cancels, too.
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, resultHandler: @escaping ResultHandler<Subscription.Data>
   ) -> OperationHandle {
@@ -60,7 +60,7 @@ extension GraphQLClient {
   }
 
   /// Starts a subscription; the handler is called on `callbackQueue`, in the queue's order.
-  /// - Returns: what cancels it, from any thread. It is cancelled when nobody keeps this.
+  /// - Returns: what cancels it, from any thread. Releasing it cancels, too.
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Subscription.Data>
   ) -> OperationHandle {
@@ -68,7 +68,7 @@ extension GraphQLClient {
   }
 
   /// Runs a query and follows the store; the handler is called for each result that differs from the one before.
-  /// - Returns: what cancels it. It is cancelled when nobody keeps this.
+  /// - Returns: what cancels it. Releasing it cancels, too.
   public func watch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
   ) -> OperationHandle {
@@ -76,7 +76,7 @@ extension GraphQLClient {
   }
 
   /// Runs a query and follows the store; the handler is called on `callbackQueue`, in the queue's order.
-  /// - Returns: what cancels it. It is cancelled when nobody keeps this.
+  /// - Returns: what cancels it. Releasing it cancels, too.
   public func watch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
     resultHandler: @escaping QueueHandler<Query.Data>

@@ -27,9 +27,8 @@ extension GraphQLClient {
   ///
   /// - Parameters:
   ///   - mutation: what is done, with its variables.
-  ///   - appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies once all
-  ///     the same.
-  ///   - writesStore: whether the answer is written to the store.
+  /// - appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies once all
+  ///   the same. - writesStore: whether the answer is written to the store.
   /// - Throws: `GraphQLClientError`; `outcomeUnknown` when the answer was lost and it may not be repeated.
   @discardableResult
   public func perform<Mutation: GraphQLMutation>(
@@ -49,8 +48,8 @@ extension GraphQLClient {
   /// - Parameters:
   ///   - mutation: what is done, with its variables.
   ///   - appliesOnce: as with `perform`.
-  ///   - expected: writes what is expected. Watchers see it; the answer takes its place in one step, and it is taken back
-  ///     when there is none. It runs again when something that it read changes; it must not do anything else.
+  /// - expected: writes what is expected. Watchers see it; the answer takes its place in one step, and it is taken back
+  ///   when there is none. It runs again when something that it read changes; it must not do anything else.
   /// - Throws: as `perform`, and what `expected` throws, before anything is sent.
   @discardableResult
   public func performOptimistically<Mutation: GraphQLMutation>(
@@ -88,7 +87,7 @@ extension GraphQLClient {
   ///
   /// - Parameters:
   ///   - subscription: what is followed, with its variables.
-  ///   - cursor: the place of an earlier event; a server that gives cursors begins behind it.
+  ///   - cursor: the cursor of an earlier event; a server that gives cursors resumes after it.
   ///   - writesStore: whether events are written to the store, where watchers see them.
   /// - Throws: `invalidRequest` for variables that cannot be written.
   public func subscribe<Subscription: GraphQLSubscription>(
@@ -108,9 +107,9 @@ extension GraphQLClient {
     }
   }
 
-  /// Runs a query under a policy, and then follows the store: a result for every change of what the query reads, whoever
-  /// wrote it. Changes that leave the result as it was are none; several between two results are one. It ends with its
-  /// consumer.
+  /// Runs a query under a policy, and then follows the store: a result for every change of what the query reads,
+  /// whoever wrote it. Changes that leave the result as it was are none; several between two results are one. It ends
+  /// with its consumer.
   ///
   ///     for try await hero in try client.watch(query: HeroQuery()) { … }
   ///
@@ -128,9 +127,9 @@ extension GraphQLClient {
         request.stored, policy: cachePolicy, allowingPartial: allowingPartial, fetch: fetching(request)))
   }
 
-  /// Empties the client's store, optimistic updates as well: for signing out. Watchers are told, and ask the server
+  /// Empties the client's store, optimistic updates as well: for signing out. Watchers are notified, and ask the server
   /// again unless they are `cacheOnly`.
-  /// - Throws: `GraphQLStoreError` when the cache behind the store fails.
+  /// - Throws: `GraphQLStoreError` when the store's cache fails.
   public func clearCache() throws {
     try store.clear()
   }

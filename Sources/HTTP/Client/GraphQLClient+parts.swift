@@ -13,9 +13,9 @@ extension GraphQLClient {
   ///       show(profile.data, isWhole: !profile.hasNext)
   ///     }
   ///
-  /// Each result replaces the one before. A consumer that is slow sees fewer of them, and the last one always; a partial
-  /// result that `Query.Data` cannot hold, because something that is not optional is missing, is left out. The store is
-  /// written once, when the answer is whole.
+  /// Each result replaces the one before. A consumer that is slow sees fewer of them, and the last one always; a
+  /// partial result that `Query.Data` cannot hold, because something that is not optional is missing, is left out. The
+  /// store is written once, when the answer is whole.
   /// - Throws: `invalidRequest` for variables that cannot be written. The sequence throws as `fetch`.
   public func fetchInParts<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default

@@ -16,8 +16,8 @@ public import MartletVocabulary
 ///     }
 ///
 /// Queries and mutations go by HTTP over connections that are kept, or by the socket if the configuration says so. With
-/// a `ws:` or `wss:` URL all subscriptions share one WebSocket, which is opened by the first and survives drops. With an
-/// `http:` or `https:` URL each subscription is one HTTP response in parts, which ends with its connection: it needs
+/// a `ws:` or `wss:` URL all subscriptions share one WebSocket, which is opened by the first and survives drops. With
+/// an `http:` or `https:` URL each subscription is one HTTP response in parts, which ends with its connection: it needs
 /// nothing but HTTP. Dropping the client closes everything.
 public final class GraphQLClient: Sendable {
   /// How operations reach the server.
@@ -40,9 +40,10 @@ public final class GraphQLClient: Sendable {
   ///     configuration.credentials = { _ in .bearer(token) }
   ///     let client = try GraphQLClient(url: url, configuration: configuration)
   ///
-  /// WebSockets are another library: programs that import `Martlet` have this initialiser for `ws:` and `wss:` URLs too.
-  /// - Throws: `invalidRequest` for other URLs, for a configuration that means a WebSocket, and for an authority file that
-  ///   cannot be read.
+  /// WebSockets are another library: programs that import `Martlet` have this initialiser for `ws:` and `wss:` URLs
+  /// too.
+  /// - Throws: `invalidRequest` for other URLs, for a configuration that means a WebSocket, and for an authority file
+  ///   that cannot be read.
   @_disfavoredOverload
   public convenience init(
     url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), store: GraphQLStore = GraphQLStore(),
@@ -63,22 +64,22 @@ public final class GraphQLClient: Sendable {
   ) throws(GraphQLClientError) {
     let http = HTTPTransport(url, configuration, environment)
     try http.check()
-    // No interceptors: nothing is done that nobody asked for.
+    // No interceptors by default.
     self.init(
       networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])),
       store: store)
   }
 
-  /// Starts a subscription and answers its stream at once. See `SubscriptionStream` for its life.
+  /// Starts a subscription and returns its stream at once. See `SubscriptionStream` for its states.
   ///
   ///     let late = client.subscribe(
   ///       "subscription Late($airport: String!) { onUpdateFlight(filter: { airport: { eq: $airport } }) { line } }",
   ///       variables: ["airport": "VIE"])
   ///     try await late.ready()
   ///
-  /// `buffer` bounds what waits for a slow consumer; nil takes the configuration's. With `resumingFrom`, the place of an
-  /// earlier event, a server that gives cursors begins behind that place. With servers that
-  /// take a place as a variable, `resubscribing` answers the variables it is sent again with after a lost connection:
+  /// `buffer` bounds what waits for a slow consumer; nil takes the configuration's. With `resumingFrom`, the place of
+  /// an earlier event, a server that gives cursors resumes after it. With servers that take a place as a variable,
+  /// `resubscribing` answers the variables it is sent again with after a lost connection:
   ///
   ///     let feed = client.subscribe(
   ///       document, variables: ["after": 0], resubscribing: { ["after": .int(place.load(ordering: .relaxed))] })
@@ -126,9 +127,9 @@ public final class GraphQLClient: Sendable {
   ///
   ///     try await client.mutate(document, variables: ["minutes": 5], appliesOnce: true)
   ///
-  /// With `appliesOnce` the mutation carries a number by which servers of this package recognise a repeat. If its answer
-  /// is lost, it is sent again until the request's time is up, and applies once all the same. Such a document has exactly
-  /// one mutation field.
+  /// With `appliesOnce` the mutation carries a number by which servers of this package recognise a repeat. If its
+  /// answer is lost, it is sent again until the request's time is up, and applies once all the same. Such a document
+  /// has exactly one mutation field.
   /// - Throws: `GraphQLClientError`; `outcomeUnknown` when the answer was lost and the mutation may not be repeated.
   @discardableResult
   public func mutate<Data: Decodable & Sendable>(
@@ -161,13 +162,13 @@ public final class GraphQLClient: Sendable {
   private var connected: (any ConnectedNetworkTransport)? { networkTransport as? any ConnectedNetworkTransport }
 
   /// Closes the WebSocket and keeps the subscriptions, until `resume()`. Queries and mutations that are on their way by
-  /// the socket fail; those by HTTP go on.
+  /// the socket fail; those by HTTP continue.
   public func pause() { connected?.pause() }
 
   /// Opens the connection again after `pause()`.
   public func resume() { connected?.resume() }
 
-  /// Ends everything: subscriptions as cancelled, queries and mutations on their way with `shutDown`, as later operations.
-  /// Returns at once; what was running ends a moment later.
+  /// Ends everything: subscriptions as cancelled, queries and mutations on their way with `shutDown`, as later
+  /// operations. Returns at once; what was running ends a moment later.
   public func shutDown() { networkTransport.shutDown() }
 }

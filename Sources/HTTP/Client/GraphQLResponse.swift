@@ -18,7 +18,7 @@ public struct GraphQLResponse<Data: Sendable>: Sendable {
   public var endsTransaction = true
   /// Set when events are missing between the element before and the one after; data is nil then.
   public var gap: EventGap?
-  /// Who answered: the server, or the client's store.
+  /// The source of the data: the server, or the client's store.
   public var source = ResponseSource.server
   /// Response paths of what the store lacks of the data, at most `GraphQLStoreLimits.reportedMissingFields`; only where
   /// partial results were allowed.
@@ -33,7 +33,7 @@ public struct GraphQLResponse<Data: Sendable>: Sendable {
   public var hasNext = false
 }
 
-/// Who answered a query.
+/// The source of a query's data.
 public enum ResponseSource: Sendable, Hashable {
   /// The client's store.
   case cache
@@ -73,5 +73,5 @@ extension GraphQLResponse where Data: Decodable {
   }
 }
 
-/// The name of `GraphQLResponse` for those who know it by this one.
+/// Another name of `GraphQLResponse`.
 public typealias GraphQLResult<Data: Sendable> = GraphQLResponse<Data>

@@ -33,7 +33,7 @@ public final class OperationHandle: Cancellable, Sendable {
     if !outlivesHandle { cancel() }
   }
 
-  /// Ends the operation; the handler hears nothing more. A mutation that was sent may have been executed all the same.
+  /// Ends the operation; the handler is not called again. A mutation that was sent may have been executed all the same.
   public func cancel() {
     isOver()
     leaving()
@@ -49,7 +49,7 @@ final class CallbackDelivery<Data: Sendable>: Sendable {
     case mainActor(GraphQLClient.ResultHandler<Data>)
     case queue(DispatchQueue, GraphQLClient.QueueHandler<Data>)
   }
-  /// Nil once nothing is to be told any more.
+  /// Nil once nothing more is to be delivered.
   private let target: Lock<Target?>
 
   init(_ handler: @escaping GraphQLClient.ResultHandler<Data>) {
@@ -78,7 +78,7 @@ final class CallbackDelivery<Data: Sendable>: Sendable {
     case .queue(let queue, _)?:
       await withCheckedContinuation { continuation in
         queue.async { [self] in
-          // Cancelled while this waited in the queue: nothing is told any more.
+          // Cancelled while this waited in the queue: nothing more is delivered.
           if case .queue(_, let handler)? = now { handler(outcome) }
           continuation.resume()
         }

@@ -40,8 +40,8 @@ public struct CaughtUpSequence<Data: Sendable, Snapshot: Sendable>: AsyncSequenc
 }
 
 extension SubscriptionStream {
-  /// The subscription, with a query in the place of what is missing. The query runs when its turn comes, after the results
-  /// before the gap; the results after it wait meanwhile, within the buffer's bound.
+  /// The subscription, with a query in the place of what is missing. The query runs when its turn comes, after the
+  /// results before the gap; the results after it wait meanwhile, within the buffer's bound.
   ///
   ///     let flights = stream.catchingUp { _ in try await client.query(document, as: Board.self) }
   ///     for try await element in flights {

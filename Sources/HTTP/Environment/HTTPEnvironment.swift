@@ -40,8 +40,8 @@ package enum ProcessNetwork {
 extension ClientEnvironment {
   /// The environment of a client that speaks HTTP alone: its own or the process's, with what the configuration trusts,
   /// shows and passes through.
-  /// - Throws: when the system has no descriptors or threads left; `invalidRequest` for a file that cannot be read or a pin
-  ///   that is none.
+  /// - Throws: when the system has no descriptors or threads left; `invalidRequest` for a file that cannot be read or a
+  ///   pin that is none.
   package static func http(
     _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {

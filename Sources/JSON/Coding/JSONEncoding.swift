@@ -14,7 +14,8 @@ package struct JSONEncoding: Sendable {
   }
 }
 
-/// A place in a document that is being written. A reference, because nested containers write after they were handed out.
+/// A place in a document that is being written. A reference, because nested containers write after they were handed
+/// out.
 private final class EncodingNode: Encoder {
   enum Content {
     case nothing

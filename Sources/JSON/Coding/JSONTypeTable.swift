@@ -1,7 +1,7 @@
 /// How types that mean something else in JSON than their own `Codable` code says are read and written.
 ///
-/// Foundation's Date, Data, URL and Decimal are such types; this module does not know Foundation, so whoever does
-/// registers them here.
+/// Foundation's Date, Data, URL and Decimal are such types; this module does not import Foundation, so the module that
+/// does registers them here.
 package struct JSONTypeTable: Sendable {
   struct Entry: Sendable {
     let decode: @Sendable (JSONValue) throws -> any Sendable

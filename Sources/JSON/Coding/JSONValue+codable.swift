@@ -1,5 +1,5 @@
 extension JSONValue: Decodable {
-  /// Reads whatever value is there. Integers stay integers where the decoder tells them apart.
+  /// Reads whatever value is there. Integers stay integers where the decoder distinguishes them.
   public init(from decoder: any Decoder) throws {
     if let members = try? decoder.container(keyedBy: JSONKey.self) {
       var object = JSONObject()

@@ -12,7 +12,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     case malformedNumber
     /// A number beyond what a double holds.
     case numberOutOfRange
-    /// A backslash with something behind it that is no escape.
+    /// A backslash that does not begin an escape sequence.
     case malformedEscape
     /// Half of a surrogate pair alone.
     case loneSurrogate

@@ -11,7 +11,7 @@ package struct JSONTape: Sendable {
     /// Range in the bytes: of a string without its quotes, of a container with its brackets.
     var start: UInt32
     var end: UInt32
-    /// Index behind the last token of this value.
+    /// Index after the last token of this value.
     var next: UInt32
     /// Children of an array, members of an object.
     var count: UInt32
@@ -69,7 +69,7 @@ package struct JSONTape: Sendable {
       return String(decoding: JSONText.unescaped(content), as: UTF8.self)
     }
 
-    /// The number as a value; nil when this is no number.
+    /// The number as a value; nil when this is not a number.
     package var number: JSONValue? {
       let token = token
       guard token.kind == .number else { return nil }

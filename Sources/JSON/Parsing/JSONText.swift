@@ -65,7 +65,7 @@ enum JSONText {
     return length
   }
 
-  /// Checks the escape at `at` and returns the place behind it.
+  /// Checks the escape at `at` and returns the index after it.
   private static func escape(_ bytes: [UInt8], at: Int) throws(JSONError) -> Int {
     guard at + 1 < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
     switch bytes[at + 1] {

@@ -1,6 +1,6 @@
 /// The members of a JSON object in their order. Names compare by their UTF-8 bytes.
 ///
-/// Look-up is a scan up to sixteen members and a hash table beyond: so few names are told apart by their lengths and
+/// Look-up is a scan up to sixteen members and a hash table beyond: so few names are distinguished by their lengths and
 /// first bytes sooner than one name is hashed, and small objects cost no table.
 public struct JSONObject: Sendable {
   /// A member's name and value.

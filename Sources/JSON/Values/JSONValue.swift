@@ -6,7 +6,7 @@
 /// ```
 ///
 /// Equality is by representation: `.int(1)` and `.double(1)` differ, and so do composed and decomposed forms of the
-/// same text, because other systems tell them apart.
+/// same text, because other systems distinguish them.
 public enum JSONValue: Sendable {
   /// `null`.
   case null

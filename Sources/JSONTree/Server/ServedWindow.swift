@@ -15,7 +15,7 @@ package struct ServedWindow: Sendable {
     package var isEmpty: Bool { left.isEmpty && entered.isEmpty && changed.isEmpty }
   }
 
-  /// A child that a write touched; without an order value it does not exist any more.
+  /// A child that a write touched; without an order value it no longer exists.
   package struct Change: Hashable, Sendable {
     package var key: TreeKey
     package var value: OrderValue?

@@ -55,7 +55,7 @@ struct ChangeAccumulator {
 
   mutating func added(_ key: TreeKey, _ node: TreeNode) {
     if let earlier = changes[key], earlier.kind == .removed {
-      // The same value again is no change at all.
+      // Writing the same value again changes nothing.
       changes[key] = earlier.old == node ? nil : ChildChange(kind: .changed, node: node, old: earlier.old)
     } else {
       changes[key] = ChildChange(kind: .added, node: node, old: .empty)

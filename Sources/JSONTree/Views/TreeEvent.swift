@@ -9,7 +9,7 @@ package struct ListenerID: Hashable, Comparable, Sendable {
   package static func < (left: ListenerID, right: ListenerID) -> Bool { left.number < right.number }
 }
 
-/// Something that one listener is to be told.
+/// Something to report to one listener.
 ///
 /// Within one operation a listener's events come in the order of the kinds here, and within a kind in the order of its
 /// window (removed children by their old position). Listeners of deeper nodes come before those above.

@@ -5,7 +5,7 @@ internal import MartletRuntime
 ///
 /// Level-triggered, for three reasons: a connection costs one `recv` per readiness and not a second one to see EAGAIN;
 /// what a turn leaves unread is reported again, so that one busy peer cannot starve the others; and pausing a reader
-/// is a change of interest, with no edge to lose. The waker alone is edge-triggered, so that nobody need read it empty.
+/// is a change of interest, with no edge to lose. The waker alone is edge-triggered, so that it need not be read empty.
 ///
 /// A port to kqueue implements these eleven members. Confined to the loop's thread, except the waker.
 struct Poller {

@@ -1,6 +1,6 @@
 internal import MartletRuntime
 
-/// Outgoing buffers that nobody uses now. A connection holds one only while it has bytes to send.
+/// Outgoing buffers that are not in use. A connection holds one only while it has bytes to send.
 struct BufferPool {
   private var buffers: [OutboundBuffer] = []
   private var bytes = 0

@@ -112,7 +112,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   package var watchCount: Int { slots.count }
 
   /// Ends the loop after its current turn: open connections are dropped, timers and later work never run. From any
-  /// thread; `waitUntilStopped` tells when it is done.
+  /// thread; `waitUntilStopped` returns when it is done.
   package func stop() {
     isStopping.store(true, ordering: .releasing)
     post(.work {})
@@ -158,8 +158,8 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
       line = ReadyLine()
     }
     takePosted()
-    // What is posted from here on waits for the next turn, behind this turn's sends: so slices of long work let
-    // sockets have their turn, and who waits for room looks when there may be some.
+    // What is posted from here on waits for the next turn, after this turn's sends: so slices of long work let
+    // sockets be served in between, and a writer that waits for room looks when there may be some.
     let due = min(limits.jobsPerTurn, local.count)
     for index in 0..<count {
       guard let event = poller.event(index), let handler = slots.handler(for: event.token) else { continue }
@@ -205,7 +205,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
 
   private func endTurn() {
     var index = 0
-    // Whoever writes while the turn ends is served in the same end: TLS hands its records to the socket below this way.
+    // What is written while the turn ends is sent in the same end: TLS hands its records to the socket below this way.
     while index < turnEnds.count {
       let end = turnEnds[index]
       index += 1

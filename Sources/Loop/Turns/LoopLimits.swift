@@ -11,7 +11,7 @@ package struct LoopLimits: Sendable {
   package var pendingBytes = 16 * 1024 * 1024
   /// Capacity a pooled outgoing buffer may have. One event for one subscriber is a few hundred bytes.
   package var pooledBufferBytes = 16_384
-  /// Capacity of all pooled buffers together: what a busy loop keeps to itself when everybody is idle.
+  /// Capacity of all pooled buffers together: what a loop that was busy keeps when all its connections are idle.
   package var poolBytes = 8 * 1024 * 1024
   /// How long a closing connection waits for the peer to take any of what is pending.
   package var flushTime = Duration.seconds(10)

@@ -9,8 +9,8 @@ enum LoopItem: Sendable {
 
 /// What other threads hand to a loop, and whether they must wake it: at most once per sleep.
 ///
-/// The loop marks itself asleep under the lock and only when nothing waits, so that whoever adds the first item
-/// afterwards sees the mark, and everybody else saves the system call. A busy loop is never woken: it looks before it
+/// The loop marks itself asleep under the lock and only when nothing waits, so that the thread that adds the first item
+/// afterwards sees the mark, and all others save the system call. A busy loop is never woken: it looks before it
 /// sleeps.
 final class LoopQueue: Sendable {
   private struct State {

@@ -32,7 +32,8 @@ package enum LoopThread {
       Body {
         // The system cuts names at 15 bytes.
         unsafe martlet_name_thread(String(name.prefix(15)))
-        // Our own sends ask for no signal each time; libraries that write for us, such as the TLS of an older libcurl, do not.
+        // Our own sends ask for no signal each time; libraries that write for us, such as the TLS of an older libcurl,
+        // do not.
         WriteSignals.blockInThread()
         run()
       })

@@ -2,9 +2,10 @@ internal import MartletVocabulary
 
 /// Tells how long the line of ready descriptors is, in time, by standing in it.
 ///
-/// The system hands out ready descriptors in order and at most so many a turn; the rest waits where nobody sees it. So
-/// when a turn's share was a full one, a mark goes to the end of the line: what is ahead of it when it comes back is
-/// what a request that became ready with it has waited for. An idle loop sets no mark and pays nothing.
+/// The system hands out ready descriptors in order and at most so many a turn; the rest waits in the kernel, where it
+/// cannot be counted. So when a turn's share was a full one, a mark goes to the end of the line: what is ahead of it
+/// when it comes back is what a request that became ready with it has waited for. An idle loop sets no mark and pays
+/// nothing.
 struct ReadyLine {
   private var markedAt: Instant?
   private var measured = Duration.zero
@@ -29,7 +30,8 @@ struct ReadyLine {
     return true
   }
 
-  /// How long a descriptor that is served now has waited: as long as the last mark, or as long as this one already does.
+  /// How long a descriptor that is served now has waited: as long as the last mark, or as long as this one already
+  /// does.
   func lag(at now: Instant) -> Duration {
     guard let markedAt else { return measured }
     return max(measured, now - markedAt)

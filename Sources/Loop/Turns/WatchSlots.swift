@@ -1,7 +1,7 @@
 internal import MartletRuntime
 
-/// Who hears of which descriptor. A token is a slot's index and how often the slot was used, so that an event gathered
-/// before a descriptor was closed cannot reach whoever has the slot next.
+/// The handler of each descriptor. A token is a slot's index and how often the slot was used, so that an event gathered
+/// before a descriptor was closed cannot reach the slot's next owner.
 struct WatchSlots {
   private struct Slot {
     var handler: (any ReadinessHandler)?

@@ -84,7 +84,7 @@ struct ClientSettings {
   static func client(
     _ url: URL, _ configuration: ConnectionConfiguration, _ origin: String
   ) throws(Martlet.ConfigurationError) -> GraphQLClient {
-    // Subscriptions of models tell of lost connections and go on, which takes a socket whatever the URL says.
+    // Subscriptions of models report lost connections and continue, which takes a socket whatever the URL says.
     var configuration = configuration
     if configuration.subscriptionTransport == .byURL { configuration.subscriptionTransport = .socket }
     do {

@@ -19,8 +19,8 @@ extension Martlet {
   /// Gives `Martlet.API` the client that a JSON file describes:
   /// `{"url": "wss://example.test/graphql", "token": "…", "apiKey": "…", "headers": {"name": "value"},
   /// "authorityFile": "ca.pem"}`, all but `url` optional.
-  /// - Throws: `ConfigurationError` for a file that cannot be read or has a member it should not have, and at the second
-  ///   call.
+  /// - Throws: `ConfigurationError` for a file that cannot be read or has a member it should not have, and at the
+  ///   second call.
   public static func configure(file: URL) throws(ConfigurationError) {
     try holder.fill { () throws(ConfigurationError) in try ClientSettings(file: file).client() }
   }

@@ -12,12 +12,12 @@ extension WebSocketTransport {
   ///
   /// - Parameters:
   ///   - urlSession: the session whose configuration is taken over.
-  ///   - store: the store of the client; subscriptions write to it when they are told to.
+  ///   - store: the store of the client; subscriptions write to it on request.
   ///   - endpointURL: the server's address.
-  ///   - configuration: every other setting. The session's header fields come behind its own, and the session's time-out
-  ///     takes the place of its `openTimeout`.
-  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for a session with a proxy,
-  ///   which is not supported.
+  /// - configuration: every other setting. The session's header fields come behind its own, and the session's time-out
+  ///   takes the place of its `openTimeout`.
+  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for a session with a
+  ///   proxy, which is not supported.
   public convenience init(
     urlSession: URLSession, store: GraphQLStore, endpointURL: URL,
     configuration: ConnectionConfiguration = WebSocketTransport.configuration
@@ -27,7 +27,7 @@ extension WebSocketTransport {
       throw GraphQLClientError(.invalidRequest, "the session has a proxy, which a WebSocketTransport cannot use")
     }
     var configuration = configuration
-    // A session may wait for ever, which is no duration: at most a day, and no less than a second.
+    // A session may have no time-out at all, which is not a duration: at most a day, at least a second.
     let seconds = session.timeoutIntervalForRequest
     configuration.openTimeout = .seconds(seconds > 1 ? min(seconds, 86_400) : 1)
     for (name, value) in session.httpAdditionalHeaders ?? [:] {

@@ -2,7 +2,7 @@ public import Foundation
 public import MartletCore
 public import MartletJSON
 
-/// Sends operations over one WebSocket, which survives drops: it is dialled again, and subscriptions go on where they
+/// Sends operations over one WebSocket, which survives drops: it is dialled again, and subscriptions resume where they
 /// stopped, or say what is missing.
 ///
 ///     let transport = try WebSocketTransport(url: url)
@@ -90,8 +90,8 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
   }
 
   /// Sends another payload from the next `connection_init` on, in place of the configuration's. With
-  /// `reconnectIfConnected` an open socket is replaced now: subscriptions resume on the next one, a query or mutation on
-  /// its way fails and is not sent again.
+  /// `reconnectIfConnected` an open socket is replaced now: subscriptions resume on the next one, a query or mutation
+  /// on its way fails and is not sent again.
   public func updateConnectingPayload(_ payload: JSONObject, reconnectIfConnected: Bool = false) {
     (try? result.get())?.update(reconnecting: reconnectIfConnected) { $0.connectingPayload = payload }
   }
@@ -112,8 +112,8 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
 
 extension WebSocketTransport: UploadingNetworkTransport {
   /// Runs an operation with files, by HTTP to the same host and path.
-  /// - Throws: as `send`, and `invalidRequest` where everything goes by the socket (`requestTransport`), which carries no
-  ///   files.
+  /// - Throws: as `send`, and `invalidRequest` where everything goes by the socket (`requestTransport`), which carries
+  ///   no files.
   public func upload(_ request: OperationRequest, files: [GraphQLFile]) async throws -> OperationPayload {
     try await result.get().upload(request, files: files)
   }

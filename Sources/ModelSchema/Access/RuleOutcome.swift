@@ -3,8 +3,8 @@ internal import MartletJSON
 
 /// What the rules of a model allow one caller, without saying which caller.
 ///
-/// Rules of operations are predicates over the record's own fields, in a canonical form: two callers for which the rules
-/// come to the same have equal outcomes. What they share when they read is decided by `reading` alone.
+/// Rules of operations are predicates over the record's own fields, in a canonical form: two callers for which the
+/// rules come to the same have equal outcomes. What they share when they read is decided by `reading` alone.
 package struct RuleOutcome: Sendable, Hashable {
   /// The model's number.
   package let model: Int
@@ -55,7 +55,8 @@ package struct RuleOutcome: Sendable, Hashable {
   /// The records on which `operation` is allowed: to be added to every query, and asked of every change.
   package func predicate(for operation: AccessOperation) -> Predicate { records[operation] ?? .none }
 
-  /// The records in which a field's value is shown. For records that `predicate(for:)` does not hold for, it says nothing.
+  /// The records in which a field's value is shown. For records that `predicate(for:)` does not hold for, it says
+  /// nothing.
   package func visibility(of field: Int, for operation: AccessOperation) -> Predicate {
     guard let rules = fields[field] else { return .all }
     return rules[operation] ?? .none
@@ -98,15 +99,15 @@ package struct RuleOutcome: Sendable, Hashable {
   }
 
   /// Whether records may be sorted, or found by an index, by a field: only where it is visible in all that are seen,
-  /// because the order of hidden values would tell them.
+  /// because the order of hidden values would reveal them.
   package func canSort(by field: Int, for operation: AccessOperation) -> Bool {
     visibility(of: field, for: operation) == .all
   }
 
   // MARK: Identity of the outcome
 
-  /// The part that decides what the caller sees: equal for two callers that see the same, whatever they may write. It is
-  /// what group keys compare.
+  /// The part that decides what the caller sees: equal for two callers that see the same, whatever they may write. It
+  /// is what group keys compare.
   package var reading: RuleOutcome {
     var part = self
     func reads(_ outcomes: [AccessOperation: Predicate]) -> [AccessOperation: Predicate] {
@@ -169,7 +170,7 @@ extension RuleOutcome {
     try check(.create, record, given)
   }
 
-  /// Checks a change, by the record as it was: whoever may change a record may also give it away.
+  /// Checks a change, by the record as it was: a caller that may change a record may also give it away.
   package func checkUpdate(of before: Record, changing changed: Set<Int>) throws(Denial) {
     try check(.update, before, changed)
   }

@@ -6,9 +6,9 @@ package struct MissingInSchema: Error, Sendable, Hashable, CustomStringConvertib
 extension [ModelDefinition] {
   /// The same models with the numbers and field positions of a schema in force; what is new comes behind.
   ///
-  /// Changes, interests, predicates and plans name models and fields by these numbers. A schema that is read while it is
-  /// in use therefore takes them over, wherever in the text models and fields were added: what was planned under the old
-  /// schema keeps its meaning under the new one. Models are the same by their table, fields by their column.
+  /// Changes, interests, predicates and plans name models and fields by these numbers. A schema that is read while it
+  /// is in use therefore takes them over, wherever in the text models and fields were added: what was planned under the
+  /// old schema keeps its meaning under the new one. Models are the same by their table, fields by their column.
   ///
   /// - Throws: when a model or a field of `previous` is missing.
   package func numbered(keeping previous: [ModelDefinition]) throws(MissingInSchema) -> [ModelDefinition] {

@@ -95,7 +95,7 @@ extension Predicate {
   }
 
   private static func allOf(_ parts: [Predicate], isNegated: Bool, limit: Int) -> [EqualityBranch]? {
-    // Few branches first, so that the parts that do not fit any more are those that would multiply most.
+    // Few branches first, so that the parts that no longer fit are those that would multiply most.
     let factors = parts.map { part in
       (part: part, branches: part.branches(isNegated: isNegated, limit: limit))
     }.sorted { ($0.branches?.count ?? .max) < ($1.branches?.count ?? .max) }

@@ -5,7 +5,7 @@ extension FilterReader {
   ///
   /// A condition on one field has its operators directly. A composite one gives each operator an object with a value
   /// for the first field, the first two, and so on: keys compare field by field from the first, as far as values are
-  /// given, and the last given text of `beginsWith` may go on.
+  /// given, and the last given text of `beginsWith` may continue.
   package mutating func readKey(
     _ condition: JSONValue?, fields: [Int], path: String
   ) throws(FilterError) -> Predicate {

@@ -25,7 +25,8 @@ package struct FilterReader {
   package var listLimit = 100
   /// Comparisons in one filter: each costs an evaluation per event.
   package var comparisonLimit = 200
-  /// How deep `and`, `or` and `not` may be nested. SQLite's parser has room for 100 symbols, and a level takes up to seven.
+  /// How deep `and`, `or` and `not` may be nested. SQLite's parser has room for 100 symbols, and a level takes up to
+  /// seven.
   package var depthLimit = 12
   /// Refuses several operators on one field. AppSync means by them that any holds, this package that all do; to a
   /// client of AppSync's protocol neither answer is right.

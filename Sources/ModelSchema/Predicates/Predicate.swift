@@ -2,10 +2,10 @@ package import MartletJSON
 
 /// A condition on a record, with one meaning in memory and in SQL.
 ///
-/// Two-valued: there is no unknown. Values of different kinds (text, number, truth value, list) are unequal and have no
-/// order, and `null` is equal to `null` alone. So `ne` is the exact negation of `eq`, `notIn` of `in`, `notContains` of
-/// `contains`, and every order comparison with `null` is false. Text compares by UTF-8 bytes, numbers by value across
-/// integers and doubles, exactly.
+/// Two-valued: unknown does not exist. Values of different kinds (text, number, truth value, list) are unequal and have
+/// no order, and `null` is equal to `null` alone. So `ne` is the exact negation of `eq`, `notIn` of `in`, `notContains`
+/// of `contains`, and every order comparison with `null` is false. Text compares by UTF-8 bytes, numbers by value
+/// across integers and doubles, exactly.
 package indirect enum Predicate: Sendable, Hashable {
   /// Always true.
   case all
@@ -45,7 +45,7 @@ package enum Comparison: Sendable, Hashable {
   case size(SizeComparison)
 }
 
-/// The kinds of value that `attributeType` tells apart (AppSync's `ModelAttributeTypes`).
+/// The kinds of value that `attributeType` distinguishes (AppSync's `ModelAttributeTypes`).
 package enum AttributeType: String, Sendable, Hashable, CaseIterable {
   case binary, binarySet, bool, list, map, number, numberSet, string, stringSet
   case null = "_null"

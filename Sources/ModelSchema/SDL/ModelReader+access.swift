@@ -94,7 +94,7 @@ extension ModelReader {
       return nil
     }
     guard let position = model.position(of: name) else {
-      // A misspelt field must not become one that nobody fills; the default's name is known to be meant.
+      // A misspelt field must not become one that is never filled; the default's name is known to be meant.
       guard adds, name == "owner" else {
         complain("A rule of \(model.name) has the \(argument) \"\(name)\", which is no stored field.", at: location)
         return nil

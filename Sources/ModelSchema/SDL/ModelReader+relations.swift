@@ -2,7 +2,8 @@ import MartletGraphQLLanguage
 internal import MartletVocabulary
 
 extension ModelReader {
-  /// Resolves relation fields, once all models are read. Fields that a relation needs and nobody wrote are added.
+  /// Resolves relation fields, once all models are read. Fields that a relation needs and the schema does not declare
+  /// are added.
   mutating func readRelations() {
     // Has-many and has-one first: a belongs-to without fields uses the key that its counterpart brought in.
     for kinds in [["hasMany", "hasOne"], ["belongsTo"]] {

@@ -14,7 +14,7 @@ package struct ModelSchemaError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Collects what is wrong with a document, so that all of it can be told at once.
+/// Collects what is wrong with a document, so that all of it can be reported at once.
 struct Complaints {
   private(set) var errors: [GraphQLError] = []
 

@@ -23,7 +23,7 @@ enum AWSText {
     }
   }
 
-  /// A scheme, a colon and something behind it, without spaces or control characters (RFC 1738 section 2.1).
+  /// A scheme, a colon and something after it, without spaces or control characters (RFC 1738 section 2.1).
   static func isURL(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 1 < bytes.count else { return false }

@@ -5,7 +5,7 @@ struct Guard: Sendable {
   // Not of `Void`: the thread sanitizer takes the address of nothing for the lock's own.
   private let lock = Lock(false)
 
-  /// Runs `body` while nobody else is inside. Never call out inside.
+  /// Runs `body` exclusively. Never call out inside.
   func callAsFunction<Answer>(_ body: () -> Answer) -> Answer {
     lock.withLock { _ in Handed(body()) }.value
   }

@@ -16,7 +16,7 @@ extension Martlet {
   /// The elements from before the first attachment wait for it; each subscriber gets every element from its attachment
   /// on, in order. `sequence.cancel()` ends all of them with `finished`; cancelling any one of them, also by dropping
   /// its `AnyCancellable`, disconnects the sequence and ends the others with `finished`. A subscriber that cancels
-  /// itself hears nothing more. An error of the sequence is `failure`.
+  /// itself receives nothing more. An error of the sequence is `failure`.
   ///
   /// The publisher is the sequence's one consumer: two publishers of one sequence, or a publisher and a loop, are a
   /// programmer error, as two loops are. Attach several subscribers to one publisher instead.
@@ -28,8 +28,8 @@ extension Martlet {
       create(sequence, on: ConcurrentSpawner())
     }
 
-    /// A publisher of any sequence's elements. One that can be cancelled (`Cancellable`) is, together with the task that
-    /// iterates it; others end with that task.
+    /// A publisher of any sequence's elements. One that can be cancelled (`Cancellable`) is, together with the task
+    /// that iterates it; others end with that task.
     public static func create<Source: AsyncSequence & Sendable>(
       _ sequence: Source
     ) -> AnyPublisher<Source.Element, any Error> where Source.Element: Sendable {

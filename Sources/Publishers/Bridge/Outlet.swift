@@ -4,8 +4,8 @@
 
 /// What one subscriber has not taken yet, handed to it in order, one call at a time, no more than it asked for.
 ///
-/// `@unchecked Sendable` holds because every variable is touched only inside `guarded`, and the subscriber is called only
-/// by the one thread that runs the drain.
+/// `@unchecked Sendable` holds because every variable is touched only inside `guarded`, and the subscriber is called
+/// only by the one thread that runs the drain.
 final class Outlet<Output, Failure: Error>: Subscription, @unchecked Sendable {
   private enum Step {
     case value(any Subscriber<Output, Failure>, Output)
@@ -30,7 +30,7 @@ final class Outlet<Output, Failure: Error>: Subscription, @unchecked Sendable {
 
   /// - Parameters:
   ///   - run: where the subscriber is called.
-  ///   - isCancelledAbove: whether the source was cancelled, so that what waits is not handed out any more.
+  ///   - isCancelledAbove: whether the source was cancelled, so that pending values are no longer handed out.
   ///   - onTaken: called after each value that the subscriber took.
   ///   - onCancel: called once, when the subscriber cancels.
   init(

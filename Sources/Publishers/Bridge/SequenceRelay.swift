@@ -7,8 +7,9 @@ internal import MartletRuntime
 
 /// Takes the elements of one sequence and hands each to everyone attached at that moment.
 ///
-/// It begins at the first attachment, so that what the sequence holds by then is not lost; whoever attaches later gets
-/// what comes later. It goes on only when everyone attached has room. The first who cancels ends it for all.
+/// It begins at the first attachment, so that what the sequence holds by then is not lost; a subscriber that attaches
+/// later gets what comes later. It continues only when every attached subscriber has room. The first cancellation ends
+/// it for all.
 ///
 /// `@unchecked Sendable` holds because its variables are touched only inside `guarded`.
 final class SequenceRelay<Source: AsyncSequence & Sendable>: @unchecked Sendable where Source.Element: Sendable {
@@ -16,7 +17,7 @@ final class SequenceRelay<Source: AsyncSequence & Sendable>: @unchecked Sendable
   typealias Completion = Subscribers.Completion<any Error>
 
   private let source: Source
-  /// Whether the sequence itself was cancelled, for those that can tell.
+  /// Whether the sequence itself was cancelled, for sequences that can report it.
   private let isCancelled: @Sendable () -> Bool
   private let spawner: any Spawner
 
@@ -37,7 +38,7 @@ final class SequenceRelay<Source: AsyncSequence & Sendable>: @unchecked Sendable
     let outlet = Outlet<Output, any Error>(
       subscriber, isCancelledAbove: isCancelled, onTaken: { [weak self] in self?.resumeIfRoom() },
       onCancel: { _ in self.stop() })
-    // Attached before it is told, and told nothing before it has its subscription: nothing falls between.
+    // Attached before it is notified, and notified of nothing before it has its subscription: nothing is lost between.
     let (starts, end) = guarded {
       if self.end == nil { outlets.append(outlet) }
       defer { hasStarted = true }
@@ -69,7 +70,7 @@ final class SequenceRelay<Source: AsyncSequence & Sendable>: @unchecked Sendable
         }
         if isCancelled() { break }
         if guarded({ end != nil }) {
-          // The cancel came between two elements. A sequence may have no other way to hear of it than to be asked for
+          // The cancel came between two elements. A sequence may have no other way to notice it than to be asked for
           // the next one by a cancelled task: it is asked once more.
           hasLeft = true
           // Unsafe only if the task were kept; it is this one.
@@ -95,7 +96,7 @@ final class SequenceRelay<Source: AsyncSequence & Sendable>: @unchecked Sendable
     for outlet in outlets { outlet.finish(completion, discarding: discards) }
   }
 
-  /// A subscriber cancelled: the sequence is disconnected, and everyone else is told that nothing follows.
+  /// A subscriber cancelled: the sequence is disconnected, and every other subscriber gets the completion.
   private func stop() {
     let (outlets, task, waiter) = guarded {
       if end == nil { end = .finished }
@@ -110,7 +111,7 @@ final class SequenceRelay<Source: AsyncSequence & Sendable>: @unchecked Sendable
 
   // MARK: Room
 
-  /// Returns when nobody attached is too far behind.
+  /// Returns when no attached subscriber lags too far.
   private func room() async {
     if guarded({ hasRoom }) { return }
     await withCheckedContinuation { continuation in

@@ -27,8 +27,8 @@
 
   /// Hands values to closures until it is cancelled.
   ///
-  /// `@unchecked Sendable` holds because its variables are touched only inside `guarded`, and the closures are called by
-  /// its publisher, one thread at a time.
+  /// `@unchecked Sendable` holds because its variables are touched only inside `guarded`, and the closures are called
+  /// by its publisher, one thread at a time.
   private final class Sink<Input, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
     private let guarded = Guard()
     private var receiveValue: ((Input) -> Void)?

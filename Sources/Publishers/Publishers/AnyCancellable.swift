@@ -21,7 +21,7 @@
 
     deinit { cancel() }
 
-    /// Cancels, if nobody has yet.
+    /// Cancels, unless that was done before.
     public func cancel() {
       let taken = action.withLock { action -> Handed<(() -> Void)?> in
         defer { action = nil }

@@ -4,7 +4,7 @@
   // The part of Combine that applications use to consume subscriptions, for systems that have no Combine. Names and
   // meanings are Combine's, so that the same source compiles in both places.
 
-  /// Something that sends values over time to those who subscribe, and then perhaps one completion.
+  /// Something that sends values over time to its subscribers, and then perhaps one completion.
   ///
   /// A subscriber is called by one thread at a time, not always the same one; use `receive(on:)` to choose it. What a
   /// subscriber has asked for is all it gets.

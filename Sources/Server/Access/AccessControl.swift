@@ -62,8 +62,8 @@ package final class AccessControl: Sendable {
     case program
   }
 
-  /// Puts another access file in force, all of it at once. Sessions that a withdrawn key admitted have to be judged again
-  /// by `isGood`.
+  /// Puts another access file in force, all of it at once. Sessions that a withdrawn key admitted have to be judged
+  /// again by `isGood`.
   ///
   /// - Returns: false, with nothing changed, for a server whose access is not by API keys.
   package func replace(keys: APIKeyRing, origins: Set<String>?) -> Bool {

@@ -46,6 +46,6 @@ public enum ConnectionAnswer: Sendable, Hashable {
   case refuse(String = "Forbidden")
 }
 
-/// Asked once for each WebSocket and once for each request over HTTP, before its body is read; never on an event loop. An
-/// answer that takes longer than the limits' `operationTimeout`, or an error, refuses.
+/// Asked once for each WebSocket and once for each request over HTTP, before its body is read; never on an event loop.
+/// An answer that takes longer than the limits' `operationTimeout`, or an error, refuses.
 public typealias ConnectionQuestion = @Sendable (ConnectionRequest) async throws -> ConnectionAnswer

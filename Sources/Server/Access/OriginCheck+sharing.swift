@@ -1,7 +1,7 @@
 internal import MartletWireProtocols
 
 /// What browsers ask before they show a page the answers of a server at another origin (the Fetch standard, "CORS
-/// protocol"): whoever may use the server may also read what it says.
+/// protocol"): a page that may use the server may also read its responses.
 extension OriginCheck {
   /// The header fields by which a page of `origin` may read an answer; none for a page that may not.
   ///
@@ -18,7 +18,7 @@ extension OriginCheck {
     ]
   }
 
-  /// What a page is told that asks beforehand whether it may send a request; none for a request that asks no such thing.
+  /// The headers that answer a preflight request; none for any other request.
   static func preflight(_ headers: HTTPHeaders, methods: String) -> [(String, String)] {
     guard headers.contains("Access-Control-Request-Method") else { return [] }
     let wanted = headers.list("Access-Control-Request-Headers").filter { HTTPSyntax.isToken($0) }

@@ -13,8 +13,8 @@ public struct ServerLimits: Sendable {
   public var headerBytes = 32_768
   /// Bytes of one HTTP request body without files.
   public var bodyBytes = 1_048_576
-  /// Bytes that are read and dropped of the body of a request that is refused by its head, so that its connection can be
-  /// kept; a larger body ends the connection. Callers whose credentials are not accepted get no more than that read.
+  /// Bytes that are read and dropped of the body of a request that is refused by its head, so that its connection can
+  /// be kept; a larger body ends the connection. Callers whose credentials are not accepted get no more than that read.
   public var refusedBodyBytes = 65_536
   /// Bytes of one HTTP request body with files, all of them together. It is held in memory until the operation ends.
   public var uploadBytes = 10_485_760
@@ -33,25 +33,25 @@ public struct ServerLimits: Sendable {
   public var catchUpChanges = 1_000
   /// Deliveries (member times event) in one loop turn, as far as `sendsPerTurn` allows. About 2 ms of encoding.
   public var deliveriesPerTurn = 16_384
-  /// Connections that events are written to in one loop turn. A send costs about 8 microseconds, so other requests on the
-  /// loop wait about 2 ms for a fan-out, however many members a group has.
+  /// Connections that events are written to in one loop turn. A send costs about 8 microseconds, so other requests on
+  /// the loop wait about 2 ms for a fan-out, however many members a group has.
   public var sendsPerTurn = 256
   /// How long an upgraded socket may wait before `connection_init`. The reference server waits as long.
   public var connectionInitTimeout: Duration = .seconds(3)
   /// Between `ka` messages to clients of the older `graphql-ws`, which take 30 seconds of silence for death; nil sends
   /// none.
   public var keepAliveInterval: Duration? = .seconds(10)
-  /// Malformed messages of one connection in a dialect that answers each and goes on; one more closes it. Enough for a
-  /// client with a defect to be found by its messages, too few to be worth sending.
+  /// Malformed messages of one connection in a dialect that answers each and continues; one more closes it. Enough for
+  /// a client with a defect to be found by its messages, too few to be worth sending.
   public var malformedMessages = 100
   /// `connection_init` messages of one connection in a dialect that answers each; one more closes it.
   public var initialisations = 10
   /// Between `ka` messages to AppSync's clients: a fifth of `appSyncConnectionTimeout`, so that a few may be lost.
   public var appSyncKeepAliveInterval: Duration = .seconds(60)
-  /// What AppSync's clients are told as `connectionTimeoutMs`: after this silence they reconnect. AppSync's five minutes.
+  /// The `connectionTimeoutMs` sent to AppSync's clients: after this silence they reconnect. AppSync's five minutes.
   public var appSyncConnectionTimeout: Duration = .seconds(300)
-  /// How long a connection of AppSync's dialect may live, so that its credentials are looked at again. AppSync's day; nil
-  /// for ever.
+  /// How long a connection of AppSync's dialect may live, so that its credentials are looked at again. AppSync's day;
+  /// nil for ever.
   public var appSyncLifetime: Duration? = .seconds(86_400)
   /// How long an AppSync client's `connection_init` may follow its first `start`. Then it counts as left out, which the
   /// protocol's newest text allows, and the subscription begins; nil ignores it instead.
@@ -64,8 +64,8 @@ public struct ServerLimits: Sendable {
   public var reservedStreams = 1_000
   /// How long a reserved event stream waits to be opened.
   public var streamReservationTimeout: Duration = .seconds(30)
-  /// Between positions told to clients that follow cursors, so that a quiet filter does not fall out of retention; nil
-  /// tells none.
+  /// Between positions sent to clients that follow cursors, so that a quiet filter does not fall out of retention; nil
+  /// sends none.
   public var positionInterval: Duration? = .seconds(20)
   /// Payloads below this size are sent uncompressed to sockets with permessage-deflate: compressing them costs more
   /// than it saves.
@@ -74,8 +74,8 @@ public struct ServerLimits: Sendable {
   public var pingInterval: Duration = .seconds(12)
   /// How long a pong may take before the peer counts as gone.
   public var pongTimeout: Duration = .seconds(12)
-  /// How long a client may read nothing of a streamed response that has bytes for it before it counts as gone; as long as
-  /// a WebSocket takes to find out by a ping.
+  /// How long a client may read nothing of a streamed response that has bytes for it before it counts as gone; as long
+  /// as a WebSocket takes to find out by a ping.
   public var unreadTimeout: Duration = .seconds(24)
   /// How long a request may take to arrive whole, from its first byte.
   public var requestTimeout: Duration = .seconds(15)
@@ -83,15 +83,15 @@ public struct ServerLimits: Sendable {
   public var idleTimeout: Duration = .seconds(75)
   /// How long one operation may run before it is answered with an error.
   public var operationTimeout: Duration = .seconds(30)
-  /// How long the later parts of a response (`@defer`, `@stream`) may take after its first. Then those still missing are
-  /// reported as failed, so that a resolver that never answers holds no connection for ever.
+  /// How long the later parts of a response (`@defer`, `@stream`) may take after its first. Then those still missing
+  /// are reported as failed, so that a resolver that never answers holds no connection for ever.
   public var deliveryTimeout: Duration = .seconds(60)
   /// Mutations waiting for the writer, over all connections; beyond it they are refused with `OVERLOADED`.
   public var queuedWrites = 8_192
   /// Read requests waiting for a reader; beyond it they are refused with `OVERLOADED`.
   public var queuedReads = 8_192
-  /// How far an event loop may be behind: a request over HTTP that has waited longer to be read is answered with 503 and
-  /// `OVERLOADED` before anything else is done with it. Long enough for a request on every connection at once.
+  /// How far an event loop may be behind: a request over HTTP that has waited longer to be read is answered with 503
+  /// and `OVERLOADED` before anything else is done with it. Long enough for a request on every connection at once.
   public var loopLag: Duration = .seconds(1)
   /// Compiled plans kept, by document and operation name. The least recently used leaves.
   public var cachedPlans = 1_024

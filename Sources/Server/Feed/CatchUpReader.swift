@@ -3,8 +3,8 @@ internal import MartletJSON
 internal import MartletStore
 internal import MartletVocabulary
 
-/// Brings the members of one subscriber that lag, or have come back, up to where the feed is: from memory, else from the
-/// log, a window at a time. They become live inside one turn, when nothing lies between.
+/// Brings the members of one subscriber that lag, or have come back, up to where the feed is: from memory, else from
+/// the log, a window at a time. They become live inside one turn, when nothing lies between.
 ///
 /// Confined to its loop.
 final class CatchUpReader {

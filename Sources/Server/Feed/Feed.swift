@@ -4,8 +4,8 @@ package import MartletRuntime
 package import MartletStore
 package import MartletVocabulary
 
-/// One log as one loop sees it: the index of subscriptions, the offset they have been served up to, the deliveries under
-/// way and the members that catch up.
+/// One log as one loop sees it: the index of subscriptions, the offset they have been served up to, the deliveries
+/// under way and the members that catch up.
 ///
 /// Batches arrive in commit order. Each change is matched and each group's payload encoded once; members are then
 /// written to in slices, all events of a member together, and every connection sends once when the turn ends. A member

@@ -1,8 +1,8 @@
 internal import MartletRuntime
 internal import MartletStore
 
-/// The writes of one loop turn. They are handed to the store together when the turn ends, so that they become one group:
-/// one commit, and one send per subscriber.
+/// The writes of one loop turn. They are handed to the store together when the turn ends, so that they become one
+/// group: one commit, and one send per subscriber.
 ///
 /// Confined to its loop.
 final class TurnWrites: TurnEnd {

@@ -17,8 +17,8 @@ extension Log {
     case jsonLines = "json"
   }
 
-  /// A log that writes entries of `level` and above to standard error, one a line. Standard error may be full, closed or
-  /// never read: then entries are lost and a later line says how many.
+  /// A log that writes entries of `level` and above to standard error, one a line. Standard error may be full, closed
+  /// or never read: then entries are lost and a later line says how many.
   public static func standardError(_ format: Format = .text, level: Level = .info) -> Log {
     switch format {
     case .text: Log(level: level, writer: StandardError.text)

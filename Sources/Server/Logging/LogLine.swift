@@ -12,8 +12,8 @@ enum LogLine {
     return JSONValue.object(members).description
   }
 
-  /// `2026-01-31T12:00:00.000Z info The server is listening. address=127.0.0.1 port=8080`. Values with spaces, quotes or
-  /// control characters are JSON strings, so that no value can begin a line of its own.
+  /// `2026-01-31T12:00:00.000Z info The server is listening. address=127.0.0.1 port=8080`. Values with spaces, quotes
+  /// or control characters are JSON strings, so that no value can begin a line of its own.
   static func text(_ entry: Log.Entry) -> String {
     var line = "\(Calendar.dateTime(entry.milliseconds)) \(entry.level) \(entry.message)"
     for (key, value) in entry.metadata { line += " \(key.rawValue)=\(word(value))" }

@@ -2,7 +2,7 @@ package import MartletVocabulary
 
 /// Entries on their way to a sink: bounded, and with repeated entries merged. Decides; writes nothing.
 package struct LogQueue {
-  /// What entries have in common that are merged: the message, and the status or field that tells its cases apart.
+  /// What entries have in common that are merged: the message, and the status or field that distinguishes its cases.
   private struct Kind: Hashable {
     let message: String
     let detail: String
@@ -60,7 +60,8 @@ package struct LogQueue {
     lost += count
   }
 
-  /// The entry that reports those lost since the last report; nil when there are none. The sink must have worked just now.
+  /// The entry that reports those lost since the last report; nil when there are none. The sink must have worked just
+  /// now.
   package mutating func takeLossReport(milliseconds: Int64) -> (entry: Log.Entry, count: Int)? {
     guard lost > 0 else { return nil }
     defer { lost = 0 }

@@ -7,7 +7,7 @@ package enum Counter: Int, CaseIterable, Sendable {
   case readersGivenUp
   case logDamage
 
-  /// One sentence for people who read the exposition.
+  /// One sentence for readers of the exposition.
   var help: String {
     switch self {
     case .connectionsOpened: "Connections accepted."

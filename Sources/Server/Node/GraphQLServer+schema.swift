@@ -7,8 +7,8 @@ extension GraphQLServer {
   /// relations, defaults and types of the program's own may change. Data is migrated as at a start, except that nothing
   /// is dropped. The code of `ServerConfiguration.resolvers` is attached again.
   ///
-  /// Subscriptions whose documents are valid under the new schema go on without a lost or repeated event, as they were
-  /// planned; others end with an error whose code is `SCHEMA_CHANGED`. Operations under way finish as they began.
+  /// Subscriptions whose documents are valid under the new schema continue without a lost or repeated event, as they
+  /// were planned; others end with an error whose code is `SCHEMA_CHANGED`. Operations under way finish as they began.
   ///
   /// Suspends until every loop serves the new schema.
   ///

@@ -71,7 +71,7 @@ public final class GraphQLServer: Sendable {
   /// The bound port; zero before `start`.
   public var port: Int { running.withLock { $0?.listener.port ?? 0 } }
 
-  /// Binds and serves. Returns at once; serving goes on until `stop`.
+  /// Binds and serves. Returns at once; serving continues until `stop`.
   ///
   /// - Throws: `ServerError` when the address cannot be bound or the certificate cannot be read, after which it may be
   ///   started again; and when it has been started or stopped before.
@@ -137,7 +137,7 @@ public final class GraphQLServer: Sendable {
       ])
   }
 
-  /// Stops gracefully: takes no new connections, finishes what runs, tells clients to come back (close code 1001) and
+  /// Stops gracefully: takes no new connections, finishes what runs, asks clients to reconnect (close code 1001) and
   /// closes the store, so that it cannot be started again. Suspends for at most the limits' `shutdownGrace` and
   /// `shutdownLinger` together.
   public func stop() async {
@@ -159,7 +159,7 @@ public final class GraphQLServer: Sendable {
     await node.log.flushed()
   }
 
-  /// Called once, with the reason, when the disk failed: nothing is acknowledged any more, and the process should end.
+  /// Called once, with the reason, when the disk failed: nothing more is acknowledged, and the process should end.
   public func onFailure(_ action: @escaping @Sendable (String) -> Void) {
     failure.listen(action)
   }

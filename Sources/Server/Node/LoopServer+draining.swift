@@ -20,8 +20,8 @@ extension LoopServer {
       stop()
       return completion()
     }
-    // Nobody is owed anything; clients that keep unused connections may never close them. Only what a look before this
-    // one found counts: bytes written in this turn leave at its end.
+    // Nothing is owed to any client; clients that keep unused connections may never close them. Only what a look before
+    // this one found counts: bytes written in this turn leave at its end.
     let isOnlyLingering = transport.connections.values.allSatisfy(\.awaitsPeerOnly)
     let linger = isOnlyLingering && lingeringSince.map { loop.now >= $0 + node.limits.shutdownLinger } ?? false
     if loop.now >= deadline || linger {

@@ -16,9 +16,9 @@ public struct ServerConfiguration: Sendable {
     case memory
   }
 
-  /// Who may use the server.
+  /// The clients that may use the server.
   public enum Access: Sendable {
-    /// Everybody on this machine, with introspection. `Host` and `Origin` are checked, so that a web page of somebody
+    /// Any client on this machine, with introspection. `Host` and `Origin` are checked, so that a web page of somebody
     /// else cannot use it. Binds loopback addresses only.
     case development
     /// Callers that show an API key.
@@ -48,7 +48,8 @@ public struct ServerConfiguration: Sendable {
   public var schemaName: String?
   /// Where the data lives.
   public var data = Data.memory
-  /// Who may use the server. Nil refuses to start and says how to configure it: a server is closed by default.
+  /// The clients that may use the server. Nil refuses to start and says how to configure it: a server is closed by
+  /// default.
   public var access: Access?
   /// Members of a `connection_init` payload, and of AppSync's authorization, that may hold a key; over HTTP, the header
   /// fields that `onConnect` is shown. Names are compared without regard to case.
@@ -58,7 +59,7 @@ public struct ServerConfiguration: Sendable {
   public var onConnect: ConnectionQuestion?
   /// A numeric address.
   public var address = "127.0.0.1"
-  /// Zero takes a free port; `GraphQLServer.port` tells which.
+  /// Zero takes a free port; `GraphQLServer.port` has its number.
   public var port = 0
   /// Serves TLS when set.
   public var certificate: Certificate?
@@ -72,24 +73,25 @@ public struct ServerConfiguration: Sendable {
   public var retentionBytes: Int64 = 1 << 30
   /// Lets a migration delete models and fields the schema no longer has, with their data.
   public var allowsDropping = false
-  /// Makes a new store in a folder that holds other files. An empty or missing folder needs no permission; without it, a folder
-  /// that is not a data folder, or half of one, is refused.
+  /// Makes a new store in a folder that holds other files. An empty or missing folder needs no permission; without it,
+  /// a folder that is not a data folder, or half of one, is refused.
   public var allowsCreating = false
   /// Which HTTP statuses say how a GraphQL request went.
   public var statusCodes = GraphQLStatusCodes.audited
-  /// How much clients see of errors that resolvers throw and that are not `ResolverError`; the log has their text in any
-  /// case. Nil shows the text in development, and `Internal error.` to clients with keys.
+  /// How much clients see of errors that resolvers throw and that are not `ResolverError`; the log has their text in
+  /// any case. Nil shows the text in development, and `Internal error.` to clients with keys.
   public var errorExposure: ErrorExposure?
   /// Where log entries go: as text to standard error, from `info` on. `Log.silent` keeps none.
   public var log = Log.standardError()
-  /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others get
-  /// everything at once.
+  /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others
+  /// get everything at once.
   public var incrementalDelivery = true
   /// The code behind types that are not models.
   public var resolvers: @Sendable (inout Resolvers) -> Void = { _ in }
   /// Endpoints of the program's own, served beside `/graphql`; the server's own paths come first.
   public var endpoints: [ServerEndpoint] = []
-  /// Whether clients may ask for the schema; nil allows it in development only. Every caller that is admitted may, then.
+  /// Whether clients may ask for the schema; nil allows it in development only. Every caller that is admitted may,
+  /// then.
   public var allowsIntrospection: Bool?
   /// Subscription fields fed by topics: field name to topic. `GraphQLServer.publish` appends to a topic; the field's
   /// arguments must equal the event's members of their names.

@@ -26,7 +26,7 @@ package final class ServerNode: Sendable {
   package let statusCodes: GraphQLStatusCodes
   /// Event streams that several operations share.
   let streams: StreamRegistry
-  /// Dates answers, and draws the tokens of those, which nobody can guess.
+  /// Dates answers, and draws their tokens, which must be unguessable.
   let calendar: Calendar
   /// Documents that clients name by their hash; shared, as a client's next connection may be on another loop.
   let persisted: Lock<PersistedOperationStore>

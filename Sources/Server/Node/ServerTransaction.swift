@@ -27,7 +27,8 @@ public struct ServerTransaction {
 
   /// Adds a record and answers it with defaults and time stamps.
   ///
-  /// - Throws: `ServerError` for a model or field that does not exist, a value that does not fit, or a key that is taken.
+  /// - Throws: `ServerError` for a model or field that does not exist, a value that does not fit, or a key that is
+  ///   taken.
   @discardableResult
   public func create(_ model: String, _ values: JSONObject) throws(ServerError) -> JSONObject {
     let model = try definition(model)
@@ -39,7 +40,7 @@ public struct ServerTransaction {
 
   /// Changes the given fields of the record whose key fields are in `values`; null clears a field.
   ///
-  /// - Throws: `ServerError` as `create`, and when there is no such record.
+  /// - Throws: `ServerError` as `create`, and when the record does not exist.
   @discardableResult
   public func update(_ model: String, _ values: JSONObject) throws(ServerError) -> JSONObject {
     let model = try definition(model)
@@ -91,8 +92,8 @@ public struct ServerTransaction {
 }
 
 extension GraphQLServer {
-  /// Makes several writes together, or none of them, and returns what the closure returns. The closure runs on the store's
-  /// writer, synchronously; what it throws takes everything back.
+  /// Makes several writes together, or none of them, and returns what the closure returns. The closure runs on the
+  /// store's writer, synchronously; what it throws takes everything back.
   ///
   /// Suspends until the transaction is durable.
   ///

@@ -2,7 +2,7 @@ internal import MartletRuntime
 internal import MartletStore
 internal import MartletWireProtocols
 
-/// Pages for those who run the server: whether it lives, whether it takes requests, and what it counts.
+/// Pages for operators: whether the server lives, whether it takes requests, and what it counts.
 struct StatusEndpoints {
   private let transport: LoopTransport
   private let metrics: MetricsCollector

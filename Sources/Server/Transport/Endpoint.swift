@@ -18,7 +18,7 @@ struct Endpoint {
   /// The methods that `respond` takes, in the order in which `Allow` names them. `OPTIONS` is answered by the table.
   let methods: [String]
   let sharing: Sharing
-  /// Whether requests are refused unread while the loop is late. Pages for operators are not: they tell why.
+  /// Whether requests are refused unread while the loop is late. Pages for operators are not: they say why.
   let isShedWhenLate: Bool
   /// Bytes of the body that a request may bring.
   let bodyBytes: (HTTPRequestHead) -> Int

@@ -17,7 +17,7 @@ struct EndpointTable {
     return nil
   }
 
-  /// The paths that are served, for people who asked for another one.
+  /// The paths that are served, for the answer to a request for another one.
   var paths: String { rows.map(\.path.description).joined(separator: ", ") }
 
   /// The methods of all rows, for `OPTIONS *`.

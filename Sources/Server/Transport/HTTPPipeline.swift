@@ -13,7 +13,7 @@ final class HTTPPipeline {
     let head: HTTPRequestHead
     var verdict: RequestVerdict
     var body: [UInt8] = []
-    /// Bytes of a body that nobody will read, and that were dropped.
+    /// Bytes of a body that no handler reads, and that were dropped.
     var dropped = 0
     /// Whether the client waits for `100 Continue` before it sends the body.
     var awaitsContinue: Bool

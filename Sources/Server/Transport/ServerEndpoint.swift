@@ -19,8 +19,8 @@ public struct ServerEndpoint: Sendable {
     case identified
   }
 
-  /// Answers one request. It runs in a task of its own, never on an event loop, which is cancelled when the client leaves.
-  /// A request that it leaves without an answer, or with an error, is answered with 500.
+  /// Answers one request. It runs in a task of its own, never on an event loop, which is cancelled when the client
+  /// leaves. A request that it leaves without an answer, or with an error, is answered with 500.
   public typealias Handler = @Sendable (EndpointRequest, EndpointResponse) async throws -> Void
 
   let path: PathPattern

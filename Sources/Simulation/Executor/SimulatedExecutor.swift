@@ -44,7 +44,7 @@ package final class SimulatedExecutor: SerialExecutor, TaskExecutor, @unchecked 
   private var timers: [(deadline: Instant, order: Int, lane: Int, timer: LoopTimer)] = []
   private var timerOrder = 0
   private var isPumping = false
-  /// What happened, in order, as the parts of the simulation tell it.
+  /// What happened, in order, as the parts of the simulation report it.
   package let history = SimulatedHistory()
   /// The loop whose turn it is.
   var current: SimulatedLoop?
@@ -87,7 +87,7 @@ package final class SimulatedExecutor: SerialExecutor, TaskExecutor, @unchecked 
 
   /// Runs `body` as a task and everything it leads to until it returns. Blocks the calling thread meanwhile.
   ///
-  /// - Throws: what `body` throws; `SimulationStuck` when it waits for something that cannot happen any more, or more
+  /// - Throws: what `body` throws; `SimulationStuck` when it waits for something that can no longer happen, or more
   ///   than `steps` pieces of work have run.
   package func run<Result: Sendable>(
     steps limit: Int = 5_000_000, _ body: @escaping @Sendable () async throws -> Result
@@ -232,7 +232,7 @@ package final class SimulatedExecutor: SerialExecutor, TaskExecutor, @unchecked 
     if isOnPump || !isPumpKnown { lanes[lane].append(work) } else { postForeign(.work(lane: lane, work)) }
   }
 
-  /// Between two pumps the thread that owns the simulation prepares it; nobody else may.
+  /// Between two pumps only the thread that owns the simulation prepares it.
   private var isPumpKnown: Bool { gate.withLock { $0.pump != nil } }
 
   private func postForeign(_ item: Foreign) {
@@ -271,7 +271,7 @@ package final class SimulatedExecutor: SerialExecutor, TaskExecutor, @unchecked 
   }
 }
 
-/// A simulation in which nothing can happen any more although its body has not returned.
+/// A simulation in which nothing more can happen although its body has not returned.
 package struct SimulationStuck: Error, CustomStringConvertible {
   /// Virtual time when it stuck.
   package var at: Instant

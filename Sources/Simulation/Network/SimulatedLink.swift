@@ -7,7 +7,7 @@ package final class SimulatedLink {
   package let client: SimulatedChannel
   package let server: SimulatedChannel
   let network: SimulatedNetwork
-  /// Both directions swallow everything from now on, and nobody is told: a peer that lost power.
+  /// Both directions drop everything from now on without a notice: a peer that lost power.
   package var isHalfOpen = false
   /// The stream is cut when this many more bytes have been sent in both directions together; nil never.
   package var bytesUntilCut: Int?
@@ -23,7 +23,7 @@ package final class SimulatedLink {
     self.server.other = self.client
   }
 
-  /// Ends the stream: both ends hear a failure, what is under way is lost.
+  /// Ends the stream: both ends get a failure, what is under way is lost.
   package func cut() {
     network.executor.record("cut \(number)")
     for end in [client, server] {

@@ -91,7 +91,7 @@ package final class SimulatedNetwork: ByteConnector, @unchecked Sendable {
     return .nanoseconds(low + (width == 0 ? 0 : Int64(executor.random.next() % UInt64(width + 1))))
   }
 
-  /// Ends every stream at once; both ends hear a failure.
+  /// Ends every stream at once; both ends get a failure.
   package func cutAll() {
     for link in links { link.cut() }
   }

@@ -54,7 +54,7 @@ package final class ZlibCompression: WebSocketCompression {
     }
   }
 
-  /// Stored blocks, for when there is no memory for a compressor: longer than the message, and correct.
+  /// Stored blocks, used when no compressor can be allocated: longer than the message, and correct.
   private static func store(_ message: [UInt8], into output: inout [UInt8]) {
     for start in stride(from: 0, to: message.count, by: 65_535) {
       let part = message[start..<min(start + 65_535, message.count)]

@@ -1,7 +1,7 @@
 internal import CMartletZlib
 
-/// One zlib stream. zlib keeps a pointer from its state back to the stream, so the stream has a fixed place on the heap.
-/// All unsafe dealings with zlib are in this file.
+/// One zlib stream. zlib keeps a pointer from its state back to the stream, so the stream has a fixed place on the
+/// heap. All unsafe dealings with zlib are in this file.
 @safe final class ZlibStream {
   enum Direction: Hashable {
     case deflate

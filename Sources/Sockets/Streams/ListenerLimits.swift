@@ -3,7 +3,7 @@ package struct ListenerLimits: Sendable {
   /// Open connections in all; further ones are closed at once. Below the usual descriptor limit of a service, so that
   /// the store and the log keep theirs.
   package var connections = 100_000
-  /// Open connections of one address; nil for no limit, which is the default because behind a proxy all share one.
+  /// Open connections of one address; nil for no limit, which is the default because clients of a proxy share one.
   package var connectionsPerHost: Int?
   /// Connections accepted in one turn, so that a storm of them does not hold up the open ones.
   package var acceptsPerTurn = 64

@@ -51,7 +51,7 @@ package final class SocketChannel: ByteChannel {
   }
 
   /// Begins to read on behalf of `handler`. False when the loop cannot watch the descriptor; it is closed then, and
-  /// the handler hears nothing.
+  /// the handler is not called.
   func start(handler: any ByteChannelHandler) -> Bool {
     interest = wantsReading ? .readable : []
     guard let token = eventLoop.watch(descriptor, for: interest, handler: self) else {
@@ -65,7 +65,7 @@ package final class SocketChannel: ByteChannel {
     return true
   }
 
-  /// Closes a connection nobody wanted, before it was started.
+  /// Closes a connection that was not accepted, before it was started.
   func refuse() {
     release()
   }

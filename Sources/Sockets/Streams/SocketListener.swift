@@ -9,7 +9,7 @@ package final class SocketListener: ByteListener {
   package struct Options: Sendable {
     /// A numeric address: `127.0.0.1`, `::1`, `0.0.0.0`, `::` (which takes IPv4 peers too).
     package var address = "127.0.0.1"
-    /// Zero takes a free port; `SocketListener.port` tells which.
+    /// Zero takes a free port; `SocketListener.port` has its number.
     package var port = 0
     package var limits = ListenerLimits()
     /// Serves TLS when set.
@@ -74,7 +74,7 @@ private final class AcceptState: ReadinessHandler, LoopOwned {
   private var token: WatchToken?
   private var isStopped = false
   private var next = 0
-  /// A descriptor given up for a moment when there are no others, so that the peer hears a close and not silence.
+  /// A descriptor given up for a moment when there are no others, so that the peer sees a close instead of silence.
   private var reserve: Int32
   private var paused: LoopTimer?
   private var windowStart = Instant.zero

@@ -4,7 +4,7 @@ internal import MartletVocabulary
 
 /// TLS over one TCP channel, with the same manners: no buffers while idle, one write of all bytes of a turn at its end.
 ///
-/// The owner hears nothing before the handshake is done. Confined to its loop; held by the channel below.
+/// The owner's handler is not called before the handshake is done. Confined to its loop; held by the channel below.
 package final class TLSChannel: ByteChannel {
   private enum Phase {
     /// Next: any of the others.
@@ -16,7 +16,7 @@ package final class TLSChannel: ByteChannel {
     case closed
   }
 
-  /// Told how the handshake ended; answers who hears of the channel.
+  /// Called with the result of the handshake; returns the channel's handler.
   typealias HandshakeEnd = (Result<TLSChannel, ConnectError>) -> (any ByteChannelHandler)?
 
   let below: SocketChannel
@@ -78,7 +78,7 @@ package final class TLSChannel: ByteChannel {
     let channel = TLSChannel(below: below, engine: engine, isGated: false) { result in
       switch result {
       case .success(let channel):
-        // The owner learns of the channel before it hears from it.
+        // The owner receives the channel before the channel's first event.
         completion(.success(channel))
         return handler
       case .failure(let error):
@@ -144,7 +144,7 @@ package final class TLSChannel: ByteChannel {
     below.abort()
   }
 
-  /// Drops a handshake that nobody waits for any more, or that took too long.
+  /// Drops a handshake whose owner has gone, or that took too long.
   func abandonHandshake() {
     guard phase == .handshaking else { return }
     handshakeEnd = nil

@@ -4,8 +4,8 @@ internal import MartletRuntime
 
 /// One TLS connection without its socket: cipher text goes in by `feed` and out to the channel below.
 ///
-/// The transport under OpenSSL is ours, for two reasons: one read of the socket serves header and body of all records in it,
-/// and all records of a turn join in the channel's one send. Nothing is buffered here; what a call to `feed`
+/// The transport under OpenSSL is ours, for two reasons: one read of the socket serves header and body of all records
+/// in it, and all records of a turn join in the channel's one send. Nothing is buffered here; what a call to `feed`
 /// brought and OpenSSL has not taken is handed back by `takeUnread`.
 ///
 /// All unsafe dealings with OpenSSL's connection object are in this file. Confined to its channel's loop.

@@ -15,7 +15,7 @@ package final class TLSServerContext: Sendable {
     current = Lock(try Self.make(certificateFile, keyFile))
   }
 
-  /// Reads the files again. Sessions stay resumable. On an error the old certificate goes on being served.
+  /// Reads the files again. Sessions stay resumable. On an error the old certificate stays in use.
   package func reload() throws(TLSError) {
     let fresh = try Self.make(certificateFile, keyFile)
     current.withLock { current in

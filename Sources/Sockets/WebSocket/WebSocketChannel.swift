@@ -2,7 +2,7 @@ package import MartletRuntime
 internal import MartletVocabulary
 package import MartletWireProtocols
 
-/// What a WebSocket tells its owner, always on the loop.
+/// The events of a WebSocket for its owner, always on the loop.
 package protocol WebSocketHandler: AnyObject {
   /// A whole text message; its bytes are UTF-8.
   func received(text: [UInt8])
@@ -151,7 +151,7 @@ extension WebSocketChannel: ByteChannelHandler {
   package func received(_ bytes: borrowing RawSpan) {
     let now = channel.loop.now
     var index = 0
-    // Message by message, so that the owner answers a message before the machine answers a close behind it.
+    // Message by message, so that the owner answers a message before the machine answers a close that follows it.
     repeat {
       var output: [UInt8] = []
       var events: [WebSocketEvent] = []

@@ -68,7 +68,7 @@ package struct WebSocketConnector {
     self.random = random
   }
 
-  /// Opens a WebSocket. `completion` runs on `loop` exactly once, before `handler` hears anything; not at all when the
+  /// Opens a WebSocket. `completion` runs on `loop` exactly once, before any call of `handler`; not at all when the
   /// attempt was cancelled.
   package func open(
     _ request: Request, on loop: any Loop, handler: any WebSocketHandler,

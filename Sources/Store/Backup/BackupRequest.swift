@@ -8,8 +8,8 @@ internal import MartletRuntime
 
 /// How another process asks the one that has a data folder open for a backup: by two files in the folder.
 ///
-/// `BACKUP` holds the path of the folder to copy into and ends with a newline; the asking process keeps it locked, so that
-/// one asks at a time and a request without a lock is an abandoned one. The server answers in `BACKUP.answer`:
+/// `BACKUP` holds the path of the folder to copy into and ends with a newline; the asking process keeps it locked, so
+/// that one asks at a time and a request without a lock is an abandoned one. The server answers in `BACKUP.answer`:
 /// `started`, then `done` or `failed` and the reason.
 enum BackupRequest {
   static let name = "BACKUP"

@@ -4,9 +4,9 @@ extension Store {
   /// Copies the data folder `source` to the folder `target`, whether a server has it open or not.
   ///
   /// A folder that is in use is copied by the process that uses it, which is asked by a file in the folder
-  /// (`BackupRequest`); otherwise the folder is locked and copied here. The copy is made under another name, checked, made
-  /// durable and then renamed, so that `target` is complete or not there. `pause` is called between looks at a running
-  /// copy and should wait some milliseconds.
+  /// (`BackupRequest`); otherwise the folder is locked and copied here. The copy is made under another name, checked,
+  /// made durable and then renamed, so that `target` is complete or not there. `pause` is called between looks at a
+  /// running copy and should wait some milliseconds.
   ///
   /// - Throws: `notFound` when there is no store at `source`, `alreadyExists` when `target` is there and not empty, or
   ///   what failed.

@@ -18,7 +18,7 @@ final class StoreCopy {
 }
 
 extension Store {
-  /// Copies the whole store, while reads and writes go on, into a folder or disk that holds no store yet.
+  /// Copies the whole store, while reads and writes continue, into a folder or disk that holds no store yet.
   ///
   /// The writer copies some pages between two groups, through its own connection: SQLite then brings what is committed
   /// meanwhile into the copy, so that the copy ends under any load, without a long snapshot, and is the state after the

@@ -4,7 +4,7 @@
   internal import Darwin
 #endif
 
-/// Notices when the data files of an open store are deleted or replaced: the process would go on writing to files that
+/// Notices when the data files of an open store are deleted or replaced: the process would keep writing to files that
 /// no restart finds.
 ///
 /// Compares device and inode with those at opening, one `stat` for each group.

@@ -4,8 +4,8 @@
   internal import Darwin
 #endif
 
-/// Whether a folder holds a whole store, or may become one. A mistyped path or half a copy must not become an empty store
-/// that serves nothing.
+/// Whether a folder holds a whole store, or may become one. A mistyped path or half a copy must not become an empty
+/// store that serves nothing.
 enum FolderCheck {
   /// - Throws: `noStore` for a folder with other files and no store, or with half a store.
   static func check(_ folder: String, allowsCreating: Bool) throws(StoreError) {

@@ -24,7 +24,7 @@ package enum StorePlace: Sendable {
     }
   }
 
-  /// Whether a database has been made here. An imaginary disk is only named by who has one.
+  /// Whether a database has been made here. An in-memory disk is only named by its owner.
   var holdsDatabase: Bool {
     switch self {
     case .folder: unsafe access(databasePath, F_OK) == 0

@@ -2,7 +2,8 @@ internal import MartletChangeFeed
 internal import MartletSQLite
 
 extension LogTable {
-  /// The groups after `offset`, whole and in order, until `bytes` of entries are reached: at least one when there is one.
+  /// The groups after `offset`, whole and in order, until `bytes` of entries are reached: at least one when there is
+  /// one.
   func groups(after offset: Int64, bytes: Int) throws -> [LogGroup] {
     let lineage = try LineageTable.read(database)
     var groups: [LogGroup] = []

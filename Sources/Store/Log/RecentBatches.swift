@@ -22,8 +22,8 @@ package final class RecentBatches: Sendable {
   /// The first offset at hand; nil while there is none.
   package var firstOffset: Int64? { ring.withLock { $0.firstOffset } }
 
-  /// The batches that hold the changes after `offset`, oldest first: at least one when there is one, then as many as fit
-  /// `bytes`. Empty when there are none yet, nil when the ring no longer reaches back that far and the log must be
+  /// The batches that hold the changes after `offset`, oldest first: at least one when there is one, then as many as
+  /// fit `bytes`. Empty when there are none yet, nil when the ring no longer reaches back that far and the log must be
   /// read. The first batch may begin at or before `offset`.
   package func batches(after offset: Int64, bytes: Int = .max) -> [ChangeBatch]? {
     ring.withLock { $0.batches(after: offset, maximumBytes: bytes) }

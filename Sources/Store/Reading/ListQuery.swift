@@ -4,7 +4,7 @@ package import MartletModelSchema
 /// Asks for a page of one model's records.
 ///
 /// Records come in `order`, then by key, so that the order is total and a token stays valid while records come and go:
-/// a page starts behind the last record of the one before, whether that still exists or not. Null sorts first.
+/// a page starts after the last record of the one before, whether that still exists or not. Null sorts first.
 package struct ListQuery: Sendable {
   package var model: Int
   /// Fields that must have these values: an index's or a relation's fields.
@@ -52,7 +52,7 @@ package struct ChildrenQuery: Sendable {
   package var parents: [[JSONValue]]
   package var filter: Predicate
   package var order: [SortOrder]
-  /// Children of each parent at most. The token of a page goes on as a `ListQuery` with the reference in `equal`.
+  /// Children of each parent at most. The token of a page continues as a `ListQuery` with the reference in `equal`.
   package var limit: Int
 
   package init(

@@ -4,7 +4,7 @@ internal import MartletSQLite
 
 /// A list being read, a number of rows at a time.
 ///
-/// Between two calls of `advance` nothing is held of the database: the scan goes on after the last row it has looked at,
+/// Between two calls of `advance` nothing is held of the database: the scan continues after the last row it has read,
 /// in whatever snapshot comes then. A page that is read in several slices therefore shows each record as it was when
 /// its slice was read; records come once, and in order.
 ///

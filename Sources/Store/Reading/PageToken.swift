@@ -4,7 +4,7 @@ internal import MartletModelSchema
 /// Where a page ended: the last record's values in the order's fields. Opaque to clients, hexadecimal on the wire.
 struct PageToken {
   private static let format: UInt8 = 1
-  /// Characters beyond which a text is no token of ours.
+  /// Length beyond which a text cannot be one of this store's tokens.
   private static let longest = 65_536
 
   /// The folder's number of the model and of the order's fields, with their direction: what the token is for.

@@ -1,7 +1,8 @@
 internal import MartletSQLite
 
 extension ReadSnapshot {
-  /// The groups after `offset`, whole and in order, until `bytes` of entries are reached: at least one when there is one.
+  /// The groups after `offset`, whole and in order, until `bytes` of entries are reached: at least one when there is
+  /// one.
   package func groups(after offset: Int64, bytes: Int = 1 << 20) throws(StoreError) -> GroupRange {
     try typed {
       let position = try log.position()
@@ -15,6 +16,6 @@ extension ReadSnapshot {
 package enum GroupRange: Sendable, Equatable {
   /// Empty when there is nothing new.
   case groups([LogGroup])
-  /// Entries after the offset have expired: the other store begins anew with a copy.
+  /// Entries after the offset have expired: the other store restarts with a copy.
   case gap
 }

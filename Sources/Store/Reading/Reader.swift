@@ -4,10 +4,10 @@ internal import MartletVocabulary
 
 /// One reader: a connection of its own on an executor of its own, and the reads that wait for it.
 ///
-/// Short reads (records by key, the log) are served first, in order. Lists are read in slices, in turn: a slice looks at
-/// `StoreLimits.sliceRows` rows and then the list waits for its next turn, holding no snapshot. So a short read waits
-/// for one slice at most, and a short list for one slice of each longer one. A slice is due after
-/// `StoreLimits.readsBetweenSlices` short reads, so that lists go on under any load.
+/// Short reads (records by key, the log) are served first, in order. Lists are read in slices, in turn: a slice looks
+/// at `StoreLimits.sliceRows` rows and then the list waits for its next turn, holding no snapshot. So a short read
+/// waits for one slice at most, and a short list for one slice of each longer one. A slice is due after
+/// `StoreLimits.readsBetweenSlices` short reads, so that lists make progress under any load.
 final class Reader: Sendable {
   struct Work: Sendable {
     /// Reads that share a snapshot, or one list.

@@ -87,7 +87,7 @@ struct MigrationPlan: Equatable {
       && stored.columns == index.fields.map { shape.columns[$0].name }
   }
 
-  /// SQLite does not tell upper from lower case in names; GraphQL does.
+  /// SQLite does not distinguish upper from lower case in names; GraphQL does.
   private static func checkNames(_ shapes: [RecordShape], _ refusals: inout [String]) {
     var tables: [String: String] = [:]
     for shape in shapes {

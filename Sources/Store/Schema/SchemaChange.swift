@@ -7,7 +7,7 @@ internal import MartletJSON
 struct SchemaChange: Equatable {
   /// The catalogue's revision that this change makes.
   var revision: Int64
-  /// The schema's name, a hash for instance; for people who look inside.
+  /// The schema's name, a hash for instance; for people reading the file.
   var name: String
   /// The schema's text, empty when the store was opened without one.
   var text: String

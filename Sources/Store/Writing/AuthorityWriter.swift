@@ -3,8 +3,8 @@ internal import MartletModelSchema
 internal import MartletSQLite
 internal import MartletVocabulary
 
-/// Decides writes: conditions, conflicts, cascades, versions, offsets and what expires. Takes a group of writes into one
-/// durable transaction over the store's file. Confined to the writer's executor.
+/// Decides writes: conditions, conflicts, cascades, versions, offsets and what expires. Takes a group of writes into
+/// one durable transaction over the store's file. Confined to the writer's executor.
 ///
 /// Each write has a savepoint of its own, so that one failure does not fail its group; what fails the disk fails the
 /// whole group, and nothing of it was acknowledged.
@@ -16,7 +16,7 @@ final class AuthorityWriter {
     var batch: ChangeBatch?
     /// The store cannot continue.
     var failure: StoreError?
-    /// Why nothing of the group was written, when that is no fault of its writes.
+    /// Why nothing of the group was written, when its writes are not the cause.
     var trouble: StoreError?
   }
 

@@ -33,7 +33,7 @@ final class OpenTransaction {
   /// Whether the write's time is up.
   var isExpired: Bool { expired?() == true }
 
-  /// Takes back what was appended behind the first `count` changes.
+  /// Takes back what was appended after the first `count` changes.
   func truncate(to count: Int) {
     changes.removeLast(changes.count - count)
   }

@@ -26,7 +26,7 @@ final class RecordPlanner {
     try check(record, table.shape)
     table.normalize(&record)
     let key = table.key(of: record)
-    // A key that existed before goes on counting, so that no version names two states of one key.
+    // A key that existed before keeps counting, so that no version names two states of one key.
     let version = try fold.tombstones.version(table.shape.storedNumber, key, horizon()).map { $0 + 1 } ?? 1
     let change = RecordChange(kind: .create, model: model, key: key, version: version, image: record)
     do {

@@ -3,7 +3,7 @@ package import MartletModelSchema
 
 /// A client's number for one of its writes: a resend with the same one is applied once.
 package struct WriteID: Hashable, Sendable {
-  /// Whom the client writes as; empty where writers are not told apart. The same name under another identity is
+  /// Whom the client writes as; empty where writers are not distinguished. The same name under another identity is
   /// another client.
   package var identity: String
   /// The client's own random name, kept over its restarts.

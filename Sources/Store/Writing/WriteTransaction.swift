@@ -5,8 +5,8 @@ internal import MartletSQLite
 
 /// What application code does its reads and writes with inside one transaction, on the writer's thread.
 ///
-/// Reads see the transaction's own writes. An operation that throws has changed nothing; the code may go on. When the
-/// code throws, all is taken back. Valid during the call only.
+/// Reads see the transaction's own writes. An operation that throws has changed nothing; the code may continue. When
+/// the code throws, all is taken back. Valid during the call only.
 package final class WriteTransaction {
   private let planner: RecordPlanner
   private let open: OpenTransaction
@@ -88,7 +88,7 @@ package final class WriteTransaction {
 }
 
 extension SQLiteError {
-  /// Whether the failure is the disk's or the connection's and not one statement's: the group cannot go on.
+  /// Whether the failure is the disk's or the connection's and not one statement's: the group cannot continue.
   var endsGroup: Bool {
     switch code {
     case .unique, .constraint, .tooBig, .interrupted: false

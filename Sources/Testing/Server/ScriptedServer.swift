@@ -29,7 +29,7 @@ public final class ScriptedServer: @unchecked Sendable {
     case open
     /// It fails at once, with an HTTP status when there is one, and the pause that the server asks for beside it.
     case refuses(status: Int? = nil, retryAfter: Duration? = nil)
-    /// Nobody answers.
+    /// No server answers.
     case silent
     /// It opens, but the server chose this subprotocol, or none.
     case speaks(String?)
@@ -78,11 +78,11 @@ public final class ScriptedServer: @unchecked Sendable {
   public var acknowledgement: JSONObject? = JSONObject()
   /// Answers pings by itself. What is answered by itself is not `expect`ed.
   public var answersPings = true
-  /// Confirms by itself what the dialect confirms: AppSync's `start` by `start_ack`, and in both older dialects `stop` by
-  /// `complete`. These messages are `expect`ed all the same.
+  /// Confirms by itself what the dialect confirms: AppSync's `start` by `start_ack`, and in both older dialects `stop`
+  /// by `complete`. These messages are `expect`ed all the same.
   public var confirms = true
-  /// Between the `ka` messages of the two older dialects, the first right behind the acknowledgement that the server sends
-  /// by itself; nil sends none.
+  /// Between the `ka` messages of the two older dialects, the first right after the acknowledgement that the server
+  /// sends by itself; nil sends none.
   public var keepAliveInterval: Duration? = .seconds(10)
   /// Every attempt, in order.
   public private(set) var attempts: [Attempt] = []

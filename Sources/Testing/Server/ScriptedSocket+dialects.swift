@@ -54,7 +54,7 @@ extension ScriptedSocket {
     send(["id": .string(id), "type": "error", "payload": failure(message)])
   }
 
-  /// Refuses the client's credentials as the dialect does: closes with 4403, behind a `connection_error` where there is
+  /// Refuses the client's credentials as the dialect does: closes with 4403, after a `connection_error` where there is
   /// such a message. The client then asks for others.
   public func refuse(_ reason: String = "Unauthorized") {
     switch dialect {

@@ -13,7 +13,7 @@ public final class ScriptedSocket: @unchecked Sendable {
   public private(set) var clientClose: (code: Int, reason: String)?
   /// Whether the client dropped the socket without a close.
   public private(set) var isAborted = false
-  /// Whether the client can still hear this end.
+  /// Whether this end can still send to the client.
   public var isOpen: Bool { handler != nil }
 
   /// What it speaks.
@@ -88,12 +88,12 @@ public final class ScriptedSocket: @unchecked Sendable {
     end(WebSocketCloseCode(rawValue: UInt16(clamping: code)), reason)
   }
 
-  /// Cuts the connection: the client hears only that it is gone (1006).
+  /// Cuts the connection: the client sees only that it is gone (1006).
   public func cut() {
     end(1006)
   }
 
-  /// From now on nothing arrives in either direction, and nobody is told: a peer that lost power.
+  /// From now on nothing arrives in either direction, without a notice: a peer that lost power.
   public func goSilent() {
     isSilent = true
   }

@@ -9,11 +9,11 @@ internal import MartletVocabulary
 ///     try time.run { … }             // tasks, streams and clients in here live in virtual time
 ///     time.advance(by: .seconds(30)) // or let time pass from outside
 ///
-/// Use it from one thread, and from inside `run` only with structured tasks (`async let`, task groups). Work handed in by
-/// other threads still runs, but its order is no longer the seed's. `run` keeps the thread it is called on: a body that
-/// waits for code of the main actor while it runs on the main thread is `Stuck`.
+/// Use it from one thread, and from inside `run` only with structured tasks (`async let`, task groups). Work handed in
+/// by other threads still runs, but its order is no longer the seed's. `run` keeps the thread it is called on: a body
+/// that waits for code of the main actor while it runs on the main thread is `Stuck`.
 public final class VirtualTime: Sendable {
-  /// Nothing can happen any more although the body has not returned: it waits for something nobody will do.
+  /// Nothing more can happen although the body has not returned: it waits for something that will not come.
   public struct Stuck: Error, Sendable, CustomStringConvertible {
     /// Time that had passed by then.
     public var elapsed: Duration

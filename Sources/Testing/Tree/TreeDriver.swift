@@ -52,7 +52,7 @@ public struct TreeDriver: Sendable {
 
   /// Plays one step and returns its events, in the order in which listeners would get them.
   ///
-  /// - Throws: `TreeDriverError` when the step cannot be read; an event that is not expected is no error.
+  /// - Throws: `TreeDriverError` when the step cannot be read; an event that is not expected is not an error.
   @discardableResult
   public mutating func run(_ step: JSONValue) throws(TreeDriverError) -> [TreeDriverEvent] {
     let reader = TreeStepReader(step: step, basePath: basePath)

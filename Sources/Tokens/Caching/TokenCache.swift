@@ -1,7 +1,7 @@
 /// Remembers accepted tokens, so that equal ones are verified once while they are good.
 ///
 /// A token is known by the SHA-256 of all its bytes, so that one with an altered signature is another token. Refused
-/// tokens are not kept: whoever sends them could fill the cache with them.
+/// tokens are not kept: their sender could fill the cache with them.
 package struct TokenCache: Sendable {
   /// One verified token.
   package struct Entry: Sendable, Hashable {

@@ -2,8 +2,8 @@ package import MartletVocabulary
 
 /// The end of a live connection's token: warned about before, moved by another token, and kept exactly.
 ///
-/// Times are the loop's: the driver turns the token's end into a moment by the difference of the two clocks, and does so
-/// again when the calendar clock was set.
+/// Times are the loop's: the driver turns the token's end into a moment by the difference of the two clocks, and does
+/// so again when the calendar clock was set.
 package struct TokenLifetime: Sendable {
   package enum Event: Sendable, Hashable {
     /// The token ends at this moment: the client may send another one until then.

@@ -37,8 +37,8 @@ package struct TokenChecker: Sendable {
     return claims
   }
 
-  /// Explicitly typed tokens (RFC 8725, section 3.11) are for one purpose. Access tokens are `at+jwt` (RFC 9068); others,
-  /// such as `logout+jwt`, must not be taken for one.
+  /// Explicitly typed tokens (RFC 8725, section 3.11) are for one purpose. Access tokens are `at+jwt` (RFC 9068);
+  /// others, such as `logout+jwt`, must not be taken for one.
   private static func isOtherKind(_ kind: String) -> Bool {
     kind.hasSuffix("+jwt") && kind != "at+jwt"
   }

@@ -2,8 +2,8 @@ package import MartletJSON
 
 /// NumericDate of RFC 7519, section 2: seconds since 1970, possibly with a fraction.
 package enum NumericDate {
-  /// The time since 1970; nil for what is not a number. Numbers beyond 2⁵³ seconds count as that: they mean "never", and
-  /// arithmetic with them must not overflow.
+  /// The time since 1970; nil for what is not a number. Numbers beyond 2⁵³ seconds count as that: they mean "never",
+  /// and arithmetic with them must not overflow.
   package static func time(_ value: JSONValue) -> Duration? {
     switch value {
     case .int(let seconds): .seconds(max(-farthest, min(farthest, seconds)))

@@ -5,9 +5,8 @@ extension TokenClaims {
   /// The identity that a token proves.
   ///
   /// - Parameters:
-  ///   - groupsClaim: The claim that names the caller's groups; nil for `cognito:groups` of user pools and `groups` of all
-  ///     others.
-  ///   - end: When the token stops being accepted, from `TokenPolicy.end(of:)`.
+  /// - groupsClaim: The claim that names the caller's groups; nil for `cognito:groups` of user pools and `groups` of
+  ///   all others. - end: When the token stops being accepted, from `TokenPolicy.end(of:)`.
   package func identity(groupsClaim: String? = nil, end: Duration?) -> Identity {
     let provider: IdentityProvider = isOfUserPool ? .userPools : .oidc
     let name = groupsClaim ?? (isOfUserPool ? "cognito:groups" : "groups")
@@ -21,7 +20,7 @@ extension TokenClaims {
       provider: provider, subject: subject, groups: groups.filter { !$0.isEmpty }, claims: all, expires: end)
   }
 
-  /// Whether the issuer is a Cognito user pool, as AppSync tells its two token providers apart.
+  /// Whether the issuer is a Cognito user pool, as AppSync distinguishes its two token providers.
   private var isOfUserPool: Bool {
     guard let issuer, issuer.utf8.starts(with: "https://cognito-idp.".utf8) else { return false }
     let host = issuer.utf8.dropFirst("https://".utf8.count).prefix { $0 != UInt8(ascii: "/") }

@@ -7,9 +7,10 @@ package struct KeySetAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Why a text is not such an address.
   package enum Refused: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not an absolute `http` or `https` URL of a host, or with a user, a fragment or characters that a URL cannot have.
+    /// Not an absolute `http` or `https` URL of a host, or with a user, a fragment or characters that a URL cannot
+    /// have.
     case malformed
-    /// `http` to another machine: whoever is on the way could put in keys of their own.
+    /// `http` to another machine: anyone on the path could put in other keys.
     case notEncrypted
 
     package var description: String {

@@ -1,6 +1,7 @@
 package import MartletVocabulary
 
-/// Keeps the published keys of one issuer: fetches them, follows their rotation, and lives through outages of their source.
+/// Keeps the published keys of one issuer: fetches them, follows their rotation, and lives through outages of their
+/// source.
 ///
 /// The keys themselves are in force from `install` to the next `install` or `withdraw`. The driver checks tokens with
 /// them, and comes here with those whose key it does not know. Between events it waits until `deadline`.
@@ -15,7 +16,7 @@ package struct KeySetMachine<Waiter: Sendable>: Sendable {
   package enum Action: Sendable {
     /// Request an address. Its answer is reported by `received` or `failed` with the same number.
     case fetch(Int, KeySetAddress, bytes: Int)
-    /// Give a request up; nothing is reported about it any more.
+    /// Give a request up; nothing more is reported about it.
     case abandon(Int)
     /// These keys are in force now, and no others.
     case install(TokenKeySet)

@@ -19,7 +19,7 @@ enum RSAModulus {
     }
   }
 
-  /// The primes by which the generator's keys are told apart from others (Nemec et al., 2017).
+  /// The primes by which the generator's keys are distinguished from others (Nemec et al., 2017).
   private static let primes = [
     3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109,
     113,

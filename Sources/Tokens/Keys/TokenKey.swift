@@ -15,7 +15,7 @@ package struct TokenKey: Sendable, Hashable {
 
   /// Bits of the shortest RSA modulus (RFC 7518, section 3.3).
   package static let leastModulusBits = 2_048
-  /// Bits of the longest RSA modulus: one check costs as the square of them, and nobody issues longer ones.
+  /// Bits of the longest RSA modulus: one check costs as the square of them, and no known issuer uses longer ones.
   package static let mostModulusBits = 8_192
 
   /// A key from its parts.

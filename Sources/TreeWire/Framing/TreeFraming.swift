@@ -44,7 +44,7 @@ package struct TreeWireError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// Cuts a message into frames: one frame when it is short, else the decimal number of pieces and then the pieces.
 package enum TreeFraming {
-  /// The text of a keep-alive, which is no message.
+  /// The text of a keep-alive, which is not a message.
   package static let keepAlive = "0"
 
   package static func frames(of message: [UInt8], limits: TreeWireLimits) -> [String] {

@@ -112,7 +112,8 @@ package struct TreeClientMachine: Sendable {
 
   /// Takes one text frame.
   ///
-  /// - Parameter hash: of the value that is cached for a listener; empty without one. Asked when listens are sent again.
+  /// - Parameter hash: of the value that is cached for a listener; empty without one. Asked when listens are sent
+  ///   again.
   package mutating func receive(
     _ frame: String, now: Instant, hash: (TreePath, Window) -> String = { _, _ in "" }
   ) -> [Action] {

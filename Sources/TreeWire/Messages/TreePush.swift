@@ -22,7 +22,7 @@ package enum TreePush: Hashable, Sendable {
   case rangeMerge(TreePath, [Range], tag: Int64?)
   /// The server ended a listener.
   case cancelled(TreePath, Window)
-  /// The credential is not good any more.
+  /// The credential is no longer valid.
   case revoked(status: String, reason: String)
   /// A text for the application's developer, about rules.
   case debug(String)

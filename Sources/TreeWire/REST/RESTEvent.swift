@@ -8,9 +8,9 @@ package enum RESTEvent: Hashable, Sendable {
   /// Values below a path were replaced.
   case patch(TreePath, JSONObject)
   case keepAlive
-  /// Reading is not allowed any more. The stream ends.
+  /// Reading is no longer allowed. The stream ends.
   case cancel
-  /// The credential is not good any more. The stream ends.
+  /// The credential is no longer valid. The stream ends.
   case authRevoked(String)
 
   /// The event in the form of an event stream.

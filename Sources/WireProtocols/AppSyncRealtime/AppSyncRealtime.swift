@@ -4,15 +4,15 @@ package enum AppSyncRealtime {
   /// Bounds and deadlines of one server connection.
   package struct ServerLimits: Sendable {
     /// What this protocol has in common with the one it comes from. `ka` comes every minute: a fifth of what the client
-    /// is told to wait.
+    /// is given as its keep-alive time.
     package var session: StartStopServerLimits
     /// What `connectionTimeoutMs` says: silence after which the client gives the connection up.
     package var connectionTimeout: Duration = .seconds(300)
     /// How long a connection may live, so that credentials are looked at again; AppSync's day. Nil for ever.
     package var lifetime: Duration? = .seconds(86_400)
 
-    /// How long a `connection_init` may follow a first `start`; then the client counts as one that leaves it out, as the
-    /// protocol's newest text allows. Nil ignores such a `start`.
+    /// How long a `connection_init` may follow a first `start`; then the client counts as one that leaves it out, as
+    /// the protocol's newest text allows. Nil ignores such a `start`.
     package var initialisationGrace: Duration? = .milliseconds(250)
 
     package init() {

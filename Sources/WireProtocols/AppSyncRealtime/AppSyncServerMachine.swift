@@ -4,7 +4,7 @@ package import MartletVocabulary
 extension AppSyncRealtime {
   /// The server's end of one connection.
   ///
-  /// A `.start` carries the subscription's own authorization under `extensions.authorization`; whoever
+  /// A `.start` carries the subscription's own authorization under `extensions.authorization`; the shell that
   /// carries it out looks at it first.
   package struct ServerMachine: StartStopServerMachine {
     package let limits: ServerLimits
@@ -24,7 +24,7 @@ extension AppSyncRealtime {
     package static let hearsEarly = false
 
     /// But the newest text lets a client leave out `connection_init`, and then there is no acknowledgement: a `start`
-    /// that no `connection_init` follows is heard.
+    /// that no `connection_init` follows is served.
     package mutating func cameEarly(_ text: [UInt8], _ type: String?, at now: Instant) {
       guard case .waitingForInit = phase, type == "start", let grace = limits.initialisationGrace,
         state.early.count < state.limits.operations, state.countHeld(text.count)

@@ -3,7 +3,7 @@ package import MartletJSON
 /// What Martlet adds to the GraphQL protocols, as agreed for one connection. Everything travels under the member
 /// `martlet`, which other peers ignore; a peer that does not ask sees the plain protocol.
 package struct Continuity: Equatable, Sendable {
-  /// Events carry cursors, subscriptions become ready, can resume, and tell gaps.
+  /// Events carry cursors, subscriptions become ready, can resume, and report gaps.
   package var cursors: Bool
   /// Mutations may carry a write number, so that a repeat applies once.
   package var writes: Bool

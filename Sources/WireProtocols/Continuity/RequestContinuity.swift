@@ -3,9 +3,9 @@ package import MartletVocabulary
 
 /// The member `martlet` of a request's `extensions`.
 package struct RequestContinuity: Equatable, Sendable {
-  /// Events are to carry cursors, and gaps to be told: for subscriptions over HTTP, where nothing else asks.
+  /// Events carry cursors and gaps are reported: asked for per request over HTTP, which has no `connection_init`.
   package var cursors: Bool
-  /// Where a subscription goes on: everything up to here has been seen.
+  /// The cursor a subscription resumes after: everything up to it has been seen.
   package var resume: Cursor?
   /// The number of a mutation.
   package var write: WriteNumber?

@@ -6,7 +6,7 @@ package struct SubscriptionGap: Equatable, Sendable {
   package var reason: String
   /// The last place the subscriber had seen; nil when it named none.
   package var from: Cursor?
-  /// Delivery goes on behind this place.
+  /// Delivery continues after this cursor.
   package var to: Cursor
 
   package init(reason: String, from: Cursor?, to: Cursor) {

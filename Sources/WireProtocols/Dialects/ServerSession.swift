@@ -24,7 +24,7 @@ struct ServerSession: Sendable {
     return true
   }
 
-  /// The client has been let in. False unless that was the question.
+  /// Accepts the client. False unless an acknowledgement was outstanding.
   mutating func open() -> Bool {
     guard phase == .authenticating else { return false }
     phase = .open

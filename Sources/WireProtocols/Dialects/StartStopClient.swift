@@ -5,9 +5,9 @@ import MartletVocabulary
 /// answered by `data`, `error` and `complete`.
 package struct StartStopClient: Sendable {
   private(set) var phase = ClientPhase.disconnected
-  /// Messages for operations this client does not know (any more): they crossed our `stop`, or confirm it.
+  /// Messages for operations this client no longer knows: they crossed our `stop`, or confirm it.
   private(set) var strayMessages = 0
-  /// When the server was last heard.
+  /// When the last bytes of the server arrived.
   private(set) var lastHeard = Instant.zero
   private var table = ClientOperationTable()
 
@@ -30,7 +30,7 @@ package struct StartStopClient: Sendable {
     return table.inOrder
   }
 
-  /// Nothing is read on this socket any more.
+  /// Nothing more is read on this socket.
   mutating func give(up action: SubscriptionClientAction, _ actions: inout [SubscriptionClientAction]) {
     phase = .disconnected
     actions.append(action)

@@ -11,12 +11,12 @@ package struct StartStopServerLimits: Sendable {
   package var idBytes = 256
   /// Longest message.
   package var messageBytes = 1 << 20
-  /// Bytes of `start`s kept until the client has been let in: nobody knows yet who sends them.
+  /// Bytes of `start`s kept until the client has been accepted: its credentials are still being checked.
   package var heldBytes = 1 << 20
   /// Deepest nesting of a message, and of a text inside it.
   package var messageDepth = 64
-  /// Between `ka` messages; nil sends none. Clients of the older `graphql-ws` take 30 seconds of silence after the first
-  /// one for death; AppSync's are told how long they wait, of which this should be a fifth.
+  /// Between `ka` messages; nil sends none. Clients of the older `graphql-ws` take 30 seconds of silence after the
+  /// first one for the end of the connection; AppSync's are given the time to wait, of which this should be a fifth.
   package var keepAliveInterval: Duration? = .seconds(10)
   /// `connection_init` messages of one connection. Each is answered; a flood of them is closed.
   package var initialisations = 10
@@ -31,7 +31,7 @@ package struct StartStopServerLimits: Sendable {
 /// How a client of the two older dialects breaks a rule. Each dialect answers in its own words, and the socket stays
 /// open until there are too many.
 package enum StartStopFault: Sendable {
-  /// Text that is no message, or no text.
+  /// Text that is not a message, or not text.
   case unreadable
   /// A message without what it needs.
   case malformed
@@ -90,13 +90,13 @@ package struct StartStopServer: Sendable {
     return faults <= limits.faults
   }
 
-  /// Counts what is kept until the client has been let in; false for too much.
+  /// Counts what is kept until the client has been accepted; false when it exceeds the limit.
   mutating func countHeld(_ bytes: Int) -> Bool {
     heldBytes += bytes
     return heldBytes <= limits.heldBytes
   }
 
-  /// Nothing is kept any more of what came early.
+  /// Drops what arrived before the acknowledgement.
   mutating func takeEarly() -> [[UInt8]] {
     defer { early = [] }
     graceEnds = nil

@@ -2,10 +2,10 @@ package import MartletJSON
 package import MartletVocabulary
 
 /// The server's end of the two older dialects: `connection_init`, `start` and `stop`, answered by `data`, `error` and
-/// `complete`. What a dialect has of its own are its words and when a `start` is heard.
+/// `complete`. What a dialect has of its own are its words and when a `start` is accepted.
 package protocol StartStopServerMachine: SubscriptionServerMachine {
   var state: StartStopServer { get set }
-  /// Whether messages before the acknowledgement are heard; elsewhere they are ignored.
+  /// Whether messages before the acknowledgement are processed; other dialects ignore them.
   static var hearsEarly: Bool { get }
   /// What a connection that is refused is closed with.
   static var refusalCode: WebSocketCloseCode { get }
@@ -17,7 +17,7 @@ package protocol StartStopServerMachine: SubscriptionServerMachine {
     _ id: OperationID, _ payload: JSONTape.Element?, _ actions: inout [SubscriptionServerAction])
   /// A `stop` arrived for an operation that does not run.
   mutating func stopUnknown(_ id: OperationID)
-  /// A message arrived before the acknowledgement, where such messages are not heard.
+  /// A message arrived before the acknowledgement, in a dialect that ignores such messages.
   mutating func cameEarly(_ text: [UInt8], _ type: String?, at now: Instant)
 
   func acknowledgement(_ payload: JSONObject?) -> [UInt8]
@@ -98,7 +98,7 @@ extension StartStopServerMachine {
       _ = state.takeEarly()
       actions.append(.authenticate(payload: payload?.value.object))
     } else if isOpen {
-      // Who has been let in is told so again.
+      // A repeated `connection_init` is acknowledged again.
       actions.append(.send(acknowledgement(nil)))
     }
   }
@@ -128,7 +128,7 @@ extension StartStopServerMachine {
     _ = acknowledge(payload, at: now, &actions)
   }
 
-  /// Acknowledges a client that has been let in, if that was the question.
+  /// Acknowledges an accepted client, if an acknowledgement was outstanding.
   mutating func acknowledge(
     _ payload: JSONObject?, at now: Instant, _ actions: inout [SubscriptionServerAction]
   ) -> Bool {

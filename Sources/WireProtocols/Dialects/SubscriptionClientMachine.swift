@@ -1,7 +1,7 @@
 package import MartletJSON
 package import MartletVocabulary
 
-/// What the client's shell has to do or tell, in order. The same for every dialect.
+/// What the client's shell has to do or report, in order. The same for every dialect.
 package enum SubscriptionClientAction: Equatable, Sendable {
   /// Send this text message.
   case send([UInt8])
@@ -15,7 +15,7 @@ package enum SubscriptionClientAction: Equatable, Sendable {
   case started(OperationID)
   /// The server said that the subscription is live, without a place.
   case confirmed(OperationID)
-  /// The server said that the subscription is live behind this place.
+  /// The server reported that the subscription is live after this cursor.
   case ready(OperationID, Cursor)
   /// A result as the server wrote it. The cursor is there when the server gives them; `endsTransaction` is false while
   /// more of the result's transaction follows.
@@ -30,11 +30,11 @@ package enum SubscriptionClientAction: Equatable, Sendable {
   case completed(OperationID)
   /// The operation had been sent and may not be sent again: whether it was executed is unknown.
   case lost(OperationID)
-  /// The server refused the connection by a message: close it; the rest says how to go on.
+  /// The server refused the connection by a message: close it; the associated values say how to retry.
   case refused(ConnectionRetry, errors: [JSONValue])
   /// The server speaks another protocol, of this name: close.
   case mismatched(answered: String)
-  /// Close the WebSocket; how to go on, `SubscriptionDialect.retry(after:)` says.
+  /// Close the WebSocket; `SubscriptionDialect.retry(after:)` says how to retry.
   case close(ConnectionClose)
 }
 
@@ -72,11 +72,11 @@ package protocol SubscriptionClientMachine: Sendable {
   /// - Parameters:
   ///   - id: unique among this client's open operations.
   ///   - repetition: whether it is sent again after a reconnect.
-  ///   - position: where a subscription goes on that was followed before.
+  ///   - position: the cursor a resumed subscription continues after.
   mutating func start(
     _ id: OperationID, _ request: GraphQLRequest, repetition: OperationRepetition, position: SubscriptionPosition,
     at now: Instant, actions: inout [SubscriptionClientAction])
-  /// Ends an operation on our side. Nothing of it is told afterwards; what was never sent is not taken back.
+  /// Ends an operation on our side. Nothing of it is reported afterwards; what was never sent is not taken back.
   mutating func cancel(_ id: OperationID, actions: inout [SubscriptionClientAction])
 
   /// A text message arrived.

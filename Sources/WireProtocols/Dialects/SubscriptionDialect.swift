@@ -1,4 +1,4 @@
-/// The protocols GraphQL speaks over a WebSocket. Two of them share a subprotocol's name: what tells them apart is
+/// The protocols GraphQL speaks over a WebSocket. Two of them share a subprotocol's name; they are distinguished by
 /// AppSync's authorization or path (`AppSyncRealtime.Handshake`).
 package enum SubscriptionDialect: Sendable, Hashable, CaseIterable {
   /// `graphql-transport-ws`, with Martlet's additions.

@@ -24,7 +24,7 @@ package enum SubscriptionServerAction: Equatable, Sendable {
 ///
 /// Operations are named by numbers that are never used twice: a result that comes late for a cancelled operation
 /// cannot reach a new one under the same id. For a fan-out: keep `eventPrefix`, and write prefix, payload and suffix
-/// (`EventSuffix`) into one frame; an operation that ended has been told by `.stop` or by this side.
+/// (`EventSuffix`) into one frame; an operation that ended has been reported by `.stop` or ended by this side.
 package protocol SubscriptionServerMachine: Sendable {
   /// Nil for a streamed HTTP response.
   var dialect: SubscriptionDialect? { get }
@@ -68,7 +68,7 @@ package protocol SubscriptionServerMachine: Sendable {
   mutating func live(_ number: Int, actions: inout [SubscriptionServerAction])
   /// The subscription is live: everything up to `cursor` has been sent and every later event will be.
   mutating func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction])
-  /// A hole that nothing can fill. Only towards clients that asked to be told.
+  /// A gap that nothing can fill. Sent only to clients that negotiated gaps.
   mutating func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [SubscriptionServerAction])
   /// The operation has ended well.
   mutating func complete(_ number: Int, actions: inout [SubscriptionServerAction])

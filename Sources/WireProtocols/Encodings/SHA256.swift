@@ -1,5 +1,5 @@
-/// SHA-256 (FIPS 180-4), by which persisted operations are named and requests to AWS are signed. It is written for clarity:
-/// a client hashes each document once, and signs a handful of texts for each connection.
+/// SHA-256 (FIPS 180-4), by which persisted operations are named and requests to AWS are signed. It is written for
+/// clarity: a client hashes each document once, and signs a handful of texts for each connection.
 package enum SHA256 {
   /// The 32-byte digest of `message`.
   package static func digest(_ message: [UInt8]) -> [UInt8] {

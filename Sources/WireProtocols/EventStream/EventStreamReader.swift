@@ -50,7 +50,7 @@ package struct EventStreamReader {
   private var data: [UInt8] = []
   private var hasData = false
   private var id = ""
-  /// A CR has ended a line; an LF right behind it belongs to it.
+  /// A CR has ended a line; an LF right after it belongs to it.
   private var skipsLineFeed = false
   private var isFirstLine = true
   private var failure: EventStreamFailure?

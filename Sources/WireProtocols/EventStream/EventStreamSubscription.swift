@@ -4,7 +4,7 @@ package import MartletVocabulary
 /// GraphQL over server-sent events in distinct mode: one request, one operation, one stream of `next` events that
 /// `complete` ends.
 package enum EventStreamSubscription {
-  /// What a server tells a client.
+  /// A message from a server to its client.
   package enum Message: Equatable, Sendable {
     /// An execution result, as its JSON text.
     case next([UInt8])

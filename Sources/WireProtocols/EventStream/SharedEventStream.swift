@@ -6,7 +6,7 @@ package enum SharedEventStream {
   /// The header that carries a stream's token; the query parameter is `token`.
   package static let tokenHeader: StaticString = "X-GraphQL-Event-Stream-Token"
 
-  /// What a server tells a client.
+  /// A message from a server to its client.
   package enum Message: Equatable, Sendable {
     /// A result of operation `id`, as its JSON text.
     case next(id: String, [UInt8])
@@ -66,7 +66,7 @@ extension SharedEventStream {
   /// The operation a `DELETE` is about.
   package static func operation(of head: HTTPRequestHead) -> String? { parameter("operationId", of: head) }
 
-  /// The name that a request gives its operation: text, or a number, as who counts them writes.
+  /// The name that a request gives its operation: text, or a number, as clients write that count their operations.
   package static func operation(in extensions: JSONObject) -> OperationID? {
     let member = extensions["operationId"]
     return (member?.string ?? member?.int.map { String($0) }).flatMap { OperationID($0) }
@@ -78,7 +78,7 @@ extension SharedEventStream {
     guard head.method == "GET" else { return head.method == "POST" && body.isEmpty && namesEvents(head) }
     if namesEvents(head) { return true }
     guard !carriesOperation(head, body: body) else { return false }
-    // Who takes nothing that is served here hears so from the stream.
+    // A client that accepts no media type served here gets its refusal inside the stream.
     return acceptsEvents(head) || (try? GraphQLOverHTTP.responseType(accepting: head.headers)) == nil
       || AcceptedMediaType.parse(head.headers).isEmpty
   }

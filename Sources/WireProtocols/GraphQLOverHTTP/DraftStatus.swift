@@ -12,7 +12,7 @@ extension GraphQLOverHTTP {
 }
 
 extension GraphQLOverHTTP.RequestFailure {
-  /// The status as the draft of August 2026 has it: JSON that is no request is understood and cannot be processed.
+  /// The status as the draft of August 2026 has it: JSON that is not a request is understood and cannot be processed.
   package var draftStatus: Int {
     if case .request(let error) = reason, error.rule != .notJSON { return 422 }
     return status

@@ -154,7 +154,7 @@ package enum GraphQLOverHTTP {
     let values = headers.values("Content-Type")
     guard values.count == 1, let type = MediaType(values[0]), type.matches("application", "json") else { return false }
     guard let charset = type["charset"].map({ Array($0.utf8)[...] }) else { return true }
-    // The second is no registered name, and what many clients write.
+    // The second is not a registered name, but many clients write it.
     return HTTPSyntax.equals(charset, "utf-8") || HTTPSyntax.equals(charset, "utf8")
   }
 

@@ -47,7 +47,7 @@ package struct RequestBatch: Equatable, Sendable {
   }
 
   /// Puts a value in the place of a null, by the path of the upload specification: `variables.file`, or with the
-  /// operation's position in a list, `0.variables.files.1`. False when there is no null at that place.
+  /// operation's position in a list, `0.variables.files.1`. False unless there is a null at that path.
   mutating func substitute(_ value: JSONValue, at path: String) -> Bool {
     var steps = path.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { [UInt8]($0) }
     var index = 0

@@ -33,7 +33,7 @@ extension GraphQLTransportWS {
     /// What both ends agreed to add to the plain protocol, in this session.
     package private(set) var continuity = Continuity.none
     package let limits: ClientLimits
-    /// Messages for operations this client does not know (any more): they crossed our `complete`.
+    /// Messages for operations this client no longer knows: they crossed our `complete`.
     package private(set) var strayMessages = 0
     /// Messages of types this client does not know.
     package private(set) var unknownMessages = 0
@@ -115,7 +115,7 @@ extension GraphQLTransportWS {
     /// - Parameters:
     ///   - id: unique among this client's open operations.
     ///   - repetition: whether it is sent again after a reconnect.
-    ///   - position: where a subscription goes on that was followed before.
+    ///   - position: the cursor a resumed subscription continues after.
     package mutating func start(
       _ id: OperationID, _ request: GraphQLRequest, repetition: Repetition, position: SubscriptionPosition = .init(),
       at now: Instant, actions: inout [ClientAction]
@@ -127,7 +127,7 @@ extension GraphQLTransportWS {
       if phase == .open { send(id, &actions) }
     }
 
-    /// Ends an operation on our side. Nothing of it is told afterwards; what was never sent is not taken back.
+    /// Ends an operation on our side. Nothing of it is reported afterwards; what was never sent is not taken back.
     package mutating func cancel(_ id: OperationID, actions: inout [ClientAction]) {
       guard let operation = operations.removeValue(forKey: id) else { return }
       if operation.isSent, phase == .open { actions.append(.send(MessageWriting.complete(id))) }
@@ -160,7 +160,7 @@ extension GraphQLTransportWS {
       }
     }
 
-    /// Nothing is read on this socket any more.
+    /// Nothing more is read on this socket.
     private mutating func give(up close: Close, _ actions: inout [ClientAction]) {
       phase = .disconnected
       actions.append(.close(close))
@@ -187,7 +187,7 @@ extension GraphQLTransportWS {
       }
     }
 
-    /// A type of no message of this protocol; one of the older protocol's tells which one the server speaks.
+    /// A message type outside this protocol; a type of the older protocol shows which one the server speaks.
     private mutating func unknown(_ type: String, _ actions: inout [ClientAction]) {
       guard !isSureOfProtocol, SubscriptionsTransportWS.isTelling(type) else {
         unknownMessages += 1

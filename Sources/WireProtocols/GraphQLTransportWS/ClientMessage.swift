@@ -6,7 +6,7 @@ extension GraphQLTransportWS {
     case connectionInit(payload: JSONObject?)
     case ping(payload: JSONObject?)
     case pong(payload: JSONObject?)
-    /// A payload that is no request makes the whole message malformed; a document that does not parse does not.
+    /// A payload that is not a request makes the whole message malformed; a document that does not parse does not.
     case subscribe(OperationID, GraphQLRequest)
     case complete(OperationID)
 

@@ -99,7 +99,7 @@ extension GraphQLTransportWS {
     /// `}`: towards peers that did not ask for cursors.
     package static let plainSuffix: [UInt8] = [UInt8(ascii: "}")]
 
-    /// `,"cursor":"…"}`, with `"partial":true` before the bracket while the event's transaction goes on.
+    /// `,"cursor":"…"}`, with `"partial":true` before the bracket while the event's transaction continues.
     package static func suffix(_ cursor: Cursor, endsTransaction: Bool) -> [UInt8] {
       Array(",\"cursor\":\"\(cursor)\"\(endsTransaction ? "" : ",\"partial\":true")}".utf8)
     }

@@ -13,7 +13,7 @@ extension GraphQLTransportWS {
     package var messageBytes = 1 << 20
     /// Deepest nesting of a message.
     package var messageDepth = 64
-    /// Time between keep-alives that tell a negotiated client its position, so that a quiet filter does not fall out
+    /// Time between keep-alives that carry a negotiated client's position, so that a quiet filter does not fall out
     /// of retention; nil for none.
     package var positionInterval: Duration? = .seconds(20)
 

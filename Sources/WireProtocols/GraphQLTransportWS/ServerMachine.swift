@@ -8,7 +8,8 @@ extension GraphQLTransportWS {
   ///
   /// Operations are named by numbers that are never used twice: a result that comes late for a cancelled operation
   /// cannot reach a new one under the same id. For a fan-out: keep `NextMessage.prefix`, look at `isOpen`, and write
-  /// prefix, payload and suffix into one frame; an operation that ended has been told by `.stop` or by this side.
+  /// prefix, payload and suffix into one frame; an operation that ended has been reported by `.stop` or ended by this
+  /// side.
   package struct ServerMachine: SubscriptionServerMachine {
     package typealias Phase = ServerPhase
 

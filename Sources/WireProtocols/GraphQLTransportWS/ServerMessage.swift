@@ -7,7 +7,7 @@ extension GraphQLTransportWS {
     case connectionAck(payload: JSONObject?)
     case ping(payload: JSONObject?)
     case pong(payload: JSONObject?)
-    /// `payload` is the result as it was written. `isPartial`: the event's transaction goes on.
+    /// `payload` is the result as it was written. `isPartial`: the event's transaction continues.
     case next(OperationID, payload: [UInt8], cursor: Cursor?, isPartial: Bool)
     /// `payload` is a list of errors; a single object of other servers is made one.
     case error(OperationID, payload: [JSONValue])
@@ -20,7 +20,7 @@ extension GraphQLTransportWS {
     /// A type this client does not know.
     case unknown(type: String)
 
-    /// Reads one message. Throws the client's close when not even the operation it is about can be told.
+    /// Reads one message. Throws the client's close when not even the operation it belongs to can be read.
     package init(parsing text: [UInt8], limits: JSONLimits = JSONLimits()) throws(Close) {
       let root = try MessageParsing.root(text, limits) { .badResponse($0) }
       guard let type = root["type"]?.string else { throw .badResponse("Message without type") }

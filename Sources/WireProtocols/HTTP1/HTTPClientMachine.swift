@@ -48,7 +48,7 @@ package struct HTTPClientMachine {
     if head.headers.lists("close", in: "Connection") { isReusable = false }
   }
 
-  /// Sends a request's head; the caller sends the body behind it, exactly so many bytes. Only when `isIdle`.
+  /// Sends a request's head; the caller then sends the body, exactly so many bytes. Only when `isIdle`.
   package mutating func send(_ head: HTTPRequestHead, bodyLength: Int, to output: inout [UInt8]) {
     precondition(isIdle, "one request at a time")
     method = head.method
@@ -82,7 +82,7 @@ package struct HTTPClientMachine {
     }
   }
 
-  /// After `.upgraded`: the bytes that came behind the response.
+  /// After `.upgraded`: the bytes that followed the response.
   package mutating func takeUpgradedBytes() -> [UInt8] {
     input.take(input.count)
   }

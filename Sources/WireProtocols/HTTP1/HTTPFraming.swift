@@ -20,7 +20,7 @@ package enum HTTPFraming: Equatable, Sendable {
     let length = try contentLength(headers)
     guard headers.contains("Transfer-Encoding") else { return length.map(HTTPFraming.length) }
     if headers.contains("Content-Length") { throw HTTPFailure(.lengthAndEncoding) }
-    // HTTP/1.0 does not know transfer codings: whoever forwarded this did not understand it.
+    // HTTP/1.0 has no transfer codings: the proxy that forwarded this did not understand it.
     guard minorVersion == 1 else { throw HTTPFailure(.transferEncoding) }
     let codings = headers.list("Transfer-Encoding")
     guard let last = codings.last, HTTPSyntax.equals(last, "chunked"),

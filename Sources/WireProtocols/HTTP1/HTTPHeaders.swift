@@ -21,7 +21,7 @@ package struct HTTPHeaders: Sendable, Equatable {
   /// Bytes of all names and values.
   package var byteCount: Int { bytes.count }
 
-  /// Adds a field. A name that is no token or a value with control characters would break the framing, so it is a
+  /// Adds a field. A name that is not a token or a value with control characters would break the framing, so it is a
   /// programmer error; values from outside go through `HTTPSyntax.isFieldValue` first.
   package mutating func append(_ name: String, _ value: String) {
     append(name: Array(name.utf8)[...], value: Array(value.utf8)[...])

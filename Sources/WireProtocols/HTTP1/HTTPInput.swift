@@ -2,7 +2,7 @@
 struct HTTPInput {
   private(set) var bytes: [UInt8] = []
   private var start = 0
-  /// Where the search for the next line feed goes on, so that dribbled bytes are looked at once.
+  /// Where the search for the next line feed continues, so that bytes arriving one by one are scanned once.
   private var scanned = 0
 
   var count: Int { bytes.count - start }

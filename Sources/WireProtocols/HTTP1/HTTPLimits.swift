@@ -8,7 +8,7 @@ package struct HTTPLimits: Sendable {
   package var headerFields = 128
   /// Longest body after removing chunk framing; longer ones answer 413. A GraphQL request is far smaller.
   package var bodyBytes = 4 << 20
-  /// Longest chunk-size line with its extensions, which nobody uses.
+  /// Longest chunk-size line with its extensions, which are ignored.
   package var chunkLineBytes = 256
   /// Bytes of pipelined requests kept while a response is under way; past them reading must pause.
   package var pipelinedBytes = 65_536

@@ -49,7 +49,7 @@ package struct HTTPServerMachine {
     self.limits = limits
   }
 
-  /// False while enough pipelined bytes wait behind an unanswered request.
+  /// False while enough pipelined bytes wait for an earlier request's response.
   package var wantsBytes: Bool { input.count < limits.pipelinedBytes }
 
   /// Whether nothing of a request has arrived: the connection is idle and may be closed without harm.
@@ -102,7 +102,7 @@ package struct HTTPServerMachine {
     }
   }
 
-  /// After an upgrade was accepted: the bytes behind the request, which belong to the new protocol.
+  /// After an upgrade was accepted: the bytes after the request, which belong to the new protocol.
   package mutating func takeUpgradedBytes() -> [UInt8] {
     reading = .stopped
     responding = .ended

@@ -2,7 +2,7 @@
 package enum RetryAfter {
   /// The pause that a field asks for: a number of seconds, or the time until a date. Nil for a field that is neither.
   ///
-  /// - Parameter now: milliseconds since 1970; not positive where there is no calendar, and then dates say nothing.
+  /// - Parameter now: milliseconds since 1970; zero or less where there is no calendar; dates are then ignored.
   package static func pause(_ field: String, now: Int64) -> Duration? {
     let text = field.utf8.drop { $0 == 0x20 }
     if let first = text.first, (0x30...0x39).contains(first) {

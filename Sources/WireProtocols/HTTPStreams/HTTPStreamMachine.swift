@@ -44,7 +44,7 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
 
   // MARK: The client
 
-  /// Nothing is heard from a client behind its request.
+  /// A client sends nothing after its request.
   package func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionServerAction]) {}
   package func receivedBinary(actions: inout [SubscriptionServerAction]) {}
 
@@ -62,15 +62,15 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
 
   // MARK: The server
 
-  /// Who asks has been let in by the request's own credentials.
+  /// The client was accepted by the request's own credentials.
   package func accept(payload: JSONObject?, at now: Instant, actions: inout [SubscriptionServerAction]) {}
 
   package mutating func refuse(_ reason: String, actions: inout [SubscriptionServerAction]) {
     end(.internalError, reason, actions: &actions)
   }
 
-  /// Ends the stream before its operation has. The client is told, so that it does not take the end for completion: by
-  /// an error of the transport, or by a last result, which no `complete` follows.
+  /// Ends the stream before its operation has. The client is notified, so that it does not take the end for completion:
+  /// by an error of the transport, or by a last result, which no `complete` follows.
   package mutating func end(
     _ code: WebSocketCloseCode, _ reason: String, actions: inout [SubscriptionServerAction]
   ) {

@@ -35,7 +35,7 @@ package enum HTTPStreamMedia: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Stands behind a result.
+  /// Written after a result.
   package var eventSuffix: [UInt8] {
     switch self {
     case .multipart: MultipartSubscription.Writing.eventSuffix
@@ -64,8 +64,8 @@ package enum HTTPStreamMedia: Sendable, Hashable, CaseIterable {
 
   // MARK: Negotiation
 
-  /// What a client accepts by name: the heaviest, then the first. Ranges do not count, as nobody who accepts anything
-  /// expects an answer without end.
+  /// What a client accepts by name: the heaviest, then the first. Ranges do not count, as no client that accepts
+  /// anything expects an answer without end.
   static func choice(
     _ accepted: [AcceptedMediaType]
   ) -> (media: HTTPStreamMedia, weight: Int, place: Int)? {

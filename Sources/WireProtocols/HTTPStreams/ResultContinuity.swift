@@ -6,7 +6,7 @@ package import MartletVocabulary
 package enum ResultContinuity: Equatable, Sendable {
   /// Where the result stands. `endsTransaction` is false while more of its transaction follows.
   case event(Cursor, endsTransaction: Bool)
-  /// Everything up to here has been sent; without a cursor where there is no place in a log.
+  /// Everything up to this cursor has been sent; nil for a stream that is not fed by a log.
   case ready(Cursor?)
   case gap(SubscriptionGap)
   /// Everything up to here has been sent, though no event says so.
@@ -87,7 +87,8 @@ package enum ResultContinuity: Equatable, Sendable {
 
 extension GraphQLRequest {
   /// The request of a client that asks again for an event stream: the last identifier it has seen, which stands for a
-  /// cursor, goes before the one in the request. One that is no cursor is from somewhere else: there is a gap.
+  /// cursor, goes before the one in the request. A value that is not a cursor belongs to another server: there is a
+  /// gap.
   package func resuming(lastEventID: String) -> GraphQLRequest {
     guard !lastEventID.isEmpty else { return self }
     let known = try? RequestContinuity(extensions: extensions)

@@ -98,7 +98,7 @@ package struct SharedStreamMachine: SubscriptionServerMachine {
     end(.internalError, reason, actions: &actions)
   }
 
-  /// Ends the stream before its operations have: each is told by a last result, which no `complete` follows.
+  /// Ends the stream before its operations have: each gets a last result, which no `complete` follows.
   package mutating func end(
     _ code: WebSocketCloseCode, _ reason: String, actions: inout [SubscriptionServerAction]
   ) {
@@ -174,7 +174,7 @@ package struct SharedStreamMachine: SubscriptionServerMachine {
 
   package func eventPrefix(_ id: OperationID) -> [UInt8] { Self.prefix(id) }
 
-  /// Stands behind a result.
+  /// Written after a result.
   package static let suffix = Array("}\n\n".utf8)
 
   private static func prefix(_ id: OperationID) -> [UInt8] {

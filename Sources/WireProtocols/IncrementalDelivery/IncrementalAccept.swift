@@ -1,5 +1,5 @@
-/// What a client says about responses in parts: the media type `multipart/mixed` in `Accept`, with a parameter that names
-/// the shape of the payloads. `subscriptionSpec` belongs to another protocol of the same media type.
+/// What a client says about responses in parts: the media type `multipart/mixed` in `Accept`, with a parameter that
+/// names the shape of the payloads. `subscriptionSpec` belongs to another protocol of the same media type.
 package enum IncrementalAccept: Sendable, Equatable {
   /// The current proposal; the parameter as the client wrote it, if any (`incrementalSpec=v0.2`).
   case current(spec: String?)
@@ -21,7 +21,7 @@ package enum IncrementalAccept: Sendable, Equatable {
     self = best.value
   }
 
-  /// The parameter of Content-Type that tells the client which shape it gets.
+  /// The parameter of Content-Type that names the shape of the parts.
   private var parameter: String {
     switch self {
     case .current(let spec): spec.flatMap { Self.isToken($0) ? "; incrementalSpec=\($0)" : nil } ?? ""

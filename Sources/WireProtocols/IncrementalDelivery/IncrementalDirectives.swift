@@ -1,6 +1,6 @@
 /// Whether a document asks for parts. Answering yes where there are none costs a longer Accept field and nothing else.
 package enum IncrementalDirectives {
-  /// Looks for `@defer` and `@stream`, with ignored characters behind the sign as the language allows them.
+  /// Looks for `@defer` and `@stream`, with ignored characters after the sign, as the language allows them.
   package static func occur(in document: String) -> Bool {
     var rest = document.utf8[...]
     while let sign = rest.firstIndex(of: UInt8(ascii: "@")) {

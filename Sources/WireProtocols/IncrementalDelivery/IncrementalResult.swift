@@ -37,8 +37,8 @@ package struct IncrementalFailure: Error, Equatable, Sendable, CustomStringConve
   package var description: String { "part \(part + 1) of the response: \(rule.rawValue)" }
 }
 
-/// Puts a response together that comes in parts (`@defer`, `@stream`). Takes every shape in use: increments that name an
-/// announced `id`, those of 2022 that name a `path`, and the ones before, where a part itself is an increment.
+/// Puts a response together that comes in parts (`@defer`, `@stream`). Takes every shape in use: increments that name
+/// an announced `id`, those of 2022 that name a `path`, and the ones before, where a part itself is an increment.
 ///
 /// Unknown members are ignored. A part is taken whole or, when it is malformed, ends everything.
 package struct IncrementalResult: Sendable {
@@ -194,7 +194,7 @@ package struct IncrementalResult: Sendable {
 
   // MARK: Places
 
-  /// Whether `index` is the place behind the list's last element.
+  /// Whether `index` is one past the list's last element.
   private func reaches(_ path: ArraySlice<JSONValue>, beyond index: Int64) -> Bool {
     var value = data
     for step in path {

@@ -11,8 +11,8 @@ package struct MultipartPart: Equatable, Sendable {
 
 /// Reads a multipart body (RFC 2046 section 5.1) from bytes in any cut. Lines may end in LF alone.
 ///
-/// A part is handed over as soon as the boundary behind it has arrived, whether or not it was the last: what follows a
-/// boundary may be long in coming. What stands before the first boundary and behind the last is skipped.
+/// A part is delivered as soon as the boundary after it has arrived, whether or not it was the last: what follows a
+/// boundary may be long in coming. Bytes before the first boundary and after the last are skipped.
 package struct MultipartReader {
   private enum State {
     case preamble
@@ -51,8 +51,8 @@ package struct MultipartReader {
     self.limits = limits
   }
 
-  /// Takes the boundary from a content type, quoted or not, also where it needed quotes and has none. What follows behind
-  /// a comma is ignored: some servers repeat the client's Accept header there.
+  /// Takes the boundary from a content type, quoted or not, also where it needed quotes and has none. What follows
+  /// behind a comma is ignored: some servers repeat the client's Accept header there.
   package init(contentType: String, limits: MultipartLimits = MultipartLimits()) throws(MultipartFailure) {
     let text = HTTPSyntax.split(Array(contentType.utf8)[...], at: UInt8(ascii: ","))[0]
     guard let type = MediaType(text, leniently: true), type.type.utf8.elementsEqual("multipart".utf8) else {
@@ -190,12 +190,12 @@ package struct MultipartReader {
   }
 
   private func needMore() throws(MultipartFailure) -> Search {
-    // Up to two bytes may be the line end of a boundary, whose first bytes may stand behind them.
+    // Up to two bytes may be the line end of a boundary, whose first bytes may follow them.
     if scanned - start > limits.partBytes + 2 { throw failure(.partTooLarge) }
     return .needMore
   }
 
-  /// Whether the delimiter stands at a position; nil when more bytes have to tell.
+  /// Whether the delimiter is at a position; nil when more bytes are needed to decide.
   private func matchesDelimiter(at position: Int) -> Bool? {
     let count = min(delimiter.count, bytes.count - position)
     for index in 0..<count where bytes[position + index] != delimiter[index] { return false }

@@ -3,7 +3,7 @@ internal import MartletJSON
 /// Subscriptions over multipart HTTP (version 1.0): each part is one JSON message, an empty object between events
 /// shows that the peer is alive, and the closing boundary completes the subscription.
 package enum MultipartSubscription {
-  /// What a server tells a client.
+  /// A message from a server to its client.
   package enum Message: Equatable, Sendable {
     /// Nothing happened; the peer is alive.
     case heartbeat
@@ -104,8 +104,8 @@ package enum MultipartSubscription {
     }
   }
 
-  /// What a server writes. Each part says its length and carries the boundary after it: clients hand a part over when they
-  /// have read that many bytes, or when they see the boundary.
+  /// What a server writes. Each part says its length and carries the boundary after it: clients hand a part over when
+  /// they have read that many bytes, or when they see the boundary.
   package enum Writing {
     /// The boundary has the one name that older clients know, in the one form they find.
     package static let contentType = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0"
@@ -127,7 +127,7 @@ package enum MultipartSubscription {
     /// Makes the boundary already sent the closing one.
     package static let end = Array("--\r\n".utf8)
 
-    /// The part that tells a failure of the stream. `end` follows.
+    /// The part that reports a failure of the stream. `end` follows.
     package static func failure(errors: [UInt8]) -> [UInt8] {
       let start = Array("{\"payload\":null,\"errors\":".utf8)
       return head(length: start.count + errors.count + 1) + start + errors + eventSuffix

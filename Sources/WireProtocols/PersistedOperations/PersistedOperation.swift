@@ -1,7 +1,7 @@
 package import MartletJSON
 
-/// Automatic persisted operations: `extensions.persistedQuery` names a document by the SHA-256 of its bytes, so that the
-/// document itself need not travel again. A server that does not know it says so; the client sends both once.
+/// Automatic persisted operations: `extensions.persistedQuery` names a document by the SHA-256 of its bytes, so that
+/// the document itself need not travel again. A server that does not know it says so; the client sends both once.
 package struct PersistedOperation: Equatable, Sendable {
   /// 32 bytes.
   package var hash: [UInt8]

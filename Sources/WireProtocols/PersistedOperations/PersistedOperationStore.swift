@@ -9,7 +9,7 @@ package struct PersistedOperationLimits: Sendable {
 }
 
 /// Documents by their SHA-256. When full, the older half by last use leaves, so that an insertion costs little on
-/// average; a client whose document has left is told so and sends it again.
+/// average; a client whose document was evicted gets an error that says so and sends it again.
 package struct PersistedOperationStore: Sendable {
   private struct Entry {
     var document: String

@@ -1,7 +1,7 @@
-/// AWS Signature Version 4: proves who sends a request by a keyed digest of it. A pure function of its arguments; nothing
-/// here reads a clock.
+/// AWS Signature Version 4: authenticates the sender of a request by a keyed digest of it. A pure function of its
+/// arguments; nothing here reads a clock.
 package struct RequestSigner: Sendable, Hashable {
-  /// Keys by which AWS knows who signs.
+  /// Keys by which AWS identifies the signer.
   package struct Keys: Sendable, Hashable {
     package var accessKeyID: String
     package var secretAccessKey: String

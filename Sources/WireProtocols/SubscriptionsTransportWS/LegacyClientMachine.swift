@@ -67,7 +67,7 @@ extension SubscriptionsTransportWS {
       }
     }
 
-    /// - Parameter retry: how to go on unless an error says that the credentials were refused.
+    /// - Parameter retry: how to retry unless an error says that the credentials were refused.
     private mutating func refused(
       _ retry: ConnectionRetry, _ payload: JSONTape.Element?, _ actions: inout [SubscriptionClientAction]
     ) {

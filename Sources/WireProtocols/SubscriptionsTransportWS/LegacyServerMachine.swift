@@ -4,11 +4,11 @@ package import MartletVocabulary
 extension SubscriptionsTransportWS {
   /// The server's end of one connection.
   ///
-  /// Clients of this protocol do not wait for the acknowledgement: a `start` before it is held back and follows it. A client
-  /// may leave `connection_init` out, as with the protocol's reference server: its first `start` asks for admission with
-  /// what the handshake carried.
+  /// Clients of this protocol do not wait for the acknowledgement: a `start` before it is held back and follows it. A
+  /// client may leave `connection_init` out, as with the protocol's reference server: its first `start` asks for
+  /// admission with what the handshake carried.
   package struct ServerMachine: StartStopServerMachine {
-    /// What came before the acknowledgement and is done behind it.
+    /// What arrived before the acknowledgement and is processed after it.
     private enum Held: Sendable {
       case start(OperationID, GraphQLRequest)
       case confirmStop(OperationID)

@@ -2,7 +2,7 @@ package import MartletJSON
 
 /// What a server of this protocol writes.
 extension SubscriptionsTransportWS.ServerMachine {
-  /// As the reference does behind a `connection_error`.
+  /// As the reference implementation does after a `connection_error`.
   package static let refusalCode = WebSocketCloseCode.internalError
   package static let floodCode = WebSocketCloseCode.protocolError
 

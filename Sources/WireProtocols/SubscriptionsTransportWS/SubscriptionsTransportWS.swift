@@ -3,7 +3,7 @@ package enum SubscriptionsTransportWS {
   /// The subprotocol's name. The newer protocol of the library of this name is `graphql-transport-ws`.
   package static let subprotocol = "graphql-ws"
 
-  /// Whether a message type tells that a server speaks this protocol, or AppSync's, and not the newer one.
+  /// Whether a message type shows that a server speaks this protocol, or AppSync's, and not the newer one.
   static func isTelling(_ type: String) -> Bool {
     switch type {
     case "ka", "data", "connection_error", "start_ack": true
@@ -11,7 +11,7 @@ package enum SubscriptionsTransportWS {
     }
   }
 
-  /// Whether a message type tells that a server speaks the newer protocol.
+  /// Whether a message type shows that a server speaks the newer protocol.
   static func isOfTransportWS(_ type: String) -> Bool {
     switch type {
     case "next", "ping", "pong": true

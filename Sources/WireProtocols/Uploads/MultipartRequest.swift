@@ -40,12 +40,13 @@ package enum MultipartRequest {
 
   private struct Part {
     var name: String
-    /// It has a file name: it is no field of the form, but a file.
+    /// It has a file name: it is a file, not a field of the form.
     var isFile: Bool
     var file: UploadedFile
   }
 
-  /// Takes the next of the two parts that are not files. Other fields of the form are somebody else's; files come later.
+  /// Takes the next of the two parts that are not files. Other fields of the form are somebody else's; files come
+  /// later.
   private static func take(
     _ wanted: String, _ parts: inout ArraySlice<Part>, _ limits: UploadLimits
   ) throws(UploadError) -> Part {

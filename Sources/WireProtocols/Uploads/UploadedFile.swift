@@ -25,7 +25,7 @@ package struct UploadedFile: Equatable, Sendable {
 package struct UploadLimits: Sendable {
   /// Most files of one request.
   package var files = 20
-  /// Most other fields of the form, which nobody looks at.
+  /// Largest number of other fields of the form, which are ignored.
   package var fields = 20
   /// Longest file. The whole request is bounded where it is received.
   package var fileBytes = 10_485_760
@@ -43,7 +43,7 @@ package enum UploadError: Error, Equatable, Sendable, CustomStringConvertible {
   /// `operations` must come first, `map` second.
   case order(expected: String, found: String)
   case missing(String)
-  /// `operations` is no request, or no list of them.
+  /// `operations` is not a request, nor a list of requests.
   case operations(GraphQLRequestError)
   case map(String)
   /// A path of the map names no place in the operations, or one whose value is not null.

@@ -1,4 +1,4 @@
-/// What a `WebSocketMachine` has to tell, in order.
+/// What a `WebSocketMachine` reports, in order.
 package enum WebSocketEvent: Equatable, Sendable {
   /// A whole text message; its bytes are UTF-8.
   case text([UInt8])

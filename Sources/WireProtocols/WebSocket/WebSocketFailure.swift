@@ -30,7 +30,7 @@ package struct WebSocketFailure: Error, Sendable, Equatable, CustomStringConvert
 
   package var description: String { rule.rawValue }
 
-  /// The code to close with; nil when nothing can be sent any more.
+  /// The code to close with; nil when nothing more can be sent.
   package var closeCode: WebSocketCloseCode? {
     switch rule {
     case .reservedBits, .reservedOpcode, .fragmentedControl, .longControl, .unmaskedFrame, .maskedFrame,

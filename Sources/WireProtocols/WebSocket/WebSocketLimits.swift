@@ -34,7 +34,7 @@ package protocol WebSocketCompression: AnyObject {
   ///
   /// The machine has already put back the `00 00 FF FF` that ends a message; `endsMessage` says that these bytes do.
   /// Stops with `.tooLarge` before `output` holds more than `limit` bytes. A final block inside a message is allowed
-  /// (RFC 7692 section 7.2.3.5): the decompressor resets and goes on.
+  /// (RFC 7692 section 7.2.3.5): the decompressor resets and continues.
   func decompress(
     _ bytes: [UInt8], endsMessage: Bool, limit: Int, into output: inout [UInt8]
   ) -> WebSocketDecompression

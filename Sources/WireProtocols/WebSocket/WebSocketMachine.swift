@@ -13,7 +13,7 @@ package struct WebSocketMachine {
     case closing(deadline: Instant)
     /// Both closes are through and this client waits for the server to end the transport. Next: `ended`.
     case waitingForTransport(deadline: Instant)
-    /// Nothing is read or sent any more.
+    /// Nothing more is read or sent.
     case ended
   }
 
@@ -69,8 +69,8 @@ package struct WebSocketMachine {
     } while index < bytes.byteCount
   }
 
-  /// Takes bytes from `index` on up to the end of the first message, and moves `index` behind it. What the owner answers
-  /// to a message so goes out before the answer to a close that came right behind it.
+  /// Takes bytes from `index` on up to the end of the first message, and moves `index` past it. What the owner answers
+  /// to a message is so sent before the answer to a close that follows it.
   package mutating func receive(
     _ bytes: borrowing RawSpan, from index: inout Int, at now: Instant, output: inout [UInt8],
     events: inout [WebSocketEvent]

@@ -1,4 +1,4 @@
-/// `@defer` and `@stream` stand where incremental delivery is possible, and their labels tell them apart.
+/// `@defer` and `@stream` stand where incremental delivery is possible, and their labels are unique.
 enum IncrementalDirectives {
   /// What needs no more than the selection and its parent's type.
   static func check(_ selection: Selection, on parent: NamedType?, _ validation: Validation) {

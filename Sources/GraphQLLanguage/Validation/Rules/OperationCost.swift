@@ -1,8 +1,8 @@
 /// An estimate of what executing an operation costs, before anything is executed.
 ///
 /// A field costs 1. What is selected below a list counts as often as the list may have elements: as its `limit`,
-/// `first` or `last` argument says, else `assumedListLength` times. Where a field with such an argument is not a list but a
-/// page, the argument is the length of the lists directly below it (`items`, `edges`), so that a page size counts
+/// `first` or `last` argument says, else `assumedListLength` times. Where a field with such an argument is not a list
+/// but a page, the argument is the length of the lists directly below it (`items`, `edges`), so that a page size counts
 /// once. Fragments count wherever they are spread.
 package enum OperationCost {
   /// The length assumed of lists that do not say theirs. Default 10.

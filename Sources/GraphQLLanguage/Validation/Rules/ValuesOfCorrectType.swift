@@ -1,6 +1,6 @@
 /// Values written in a request can be values of the type of their position.
 enum ValuesOfCorrectType {
-  /// Checks a value that is no variable, and no list or object that its type takes apart.
+  /// Checks a value that is not a variable, nor a list or object whose parts are checked by themselves.
   static func checkLeaf(_ value: Value, _ type: WrappedType, _ validation: Validation) {
     let schema = validation.schema
     if value.kind == .null {

@@ -31,8 +31,8 @@ struct OperationExchange {
     let preferred = accepted.prefersStream ? accepted.stream : nil
     switch service.prepare(accepted.request, for: request.caller) {
     case .failure(let refusal):
-      // Errors are reported inside a stream that is preferred: a browser's EventSource cannot read the body of any other
-      // response.
+      // Errors are reported inside a stream that is preferred: a browser's EventSource cannot read the body of any
+      // other response.
       if let preferred { return openStream(preferred, accepted.request) }
       service.counters.add(.operations)
       service.counters.add(.operationsRefused)

@@ -5,8 +5,8 @@ internal import MartletWireProtocols
 
 /// One request about an event stream that operations share, and its answer.
 ///
-/// GraphQL over server-sent events in single connection mode: `PUT` reserves a stream and answers its token, `GET` opens
-/// it, `POST` starts operations on it, `DELETE` ends them (docs/PROTOCOL.md, "One event stream for several
+/// GraphQL over server-sent events in single connection mode: `PUT` reserves a stream and answers its token, `GET`
+/// opens it, `POST` starts operations on it, `DELETE` ends them (docs/PROTOCOL.md, "One event stream for several
 /// operations").
 struct SharedStreamExchange {
   private let service: GraphQLService

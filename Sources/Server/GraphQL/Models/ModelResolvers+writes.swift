@@ -48,7 +48,7 @@ extension ModelResolvers {
   }
 
   /// What each write made of its record, among the receipt's records, which are in the writes' order and have cascades
-  /// too. Nil for one that cannot be told any more.
+  /// too. Nil for one that is no longer known.
   private func answers(
     _ planned: [(model: ModelDefinition, write: WriteOperation, key: RecordKey)], _ receipt: Receipt
   ) -> [Record?] {
@@ -81,7 +81,7 @@ extension ModelResolvers {
     }
   }
 
-  /// What a resend hears when the write is known to have been applied, but the log no longer has its record.
+  /// The answer to a resend when the write is known to have been applied, but the log no longer has its record.
   private static let forgotten = ResolverError(
     "The write was applied before; the log no longer has its record.",
     extensions: ["code": "ALREADY_APPLIED", "errorType": "ConditionalCheckFailedException"])

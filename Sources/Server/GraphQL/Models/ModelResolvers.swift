@@ -4,7 +4,7 @@ internal import MartletJSON
 package import MartletModelSchema
 package import MartletStore
 
-/// The code behind the generated fields: reads and writes of the store that answer by callback, on no task.
+/// The code of the generated fields: reads and writes of the store that answer by callback, on no task.
 package struct ModelResolvers: Sendable {
   let schema: ModelSchema
   let store: Store

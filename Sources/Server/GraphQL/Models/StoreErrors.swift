@@ -53,6 +53,6 @@ enum StoreErrors {
 }
 
 extension ResponseError {
-  /// What a client is told of a failure that no rule foresees: an answer, never the end of the process.
+  /// The answer to a client for an unexpected failure: an error, never the end of the process.
   static var internalError: ResponseError { ResponseError("Internal error.", extensions: ["code": "INTERNAL"]) }
 }

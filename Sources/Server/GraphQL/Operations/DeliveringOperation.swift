@@ -22,7 +22,7 @@ package final class DeliveringOperation: FieldWorkOwner {
   private var hasNews = false
   /// What has been announced and not completed, for the day that the time is over.
   private var open: [Int: PendingPart] = [:]
-  /// Lets the task go on that waits for the reader.
+  /// Resumes the task that waits for the reader.
   private var waiting: (@Sendable () -> Void)?
 
   package var isOver: Bool { deliver == nil }
@@ -147,7 +147,7 @@ package final class DeliveringOperation: FieldWorkOwner {
     pump()
   }
 
-  /// Nobody waits for the answer any more. A write that is under way happens all the same.
+  /// The caller has gone. A write that is under way happens all the same.
   package func cancel() {
     task?.cancel()
     end()

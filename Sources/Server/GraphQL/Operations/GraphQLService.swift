@@ -5,7 +5,8 @@ internal import MartletSockets
 internal import MartletStore
 internal import MartletWireProtocols
 
-/// What one loop does with GraphQL requests, by whichever door they come: HTTP, a batch, a shared event stream, a socket.
+/// What one loop does with GraphQL requests, by whichever door they come: HTTP, a batch, a shared event stream, a
+/// socket.
 ///
 /// Confined to its loop.
 final class GraphQLService {

@@ -132,7 +132,7 @@ package final class RunningOperation: FieldWorkOwner {
     finish(ResponseTree(data: .null, errors: [error]))
   }
 
-  /// Nobody waits for the answer any more. A write that is under way happens all the same.
+  /// The caller has gone. A write that is under way happens all the same.
   package func cancel() {
     completion = nil
     task?.cancel()

@@ -16,8 +16,8 @@ struct PreparedOperation: Sendable {
   let canonical: [UInt8]
   let scope: RequestScope
 
-  /// A result with what the server adds to it: over HTTP, that it remembers write numbers, as `connection_ack` says on a
-  /// socket.
+  /// A result with what the server adds to it: over HTTP, that it remembers write numbers, as `connection_ack` says on
+  /// a socket.
   func marked(_ result: ResponseTree) -> ResponseTree {
     guard scope.writeID != nil else { return result }
     var result = result

@@ -12,8 +12,8 @@ struct RefusedCredentials: Error {
 }
 
 extension GraphQLSession {
-  /// Judges an operation's own authorization, which only AppSync's clients send. A connection that was admitted may leave
-  /// it out.
+  /// Judges an operation's own authorization, which only AppSync's clients send. A connection that was admitted may
+  /// leave it out.
   ///
   /// - Returns: the caller that the operation runs for, or why it does not run.
   func caller(of number: Int, _ request: GraphQLRequest) -> Result<Caller, RefusedCredentials> {
@@ -68,7 +68,7 @@ extension GraphQLSession {
 
   // MARK: Credentials that are no longer good
 
-  /// Other keys are in force: ends what a withdrawn one let in. Answers how much that was.
+  /// Other keys are in force: ends what a withdrawn one admitted. Returns how much that was.
   func recheckAccess() -> Int {
     let access = service.node.access
     if let grant = caller.grant, !access.isGood(grant) {

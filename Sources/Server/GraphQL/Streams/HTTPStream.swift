@@ -59,7 +59,8 @@ final class HTTPStream {
     responder.write(prefix: identifier + prefix(of: event.marked, to: member), event.marked, suffix: suffix)
   }
 
-  /// An operation that has the response to itself has no id before its events; a part of a multipart body has its length.
+  /// An operation that has the response to itself has no id before its events; a part of a multipart body has its
+  /// length.
   private func prefix(of payload: [UInt8], to member: Member) -> [UInt8] {
     token == nil ? media.eventPrefix(length: payload.count) : member.prefix
   }

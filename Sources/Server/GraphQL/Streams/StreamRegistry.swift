@@ -18,7 +18,7 @@ final class StreamRegistry: Sendable {
   struct Waiting: Sendable {
     var id: OperationID
     var request: GraphQLRequest
-    /// What is committed behind this place reaches a subscription.
+    /// Changes committed after this cursor reach a subscription.
     var since: Cursor
   }
 
@@ -143,7 +143,7 @@ final class StreamRegistry: Sendable {
     }
   }
 
-  /// An operation is not wanted any more. One that waits is forgotten here.
+  /// An operation is no longer wanted. One that waits is dropped here.
   func drop(_ token: String, _ id: OperationID) -> Destination {
     state.withLock { state in
       switch state.streams[token]?.place {

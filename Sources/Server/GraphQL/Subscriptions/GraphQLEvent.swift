@@ -2,8 +2,8 @@ internal import MartletSockets
 internal import MartletVocabulary
 internal import MartletWireProtocols
 
-/// An event of a GraphQL subscription: the result, encoded once for all members of a group, and compressed once for those
-/// that asked for that.
+/// An event of a GraphQL subscription: the result, encoded once for all members of a group, and compressed once for
+/// those that asked for that.
 final class GraphQLEvent: FeedEvent {
   /// `,"cursor":"…"}`, the same for all members on sockets that asked for cursors.
   let suffix: [UInt8]

@@ -8,7 +8,8 @@ internal import MartletVocabulary
 
 /// The group of equal GraphQL subscriptions: how a change becomes their result. Confined to its loop.
 ///
-/// Where the record alone answers the selection, the selection is kept (and shared with equal ones) and the plan let go.
+/// Where the record alone answers the selection, the selection is kept (and shared with equal ones) and the plan let
+/// go.
 final class GraphQLGroup: FeedGroup {
   private unowned let service: GraphQLService
   private let variables: JSONObject
@@ -20,7 +21,7 @@ final class GraphQLGroup: FeedGroup {
   /// The canonical document and the operation's name: what the plan is made from again when it is needed after all.
   private let document: [UInt8]
   private let operationName: String?
-  /// The caller for whom the group's resolvers run. Members share a group only where no resolver can tell them apart.
+  /// The caller for whom the group's resolvers run. Members share a group only where no resolver can distinguish them.
   private let identity: Identity
   /// Kept where every event needs it.
   private let plan: OperationPlan?
