@@ -24,6 +24,8 @@ import Testing
         })
     }
     while await server.counts()[.operations] < 120 {}
+    // Writes reach the store when the turn that read them ends; another turn has begun when this returns.
+    _ = await server.counts()
     server.writer.release()
     var accepted = 0
     var refused = 0
