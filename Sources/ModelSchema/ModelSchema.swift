@@ -148,14 +148,15 @@ package struct ModelSchema: Sendable {
           case .update(model.number): events.insert(.update)
           case .delete(model.number): events.insert(.delete)
           case .get, .list, .listByIndex, .create, .update, .delete, .transaction, .subscribe, nil:
-            complaints.add("\(place) names \"\(name)\", which is no mutation of \(model.name).", at: directive.location)
+            complaints.add(
+              "\(place) names \"\(name)\", which is not a mutation of \(model.name).", at: directive.location)
           }
         }
         var equalities: [BuiltInOperation.SubscriptionSource.Equality] = []
         for argument in field.arguments {
           guard let position = model.position(of: argument.name.text) else {
             complaints.add(
-              "\(place) has the argument \"\(argument.name.text)\", which is no field of \(model.name).",
+              "\(place) has the argument \"\(argument.name.text)\", which is not a field of \(model.name).",
               at: argument.location)
             continue
           }

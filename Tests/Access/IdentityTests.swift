@@ -21,7 +21,7 @@ import Testing
       Identity(provider: .oidc, groups: [composed]) != Identity(provider: .oidc, groups: [decomposed]))
   }
 
-  @Test func `each part tells identities apart`() {
+  @Test func `each part distinguishes identities`() {
     let base = Identity(provider: .oidc, subject: "a", groups: ["g"], claims: ["c": 1], expires: .seconds(1))
     var others = [Identity](repeating: base, count: 5)
     others[0].provider = .userPools

@@ -29,7 +29,7 @@ struct ShellRun {
     let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: scratch) }
-    // Files rather than pipes: nothing can fill up, and children that outlive the script hold nobody.
+    // Files rather than pipes: nothing can fill up, and children that outlive the script block no reader.
     let (out, err) = (scratch.appendingPathComponent("out"), scratch.appendingPathComponent("err"))
     for file in [out, err] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
     process.standardOutput = try FileHandle(forWritingTo: out)

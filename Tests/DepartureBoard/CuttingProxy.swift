@@ -91,7 +91,7 @@ final class CuttingProxy: Sendable {
     pair.end()
   }
 
-  /// How many of `count` bytes go through, and what happens behind them.
+  /// How many of `count` bytes go through, and what happens after them.
   private func account(_ count: Int) -> (allowed: Int, Harm?) {
     state.withLock { state in
       guard let next = state.planned.first, state.forwarded + count >= next.at else {

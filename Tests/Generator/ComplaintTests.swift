@@ -37,7 +37,7 @@ import Testing
     #expect(complaints == ["1.graphql:1:7: There can be only one operation named 'A'. See also 2.graphql:1:7."])
   }
 
-  @Test func `an unused fragment is no mistake`() throws {
+  @Test func `an unused fragment is not a mistake`() throws {
     #expect(try Made.complaints(Self.schema, "fragment F on T { id }") == [])
   }
 

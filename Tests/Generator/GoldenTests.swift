@@ -3,8 +3,8 @@ import MartletGenerateFiles
 import MartletGenerator
 import Testing
 
-/// The files under Golden are part of this target, so that they compile under the house's settings, and must be what the
-/// generator writes. `MARTLET_WRITE_GOLDEN=1 swift test --filter GoldenTests` writes them again.
+/// The files under Golden are part of this target, so that they compile under the house's settings, and must be what
+/// the generator writes. `MARTLET_WRITE_GOLDEN=1 swift test --filter GoldenTests` writes them again.
 @Suite struct GoldenTests {
   private static let sets = [
     ("Examples/SeedTour", "../../Tests/Generator/Golden/SeedTour.swift"),

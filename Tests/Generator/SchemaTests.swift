@@ -82,11 +82,11 @@ import Testing
       "types[0] has the unknown kind \"X\""
     ),
   ])
-  func `an answer that is no schema is an error that names the member`(text: String, expected: String) throws {
+  func `an answer that is not a schema is an error that names the member`(text: String, expected: String) throws {
     let error = #expect(throws: GenerationError.self) {
       try IntrospectionReader.document(from: try JSONValue(parsing: text))
     }
-    #expect(error?.message == "The introspection answer is no schema: \(expected).")
+    #expect(error?.message == "The introspection answer is not a schema: \(expected).")
   }
 
   @Test func `both introspection queries are valid`() throws {
@@ -143,7 +143,7 @@ import Testing
     #expect(error?.description == "s.graphql: The schema has no query root type.")
   }
 
-  @Test func `defaults that do not fit, as some servers tell them, are not the reader's fault`() throws {
+  @Test func `defaults that do not fit, as in the introspection of some servers, are accepted`() throws {
     let text = #"""
       {"__schema":{"queryType":{"name":"Q"},"types":[
       {"kind":"ENUM","name":"Order","enumValues":[{"name":"UP"}]},

@@ -37,7 +37,7 @@ import Testing
     #expect(try bench.read(Self.document) == Self.result)
   }
 
-  @Test func `without either, the data tell which fragments apply, and that is remembered`() throws {
+  @Test func `without either, the data decide which fragments apply, and that is remembered`() throws {
     let bench = Bench()
     try bench.write(Self.document, Self.data)
     #expect(try bench.read(Self.document) == Self.result)
@@ -48,7 +48,7 @@ import Testing
         == ["cat": ["name": "Kit", "lives": 7]])
   }
 
-  @Test func `a fragment nobody knows about is a miss, never a wrong hit`() throws {
+  @Test func `a fragment on an unknown type is a miss, never a wrong hit`() throws {
     let bench = Bench()
     try bench.write("{ cat { id } }", ["cat": ["__typename": "Cat", "id": "3"]])
     #expect(try bench.read("{ cat { id ... on Furry { hair } } }") == nil)
@@ -88,7 +88,7 @@ import Testing
     #expect(try bench.read(document) == ["cat": ["id": "1", "lives": 9]])
   }
 
-  @Test func `a schema that is not valid is told at every use`() throws {
+  @Test func `an invalid schema is reported at every use`() throws {
     let bench = Bench { $0.schema = "type Query { a: Int } type Query { b: Int }" }
     let error = #expect(throws: GraphQLStoreError.self) { try bench.read("{ a }") }
     #expect(error?.code == .invalidSchema)

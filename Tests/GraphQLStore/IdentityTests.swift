@@ -87,7 +87,7 @@ import Testing
     let document = "{ pets { ... on Pet { name } ... on Beast { teeth } ... on Person { mail } lives } }"
     try bench.write(document, ["pets": [["__typename": "Cat", "id": 1, "name": "Tom", "teeth": 9, "lives": 7]]])
     #expect(try bench.read("{ pets { ... on Pet { name } lives } }") == ["pets": [["name": "Tom", "lives": 7]]])
-    // Of what is only mentioned, nobody knows which objects it has: the data tell.
+    // The objects of a type that is only mentioned are unknown: the data decide.
     try bench.write(
       "{ other { ... on Person { mail } name } }", ["other": ["__typename": "Employee", "mail": "x", "name": "Ann"]])
     #expect(

@@ -29,7 +29,7 @@ import Testing
     var random: SeededRandom
     var reference = Reference()
     let stores: [GraphQLStore]
-    /// What a watcher shows is no garbage, which the reference does not know.
+    /// What a watcher shows is not a garbage, which the reference does not know.
     var collects = true
     var updates: [Int: [OptimisticUpdate]] = [:]
     var next = 0

@@ -113,7 +113,7 @@ import Testing
       #expect(error?.message.contains("flights.0.__typename") == true)
     }
     #expect(try empty.read(BoardQuery.operationDocument) == ["flights": []])
-    // Where a sibling says it, appending goes on.
+    // Where a sibling says it, appending continues.
     let one = try bench()
     try one.write(
       BoardQuery.operationDocument, ["flights": [["__typename": "Flight", "id": "0", "gate": "A", "next": []]]])

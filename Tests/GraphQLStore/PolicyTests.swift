@@ -45,7 +45,7 @@ import Testing
     await #expect(throws: Network.Down.self) { try await run(.networkFirst, cached: false, network) }
   }
 
-  @Test func `a response with errors is no failure for networkFirst`() async throws {
+  @Test func `a response with errors is not a failure for networkFirst`() async throws {
     let network = Network()
     network.then(["flight": nil], errors: [["message": "no", "path": ["flight"]]])
     let outcome = try await run(.networkFirst, cached: true, network)

@@ -52,7 +52,7 @@ struct Reference {
   var records: Records = [:]
   private(set) var hopes: [(number: Int, hope: Hope)] = []
 
-  /// Everything with the hopes on it. Hopes that cannot be done any more are given up for good.
+  /// Everything with the optimistic updates applied. An update that can no longer be applied is dropped for good.
   mutating func shown() -> Records {
     var all = records
     hopes.removeAll { entry in !entry.hope.run(&all) }

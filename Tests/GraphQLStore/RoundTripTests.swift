@@ -46,7 +46,7 @@ import Testing
       try bench.write(text, world.answer(document, withIdentity: knowledge != .dataWithoutIDs))
       let found = try bench.read(text)
       // Without ids one selection's objects can take the place of another's, and without types a fragment can be such
-      // that no data tell whether it applies: a miss, but never a wrong answer.
+      // that no data decide whether it applies: a miss, but never a wrong answer.
       if found != nil || knowledge == .schema || knowledge == .possibleTypes {
         atOnce += 1
         #expect(knowledge.accepts(found, world.answer(document, withIdentity: false)), "seed \(seed), document \(text)")

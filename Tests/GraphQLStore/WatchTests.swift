@@ -45,7 +45,7 @@ import Testing
     #expect(after.watchersAsked - before.watchersAsked == 1)
   }
 
-  @Test func `changes that concern other records and fields wake nobody`() async throws {
+  @Test func `changes to other records and fields wake no watcher`() async throws {
     let bench = Bench()
     try bench.write(Self.document, Self.sent("A"))
     var iterator = bench.store.watch(Self.operation, policy: .cacheOnly, fetch: Network().fetch).makeAsyncIterator()
@@ -150,7 +150,7 @@ import Testing
     #expect(network.asked == 1)
   }
 
-  @Test func `a request in the background that fails is told, and the watch goes on`() async throws {
+  @Test func `a failed background request is reported, and the watch continues`() async throws {
     let bench = Bench()
     try bench.write(Self.document, Self.sent("A"))
     let network = Network()

@@ -149,7 +149,7 @@ struct World {
     return target(link.lists)
   }
 
-  /// The same place has the same value whoever asks.
+  /// The same place has the same value for every caller.
   private func generator(_ type: String, _ id: Int, _ name: String, _ argument: Int?) -> SeededRandom {
     var hash = seed &* 0x9E37_79B9_7F4A_7C15
     for byte in "\(type) \(id) \(name) \(argument ?? -1)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

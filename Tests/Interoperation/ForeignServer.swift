@@ -36,7 +36,7 @@ final class ForeignServer: Sendable {
     process.waitUntilExit()
   }
 
-  /// A port nobody listens on now.
+  /// A port without a listener.
   private static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

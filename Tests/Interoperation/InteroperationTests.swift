@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Clients and servers that nobody here wrote, in every protocol they speak. What they pass stands in
+/// Clients and servers of others, in every protocol they speak. What they pass stands in
 /// docs/COMPATIBILITY.md, which a run writes anew with
 /// `MARTLET_WRITE_COMPATIBILITY=1 swift test --disable-xctest --filter InteroperationTests`.
 @Suite(.enabled(if: Peers.areInstalled, Peers.missing), .timeLimit(.minutes(10))) struct InteroperationTests {

@@ -109,7 +109,7 @@ extension Row {
     try expect(said.data?["say"] == "said so", "\(said)")
   }
 
-  /// The subscription goes on with the server's successor, and says that events may be missing.
+  /// The subscription continues with the server's successor, and says that events may be missing.
   private func acrossDeath() async throws {
     let first = try await ForeignServer(peer)
     let client = try client(first)
@@ -127,7 +127,7 @@ extension Row {
     second.kill()
   }
 
-  /// By HTTP a subscription ends with its connection, and the error is no completion.
+  /// By HTTP a subscription ends with its connection, and the error is not a completion.
   private func endedByDeath() async throws {
     let server = try await ForeignServer(peer)
     let client = try client(server)

@@ -10,7 +10,7 @@ import Synchronization
 /// A server of this package, with the fields that the foreign clients ask for.
 final class OurServer: Sendable {
   let server: GraphQLServer
-  /// Sources of `forever` that have not been told to stop.
+  /// Sources of `forever` that have not been stopped.
   let running: Count
 
   final class Count: Sendable {
@@ -19,7 +19,7 @@ final class OurServer: Sendable {
     func add(_ number: Int) { count.withLock { $0 += number } }
   }
 
-  /// - Parameter key: the only key that is let in; nil lets everybody in.
+  /// - Parameter key: the only key that is accepted; nil accepts every client.
   init(port: Int = 0, key: String? = nil) throws {
     var configuration = ServerConfiguration(schema: Self.schema)
     if key == nil {
@@ -158,7 +158,7 @@ extension Row {
     (told?["errors"]?.array ?? []).compactMap(\.string).joined(separator: "\n")
   }
 
-  /// A key that the server knows is let in; another is refused.
+  /// A key that the server knows is accepted; another is refused.
   private func withKeys() async throws {
     let ours = try OurServer(key: "interoperation")
     let told = try await Peers.run("client.py", [peer, dialect, ours.url, "denied", "allowed"])

@@ -2,8 +2,8 @@ import Foundation
 import MartletJSON
 import Testing
 
-/// The foreign programs of `Interoperation/`, installed by `Interoperation/prepare` (`make test` calls it). Without them
-/// the suites are skipped and say so.
+/// The foreign programs of `Interoperation/`, installed by `Interoperation/prepare` (`make test` calls it). Without
+/// them the suites are skipped and say so.
 enum Peers {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

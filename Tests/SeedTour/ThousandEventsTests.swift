@@ -5,8 +5,8 @@ import Testing
 
 @testable import SeedTour
 
-/// Who cancels, with a thousand events of `martlet serve` on their way: nobody gets another element, and the server's
-/// source has stopped.
+/// Who cancels, with a thousand events of `martlet serve` on their way: no consumer gets another element, and the
+/// server's source has stopped.
 @Suite(.timeLimit(.minutes(1))) struct ThousandEventsTests {
   private static let count = 1_000
   /// The number of the todo at which somebody cancels.
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: Cancelling.allCases)
-  func `two sinks see all of them until one who may cancels`(who: Cancelling) async throws {
+  func `two sinks see all of them until one cancels`(who: Cancelling) async throws {
     let server = try await ServeProcess.open()
     let client = try GraphQLClient(url: server.url)
     let sequence = Martlet.withClient(client) {

@@ -13,7 +13,7 @@ import Testing
     let told = Transcript()
     let visit = Visit(server: server, told: told)
     if stop == Configuring.self {
-      // Nobody has configured anything here, whatever other tests of this process do.
+      // Nothing is configured here, whatever other tests of this process do.
       try await Martlet.$holder.withValue(ClientHolder()) { try await Tour.visit(stop, visit) }
     } else {
       try await Martlet.withClient(try GraphQLClient(url: server.url)) { try await Tour.visit(stop, visit) }

@@ -41,7 +41,7 @@ import Testing
     mutating func fails(_ number: Int) -> [String] {
       Self.text(machine.failed(number, .unreachable("refused"), now: now, chance: &chance))
     }
-    /// Moves the clock, and then tells the machine.
+    /// Moves the clock, and then notifies the machine.
     mutating func after(_ duration: Duration) -> [String] {
       now = now + duration
       return Self.text(machine.reached(now, chance: &chance))

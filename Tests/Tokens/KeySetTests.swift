@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a token that names a refused key is told so, and one that names two keys is refused`() throws {
+  @Test func `a token that names a refused key gets that reason, and one that names two keys is refused`() throws {
     let refused = try TokenHarness(keys: #"{"keys":[\#(MadeTokens.smallKey),\#(MadeTokens.secondKey)]}"#)
     #expect(refused.refusal(MadeTokens.tokens["RS256"] ?? "") == .wrongSignature)
     #expect(refused.refusal(MadeTokens.smallKeyToken) == .keyRefused(.shortModulus(bits: 1_024)))

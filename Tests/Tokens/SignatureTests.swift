@@ -50,7 +50,7 @@ import Testing
     let document = try JSONValue(parsing: MadeTokens.keys)["keys"]?.array ?? []
     #expect(document.count == TokenAlgorithm.allCases.count)
     for (position, algorithm) in document.enumerated() {
-      // The key as it is, but under the name of another one: only its algorithm tells it apart.
+      // The key as it is, but under the name of another one: only its algorithm distinguishes it.
       for other in TokenAlgorithm.allCases where other.rawValue != algorithm["alg"]?.string {
         guard case .object(var key) = document[position] else { continue }
         key["kid"] = .string(other.rawValue)

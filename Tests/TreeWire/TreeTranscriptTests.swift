@@ -8,7 +8,8 @@ import Testing
 /// What is said on one connection. The machine plays the lines that come from outside, and the text with its own lines
 /// between them must be the text that is written here.
 ///
-/// `> …` a frame from the peer, `+ …` what the owner does, `< …` a frame to the peer, `= …` what the owner is told.
+/// `> …` a frame from the peer, `+ …` what the owner does, `< …` a frame to the peer, `= …` what is reported to the
+/// owner.
 struct ServerScript {
   var machine = TreeServerMachine()
 
@@ -147,7 +148,7 @@ struct ClientScript {
     + shutdown
     < {"t":"c","d":{"t":"s","d":"over"}}
     """#,
-    // Requests that are refused by themselves; the connection goes on.
+    // Requests that are refused by themselves; the connection continues.
     #"""
     > {"t":"d","d":{"r":1,"a":"q","b":{"p":"/a.b","h":""}}}
     < {"t":"d","d":{"r":1,"b":{"s":"invalid_path","d":"/: a key contains a control character or one of . $ # [ ] /: a.b"}}}

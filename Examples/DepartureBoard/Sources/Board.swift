@@ -17,7 +17,7 @@ struct Board {
     /// `UA 1545`.
     var flight: String { "\(carrier) \(number)" }
 
-    /// When the step that the event tells happened.
+    /// When the step of the event happened.
     var moment: Moment? {
       switch status {
       case .scheduled: scheduled.map { $0 + -Timeline.announcement }

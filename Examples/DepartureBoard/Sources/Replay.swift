@@ -35,7 +35,7 @@ struct Replay {
     }
   }
 
-  /// Whether a step has been written: its flight is there and at least as far in its life.
+  /// Whether a step has been written: its flight is there and has at least that status.
   private func isApplied(_ step: Timeline.Step) async throws -> Bool {
     while true {
       do {
@@ -69,7 +69,7 @@ extension Timeline.Status {
 struct Pace {
   /// Simulated minutes in a second; nil for no waiting.
   let speed: Double?
-  /// The longest pause: nights are quiet, and nobody wants to watch them.
+  /// The longest pause: nights are quiet, and nothing would happen on the board.
   static let longestPause = 1.0
 
   func pause(from last: Timeline.Step?, to next: Timeline.Step) -> Duration {

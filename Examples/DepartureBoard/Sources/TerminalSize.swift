@@ -5,7 +5,8 @@ struct TerminalSize: Equatable {
   var rows = 24
   var columns = 80
 
-  /// What the terminal on standard output says now (TIOCGWINSZ), else the shell's `LINES` and `COLUMNS`, else 24 and 80.
+  /// What the terminal on standard output says now (TIOCGWINSZ), else the shell's `LINES` and `COLUMNS`, else 24 and
+  /// 80.
   static func current(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> TerminalSize {
     var window = winsize()
     if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_row > 0, window.ws_col > 0 {

@@ -50,7 +50,8 @@ struct Viewer {
       delay: event["delay"]?.int.map { Int($0) }, departed: moment("departed"), cursor: cursor?.description ?? "")
   }
 
-  /// The flights around a moment of the replay as the server has them, for a board that begins in the middle of the week.
+  /// The flights around a moment of the replay as the server has them, for a board that begins in the middle of the
+  /// week.
   func fill(around moment: Moment) async throws {
     let variables: JSONObject = [
       "origin": .string(airport), "from": .string((moment + -Timeline.announcement).description),

@@ -3,8 +3,8 @@ import MartletHTTP
 
 /// A shopping list that a household shares, kept by any GraphQL server with the schema beside this file.
 ///
-/// It speaks nothing but HTTP, and so it imports `MartletHTTP`: the program links libcurl, and neither the sockets nor the
-/// TLS of the whole client.
+/// It speaks nothing but HTTP, and so it imports `MartletHTTP`: the program links libcurl, and neither the sockets nor
+/// the TLS of the whole client.
 @main struct ShoppingList {
   static func main() async {
     do {

@@ -15,7 +15,7 @@ struct KeyFile {
     }
     do {
       guard let object = try JSONValue(parsing: try NamedFile.text(path)).object else {
-        throw CommandFailure(.badData, "\(path) is not an access file: it holds no object.")
+        throw CommandFailure(.badData, "\(path) is not an access file: it does not hold an object.")
       }
       root = object
     } catch let error as JSONError {

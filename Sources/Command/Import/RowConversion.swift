@@ -75,6 +75,6 @@ struct RowConversion {
   private static func unknown(_ column: String, as name: String, in target: ImportTarget) -> String {
     let near = Choices.nearest(name, among: target.fields.map(\.name))
     let hint = near.map { " Did you mean --map \(column)=\($0)?" } ?? ""
-    return "Column '\(column)' is no field of \(target.model).\(hint) --ignore-unknown leaves such columns out."
+    return "Column '\(column)' is not a field of \(target.model).\(hint) --ignore-unknown leaves such columns out."
   }
 }

@@ -92,7 +92,7 @@ struct OperationInput {
     let text = word.contains("://") ? word : "http://" + word
     let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count >= 3, ["http:", "https:", "ws:", "wss:"].contains(parts[0].lowercased()), !parts[2].isEmpty else {
-      throw UsageError("'\(word)' is no server's URL, such as http://127.0.0.1:8080/graphql.")
+      throw UsageError("'\(word)' is not a server's URL, such as http://127.0.0.1:8080/graphql.")
     }
     return parts.count == 3 || parts[3].isEmpty ? "\(parts[0])//\(parts[2])/graphql" : text
   }

@@ -42,7 +42,7 @@ enum SubscribeCommand: Subcommand {
     let limit = try arguments.integer("limit", in: 1...Int.max)
     var cursor: Cursor?
     if let text = arguments.value("resume-from") {
-      guard let place = Cursor(text) else { throw UsageError("'\(text)' is no cursor, such as 9f03a1-1042.") }
+      guard let place = Cursor(text) else { throw UsageError("'\(text)' is not a cursor, such as 9f03a1-1042.") }
       guard spoken.resumes else {
         throw UsageError("--resume-from needs another --protocol: \(spoken.rawValue) has no cursors.")
       }

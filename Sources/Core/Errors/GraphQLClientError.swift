@@ -37,7 +37,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     /// The server answered with an HTTP status instead of a GraphQL response, or instead of opening the WebSocket; see
     /// `status`. Another attempt would be answered in the same way.
     public static let httpStatus = Code(.httpStatus)
-    /// The answer is no GraphQL response.
+    /// The answer is not GraphQL response.
     public static let invalidResponse = Code(.invalidResponse)
     /// The result does not have the shape that was asked for.
     public static let decodingFailed = Code(.decodingFailed)

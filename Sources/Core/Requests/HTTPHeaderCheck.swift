@@ -9,7 +9,7 @@ extension HTTPHeaders {
       let nameBytes = Array(name.utf8)[...]
       let valueBytes = Array(value.utf8)[...]
       guard HTTPSyntax.isToken(nameBytes) else {
-        throw GraphQLClientError(.invalidRequest, "a header name that is no token: \(name.debugDescription)")
+        throw GraphQLClientError(.invalidRequest, "a header name that is not a token: \(name.debugDescription)")
       }
       guard HTTPSyntax.isFieldValue(valueBytes) else {
         throw GraphQLClientError(.invalidRequest, "a control character in the value of the header \(name)")

@@ -8,7 +8,7 @@ enum HTTPReading {
   case response([UInt8], remembersWrites: Bool)
   /// The request was refused as a whole: there is no `data` entry.
   case requestError([JSONValue])
-  /// The answer is no GraphQL response.
+  /// The answer is not GraphQL response.
   case noResponse(GraphQLClientError)
 
   init(_ answer: HTTPAnswer, limit: Int) {
@@ -18,7 +18,7 @@ enum HTTPReading {
     let isOurs = type?.matches("application", "graphql-response+json") == true
     guard isOurs || (isFine && type?.matches("application", "json") == true) else {
       let errors = Self.errors(of: answer)
-      let said = errors.first?["message"]?.string ?? "an answer that is no GraphQL response"
+      let said = errors.first?["message"]?.string ?? "an answer that is not GraphQL response"
       self = .noResponse(
         GraphQLClientError(
           isFine ? .invalidResponse : .httpStatus, "HTTP \(status): \(said)", status: status, errors: errors))

@@ -12,7 +12,7 @@ extension JSONTypeTable {
     table.register(Date.self) { value in
       if let seconds = value.int { return Date(timeIntervalSince1970: Double(seconds)) }
       guard let text = value.string, let seconds = DateText.seconds(text) else {
-        throw GraphQLClientError(.decodingFailed, "\(value) is no date and time of ISO 8601")
+        throw GraphQLClientError(.decodingFailed, "\(value) is not a date and time of ISO 8601")
       }
       return Date(timeIntervalSince1970: seconds)
     } encode: { date in
@@ -23,7 +23,7 @@ extension JSONTypeTable {
     }
     table.register(Data.self) { value in
       guard let text = value.string, let data = Data(base64Encoded: text) else {
-        throw GraphQLClientError(.decodingFailed, "\(value) is no base64")
+        throw GraphQLClientError(.decodingFailed, "\(value) is not base64")
       }
       return data
     } encode: {
@@ -39,7 +39,7 @@ extension JSONTypeTable {
     }
     table.register(Decimal.self) { value in
       guard let decimal = decimal(value) else {
-        throw GraphQLClientError(.decodingFailed, "\(value) is no decimal number")
+        throw GraphQLClientError(.decodingFailed, "\(value) is not a decimal number")
       }
       return decimal
     } encode: { decimal in

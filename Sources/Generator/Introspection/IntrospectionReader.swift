@@ -164,6 +164,6 @@ package struct IntrospectionReader {
   }
 
   private func failure(_ path: String, _ what: String) -> GenerationError {
-    GenerationError(.validation, "The introspection answer is no schema: \(path) \(what).")
+    GenerationError(.validation, "The introspection answer is not a schema: \(path) \(what).")
   }
 }

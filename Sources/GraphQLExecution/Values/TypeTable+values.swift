@@ -17,7 +17,7 @@ extension TypeTable {
     }
     if let element = type.element {
       guard case .array(let items) = value else {
-        // A value that is no list stands for a list of itself.
+        // A value that is not a list stands for a list of itself.
         return coerce(value, to: element, at: path, report: report).map { .array([$0]) }
       }
       var result: [JSONValue] = []

@@ -47,7 +47,7 @@ enum BuiltIn {
 
     "The field or fragment is part of the selection only when `if` is true."
     directive @include("Included when true." if: Boolean!) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
-    "The field or fragment is no part of the selection when `if` is true."
+    "The field or fragment does not belong to the selection when `if` is true."
     directive @skip("Skipped when true." if: Boolean!) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
     "The element should not be used any more."
     directive @deprecated(

@@ -18,7 +18,7 @@ final class StoredDocument: Sendable {
     do {
       parsed = try Parser.parse(text, limits: limits)
     } catch {
-      throw GraphQLStoreError(.invalidDocument, "the document is no GraphQL", underlying: error)
+      throw GraphQLStoreError(.invalidDocument, "the document is not GraphQL", underlying: error)
     }
     if configuration.addsIdentity {
       var identity = IdentityFields(schema: schema, configuration: configuration)

@@ -9,7 +9,7 @@ public struct GraphQLStoreError: Error, Sendable, CustomStringConvertible {
     private let kind: Kind
     private init(_ kind: Kind) { self.kind = kind }
 
-    /// The document is no GraphQL, or uses a fragment it does not define.
+    /// The document is not GraphQL, or uses a fragment it does not define.
     public static let invalidDocument = Code(.invalidDocument)
     /// The document has no operation of that name, or several and no name was given.
     public static let unknownOperation = Code(.unknownOperation)

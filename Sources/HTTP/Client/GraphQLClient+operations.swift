@@ -108,7 +108,7 @@ extension GraphQLClient {
   }
 
   /// Runs a query under a policy, and then follows the store: a result for every change of what the query reads,
-  /// whoever wrote it. Changes that leave the result as it was are none; several between two results are one. It ends
+  /// from any writer. Changes that leave the result as it was are none; several between two results are one. It ends
   /// with its consumer.
   ///
   ///     for try await hero in try client.watch(query: HeroQuery()) { … }

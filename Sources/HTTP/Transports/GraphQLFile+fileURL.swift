@@ -29,7 +29,7 @@ struct DiskFile: UploadFile {
   init(_ url: URL) throws(GraphQLClientError) {
     self.url = url
     guard url.isFileURL else {
-      throw GraphQLClientError(.unreadableFile, "\(Self.name(url)) is no file on this machine")
+      throw GraphQLClientError(.unreadableFile, "\(Self.name(url)) is not a file on this machine")
     }
     do {
       length = try Self.length(url)

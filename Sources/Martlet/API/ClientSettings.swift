@@ -26,7 +26,7 @@ struct ClientSettings {
       throw ConfigurationError(reason: .invalid, message: "\(file.path): \(error)")
     }
     guard let members = value.object else {
-      throw ConfigurationError(reason: .invalid, message: "\(file.path) is no object")
+      throw ConfigurationError(reason: .invalid, message: "\(file.path) is not an object")
     }
     try self.init(members, "\(file.path): ")
   }
@@ -59,20 +59,20 @@ struct ClientSettings {
     self.url = url
     for (name, value) in members where name != "url" {
       if name == "headers" {
-        guard let fields = value.object else { throw wrong("headers is no object") }
+        guard let fields = value.object else { throw wrong("headers is not an object") }
         for (field, value) in fields {
-          guard let text = value.string else { throw wrong("headers.\(field) is no text") }
+          guard let text = value.string else { throw wrong("headers.\(field) is not a text") }
           configuration.headers.append((name: field, value: text))
         }
         continue
       }
-      guard let text = value.string else { throw wrong("\(name) is no text, or no setting") }
+      guard let text = value.string else { throw wrong("\(name) is not a text, or not a setting") }
       switch name {
       case "token": configuration.credentials = { _ in .bearer(text) }
       case "apiKey": configuration.headers.append((name: "x-api-key", value: text))
       case "authorityFile": configuration.authorityFile = text
       // Not ignored: a setting that was misspelt would be missing where it matters.
-      default: throw wrong("\(name) is no setting")
+      default: throw wrong("\(name) is not a setting")
       }
     }
   }

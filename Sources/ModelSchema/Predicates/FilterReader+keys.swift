@@ -36,7 +36,7 @@ extension FilterReader {
     case "beginsWith":
       var given = try prefix(operand, fields, path)
       guard let last = given.popLast(), let text = last.value.string else {
-        throw FilterError(path: path, message: "ends with a field that is no text")
+        throw FilterError(path: path, message: "ends with a field that is not a text")
       }
       return .and(Self.equal(given) + [.compare(field: last.field, .beginsWith(text))])
     case "eq": return .and(Self.equal(try prefix(operand, fields, path)))
@@ -44,7 +44,7 @@ extension FilterReader {
     case "le": return Self.ordered(try prefix(operand, fields, path), { .lt($0) }, { .le($0) })
     case "gt": return Self.ordered(try prefix(operand, fields, path), { .gt($0) }, { .gt($0) })
     case "ge": return Self.ordered(try prefix(operand, fields, path), { .gt($0) }, { .ge($0) })
-    default: throw FilterError(path: path, message: "is no operator")
+    default: throw FilterError(path: path, message: "is not an operator")
     }
   }
 

@@ -132,7 +132,7 @@ package struct FilterReader {
       }
       return .attributeType(type)
     case "size": return .size(try size(operand, path))
-    default: throw FilterError(path: path, message: "is no operator")
+    default: throw FilterError(path: path, message: "is not an operator")
     }
   }
 
@@ -157,7 +157,7 @@ package struct FilterReader {
     case "le": return .le(number)
     case "gt": return .gt(number)
     case "ge": return .ge(number)
-    default: throw FilterError(path: "\(path).\(member.key)", message: "is no operator")
+    default: throw FilterError(path: "\(path).\(member.key)", message: "is not an operator")
     }
   }
 }

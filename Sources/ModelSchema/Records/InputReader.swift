@@ -97,7 +97,7 @@ package struct InputReader {
       guard kind.accepts(value) else { throw error(field, "is no \(kind.rawValue)") }
     case .enumeration(let name, let values):
       guard let text = value.string, values.contains(where: { $0.hasSameBytes(as: text) }) else {
-        throw error(field, "is no value of \(name)")
+        throw error(field, "is not a value of \(name)")
       }
     case .embedded:
       guard value.object != nil else { throw error(field, "must be an object") }

@@ -96,7 +96,7 @@ extension ModelReader {
     guard let position = model.position(of: name) else {
       // A misspelt field must not become one that is never filled; the default's name is known to be meant.
       guard adds, name == "owner" else {
-        complain("A rule of \(model.name) has the \(argument) \"\(name)\", which is no stored field.", at: location)
+        complain("A rule of \(model.name) has the \(argument) \"\(name)\", which is not a stored field.", at: location)
         return nil
       }
       model.fields.append(

@@ -34,7 +34,7 @@ extension ModelReader {
     var positions: [Int] = []
     for name in names {
       guard let position = model.position(of: name) else {
-        complain("\(purpose) of \(model.name) names \"\(name)\", which is no stored field.", at: location)
+        complain("\(purpose) of \(model.name) names \"\(name)\", which is not a stored field.", at: location)
         continue
       }
       let field = model.fields[position]

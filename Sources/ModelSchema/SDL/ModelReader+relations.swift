@@ -23,7 +23,7 @@ extension ModelReader {
     let owner = models[number]
     let place = "\(owner.name).\(field.name.text)"
     guard let target = model(named: field.type.name.text) else {
-      return complain("\(place) relates to \(field.type.name.text), which is no model.", at: field.location)
+      return complain("\(place) relates to \(field.type.name.text), which is not a model.", at: field.location)
     }
     let isList = Self.isList(field.type)
     let found: (source: [Int], target: [Int])?

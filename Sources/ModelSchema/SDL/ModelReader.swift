@@ -125,7 +125,7 @@ struct ModelReader {
       if values.contains(text) {
         stored.defaultValue = .string(text)
       } else {
-        complaints.add("The default \"\(text)\" of \(place) is no value of \(name).", at: directive.location)
+        complaints.add("The default \"\(text)\" of \(place) is not a value of \(name).", at: directive.location)
       }
     case .scalar(let kind):
       if let value = Self.value(text, of: kind), kind.accepts(value) {
@@ -167,7 +167,7 @@ struct ModelReader {
         continue
       }
       guard rule != .matches || (try? Regex(value)) != nil else {
-        complaints.add("\"\(value)\" on \(place) is no regular expression.", at: directive.location)
+        complaints.add("\"\(value)\" on \(place) is not a regular expression.", at: directive.location)
         continue
       }
       stored.validations.append(

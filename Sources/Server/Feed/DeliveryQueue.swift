@@ -14,8 +14,9 @@ struct Delivery {
 /// The deliveries of a feed, oldest first.
 ///
 /// A group has at most two: one that members are being visited for, and one that collects the events that came since.
-/// A visit to a member writes the events of both, so that a group larger than a slice still costs one send per member
-/// and visit, however many batches arrive meanwhile; the second delivery then skips the members that have been served.
+/// A visit to a member writes the events of both, so that a group larger than a slice still costs one send per
+/// member and visit, however many batches arrive meanwhile; the second delivery then skips the members that have been
+/// served.
 struct DeliveryQueue {
   private var queue: [Delivery] = []
   /// Deliveries before this position are done; the array is cut when half of it is.

@@ -105,7 +105,7 @@ package struct StartStopClient: Sendable {
       _ = table.remove(id)
       // The server does not know that this operation is over for us.
       actions.append(.send(MessageWriting.stop(id)))
-      return actions.append(.violated(id, "data whose payload is no object"))
+      return actions.append(.violated(id, "data whose payload is not an object"))
     }
     actions.append(.next(id, payload: [UInt8](payload.rawBytes), cursor: nil))
   }

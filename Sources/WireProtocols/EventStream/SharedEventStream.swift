@@ -49,7 +49,7 @@ package enum SharedEventStream {
       }
       guard isNext else { return .complete(id: id) }
       guard let payload = data["payload"], payload.kind == .object else {
-        return .malformed("an event whose payload is no object")
+        return .malformed("an event whose payload is not an object")
       }
       return .next(id: id, [UInt8](payload.rawBytes))
     }

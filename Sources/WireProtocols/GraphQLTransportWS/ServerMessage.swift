@@ -53,7 +53,7 @@ extension GraphQLTransportWS {
 
     private static func next(_ id: OperationID, _ root: JSONTape.Element) -> ServerMessage {
       guard let payload = root["payload"], payload.kind == .object else {
-        return .malformed(id, "next whose payload is no object")
+        return .malformed(id, "next whose payload is not an object")
       }
       let cursor = cursor(root["cursor"])
       if cursor == nil, let member = root["cursor"], !member.isNull {

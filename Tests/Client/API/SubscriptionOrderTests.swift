@@ -3,7 +3,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-/// What a subscription of the API tells, in which order.
+/// The elements a subscription of the API delivers, in order.
 @Suite struct SubscriptionOrderTests {
   private let time = VirtualTime()
   private let server: ScriptedServer
@@ -75,7 +75,7 @@ import Testing
     #expect(texts.suffix(2) == ["connected", "data 2"])
   }
 
-  @Test func `attempts that fail before the first connection are told too`() throws {
+  @Test func `attempts that fail before the first connection are reported too`() throws {
     server.door = .refuses()
     let stream = subscribe()
     time.advance(by: .milliseconds(1))
@@ -113,7 +113,7 @@ import Testing
     #expect(texts[5] == "data 4")
   }
 
-  @Test func `an error of the server is thrown, with nothing behind it`() throws {
+  @Test func `an error of the server is thrown, and nothing follows it`() throws {
     let stream = subscribe()
     let texts = try time.run { [server] in
       let socket = try await server.accept()
@@ -130,7 +130,7 @@ import Testing
     #expect(texts == ["connecting", "connected", "no such field"])
   }
 
-  @Test func `cancelling leaves disconnected and the end, and tells the server once`() throws {
+  @Test func `cancelling delivers disconnected and the end, and notifies the server once`() throws {
     let stream = subscribe()
     let texts = try time.run { [server] in
       let socket = try await server.accept()
@@ -146,7 +146,7 @@ import Testing
     #expect(texts == ["disconnected"])
   }
 
-  @Test func `a connection that comes and goes fills no memory while nobody reads`() throws {
+  @Test func `a connection that comes and goes fills no memory while its stream is not read`() throws {
     let stream = subscribe()
     try time.run { [server] in
       for _ in 0..<15 {

@@ -30,7 +30,7 @@ import Testing
     #expect(error?.code == .invalidResponse)
   }
 
-  @Test func `parts beyond the bound end the operation, which is told so`() async throws {
+  @Test func `parts beyond the bound end the operation with an error that says so`() async throws {
     let response = PendingResponse(bytes: 3)
     let (left, leaving) = AsyncStream.makeStream(of: Void.self)
     response.onCancel { leaving.finish() }

@@ -156,7 +156,7 @@ private final class Owned: Sendable {
     handle.cancel()
   }
 
-  @Test func `a query and a mutation go on when nobody keeps their handle`() async throws {
+  @Test func `a query and a mutation continue when their handle is released`() async throws {
     let transport = GatedTransport(isOpen: false, Hero.answer)
     let client = GraphQLClient(networkTransport: transport)
     let names = Recorder<String>()
@@ -179,7 +179,7 @@ private final class Owned: Sendable {
     #expect(names.all.sorted() == ["R2-D2", "kept"])
   }
 
-  @Test func `an explicit cancel tells nothing more`() async throws {
+  @Test func `nothing is delivered after an explicit cancel`() async throws {
     let transport = GatedTransport(isOpen: false, Hero.answer)
     let client = GraphQLClient(networkTransport: transport)
     let (gone, tellGone) = signal()

@@ -50,7 +50,7 @@ import Testing
     #expect(seen == ["Luke"])
   }
 
-  @Test func `a failure behind the first part ends the sequence, and nothing is stored`() async throws {
+  @Test func `a failure after the first part ends the sequence, and nothing is stored`() async throws {
     let client = GraphQLClient(networkTransport: Self.transport(GraphQLClientError(.connectionLost, "gone")))
     var seen = 0
     let error = await #expect(throws: GraphQLClientError.self) {

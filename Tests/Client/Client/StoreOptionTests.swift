@@ -88,7 +88,7 @@ import Testing
     #expect(try await client.fetch(query: Hero.Query(), cachePolicy: .cacheOnly).data?.hero?.name == "R2-D2")
   }
 
-  @Test func `evicting a record and clearing the store are told to watchers, which ask again`() async throws {
+  @Test func `evicting a record and clearing the store notify watchers, which fetch again`() async throws {
     let answers = Lock(0)
     let transport = GatedTransport { _ in
       let number = answers.withLock { answers in
@@ -108,7 +108,7 @@ import Testing
     #expect(transport.requests.count == 3)
   }
 
-  @Test func `a response says who answered, and why the network did not`() async throws {
+  @Test func `a response names its source, and why the network did not answer`() async throws {
     let fails = Lock(false)
     let transport = GatedTransport { request in
       if fails.withLock({ $0 }) { throw GraphQLClientError(.connectFailed, "down") }

@@ -73,7 +73,7 @@ import Testing
     #expect(seen == ["1 2 …", "3 4 …", "5"])
   }
 
-  @Test func `a query takes the place of a gap, in its order, and its failure is told there`() throws {
+  @Test func `a query takes the place of a gap, in its order, and its failure is reported there`() throws {
     struct Down: Error {}
     let stream = client.subscribe("subscription { tick }")
     let seen = try time.run { [server] in

@@ -135,7 +135,7 @@ struct Stage: Sendable {
     #expect(gaps == [EventGap(.serverCannotResume)])
   }
 
-  @Test func `a resuming server is told the cursor, repeats are dropped and there is no gap`() throws {
+  @Test func `a resuming server gets the cursor, repeats are dropped and there is no gap`() throws {
     let stage = try Stage()
     stage.server.acknowledgement = ["martlet": ["cursors": true, "writes": true]]
     let stream = stage.subscribe()

@@ -148,7 +148,7 @@ import Testing
     #expect(stream.state.short == "active")
   }
 
-  @Test func `pause, resume, changes and the end cover all connections, and each tells its life`() throws {
+  @Test func `pause, resume, changes and the end cover all connections, and each reports its state`() throws {
     let stage = try stage(1)
     let events = stage.connection.connectionEvents
     let streams = (1...3).map { _ in stage.subscribe() }

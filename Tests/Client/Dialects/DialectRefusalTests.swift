@@ -94,7 +94,7 @@ import Testing
     #expect(stream.state.short == "failed(unauthorized)" && stage.server.sockets.count == 1)
   }
 
-  @Test func `an error of AppSync's connection that is no refusal is a reason to try again, or to give up`() throws {
+  @Test func `an error of AppSync's connection that is not a refusal is a reason to try again, or to give up`() throws {
     let stage = try OlderDialect.appSync.stage()
     let stream = stage.subscribe()
     stage.run()

@@ -52,7 +52,7 @@ import Testing
     #expect(stream.state.short == "finished(cancelled)" && keeper.state.short == "active")
   }
 
-  @Test(arguments: OlderDialect.allCases) func `a lost connection is dialled again, and the hole is told`(
+  @Test(arguments: OlderDialect.allCases) func `a lost connection is dialled again, and the gap is reported`(
     dialect: OlderDialect
   ) throws {
     let stage = try dialect.stage()

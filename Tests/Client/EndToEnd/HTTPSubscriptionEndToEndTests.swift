@@ -113,7 +113,7 @@ import Testing
     await new.server.stop()
   }
 
-  @Test(arguments: forms) func `without it, the error's cursor is where another subscription goes on`(
+  @Test(arguments: forms) func `without it, another subscription resumes after the error's cursor`(
     form: SubscriptionMediaType
   ) async throws {
     let old = try RealServer()

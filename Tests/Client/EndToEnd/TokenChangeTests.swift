@@ -99,7 +99,7 @@ import Testing
     await server.server.stop()
   }
 
-  @Test func `P8: a token that is no longer good ends the subscription with its reason at the next connection`()
+  @Test func `P8: a token that is no longer valid ends the subscription with its reason at the next connection`()
     async throws
   {
     let door = Door()

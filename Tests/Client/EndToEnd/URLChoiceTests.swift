@@ -24,7 +24,7 @@ import Testing
     var iterator = stream.makeAsyncIterator()
     #expect(try await iterator.next()?.data?.onCreateDeparture.minutes == 7)
     #expect(try await iterator.next()?.data?.onCreateDeparture.minutes == 8)
-    // There is no socket whose life could be told.
+    // There is no socket whose state could be reported.
     for await event in client.connectionEvents { Issue.record("an event of a socket: \(event)") }
     stream.cancel()
     #expect(stream.state.description == "finished(cancelled)")

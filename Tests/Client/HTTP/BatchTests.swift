@@ -28,7 +28,7 @@ private final class Numbers: Sendable {
     return .json("[\(list.map(answer).joined(separator: ","))]")
   }
 
-  /// Asks all at once; what each was told.
+  /// Asks all at once; returns each answer.
   private func ask(_ client: GraphQLClient, _ documents: [String]) async -> [String] {
     await withTaskGroup(of: (Int, String).self) { group in
       for (index, document) in documents.enumerated() {
@@ -107,7 +107,7 @@ private final class Numbers: Sendable {
     }
   }
 
-  @Test func `who leaves takes nobody along, and the last takes the request back`() throws {
+  @Test func `cancelling one caller keeps the shared request, cancelling the last aborts it`() throws {
     let server = Server { _, request in Self.echo(request) }
     let client = try server.client { $0.batching = BatchPolicy(wait: .seconds(1)) }
     let told = try server.executor.run {

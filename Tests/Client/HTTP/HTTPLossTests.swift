@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `what never left is no unknown outcome`() throws {
+  @Test func `a request that was never sent has no unknown outcome`() throws {
     let server = ScriptedHTTPServer { _, _ in Self.fine }
     server.network.conditions.refuses = true
     let client = try server.client { $0.reconnect = .never }

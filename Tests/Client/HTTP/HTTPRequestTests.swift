@@ -156,7 +156,7 @@ import Testing
     #expect(error?.errors.count == 1)
   }
 
-  @Test func `an answer over the limit is refused, told ahead or in chunks`() throws {
+  @Test func `a response over the limit is refused, with a declared length or in chunks`() throws {
     let long = String(repeating: "x", count: 2_000)
     for reply in [
       ScriptedHTTPServer.Reply.json(long),

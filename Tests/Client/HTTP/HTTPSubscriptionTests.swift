@@ -118,7 +118,7 @@ import Testing
     #expect(server.exchanges.first?.body["extensions"] == ["martlet": ["cursors": true]])
   }
 
-  @Test(arguments: [false, true]) func `when told to, it resumes behind its cursor, and drops repeats`(
+  @Test(arguments: [false, true]) func `with resuming on, it resumes after its cursor and drops repeats`(
     isMultipart: Bool
   )
     throws
@@ -176,7 +176,7 @@ import Testing
     #expect(seen == ["1", "gap serverCannotResume", "2"] && error == nil)
   }
 
-  @Test func `a gap of the server is told in its place, and counting goes on behind it`() throws {
+  @Test func `a gap of the server is delivered in its place, and counting continues after it`() throws {
     let gap = #"{"extensions":{"martlet":{"gap":{"reason":"retention","from":"a-1","to":"b-9"}}}}"#
     let server = ScriptedExchanges { _, exchange in
       exchange.head(200, Self.events)

@@ -200,7 +200,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `silence between parts ends at the deadline, which begins anew with each`() throws {
+  @Test func `silence between parts ends at the deadline, which restarts with each`() throws {
     let chunk = Self.response([Self.first], ends: false).replacingOccurrences(of: "0\r\n\r\n", with: "")
     let server = ScriptedHTTPServer { _, _ in .bytes(chunk) }
     let client = try server.client { $0.requestTimeout = .seconds(5) }

@@ -106,7 +106,7 @@ import Testing
     #expect(isConfirmed)
   }
 
-  @Test func `who leaves is deleted at the server, and the others go on`() throws {
+  @Test func `an operation that is cancelled is deleted at the server, and the others continue`() throws {
     let stage = Stage { stage, exchange in
       exchange.answer(202)
       stage.tell(Self.id(exchange), HTTPSubscriptionTests.tick(1))
@@ -167,7 +167,7 @@ import Testing
     #expect(second.1?.code == .connectionLost && second.1?.cursor == Cursor("a-2"))
   }
 
-  @Test func `when told to, another stream is reserved and each goes on where it was`() throws {
+  @Test func `with resuming on, another stream is reserved and each operation resumes`() throws {
     let stage = Stage { stage, exchange in
       exchange.answer(202)
       let id = Self.id(exchange)

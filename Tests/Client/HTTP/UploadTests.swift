@@ -128,7 +128,7 @@ import Testing
     let highWater = Recorder<Int>()
     loop.execute { highWater.add(pool.value.bodyHighWater) }
     executor.run(for: .seconds(1))
-    // One stretch on its way and one behind it.
+    // One stretch on its way and one after it.
     #expect(highWater.all.allSatisfy { $0 > 0 && $0 <= 2 * 65_536 + 2_048 }, "\(highWater.all)")
   }
 

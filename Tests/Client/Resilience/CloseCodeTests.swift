@@ -97,7 +97,7 @@ import Testing
     check(stage, streams, code, outcome, wasLive: true)
   }
 
-  @Test(arguments: cells) func `after it, with nothing open, nobody dials until the next operation`(
+  @Test(arguments: cells) func `after it, with nothing open, no connection is dialled until the next operation`(
     code: UInt16, outcome: Outcome
   ) throws {
     let stage = try Stage()

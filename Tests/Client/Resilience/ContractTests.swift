@@ -136,13 +136,14 @@ import Testing
       for try await result in stream { ticks.append(result.gap == nil ? result.data?["tick"] : "gap") }
       return sent + ticks
     }
-    // Not asked before it was ever sent. The gap is told all the same: nobody vouches for what the server replays.
+    // Not asked before it was ever sent. The gap is reported all the same: what the server replays is not guaranteed.
     #expect(sent == [0, 10, 20, 1, "gap", 2, "gap", 3])
   }
 
   // MARK: What servers send
 
-  @Test func `a numeric id, an error that is no list and an acknowledgement's payload are taken as they are`() throws {
+  @Test func `a numeric id, an error that is not a list and an acknowledgement's payload are taken as they are`() throws
+  {
     let stage = try Stage()
     stage.server.acknowledgement = ["region": "vienna"]
     let told = Recorder<ConnectionEvent>()
@@ -194,7 +195,7 @@ import Testing
       return seen
     }
     #expect(seen == ["first", "streamInUse", "first"] && stream.state.short == "active")
-    // The first is gone: the next one goes on where it stopped.
+    // The first is gone: the next one continues where it stopped.
     let last = try stage.executor.run {
       for try await event in stream { return String(decoding: event.payload, as: UTF8.self) }
       return ""
@@ -202,7 +203,7 @@ import Testing
     #expect(last == #"{"data":3}"#)
   }
 
-  @Test func `two tasks that ask at the same time are told apart, not trapped`() throws {
+  @Test func `two tasks that iterate at the same time are refused, not trapped`() throws {
     let stage = try Stage()
     let stream = stage.subscribe()
     stage.run()

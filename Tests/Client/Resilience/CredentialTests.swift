@@ -134,7 +134,7 @@ import Testing
     #expect(stage.server.attempts.count == 2)
     #expect(stream.state.short == "failed(unauthorized)")
     #expect(stream.state.error?.status == status && stream.state.error?.closeCode == nil)
-    // The next operation begins anew.
+    // The next operation restarts.
     stage.server.door = .open
     let next = stage.subscribe()
     stage.run()

@@ -1,8 +1,8 @@
 import MartletCore
 import Testing
 
-/// What each trigger does to a subscription in each dialect: the state, what its loop sees, and whether the server hears
-/// of it. The states are those of the guide (docs/guides/subscribe.md).
+/// What each trigger does to a subscription in each dialect: the state, what its loop sees, and whether the server
+/// learns of it. The states are those of the guide (docs/guides/subscribe.md).
 @Suite struct DialectTableTests {
   enum Trigger: CaseIterable {
     case call, confirmation, event, drop, failedRetry, pause, resume, serverComplete, serverError
@@ -21,9 +21,9 @@ import Testing
     Travel.allCases.map { $0.isHTTP ? http : .becomes(sockets) }
   }
 
-  /// Per trigger: resuming, transportWS, legacy, appSync, multipart, eventStream. Each trigger meets a subscription where
-  /// it can: `confirmation` one that was sent, `failedRetry` one that was lost, `resume` one that was paused, the rest a
-  /// live one.
+  /// Per trigger: resuming, transportWS, legacy, appSync, multipart, eventStream. Each trigger meets a subscription
+  /// where it can: `confirmation` one that was sent, `failedRetry` one that was lost, `resume` one that was paused, the
+  /// rest a live one.
   static let table: [Trigger: [Cell]] = [
     .call: all(.becomes("pending: waits")),
     .confirmation: [
@@ -137,7 +137,8 @@ import Testing
     }
   }
 
-  /// What makes it active: this package's confirmation, `start_ack`, the written message, the first part, the first byte.
+  /// What makes it active: this package's confirmation, `start_ack`, the written message, the first part, the first
+  /// byte.
   @Test(arguments: Travel.allCases) func `it becomes active where its dialect says so`(travel: Travel) throws {
     let world = try travel.world()
     let stream = try world.subscribe()

@@ -44,7 +44,7 @@ protocol DialectWorld {
   func resume() -> Bool
   func complete()
   func fail()
-  /// Whether the server has been told that the client ended the subscription.
+  /// Whether the server has been notified that the client ended the subscription.
   var heardEnd: Bool { get }
 }
 

@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: ["garbage", "[1]", #"{"id":"1"}"#, "{\"type\":7}", "\u{0}"])
-  func `text that is no message ends the socket and names the fault`(text: String) throws {
+  func `text that is not a message ends the socket and names the fault`(text: String) throws {
     let stage = try Stage()
     let streams = (1...3).map { _ in stage.subscribe() }
     stage.run()
@@ -185,7 +185,7 @@ import Testing
     #expect(fails.0.types(0).last == "complete")
   }
 
-  @Test func `a slow consumer holds the socket and goes on when another one leaves it behind`() throws {
+  @Test func `a slow consumer pauses the socket and continues when another one leaves`() throws {
     let stage = try Stage { $0.pingInterval = nil }
     let slow = stage.subscribe(BufferPolicy(.wait, events: 2))
     let quick = stage.subscribe()

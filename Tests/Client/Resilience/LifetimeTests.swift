@@ -49,7 +49,7 @@ import Testing
       try await withThrowingTaskGroup(of: Int.self) { group in
         group.addTask {
           var count = 0
-          // Nobody else refers to the sequence.
+          // Nothing else refers to the sequence.
           for try await _ in try client.subscribe(subscription: Ticks()) { count += 1 }
           return count
         }
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `leaving a loop is leaving the subscription when nobody else refers to it`() throws {
+  @Test func `leaving a loop ends the subscription when nothing else refers to it`() throws {
     try time.run { [server, client] in
       async let first = {
         for try await result in try client.subscribe(subscription: Ticks()) { return result.data?.tick }
@@ -129,7 +129,7 @@ import Testing
     server.socket?.fail("1", message: "no")
     time.advance(by: .seconds(1))
     for await _ in ends {}
-    // The task that called the handler returns right behind the call; `yield` lets it.
+    // The task that called the handler returns right after the call; `yield` lets it.
     for _ in 0..<10_000 where held != nil { await Task.yield() }
     #expect(held == nil)
     handle.cancel()

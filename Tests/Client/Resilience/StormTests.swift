@@ -8,7 +8,7 @@ import Testing
 /// Thousands of subscriptions that come and go, with every frame looked at.
 @Suite struct StormTests {
   /// The order each socket must keep: subscribe before complete, each once, ids rising, nothing before the
-  /// initialisation. Answers the ids that were left open. (What is cancelled before the loop hears of it gets no id.)
+  /// initialisation. Answers the ids that were left open. (What is cancelled before the loop sees it gets no id.)
   private func open(_ stage: Stage, _ socket: Int) throws -> Set<Int> {
     var subscribed: Set<Int> = []
     var completed: Set<Int> = []
@@ -73,7 +73,7 @@ import Testing
     #expect(keeper.state.short == "active")
   }
 
-  @Test func `results for cancelled ids reach nobody, those of others do`() throws {
+  @Test func `results for cancelled ids are dropped, those of others are delivered`() throws {
     let stage = try Stage()
     let streams = (1...50).map { _ in stage.subscribe() }
     stage.run()

@@ -4,11 +4,13 @@ import MartletTesting
 import MartletWireProtocols
 import Testing
 
-/// What each trigger does to a subscription in each state and each dialect: the state afterwards, and what its loop sees.
+/// What each trigger does to a subscription in each state and each dialect: the state afterwards, and what its loop
+/// sees.
 @Suite struct SubscriptionTableTests {
   typealias Dialect = ScriptedServer.Dialect
 
-  /// `sent`: written to an acknowledged socket, and not confirmed yet; only AppSync's dialect tells it from `active`.
+  /// `sent`: written to an acknowledged socket, and not confirmed yet; only AppSync's dialect distinguishes it from
+  /// `active`.
   enum Start: CaseIterable { case pending, sent, active, reconnecting, paused, finished }
   enum Trigger: CaseIterable {
     case call, acknowledgement, confirmation, event, drop, failedRetry, lastRetry, pause, resume, serverComplete
@@ -169,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: Dialect.allCases, Start.allCases)
-  func `dropping the stream cancels it in every state, and tells the server if it knows`(
+  func `dropping the stream cancels it in every state, and notifies a server that knows it`(
     dialect: Dialect, start: Start
   ) throws {
     let stage = try stage(dialect, in: start)

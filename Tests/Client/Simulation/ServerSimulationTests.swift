@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `P2, P3: a session cut after any number of bytes goes on without loss or repetition`() throws {
+  @Test func `P2, P3: a session cut after any number of bytes continues without loss or repetition`() throws {
     // The whole session, handshake included, has about 1,500 bytes each time; a prime step reaches every part.
     for bytes in stride(from: 1, to: 2_400, by: 23) {
       let scenario = Scenario(seed: UInt64(bytes))

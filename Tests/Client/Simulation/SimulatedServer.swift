@@ -15,7 +15,7 @@ final class SimulatedServer: @unchecked Sendable {
   static let port = 8_080
   static let url = "ws://localhost:8080/graphql"
 
-  /// One change as it was committed, told by the store itself.
+  /// One change as it was committed, reported by the store itself.
   struct Logged: Sendable {
     var offset: Int64
     var kind: ChangeKind
@@ -108,7 +108,7 @@ final class SimulatedServer: @unchecked Sendable {
     executor.record("server starts, term \(term), head \(node.store.position.head)")
   }
 
-  /// The process dies: what was written stays, what was queued is gone, peers hear a reset.
+  /// The process dies: what was written stays, what was queued is gone, peers see a reset.
   func kill() {
     guard let running else { return }
     self.running = nil
@@ -125,7 +125,7 @@ final class SimulatedServer: @unchecked Sendable {
     files = MemoryFiles(files.contents)
   }
 
-  /// Ends in order: clients are told to come back.
+  /// Ends in order: clients are asked to reconnect.
   func stop() async {
     guard let running else { return }
     self.running = nil

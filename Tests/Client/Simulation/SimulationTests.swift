@@ -66,7 +66,7 @@ import Testing
     #expect(executor.now == .zero + .seconds(10))
   }
 
-  @Test func `a body that can never go on is reported as stuck`() {
+  @Test func `a body that can never continue is reported as stuck`() {
     let executor = SimulatedExecutor(seed: 1)
     #expect(throws: SimulationStuck.self) {
       try executor.run { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
@@ -141,7 +141,7 @@ extension SimulatedExecutor {
   }
 }
 
-/// Sends back what it hears. Confined to its loop.
+/// Sends back what it receives. Confined to its loop.
 private final class Echo: ByteChannelHandler {
   private let channel: any ByteChannel
   init(_ channel: any ByteChannel) { self.channel = channel }

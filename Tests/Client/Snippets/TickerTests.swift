@@ -24,7 +24,7 @@ struct Ticker: Sendable {
 
 /// The Swift of the guides "Test" and "Reconnect".
 @Suite struct TickerTests {
-  @Test func `a lost connection is told, and the ticks go on`() throws {
+  @Test func `a lost connection is reported, and the ticks continue`() throws {
     let time = VirtualTime()
     let server = ScriptedServer(time)
     let url = try #require(URL(string: "ws://example.test/graphql"))
@@ -84,7 +84,7 @@ struct Ticker: Sendable {
     }
   }
 
-  @Test func `keys of IAM sign what AppSync hears`() throws {
+  @Test func `keys of IAM sign what is sent to AppSync`() throws {
     let time = VirtualTime()
     let server = ScriptedServer(time)
     server.dialect = .appSync

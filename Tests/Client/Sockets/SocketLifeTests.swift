@@ -9,7 +9,7 @@ import Testing
 
 /// The life of the client's WebSocket as the application sees it.
 @Suite struct SocketLifeTests {
-  @Test func `connection events tell of each step, with payloads, codes and reasons`() throws {
+  @Test func `connection events report each step, with payloads, codes and reasons`() throws {
     let executor = SimulatedExecutor(seed: 1)
     let loop = executor.makeLoop()
     let server = ScriptedServer(loop: loop)
@@ -111,7 +111,7 @@ import Testing
   @Test(arguments: [
     "", "2026", "2026-13-01", "2026-02-29", "2026-11-21T24:00:00Z", "2026-11-21T10:00:00", "2026-11-21Tx",
   ])
-  func `what is no date is refused`(text: String) {
+  func `what is not a date is refused`(text: String) {
     #expect(DateText.seconds(text) == nil)
   }
 }

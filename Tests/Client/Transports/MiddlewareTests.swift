@@ -77,7 +77,7 @@ private final class Journal: Interceptor {
     #expect(lines.all == ["a subscribe", "b subscribe"] + seen.flatMap { ["b \($0)", "a \($0)"] })
   }
 
-  @Test func `many failed attempts are one change of state, to a chain and to whoever watches the states`() throws {
+  @Test func `many failed attempts are one change of state, to a chain and to observers of the state`() throws {
     let server = ScriptedServer(time)
     let lines = Journal.Lines()
     let client = try client(server, [Journal("a", lines)])

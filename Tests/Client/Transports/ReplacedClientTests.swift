@@ -63,7 +63,8 @@ import Testing
     return place
   }
 
-  @Test func `a replaced client's subscriptions end as cancelled, and the new one's go on behind their cursors`() throws
+  @Test func `a replaced client's subscriptions end as cancelled, and the new one's continue after their cursors`()
+    throws
   {
     let server = ScriptedServer(time)
     server.acknowledgement = ["martlet": ["cursors": true]]
@@ -79,7 +80,7 @@ import Testing
       first.next("1", data: 5, cursor: "a-5")
       await time.sleep(for: .milliseconds(1))
       old.shutDown()
-      // What the old server's socket still says reaches nobody.
+      // What the old server's socket still delivers is dropped.
       first.next("1", data: 6, cursor: "a-6")
       try await first.expectClose()
       let again = new.subscribe("subscription { tick }", resumingFrom: await place)

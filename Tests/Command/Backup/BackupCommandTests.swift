@@ -2,7 +2,8 @@ import Foundation
 import MartletJSON
 import Testing
 
-/// `martlet backup` of a folder that a server with writers and a subscriber uses, as processes; then the copy is served.
+/// `martlet backup` of a folder that a server with writers and a subscriber uses, as processes; then the copy is
+/// served.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct BackupCommandTests {
   private static let script = #"""
     set -u

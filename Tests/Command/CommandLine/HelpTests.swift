@@ -85,7 +85,7 @@ import Testing
     #expect(result.output == "--data\n")
   }
 
-  @Test func `completion offers the values of an option behind it`() async throws {
+  @Test func `completion offers an option's values after it`() async throws {
     let script = try Completion.script(for: "bash", commands: Subcommands.specifications)
     let result = try await ShellRun.bash(
       script + "\nCOMP_WORDS=(martlet subscribe --protocol graphql-w); COMP_CWORD=3; _martlet; echo \"${COMPREPLY[@]}\""

@@ -42,7 +42,7 @@ import Testing
     ("id,count\n1\n", "Line 2: 1 cells under 2 columns."),
     (
       "id,cuont\n1,2\n",
-      "Column 'cuont' is no field of Thing. Did you mean --map cuont=count? --ignore-unknown leaves such columns out."
+      "Column 'cuont' is not a field of Thing. Did you mean --map cuont=count? --ignore-unknown leaves such columns out."
     ),
     ("count\n1\n", "No column for id, which Thing requires. Use --map COLUMN=FIELD."),
     ("id\n\"1\n", "Line 2: a quote is not closed."),

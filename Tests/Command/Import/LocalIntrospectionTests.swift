@@ -5,7 +5,7 @@ import Testing
 @testable import MartletCommand
 
 @Suite struct LocalIntrospectionTests {
-  @Test func `a schema's file tells what import needs, as the server would`() async throws {
+  @Test func `a schema file gives import what the server's introspection would`() async throws {
     let file = TutorialTests.root.appendingPathComponent("Examples/DepartureBoard/schema.graphql").path
     let answer = try await LocalIntrospection.answer(schemaFile: file, model: "Plane")
     let target = try ImportTarget(model: "Plane", answer: try ImportCommand.data(of: answer))

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp://a", "http://", "://x"])
-  func `what is no URL is refused`(word: String) {
+  func `what is not a URL is refused`(word: String) {
     #expect(throws: UsageError.self) { try OperationInput.url(word) }
   }
 

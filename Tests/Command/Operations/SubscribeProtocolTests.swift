@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: protocols)
-  func `a server that does not speak it is told apart, with what else to try`(spoken: String) async throws {
+  func `a server that does not speak it is recognised, with what else to try`(spoken: String) async throws {
     try await Self.with { server in
       let run = try await ShellRun.bash(
         "martlet subscribe \(server)/healthz 'subscription { tick(upTo: 1) }' --protocol \(spoken)"
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `why there is no connection is said while it is tried again`() async throws {
+  @Test func `the reason for a missing connection is printed while it is retried`() async throws {
     let port = try await TutorialTests.freePort()
     let run = try await ShellRun.bash(
       "martlet subscribe 127.0.0.1:\(port) 'subscription { tick(upTo: 1) }' --attempts 1")
@@ -101,7 +101,7 @@ import Testing
     #expect(run.errors.contains("No server answers at 127.0.0.1:\(port): Connection refused."), "\(run.errors)")
   }
 
-  @Test func `a protocol nobody knows is refused with the nearest`() async throws {
+  @Test func `an unknown protocol is refused with the nearest name`() async throws {
     let run = try await ShellRun.bash("martlet subscribe localhost:1 'subscription { a }' --protocol graphql-vs")
     #expect(run.status == ExitCode.usage.rawValue)
     #expect(run.errors.contains("--protocol must be one of graphql-transport-ws, graphql-ws, appsync,"))

@@ -41,7 +41,10 @@ import Testing
   @Test(arguments: [
     ("a full disk", "$serve > /dev/full 2> /dev/full &"),
     ("closed descriptors", "$serve >&- 2>&- <&- &"),
-    ("a file at the limit of its size", "(ulimit -f 1; head -c 1000 /dev/zero > small; exec $serve > /dev/null 2>> small) &"),
+    (
+      "a file at the limit of its size",
+      "(ulimit -f 1; head -c 1000 /dev/zero > small; exec $serve > /dev/null 2>> small) &"
+    ),
     // The readers end at once; the pipes have none from then on.
     ("pipes without a reader", "exec 7> >(true) 8> >(true); sleep 0.3; $serve >&7 2>&8 & "),
   ])
@@ -51,7 +54,7 @@ import Testing
     #expect(run.output.hasSuffix("ended with 0\n"), "\(name): \(run.output)")
   }
 
-  @Test func `a pipe that nobody reads stops neither the loop nor SIGTERM`() async throws {
+  @Test func `an unread pipe stops neither the loop nor SIGTERM`() async throws {
     // The pipe is filled first, so that the log's first line blocks.
     let run = try await Self.run(
       """

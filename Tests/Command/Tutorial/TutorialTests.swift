@@ -16,7 +16,7 @@ import Testing
     + ((try? FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("docs/guides").path)) ?? [])
     .filter { $0.hasSuffix(".md") }.sorted().map { "docs/guides/\($0)" }
 
-  /// A port nobody listens on.
+  /// A port without a listener.
   static func freePort() async throws -> Int {
     var configuration = ServerConfiguration(schema: "type T @model { id: ID! }")
     configuration.access = .development
@@ -34,7 +34,7 @@ import Testing
     var script = "set -e -o pipefail\nset -m\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
     for block in FencedBlocks(document).texts("sh") {
       if block.contains("> server.log") { script += "rm -f server.log\n" }
-      // Nobody types as fast as a script: the killed process has to be gone before its folder is opened again.
+      // A script is faster than typing: the killed process has to be gone before its folder is opened again.
       script += block.replacingOccurrences(of: "kill -9 %1", with: "kill -9 %1; wait %1 || true") + "\n"
       if block.contains("> server.log") { script += wait("Serving", "server.log") }
       if block.contains("2> watch.log") { script += wait("Subscribed", "watch.log") }

@@ -4,7 +4,7 @@ import MartletModelSchema
 import MartletSimulation
 import Testing
 
-/// The index tells what a change does to the records that a condition selects.
+/// The index says what a change does to the records that a condition selects.
 @Suite struct EffectTests {
   /// What the index has to find for one subscription, from the definition.
   private static func naive(_ interests: [Interest], _ channel: Channel, _ before: Record?, _ after: Record?) -> Effect?

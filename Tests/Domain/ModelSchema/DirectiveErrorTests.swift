@@ -13,7 +13,7 @@ import Testing
     ("type A @model { id: ID! e: E! @index } type E { x: Int }", "embedded type"),
     ("type A @model { id: ID! a: ID! @index(sortKeyFields: [\"a\"]) }", "twice"),
     ("type A @model { id: ID! a: ID @index(name: \"x\") b: ID @index(name: \"x\") }", "two indexes"),
-    ("type A @model { id: ID! a: Int @default(value: \"one\") }", "is no Int"),
+    ("type A @model { id: ID! a: Int @default(value: \"one\") }", "is not an Int"),
     ("type A @model { id: ID! a: C @default(value: \"RED\") } enum C { BLUE }", "no value of C"),
     ("type A @model { id: ID! a: Int @validate(type: minLength, value: \"2\") }", "does not fit"),
     ("type A @model { id: ID! a: Int @validate(type: gt, value: \"two\") }", "needs a number"),

@@ -24,7 +24,7 @@ import Testing
     #expect(try found(["beginsWith": ["day": "a"]]) == [0, 1, 2])
   }
 
-  @Test func `a key of one field has its operators directly and no condition is no limit`() throws {
+  @Test func `a key of one field has its operators directly and no condition is not a limit`() throws {
     #expect(try found(["beginsWith": "a"], fields: [1]) == [0, 1, 2])
     #expect(try found(.null) == [0, 1, 2, 3, 4])
   }

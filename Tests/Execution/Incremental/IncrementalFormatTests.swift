@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `fragments that spread each other do not multiply beyond the limit`() async throws {
-    // Each of 14 fragments defers all those behind it: 8,192 ways through them.
+    // Each of 14 fragments defers all those after it: 8,192 ways through them.
     var document = "{ hero { ...F0 @defer } }"
     for index in 0..<14 {
       let rest = (index + 1..<14).map { "...F\($0) @defer" }.joined(separator: " ")

@@ -3,7 +3,7 @@ import MartletGraphQLLanguage
 import MartletJSON
 import MartletRuntime
 
-/// Opens once; whoever comes before waits.
+/// Opens once; earlier callers wait.
 final class Latch: Sendable {
   private struct State {
     var isOpen = false

@@ -66,7 +66,7 @@ struct ResolverTests {
     let schema = try ExecutableSchema.open("type Query { a: Int b: Int c: Int }") { schema in
       for (index, field) in ["a", "b", "c"].enumerated() {
         schema.resolve("Query", field) { _ in
-          // Nobody passes before all three have come.
+          // None passes before all three have arrived.
           await gate.pass()
           return index
         }

@@ -121,7 +121,7 @@ struct SourceStreamTests {
     #expect(responses.last?.messages == ["The source broke."])
   }
 
-  @Test func `a stream that offers it starts behind a position`() async throws {
+  @Test func `a stream that offers it resumes after a position`() async throws {
     let schema = try schema { AsyncStream { $0.finish() } }
     let plan = try schema.prepare(Array("subscription { ticks { number } }".utf8), operationName: nil)
     #expect(plan.canResume(variables: [:]))

@@ -19,7 +19,7 @@ final class Diary: Sendable {
   var entries: [String] { lines.withLock { $0 } }
 }
 
-/// Lets nobody through before `size` have come.
+/// Blocks every caller until `size` have arrived.
 actor Gate {
   private let size: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []

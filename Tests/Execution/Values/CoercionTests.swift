@@ -126,7 +126,7 @@ struct CoercionTests {
     #expect(refused.messages.first?.contains("3 is not even.") == true)
   }
 
-  @Test func `a character equal to an ASCII letter as text is no enum value`() async throws {
+  @Test func `a character equal to an ASCII letter as text is not an enum value`() async throws {
     let schema = try ExecutableSchema.open("type Query { e(x: Unit): Int } enum Unit { K }")
     // The Kelvin sign, which Swift's strings take for a K.
     let response = try await schema.answer("query Q($x: Unit) { e(x: $x) }", variables: ["x": "\u{212A}"])

@@ -4,9 +4,9 @@ import Testing
 
 /// The same verdict and value as Foundation on generated documents, valid and damaged.
 ///
-/// Differences that are meant: Foundation keeps one of two members with the same name, takes any of UTF-16 and UTF-32 and
-/// a byte order mark, reads integers beyond 64 bits as doubles or decimals (so do we, as doubles), and allows deeper
-/// nesting than our default.
+/// Differences that are meant: Foundation keeps one of two members with the same name, takes any of UTF-16 and UTF-32
+/// and a byte order mark, reads integers beyond 64 bits as doubles or decimals (so do we, as doubles), and allows
+/// deeper nesting than our default.
 @Suite struct JSONDifferentialTests {
   @Test func `6,000 generated documents mean what Foundation says`() throws {
     var random = SplitMix(state: 20_130_101)

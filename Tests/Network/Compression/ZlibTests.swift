@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a final block inside a message is no end`() {
+  @Test func `a final block inside a message is not an end`() {
     // RFC 7692 section 7.2.3.4: "Hello" in a block with the final bit, then an empty stored block.
     let server = ZlibCompression(WebSocketDeflate(), isServer: true, pool: ZlibPool())
     for _ in 0..<2 {

@@ -8,7 +8,7 @@ import Testing
 @testable import MartletSockets
 
 @Suite struct CurlClientTests {
-  /// What an exchange told its owner; waits without sleeping.
+  /// What an exchange reported to its owner; waits without sleeping.
   final class Owner: HTTPExchangeHandler, Sendable {
     struct Heard {
       var status: Int?
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func `a paused exchange takes nothing and goes on`() async throws {
+  @Test func `a paused exchange takes nothing and continues`() async throws {
     let size = 2_000_000
     try await withLoop { loop in
       let (listener, _) = try serve(on: loop) { channel, _ in

@@ -69,7 +69,7 @@ import Testing
       await on(loop) { client.channel?.closeAfterFlush() }
       #expect(await client.close() == .local)
       #expect(await server.peer(0).close() == .endOfStream)
-      // libcurl's sockets are watched by nobody any more; the listener is.
+      // libcurl's sockets are no longer watched; the listener is.
       await on(loop) {}
       #expect(await on(loop) { loop.watchCount } == 1)
     }
@@ -114,7 +114,7 @@ import Testing
       var count = 0
       while count < sent.count {
         count = await client.wait { [count] in $0.bytes.count > count }.bytes.count
-        // Nothing came behind the piece that paused it.
+        // Nothing came after the piece that paused it.
         #expect(await on(loop) { client.channel?.isReading } == false)
         #expect(client.heard.bytes.count == count)
         await on(loop) { client.channel?.isReading = true }
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the peer's end is told once, and so is a reset`(secure: Bool) async throws {
+  func `the peer's end is reported once, and so is a reset`(secure: Bool) async throws {
     let server = Server()
     try await withListener(secure: secure, server) { loop, listener, connector in
       let ended = Peer()
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `an attempt that is given up is never told of, and leaves nothing behind`() async throws {
+  @Test func `an abandoned attempt is never reported, and leaks nothing`() async throws {
     try await withLoop { loop in
       let server = Server()
       let listener = try SocketListener.start(.init(), on: [loop], acceptor: server.acceptor)

@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `an owner may go on writing to a half-closed peer`() async throws {
+  @Test func `an owner may continue writing to a half-closed peer`() async throws {
     try await withLoop { loop in
       let server = Server { Peer(goesOnAfterPeer: true) }
       let listener = try SocketListener.start(.init(), on: [loop], acceptor: server.acceptor)
@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func `a paused reader receives nothing and goes on where it stopped`() async throws {
+  @Test func `a paused reader receives nothing and continues where it stopped`() async throws {
     try await withLoop { loop in
       let server = Server()
       let listener = try SocketListener.start(.init(), on: [loop], acceptor: server.acceptor)
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `an owner that pauses reading because much is pending hears when it is sent, also in the same turn`()
+  @Test func `an owner that pauses reading because much is pending is called when it is sent, also in the same turn`()
     async throws
   {
     try await withLoop { loop in

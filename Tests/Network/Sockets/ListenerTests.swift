@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `interrupted and aborted accepts are nobody's end`() async throws {
+  @Test func `interrupted and aborted accepts end no listener`() async throws {
     let calls = FaultyCalls(
       .init(accepts: [SystemAnswer.interrupted, SystemAnswer.connectionAborted, SystemAnswer.interrupted]))
     try await withLoop(calls: calls) { loop in
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `nobody listening is refused, with the address in the text`() async throws {
+  @Test func `a port without a listener is refused, with the address in the text`() async throws {
     try await withLoop { loop in
       let listener = try SocketListener.start(.init(), on: [loop]) { _ in nil }
       listener.stop()

@@ -20,7 +20,7 @@ import Testing
     func turnEnded() { act() }
   }
 
-  @Test func `writing to who is gone is an error, not the end of the process`() async throws {
+  @Test func `writing to a closed peer is an error, not the end of the process`() async throws {
     try await withLoop { loop in
       let codes = Log<Int32>()
       await on(loop) {
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `the end of a turn comes after its work, and whoever registers there is served in the same end`()
+  @Test func `the end of a turn comes after its work, and work registered there runs in the same end`()
     async throws
   {
     try await withLoop { loop in

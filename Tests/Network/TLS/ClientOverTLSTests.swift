@@ -3,7 +3,7 @@ import Martlet
 import MartletServer
 import Testing
 
-/// The GraphQL client over TLS: HTTP and the WebSocket trust an authority of one's own, and nobody else.
+/// The GraphQL client over TLS: HTTP and the WebSocket trust an authority of one's own, and no other.
 @Suite(.timeLimit(.minutes(1))) struct ClientOverTLSTests {
   private func withServer(
     _ body: (_ url: URL, _ certificates: TestCertificates, _ server: GraphQLServer) async throws -> Void

@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `a broken file is refused by name, and the old certificate goes on`() async throws {
+  @Test func `a broken file is refused by name, and the old certificate stays in use`() async throws {
     try await withLoop { loop in
       let fixture = try Fixture(on: loop)
       try "nonsense".write(toFile: fixture.certificates.keyFile, atomically: true, encoding: .utf8)
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func `a paused reader over TLS goes on where it stopped`() async throws {
+  @Test func `a paused reader over TLS continues where it stopped`() async throws {
     try await withLoop { loop in
       let fixture = try Fixture(on: loop) {
         Peer { channel, bytes in if bytes.last == UInt8(ascii: "1") { channel.isReading = false } }

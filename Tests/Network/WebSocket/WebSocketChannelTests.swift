@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that is no upgrade is a failure with its status`() async throws {
+  @Test func `an answer that is not an upgrade is a failure with its status`() async throws {
     try await withLoop { loop in
       do {
         _ = try await open(on: loop, target: "/elsewhere")

@@ -56,7 +56,7 @@ import Testing
     #expect(held.count == 2)
   }
 
-  @Test func `one who cancels disconnects the sequence, hears nothing more, and ends the others`() async {
+  @Test func `a subscriber that cancels disconnects the sequence, receives nothing more, and ends the others`() async {
     let (sequence, source) = AsyncStream<Int>.makeStream()
     let (terminations, terminated) = AsyncStream<Void>.makeStream()
     source.onTermination = { _ in terminated.yield() }
@@ -119,7 +119,7 @@ import Testing
   }
 }
 
-/// A subscriber that asks for values only when it is told to.
+/// A subscriber that asks for values only on request.
 final class Asking: Subscriber, Sendable {
   typealias Input = Int
   typealias Failure = any Error

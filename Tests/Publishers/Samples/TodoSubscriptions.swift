@@ -113,7 +113,7 @@ final class Log: Sendable {
     }
   }
 
-  @Test func `a sink that is cancelled hears nothing more`() async throws {
+  @Test func `a cancelled sink receives nothing more`() async throws {
     try await served {
       let list = TodoList()
       list.followByPublisher()

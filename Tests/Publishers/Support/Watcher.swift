@@ -1,7 +1,7 @@
 import MartletPublishers
 import MartletRuntime
 
-/// Notes what one subscriber is told, and lets a test wait for it.
+/// Records what one subscriber receives, and lets a test wait for it.
 final class Watcher<Value: Sendable>: Sendable {
   enum End: Sendable { case finished, failure(any Error) }
 

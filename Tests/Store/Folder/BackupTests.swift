@@ -33,7 +33,7 @@ struct BackupTests {
     #expect(try restored.get(Models.flight, .string("during-\(steps - 2)")) != nil)
     #expect(try restored.get(Models.flight, "19-199")?.version == 1)
     try restored.commit(create("after"))
-    // The store that was copied goes on as before.
+    // The store that was copied continues as before.
     fixture.writer.run()
     #expect(fixture.failures.list.withLock { $0 }.isEmpty)
     #expect(try fixture.get(Models.flight, .string("during-\(steps)")) != nil)
@@ -59,7 +59,7 @@ struct BackupTests {
     #expect(restored.store.position.head == StoreFixture.opening + 1_001)
   }
 
-  @Test func `a backup that is not wanted any more stops, and so does one of a store that closes`() throws {
+  @Test func `a backup that is no longer wanted stops, and so does one of a store that closes`() throws {
     var limits = StoreLimits()
     limits.backupPages = 1
     let fixture = try StoreFixture(limits: limits)

@@ -100,7 +100,7 @@ struct FoldTests {
         let size = 1 + writes.count(4_000)
         let range = try authority.read { snapshot throws(StoreError) in try snapshot.groups(after: head, bytes: size) }
         guard case .groups(let groups) = range else {
-          // What follows has expired: it begins anew with a copy.
+          // What follows has expired: it restarts with a copy.
           reached.insert("copy")
           try reopenFollower(MemoryFiles(authority.files.contents))
           continue

@@ -74,7 +74,7 @@ struct FairReadTests {
     #expect(finished.list == ["short"])
   }
 
-  @Test func `lists go on while short reads never end`() throws {
+  @Test func `lists make progress while short reads never end`() throws {
     let fixture = try fixture(records: 1_000) { $0.readsBetweenSlices = 2 }
     let finished = Finished()
     fixture.store.read(

@@ -164,7 +164,7 @@ import Testing
     #expect(statements == 1)
   }
 
-  @Test func `children of many parents are one statement and go on by token`() throws {
+  @Test func `children of many parents are one statement and continue by token`() throws {
     let fixture = try StoreFixture()
     for parent in 0..<20 {
       for number in 0..<parent {

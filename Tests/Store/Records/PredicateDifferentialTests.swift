@@ -91,7 +91,7 @@ import Testing
       #expect(memory == naive, "\(predicate)")
       matches += memory.count
     }
-    // Neither everything nor nothing: the predicates do tell records apart.
+    // Neither everything nor nothing: the predicates do distinguish records.
     #expect(matches > 20_000 && matches < 130_000)
   }
 

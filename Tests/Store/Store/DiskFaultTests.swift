@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `after a failed sync nothing is acknowledged any more and reads go on`() throws {
+  @Test func `after a failed sync nothing more is acknowledged and reads continue`() throws {
     let fixture = try StoreFixture()
     try fixture.commit([create("a")])
     fixture.files.failSync(afterSuccesses: 0)
@@ -92,7 +92,7 @@ import Testing
     #expect(try fixture.commit([create("b")]).map(\.errorCode) == [.failed])
   }
 
-  @Test func `on a full disk writes fail by type, reads go on, and writes resume when there is room`() throws {
+  @Test func `on a full disk writes fail by type, reads continue, and writes resume when there is room`() throws {
     let fixture = try StoreFixture()
     try fixture.commit([create("a")])
     fixture.files.setCapacity(fixture.files.totalBytes)

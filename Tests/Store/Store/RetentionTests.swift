@@ -40,7 +40,7 @@ struct RetentionTests {
     #expect(fixture.store.position.firstRetained > StoreFixture.opening + 2_000)
   }
 
-  @Test func `an import's entries are gone after one look when nothing is written any more`() throws {
+  @Test func `an import's entries are gone after one look when nothing more is written`() throws {
     let fixture = try StoreFixture(limits: limits())
     for batch in 0..<40 { try fixture.commit(transaction("import-\(batch)", 500)) }
     fixture.clock.advance(3_001)

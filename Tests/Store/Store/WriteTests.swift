@@ -112,7 +112,7 @@ import Testing
     let receipt = try fixture.commit(
       .transaction { transaction in
         try transaction.create(Models.flight, Models.flight("a", delay: 1))
-        // A step that fails changes nothing, and the code may go on.
+        // A step that fails changes nothing, and the code may continue.
         #expect(throws: StoreError.self) { try transaction.create(Models.flight, Models.flight("a")) }
         let stored = try #require(try transaction.get(Models.flight, Models.key("a")))
         #expect(stored.version == 1)

@@ -73,7 +73,8 @@ final class ManualClock: Sendable {
   }
 }
 
-/// The models tests use: flight 0 (key id), leg 1 (key flight and number, goes with its flight), mixed 2 (every storage).
+/// The models tests use: flight 0 (key id), leg 1 (key flight and number, goes with its flight), mixed 2 (every
+/// storage).
 enum Models {
   static let flight = 0
   static let leg = 1

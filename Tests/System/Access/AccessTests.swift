@@ -5,7 +5,7 @@ import MartletServer
 import MartletSockets
 import Testing
 
-/// Who may use a server, and what happens to everybody else.
+/// Which clients may use a server, and what happens to all others.
 @Suite(.timeLimit(.minutes(1))) struct AccessTests {
   private static let schema = "type Note @model { id: ID! text: String }"
   private static let query = "{ listNotes { items { id } } }"

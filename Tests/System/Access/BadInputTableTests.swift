@@ -4,7 +4,7 @@ import MartletWireProtocols
 import Testing
 
 /// What a peer can get wrong, row by row over real sockets: the answer is the protocol's, the log has it once, the
-/// metrics count it once, and every bystander in every dialect hears its next event.
+/// metrics count it once, and every bystander in every dialect gets its next event.
 @Suite(.timeLimit(.minutes(2))) struct BadInputTableTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var name: String
@@ -31,7 +31,7 @@ import Testing
       try await LegacySocketTests.subscriptions(sockets.count + streams.count, server)
     }
 
-    /// Whether an event made now reaches everybody, with nothing before it.
+    /// Whether an event made now reaches all bystanders, with nothing before it.
     func hear(_ text: String, _ server: GraphQLServer) async throws {
       try await LegacySocketTests.create(text, server)
       let data: JSONValue = ["onCreateNote": ["text": .string(text)]]
@@ -401,7 +401,7 @@ import Testing
 
   // MARK: Floods
 
-  @Test func `a peer that goes on breaking rules is counted each time and logged once`() async throws {
+  @Test func `a peer that keeps breaking rules is counted each time and logged once`() async throws {
     let log = LogRecorder()
     try await Served.with(Talk.schema, { $0.log = log.log }) { server in
       for talk in Talk.all where talk.dialect != .transportWS {

@@ -2,14 +2,14 @@ import MartletJSON
 import MartletServer
 import Testing
 
-/// What a peer can get wrong, over real sockets: each row ends in its own code and hurts nobody else.
+/// What a peer can get wrong, over real sockets: each row ends in its own code and disturbs no other client.
 @Suite(.timeLimit(.minutes(1))) struct BadInputTests {
   private static let schema = "type Note @model { id: ID! text: String }"
   private static let initialise = #"{"type":"connection_init"}"#
   private static let subscribe =
     #"{"id":"1","type":"subscribe","payload":{"query":"subscription { onCreateNote { id } }"}}"#
 
-  @Test func `broken sockets close with the code of their rule, and a bystander hears its events`() async throws {
+  @Test func `broken sockets close with the code of their rule, and a bystander gets its events`() async throws {
     try await Served.with(Self.schema) { server in
       let bystander = try await RawSocket.session(port: server.port)
       bystander.subscribe("b", "subscription { onCreateNote { text } }")

@@ -22,7 +22,9 @@ import Testing
       ])
   }
 
-  @Test func `a page that is named is told what it may send, without a key, and may read every answer`() async throws {
+  @Test func `a page of an allowed origin passes the preflight without a key, and may read every response`()
+    async throws
+  {
     let access = try Served.access("k", origins: #"["https://board.example"]"#)
     try await Served.with(Self.schema, { $0.access = .keys(access) }) { server in
       let port = server.port

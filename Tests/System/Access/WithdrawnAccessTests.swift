@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: Talk.all, [true, false])
-  func `P8: a withdrawn key ends the sockets it let in as the dialect says, and no others`(
+  func `P8: a withdrawn key ends the sockets it admitted as the dialect says, and no others`(
     talk: Talk, inHandshake: Bool
   ) async throws {
     try await Self.guarded { server in
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `an AppSync subscription let in by its own key ends alone when that is withdrawn`() async throws {
+  @Test func `an AppSync subscription admitted by its own key ends alone when that is withdrawn`() async throws {
     let talk = Talk(dialect: .appSync)
     try await Self.guarded { server in
       let socket = try await Self.live(talk, "stays", inHandshake: true, server.port)
@@ -110,7 +110,8 @@ import Testing
   }
 
   @Test(arguments: StreamedSubscriptionTests.forms)
-  func `a withdrawn key ends the streams over HTTP it let in with an error, and no others`(accept: String) async throws
+  func `a withdrawn key ends the streams over HTTP it admitted with an error, and no others`(accept: String)
+    async throws
   {
     try await Self.guarded { server in
       var streams: [StreamedResponse] = []

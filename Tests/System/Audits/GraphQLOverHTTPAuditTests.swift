@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `what is no request is 400 in either type`() async throws {
+  @Test func `what is not a request is 400 in either type`() async throws {
     try await Served.with("type Note @model { id: ID! }") { server in
       for (name, body) in Self.bodies {
         for accept in [Self.modern, Self.older] {

@@ -5,9 +5,9 @@ import MartletVocabulary
 import MartletWireProtocols
 import Synchronization
 
-/// Many sockets with one equal subscription each, which only count what they hear. Confined to the test's loop.
+/// Many sockets with one equal subscription each, which only count what they receive. Confined to the test's loop.
 ///
-/// Once a socket is lost, or the test's time is up, nobody is waited for any more: the counts are then wrong, and the
+/// Once a socket is lost, or the test's time is up, no socket is waited for: the counts are then wrong, and the
 /// test fails by them.
 final class Audience: @unchecked Sendable {
   private let loop: EpollLoop

@@ -57,7 +57,7 @@ import Testing
   func `the authorization is taken in each of its three places, on both paths`(
     passing: AppSyncRealtime.Passing, path: String
   ) async throws {
-    // Header fields alone do not tell AppSync from the older protocol: that is the path's task.
+    // Header fields alone do not distinguish AppSync from the older protocol: the path does.
     if passing == .headers, path == "/graphql" { return }
     try await Self.guarded { server in
       let socket = try await Self.open(server, passing, path: path)

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `a client that does not wait for the acknowledgement is served behind it`() async throws {
+  @Test func `a client that does not wait for the acknowledgement is served after it`() async throws {
     try await Served.with(Self.schema) { server in
       let socket = try await Self.open(server)
       #expect(socket.subprotocol == "graphql-ws")
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [["graphql-ws", "graphql-transport-ws"], ["graphql-transport-ws", "graphql-ws"]])
-  func `whoever offers both gets the newer one`(subprotocols: [String]) async throws {
+  func `a client that offers both gets the newer one`(subprotocols: [String]) async throws {
     try await Served.with(Self.schema) { server in
       let socket = try await Self.open(server, subprotocols)
       #expect(socket.subprotocol == "graphql-transport-ws")
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `broken messages are answered, counted and logged once, and touch nobody else`() async throws {
+  @Test func `broken messages are answered, counted and logged once, and disturb no other client`() async throws {
     let log = LogRecorder()
     try await Served.with(
       Self.schema,

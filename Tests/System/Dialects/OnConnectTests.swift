@@ -42,7 +42,7 @@ import Testing
     #expect(asked.withLock { $0.allSatisfy { $0.payload == ["name": "ada"] } })
   }
 
-  @Test(arguments: ["refuses", "throws", "hangs"]) func `whoever is not accepted is refused as the protocol does`(
+  @Test(arguments: ["refuses", "throws", "hangs"]) func `a client that is not accepted is refused as the protocol does`(
     behaviour: String
   ) async throws {
     try await Self.with({ _ in

@@ -104,7 +104,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a slow resolver holds up nobody else`() async throws {
+  @Test func `a slow resolver delays no other client`() async throws {
     let (gate, opener) = AsyncStream<Void>.makeStream()
     let shared = SharedGate(gate)
     try await Served.with(
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// Lets everybody through once the stream has ended.
+  /// Lets all callers through once the stream has ended.
   private actor SharedGate {
     private let waiting: Task<Void, Never>
     init(_ stream: AsyncStream<Void>) { waiting = Task { for await _ in stream {} } }

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a subscription that is not valid under the new schema ends with a reason, its neighbours go on`()
+  @Test func `a subscription that is not valid under the new schema ends with a reason, its neighbours continue`()
     async throws
   {
     try await Self.with { server in

@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `the older shape is spoken to those who ask for it`() async throws {
+  @Test func `the older shape is sent to clients that ask for it`() async throws {
     let (latch, opening) = AsyncStream.makeStream(of: Void.self)
     opening.finish()
     try await Self.serving(latch) { server in

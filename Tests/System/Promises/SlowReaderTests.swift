@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `P9, P4: a stalled reader whose hole falls out of retention gets one gap, then goes on`() async throws {
+  @Test func `P9, P4: a stalled reader whose gap falls out of retention gets one gap, then continues`() async throws {
     try await Served.with(
       Self.schema,
       {

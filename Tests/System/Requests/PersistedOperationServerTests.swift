@@ -47,7 +47,8 @@ import Testing
     }
   }
 
-  @Test func `to who takes JSON only, an unknown hash is a result, which no cache keeps, and a wrong one is 400`()
+  @Test
+  func `to a client that takes JSON only, an unknown hash is a result, which no cache keeps, and a wrong one is 400`()
     async throws
   {
     try await Served.with(Self.schema) { server in
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `the older graphql-ws names documents by hash too, and is told of unknown ones as of any error`()
+  @Test func `the older graphql-ws names documents by hash too, and unknown ones are ordinary errors`()
     async throws
   {
     let talk = Talk(dialect: .legacy)

@@ -42,7 +42,8 @@ import Testing
     Row(name: "operations without a query", parts: [("operations", "{}"), ("map", "{}")], says: "query"),
     Row(name: "a map that is not JSON", parts: [("operations", one), ("map", "{")], says: "map"),
     Row(name: "a map that is a list", parts: [("operations", one), ("map", "[]")], says: "map"),
-    Row(name: "a path that is no list", parts: [("operations", one), ("map", #"{"0":"variables.f"}"#)], says: "paths"),
+    Row(
+      name: "a path that is not a list", parts: [("operations", one), ("map", #"{"0":"variables.f"}"#)], says: "paths"),
     Row(name: "a path that is a number", parts: [("operations", one), ("map", #"{"0":[1]}"#)], says: "map"),
     Row(
       name: "a path to nothing", parts: [("operations", one), ("map", #"{"0":["variables.g"]}"#), ("0", "x")],

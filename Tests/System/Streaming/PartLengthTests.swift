@@ -3,7 +3,8 @@ import MartletJSON
 import MartletServer
 import Testing
 
-/// Multipart subscriptions as a client reads them that takes each part by its `Content-Length` and looks at no boundary.
+/// Multipart subscriptions as a client reads them that takes each part by its `Content-Length` and looks at no
+/// boundary.
 @Suite(.timeLimit(.minutes(1))) struct PartLengthTests {
   /// Takes parts out of a body as soon as their last byte has come.
   private struct LengthReader {

@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `an operation that is deleted ends its source, the others go on`() async throws {
+  @Test func `a deleted operation ends its source, the others continue`() async throws {
     let (ends, told) = AsyncStream<Void>.makeStream()
     try await Self.with(told) { server in
       let port = server.port
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test func `a request for events with a token nobody gave is an operation of its own`() async throws {
+  @Test func `a request for events with an unknown token is an operation of its own`() async throws {
     try await Self.with { server in
       let headers = [("Accept", "text/event-stream"), (Self.header, "my own")]
       let got = try await HTTPRequest.send(
@@ -270,7 +270,7 @@ import Testing
     }
   }
 
-  @Test func `a server that stops tells each operation, and completes none`() async throws {
+  @Test func `a stopping server ends each operation with an error, and completes none`() async throws {
     let (heard, tell) = AsyncStream<[StreamedResponse.Heard]>.makeStream()
     try await Self.with { server in
       let token = try await Self.reserve(port: server.port).text

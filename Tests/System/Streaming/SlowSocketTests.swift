@@ -3,7 +3,7 @@ import MartletVocabulary
 import MartletWireProtocols
 import Testing
 
-/// Slow and dead WebSocket peers told apart: a pong cannot overtake what was sent before the ping.
+/// Slow and dead WebSocket peers distinguished: a pong cannot overtake what was sent before the ping.
 @Suite struct SlowSocketTests {
   private static func machine(at start: Instant) -> WebSocketMachine {
     var limits = WebSocketLimits()

@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StreamedSubscriptionTests.forms) func `a client that does not ask hears nothing of it`(
+  @Test(arguments: StreamedSubscriptionTests.forms) func `a client that does not negotiate gets none of it`(
     accept: String
   ) async throws {
     try await Self.with({ $0.limits.positionInterval = .milliseconds(10) }) { server in
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `an event stream names its events, and Last-Event-ID goes on behind one`() async throws {
+  @Test func `an event stream names its events, and Last-Event-ID resumes after one`() async throws {
     try await Self.with { server in
       let target = "/graphql/stream?query=subscription%7BonCreateNote%7Btext%7D%7D"
       func open(_ last: String?) async throws -> StreamedResponse {
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StreamedSubscriptionTests.forms) func `positions are told while nothing happens`(accept: String)
+  @Test(arguments: StreamedSubscriptionTests.forms) func `positions are sent while nothing happens`(accept: String)
     async throws
   {
     try await Self.with({ $0.limits.positionInterval = .milliseconds(20) }) { server in

@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test(arguments: forms) func `an event comes after a mutation, while the response goes on`(accept: String)
+  @Test(arguments: forms) func `an event comes after a mutation, while the response continues`(accept: String)
     async throws
   {
     try await Self.with { server in

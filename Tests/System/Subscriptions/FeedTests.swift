@@ -74,7 +74,9 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)), arguments: [1 << 10, 64 << 20])
-  func `P2: who resumes behind many windows is served to the end, from the log or from memory`(ring: Int) async throws {
+  func `P2: a client that resumes many windows late is served to the end, from the log or from memory`(ring: Int)
+    async throws
+  {
     try await Served.with("type Note @model { id: ID! number: Int! text: String }", { $0.limits.ringBytes = ring }) {
       server in
       let first = try await RawSocket.session(port: server.port)
@@ -185,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func `P4: a cursor beyond retention gets one gap with both ends and its reason, then goes on`() async throws {
+  @Test func `P4: a cursor beyond retention gets one gap with both ends and its reason, then continues`() async throws {
     try await Self.withAlerts({
       $0.retentionBytes = 2_000
       $0.retention = .zero

@@ -6,7 +6,7 @@ import Testing
 
 /// Source streams of the program's own: how they end.
 @Suite(.timeLimit(.minutes(1))) struct SourceStreamTests {
-  @Test func `a source stream is cleaned up exactly once, whoever ends it`() async throws {
+  @Test func `a source stream is cleaned up exactly once, whichever side ends it`() async throws {
     let ended = Lock(0)
     let (ends, told) = AsyncStream<Void>.makeStream()
     let schema = "type Query { hello: String } type Subscription { tick(upTo: Int): Int forever: Int }"

@@ -107,7 +107,7 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
         as: UTF8.self))
   }
 
-  /// Stops or goes on reading.
+  /// Stops or continues reading.
   func setReading(_ isReading: Bool) { loop.execute { self.channel?.channel.isReading = isReading } }
 
   /// From now on messages are strings.
@@ -117,9 +117,9 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
 
   func close() { loop.execute { self.channel?.close(.normal, reason: "") } }
 
-  /// The next message, or the end; keep-alive messages of the protocol are answered by nobody and told.
+  /// The next message, or the end; keep-alive messages of the protocol are not answered but reported.
   ///
-  /// A test whose time is up hears an abnormal end, so that it fails and the run goes on.
+  /// A test whose time is up gets an abnormal end, so that it fails and the run continues.
   func next() async -> Heard {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -45,7 +45,7 @@ struct Talk: Sendable, CustomTestStringConvertible {
     return try await RawSocket.open(port: port, subprotocols: opening.subprotocols, target: opening.target)
   }
 
-  /// A socket that has been let in, with nothing left to read.
+  /// A socket that has been accepted, with nothing left to read.
   func acknowledged(_ port: Int) async throws -> RawSocket {
     let socket = try await open(port)
     socket.send(initialise())
@@ -61,7 +61,7 @@ struct Talk: Sendable, CustomTestStringConvertible {
     case .transportWS: for _ in 0..<count { _ = try await socket.message("ready") }
     case .appSync: for _ in 0..<count { _ = try await socket.message("start_ack") }
     case .legacy:
-      // Nothing confirms a subscription; a second initialisation is answered behind it.
+      // Nothing confirms a subscription; a second initialisation is answered after it.
       socket.send(initialise())
       _ = try await socket.message("connection_ack")
     }

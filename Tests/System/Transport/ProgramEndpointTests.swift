@@ -31,7 +31,7 @@ import Testing
     ]
   }
 
-  @Test func `an endpoint has the request's parts and its caller, behind the server's own checks`() async throws {
+  @Test func `an endpoint has the request's parts and its caller, after the server's own checks`() async throws {
     let endpoints = try Self.endpoints()
     let access = try Served.access("secret")
     try await Served.with(

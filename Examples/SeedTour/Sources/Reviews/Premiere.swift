@@ -5,8 +5,8 @@ import Synchronization
 
 /// A server with the tour's `reviewAdded`, whose reviews come from Swift code.
 ///
-/// Models' subscriptions go on for ever. These end when the code behind them says so, which completes them for the
-/// client; and nobody is let in before the doors are open, so that a client can be seen waiting.
+/// Models' subscriptions continue for ever. These end when the code behind them says so, which completes them for the
+/// client; and no client is accepted before the doors are open, so that a client can be seen waiting.
 final class Premiere: Sendable {
   private static let schema = """
     enum Episode { NEWHOPE EMPIRE JEDI }
@@ -53,7 +53,7 @@ final class Premiere: Sendable {
     audience.send(["id": .string("\(episode) \(stars)"), "episode": .string(episode), "stars": .int(Int64(stars))])
   }
 
-  /// Completes the subscription of everybody.
+  /// Completes all subscriptions.
   func end() { audience.dismiss() }
 
   /// Returns when the sources of all who watched have stopped.

@@ -1,7 +1,7 @@
 import Martlet
 import Observation
 
-/// The newest review, for whoever observes it: a view, or anything else. It needs no view framework.
+/// The newest review, observable by a view or anything else. It needs no view framework.
 @Observable
 class ReviewFeedModel {
   var latestReview: ReviewAddedSubscription.Data.ReviewAdded?

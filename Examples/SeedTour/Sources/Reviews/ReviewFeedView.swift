@@ -5,7 +5,8 @@
   // The view of `ReviewFeedModel`, and one that needs no model. No Apple system is among the machines that test this
   // project: what these views do is run without them, by `ReviewFeedScreen`; they themselves are only parsed.
 
-  /// Starts its subscription when it appears. SwiftUI cancels the task, and with it the subscription, when it disappears.
+  /// Starts its subscription when it appears. SwiftUI cancels the task, and with it the subscription, when it
+  /// disappears.
   struct LatestReviewView: View {
     let client: GraphQLClient
     @State private var latestReview: ReviewAddedSubscription.Data.ReviewAdded?

@@ -2,8 +2,8 @@ import Martlet
 
 /// Where a subscription stands: pending, active, paused, finished.
 ///
-/// The stream says it at any time, whichever transport it has. A task that is cancelled ends its loop as if the server had
-/// completed the subscription; the state tells the two apart.
+/// The stream says it at any time, whichever transport it has. A task that is cancelled ends its loop as if the server
+/// had completed the subscription; the state distinguishes the two.
 enum States: Stop {
   static let title = "The states of a subscription"
 

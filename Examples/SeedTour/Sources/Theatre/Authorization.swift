@@ -4,7 +4,7 @@ import Martlet
 /// WebSocket, where no operation has header fields of its own.
 ///
 /// The payload goes with every `connection_init`, reconnections included. A refusal is not tried again for ever: the
-/// callback hears of it once.
+/// callback is called once.
 enum Authorization: Stop {
   static let title = "A server with keys"
 

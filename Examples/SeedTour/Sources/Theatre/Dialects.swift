@@ -1,10 +1,10 @@
 import Martlet
 
-/// The same list over the three protocols that GraphQL servers speak over WebSockets. They are not compatible: the client
-/// says which one it speaks, and a server of another one is an error that names both.
+/// The same list over the three protocols that GraphQL servers speak over WebSockets. They are not compatible: the
+/// client says which one it speaks, and a server of another one is an error that names both.
 ///
-/// `martlet serve` speaks all three. Each gets the token where its protocol has a place for it: in `connection_init`, or,
-/// with AppSync, in the authorisation of the handshake and of each subscription.
+/// `martlet serve` speaks all three. Each gets the token where its protocol has a place for it: in `connection_init`,
+/// or, with AppSync, in the authorisation of the handshake and of each subscription.
 enum Dialects: Stop {
   static let title = "Three protocols over WebSockets"
 
@@ -35,7 +35,7 @@ enum Dialects: Stop {
     try await names(dialects.map(\.dialect), told)
   }
 
-  /// What a server hears a client say that it speaks.
+  /// The subprotocols that a client offers to a server.
   @MainActor private static func names(_ dialects: [WebSocket.WebSocketProtocol], _ told: Transcript) async throws {
     let premiere = try Premiere()
     premiere.openDoors()

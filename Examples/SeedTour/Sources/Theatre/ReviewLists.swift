@@ -2,8 +2,8 @@ import Martlet
 
 /// A list that grows with every review, fed by a callback: what a controller with a table does, without the table.
 ///
-/// The callback runs on the main actor and holds the list weakly. The list holds what cancels the subscription; when the
-/// list goes, so does the subscription, and the callback is let go with it.
+/// The callback runs on the main actor and holds the list weakly. The list holds what cancels the subscription; when
+/// the list goes, so does the subscription, and the callback is let go with it.
 @MainActor final class ReviewList {
   typealias Row = ReviewAddedSubscription.Data.ReviewAdded
 
@@ -51,7 +51,7 @@ import Martlet
     return [review.episode.rawValue, stars, review.commentary].compactMap { $0 }.joined(separator: " ")
   }
 
-  /// As a table does when it is told to reload.
+  /// As a table does when it reloads.
   private func reload() {
     told.tell("reloaded: \((0..<numberOfRows).map { cell(at: $0) }.joined(separator: " | "))")
   }

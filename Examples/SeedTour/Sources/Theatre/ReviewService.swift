@@ -3,10 +3,11 @@ import Martlet
 
 /// One client for the whole program: subscriptions by WebSocket, everything else and files by HTTP.
 ///
-/// The payload that authorises the WebSocket is fixed when the transport is made. Another token needs another transport,
-/// or `WebSocketTransport.updateConnectingPayload`.
+/// The payload that authorises the WebSocket is fixed when the transport is made. Another token needs another
+/// transport, or `WebSocketTransport.updateConnectingPayload`.
 @MainActor final class ReviewService {
-  /// What every part of the program uses. An application has one address and says `let`; the tour goes to several servers.
+  /// What every part of the program uses. An application has one address and says `let`; the tour goes to several
+  /// servers.
   static var shared = ReviewService(
     http: URL(fileURLWithPath: "/nowhere"), socket: URL(fileURLWithPath: "/nowhere"))
 

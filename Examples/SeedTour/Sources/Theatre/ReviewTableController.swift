@@ -2,8 +2,8 @@
   import Martlet
   import UIKit
 
-  // The table of `ReviewList`. No Apple system is among the machines that test this project: what it does is run without
-  // it; it itself is only parsed.
+  // The table of `ReviewList`. No Apple system is among the machines that test this project: what it does is run
+  // without it; it itself is only parsed.
 
   /// A table that grows with every review of one episode.
   final class ReviewTableController: UITableViewController {

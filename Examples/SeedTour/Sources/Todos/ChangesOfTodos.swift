@@ -2,8 +2,8 @@ import Martlet
 
 /// The three kinds of change: `onCreate`, `onUpdate`, `onDelete`.
 ///
-/// Each is a subscription of its own, and all share one WebSocket. A predicate narrows what the server sends; events that
-/// do not fulfil it never leave the server.
+/// Each is a subscription of its own, and all share one WebSocket. A predicate narrows what the server sends; events
+/// that do not fulfil it never leave the server.
 enum ChangesOfTodos: Stop {
   static let title = "Created, updated, deleted"
 
@@ -30,7 +30,7 @@ enum ChangesOfTodos: Stop {
       try await sequence.ready()
     }
 
-    /// Waits for the event with this number, and tells it.
+    /// Waits for the event with this number, and records it.
     func tell(event number: Int, to told: Transcript) async throws {
       try await notes.wait { $0.count >= number }
       told.tell("\(kind): \(notes.lines[number - 1])")
@@ -61,7 +61,7 @@ enum ChangesOfTodos: Stop {
 
     for followed in [created, updated, deleted, finished] {
       followed.sequence.cancel()
-      // Returns when the loop has ended: nothing is told after that.
+      // Returns when the loop has ended: nothing is recorded after that.
       try? await followed.notes.wait { _ in false }
       told.tell("\(followed.kind): \(followed.notes.lines.count) in all")
     }

@@ -3,9 +3,9 @@ import Martlet
 
 /// `Martlet.API` is used without a client in sight. It gets its client once, when the program starts.
 ///
-/// Before that it does not trap: a subscription ends at once with an error that says what is missing, a query throws the
-/// same error. A second `configure` is refused, so that two parts of a program cannot take each other's server away.
-/// `configure` also takes a file, the environment, or a client made elsewhere.
+/// Before that it does not trap: a subscription ends at once with an error that says what is missing, a query throws
+/// the same error. A second `configure` is refused, so that two parts of a program cannot take each other's server
+/// away. `configure` also takes a file, the environment, or a client made elsewhere.
 enum Configuring: Stop {
   static let title = "A client for Martlet.API"
 

@@ -1,10 +1,10 @@
 import Martlet
 import MartletPublishers
 
-/// How a subscription ends when nobody cancels it: the server completes it, or it fails.
+/// How a subscription ends without being cancelled: the server completes it, or it fails.
 ///
-/// A loop ends, or throws; a publisher completes with `.finished`, or with `.failure`. Models' subscriptions never end by
-/// themselves, so the server that completes here is one written in Swift: see `Premiere`.
+/// A loop ends, or throws; a publisher completes with `.finished`, or with `.failure`. Models' subscriptions never end
+/// by themselves, so the server that completes here is one written in Swift: see `Premiere`.
 enum Endings: Stop {
   static let title = "The server's end, and failure"
 

@@ -1,7 +1,7 @@
 import Foundation
 import Martlet
 
-/// A server that is killed and comes back, and a loop that goes on.
+/// A server that is killed and comes back, and a loop that continues.
 ///
 /// Other clients end a subscription when the connection is lost. Here it says `interrupted`, dials again, says
 /// `connected`, and what was written meanwhile comes in its place: nothing twice, nothing missing.

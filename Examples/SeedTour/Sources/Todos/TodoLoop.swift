@@ -2,9 +2,9 @@ import Martlet
 
 /// Follows new todos with a loop.
 ///
-/// The subscription outlives the function that made it, so a property holds it; `cancel()` on it ends the loop and tells
-/// the server. Between the data come states of the connection: a lost connection does not end the loop, it says
-/// `interrupted` and then `connected` again.
+/// The subscription outlives the function that made it, so a property holds it; `cancel()` on it ends the loop and
+/// notifies the server. Between the data come states of the connection: a lost connection does not end the loop, it
+/// says `interrupted` and then `connected` again.
 ///
 /// Everything here belongs to the main actor, as it would beside a view, and needs no annotation but the class's.
 @MainActor final class TodoFollower {

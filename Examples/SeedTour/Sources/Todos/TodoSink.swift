@@ -3,8 +3,8 @@ import MartletPublishers
 
 /// Follows new todos with a publisher: Combine's on Apple platforms, elsewhere the same names from `MartletPublishers`.
 ///
-/// Whoever holds the `AnyCancellable` keeps the subscription. Cancelling it, or dropping it, disconnects from the server;
-/// the one who cancels hears nothing more, not even the completion.
+/// Holding the `AnyCancellable` keeps the subscription. Cancelling it, or dropping it, disconnects from the server;
+/// the one who cancels receives nothing more, not even the completion.
 final class TodoSubscriber {
   private var subscription: AnyCancellable?
   private let told: Transcript

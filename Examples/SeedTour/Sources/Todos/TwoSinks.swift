@@ -3,8 +3,8 @@ import MartletPublishers
 
 /// Two subscribers of one sequence, one of them behind a filter.
 ///
-/// Cancelling the sequence disconnects it and ends both; both are told that it is finished. Cancelling one of the two
-/// disconnects the sequence as well: the other is told that it is finished, the one that cancelled hears nothing more.
+/// Cancelling the sequence disconnects it and ends both; both get the completion. Cancelling one of the two
+/// disconnects the sequence as well: the other gets the completion, the one that cancelled receives nothing more.
 enum TwoSinks: Stop {
   static let title = "Two subscribers of one sequence"
 

@@ -22,7 +22,7 @@ final class ServeProcess: Sendable {
   /// One that is open to this machine.
   static func open() async throws -> ServeProcess { try await start(["--dev", "--memory", "--port", "0"], key: nil) }
 
-  /// The same with data in a folder, so that another one can go on where it ends.
+  /// The same with data in a folder, so that another one can continue where it ends.
   static func open(data folder: URL, port: Int = 0) async throws -> ServeProcess {
     try await start(["--dev", "--data", folder.path, "--port", "\(port)"], key: nil)
   }

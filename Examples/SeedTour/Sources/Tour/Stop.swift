@@ -1,7 +1,7 @@
 /// One thing to see, in a file of its own.
 protocol Stop: SendableMetatype {
   static var title: String { get }
-  /// Shows it; what there is to see is told to the visit's transcript.
+  /// Shows it; what there is to see is written to the visit's transcript.
   static func visit(_ visit: Visit) async throws
 }
 

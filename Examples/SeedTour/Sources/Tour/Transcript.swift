@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, line by line in the order it was told, and who waits for a line.
+/// What happened, line by line in the order it was written, and the callers that wait for a line.
 final class Transcript: Sendable {
   private typealias Waiter = (isDone: @Sendable ([String]) -> Bool, continuation: CheckedContinuation<Void, any Error>)
   private struct State {
@@ -28,7 +28,7 @@ final class Transcript: Sendable {
     for continuation in due { continuation.resume() }
   }
 
-  /// Nothing follows: whoever still waits is told so.
+  /// Nothing follows: callers that still wait get an error.
   func close() {
     let waiters = state.withLock { state in
       state.isClosed = true
@@ -38,13 +38,13 @@ final class Transcript: Sendable {
     for continuation in waiters { continuation.resume(throwing: TourFailure("what was waited for did not happen")) }
   }
 
-  /// Returns when the line has been told so many times.
+  /// Returns when the line has been written so many times.
   func wait(for line: String, times: Int = 1) async throws {
     try await wait { lines in lines.count { $0 == line } >= times }
   }
 
-  /// Returns when the condition holds for what has been told.
-  /// - Throws: `TourFailure` when it cannot hold any more, `CancellationError`.
+  /// Returns when the condition holds for what has been written.
+  /// - Throws: `TourFailure` when it can no longer hold, `CancellationError`.
   func wait(until isDone: @escaping @Sendable ([String]) -> Bool) async throws {
     let number = state.withLock { state in
       state.waitersSoFar += 1

@@ -97,7 +97,7 @@ import Testing
     (#"{"errors":[{"errorType":"LimitExceededError","errorCode":429,"message":"no"}]}"#, .afterBackoff),
     (#"{"errors":{"errorType":"LimitExceededError","message":"no"}}"#, .afterBackoff),
   ])
-  func `an error of the connection says how to go on`(payload: String, retry: ConnectionRetry) throws {
+  func `an error of the connection says how to retry`(payload: String, retry: ConnectionRetry) throws {
     for text in [#"{"type":"connection_error","payload":\#(payload)}"#, #"{"type":"error","payload":\#(payload)}"#] {
       for isOpen in [false, true] {
         var client = DialectClient.appSync
@@ -156,7 +156,7 @@ import Testing
     client.actions = []
     client.receive(#"{"id":"1","type":"error","payload":\#(payload)}"#)
     #expect(client.take() == [.mismatched("graphql-ws")])
-    // Whoever has told how long it may be silent is AppSync, whatever shape its errors have.
+    // A server that has sent its time-out is AppSync, whatever shape its errors have.
     client = DialectClient.appSync.opened()
     try client.start("2")
     client.actions = []
@@ -168,18 +168,19 @@ import Testing
   }
 
   @Test(arguments: ["garbage", "[1]", #"{"id":"1"}"#, #"{"type":"data","payload":{}}"#])
-  func `what is no message closes with 4004`(text: String) {
+  func `what is not a message closes with 4004`(text: String) {
     var client = DialectClient.appSync.opened()
     client.receive(text)
     #expect(client.take() == [.close(4004)])
   }
 
-  @Test func `data that is no object ends that subscription alone`() throws {
+  @Test func `data that is not an object ends that subscription alone`() throws {
     var client = DialectClient.appSync.opened()
     try client.start("1")
     client.actions = []
     client.receive(#"{"id":"1","type":"data"}"#)
-    #expect(client.take() == [.send(#"{"id":"1","type":"stop"}"#), .violated("1", "data whose payload is no object")])
+    #expect(
+      client.take() == [.send(#"{"id":"1","type":"stop"}"#), .violated("1", "data whose payload is not an object")])
   }
 
   @Test func `cancelling stops, leaving stops everything`() throws {

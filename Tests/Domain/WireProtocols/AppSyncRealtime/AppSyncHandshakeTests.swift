@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletWireProtocols
 
-/// How an authorization travels in the opening handshake, and what tells the dialects apart.
+/// How an authorization travels in the opening handshake, and what distinguishes the dialects.
 @Suite struct AppSyncHandshakeTests {
   private let blob: JSONObject = ["host": "api.example", "Authorization": "ü>>>???~~"]
 

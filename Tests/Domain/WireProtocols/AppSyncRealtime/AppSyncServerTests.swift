@@ -14,7 +14,7 @@ import Testing
       + #""extensions":{"authorization":{"host":"h","x-api-key":"k"}}}}"#
   }
 
-  @Test func `the acknowledgement tells the timeout, keep-alives follow`() {
+  @Test func `the acknowledgement carries the timeout, keep-alives follow`() {
     var server = DialectServer.appSync()
     server.receive(#"{"type":"connection_init"}"#)
     #expect(server.take() == [.authenticate(nil)])
@@ -159,7 +159,7 @@ import Testing
     #expect(server.take().last == .send(#"{"id":1,"type":"complete"}"#))
   }
 
-  @Test func `a client that leaves out the initialisation is let in by its start, without an acknowledgement`() {
+  @Test func `a client that leaves out the initialisation is accepted by its start, without an acknowledgement`() {
     var server = DialectServer.appSync()
     server.receive(start("1"))
     server.pass(.milliseconds(249))
@@ -189,7 +189,7 @@ import Testing
     #expect(server.take().isEmpty && server.machine.operationCount == 0)
   }
 
-  @Test func `an initialisation while a start is being let in is acknowledged all the same`() {
+  @Test func `an initialisation while a start awaits admission is acknowledged all the same`() {
     var server = DialectServer.appSync()
     server.receive(start("1"))
     server.pass(.milliseconds(250))

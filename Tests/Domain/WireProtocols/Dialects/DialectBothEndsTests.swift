@@ -14,7 +14,7 @@ import Testing
     let byteByByte: Bool
     var told: [String] = []
     var stopped: [Int] = []
-    /// Why the server lets nobody in.
+    /// Why the server refuses every client.
     var refusal: String?
 
     init(_ dialect: SubscriptionDialect, byteByByte: Bool) {
@@ -52,7 +52,7 @@ import Testing
       }
     }
 
-    /// Carries messages until nobody has anything to say.
+    /// Carries messages until neither side has one to send.
     mutating func settle() {
       while true {
         carryOut()
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: SubscriptionDialect.allCases, [false, true])
-  func `a subscription goes on over the next socket, and what it may not repeat is lost`(
+  func `a subscription resumes over the next socket, and what may not be repeated is lost`(
     dialect: SubscriptionDialect, byteByByte: Bool
   ) throws {
     var pair = Pair(dialect, byteByByte: byteByByte)
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: SubscriptionDialect.allCases, [false, true])
-  func `a server that stops is heard by code, and the client comes back`(
+  func `a stopping server is recognised by its close code, and the client reconnects`(
     dialect: SubscriptionDialect, byteByByte: Bool
   ) throws {
     var pair = Pair(dialect, byteByByte: byteByByte)
@@ -204,8 +204,8 @@ import Testing
         }.first)
       pair.client.receive(acknowledgement, other == .transportWS ? #"{"type":"ping"}"# : #"{"type":"ka"}"#)
       var told = pair.client.take()
-      // Under one subprotocol the newer client and AppSync's acknowledgement cannot be told apart before the `ka`, and
-      // the older protocol's from one of AppSync's that leaves something out not before the answer to a `start`.
+      // Under one subprotocol the newer client and AppSync's acknowledgement cannot be distinguished before the `ka`,
+      // and the older protocol's from one of AppSync's that leaves something out not before the answer to a `start`.
       pair.server.actions = []
       for case .send(let text) in told where text.contains(#""type":"start""#) {
         pair.server.machine.receive(Array(text.utf8), at: .zero, actions: &pair.server.actions)

@@ -22,7 +22,7 @@ import Testing
     Row(query: "query=%7Ba%7D", accept: "text/event-stream", opens: true, accepts: true),
     Row(query: "query=%7Ba%7D", accept: "*/*", opens: false, accepts: true),
     Row(query: "extensions=%7B%7D", accept: nil, opens: false, accepts: true),
-    // Who takes JSON alone asks for an operation, and hears that there is none.
+    // A client that accepts JSON alone asks for an operation, and gets the answer that there is none.
     Row(accept: "application/json", opens: false, accepts: false),
     Row(accept: "gibberish", opens: true, accepts: false), Row(accept: "text/html", opens: true, accepts: false),
     Row(method: "POST", accept: "text/event-stream", opens: true, accepts: true),

@@ -45,7 +45,7 @@ import Testing
       (#"{"query":"{a}","variables":"{}"}"#, .wrongType), (#"{"query":"{a}","operationName":[]}"#, .wrongType),
       (#"{"query":"{a}","extensions":0}"#, .wrongType),
     ] as [(String, GraphQLRequestError.Rule)])
-  func `a body that is no request is answered with 400`(body: String, rule: GraphQLRequestError.Rule) {
+  func `a body that is not a request is answered with 400`(body: String, rule: GraphQLRequestError.Rule) {
     do {
       _ = try post(body)
       Issue.record("accepted")

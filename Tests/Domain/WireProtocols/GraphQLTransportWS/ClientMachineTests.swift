@@ -47,7 +47,7 @@ import Testing
     #expect(client.takeSent().isEmpty)
   }
 
-  @Test func `cancelling afterwards sends complete once and hears nothing more`() throws {
+  @Test func `cancelling afterwards sends complete once and delivers nothing more`() throws {
     var client = ClientEnd.open()
     try client.start("a")
     _ = client.take()
@@ -175,7 +175,7 @@ import Testing
 
   // MARK: Reconnecting
 
-  @Test func `open subscriptions are sent again under their ids; lost requests are told`() throws {
+  @Test func `open subscriptions are sent again under their ids; lost requests are reported`() throws {
     var client = ClientEnd.open()
     try client.start("s1")
     try client.start("q", repetition: .never)

@@ -259,7 +259,7 @@ import Testing
     #expect(server.machine.nextDeadline == nil)
   }
 
-  @Test func `a peer that asks is told what it gets`() {
+  @Test func `a peer that negotiates gets the list of what is served`() {
     for (offers, granted) in [
       (Continuity.all, #"{"type":"connection_ack","payload":{"martlet":{"cursors":true,"writes":true}}}"#),
       (Continuity(cursors: true), #"{"type":"connection_ack","payload":{"martlet":{"cursors":true}}}"#),

@@ -16,7 +16,7 @@ import Testing
 
     init(byteByByte: Bool) { self.byteByByte = byteByByte }
 
-    /// Carries messages until nobody has anything to say.
+    /// Carries messages until neither side has one to send.
     mutating func settle() {
       while true {
         for action in client.take() {

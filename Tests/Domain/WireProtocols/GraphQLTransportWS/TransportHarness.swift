@@ -122,7 +122,7 @@ struct ClientEnd {
     return actions
   }
 
-  /// The texts sent, forgetting everything told.
+  /// The texts sent, dropping everything reported.
   mutating func takeSent() -> [String] {
     take().compactMap { if case .send(let text) = $0 { String(decoding: text, as: UTF8.self) } else { nil } }
   }

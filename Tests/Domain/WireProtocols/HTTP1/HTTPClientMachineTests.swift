@@ -94,7 +94,7 @@ struct HTTPClientEnd {
     }
   }
 
-  @Test func `an upgrade keeps the bytes behind it`() {
+  @Test func `an upgrade keeps the bytes after it`() {
     var client = HTTPClientEnd()
     client.receive("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nframes")
     guard case .upgraded(let head)? = client.events.first else {

@@ -175,7 +175,7 @@ struct HTTPServerEnd {
     }
   }
 
-  @Test func `an upgrade hands over the bytes behind the request`() {
+  @Test func `an upgrade hands over the bytes after the request`() {
     var server = HTTPServerEnd()
     server.receive("GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n\u{1}\u{2}")
     #expect(server.events.count == 2)

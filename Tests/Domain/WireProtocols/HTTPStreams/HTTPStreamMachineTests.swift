@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "*/*", "text/*, application/json", "multipart/mixed, application/json", "application/json"])
-  func `who does not name a stream gets none`(accept: String?) throws {
+  func `a client that names no stream media type gets none`(accept: String?) throws {
     let accepted = try Self.accept(accept)
     #expect(accepted.stream == nil && !accepted.prefersStream && accepted.acceptsOnePiece)
   }

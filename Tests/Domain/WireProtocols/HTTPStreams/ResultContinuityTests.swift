@@ -116,7 +116,9 @@ import Testing
       ])
   }
 
-  @Test(arguments: HTTPStreamMedia.allCases) func `nobody hears of it who did not ask`(media: HTTPStreamMedia) {
+  @Test(arguments: HTTPStreamMedia.allCases) func `a client that did not negotiate gets none of it`(
+    media: HTTPStreamMedia
+  ) {
     var machine = Self.machine(media, cursors: false)
     let text = Self.run(&machine)
     #expect(!text.contains("martlet") && !text.contains("id:") && text.contains(#"{"data":1}"#))

@@ -91,7 +91,7 @@ import Testing
     #expect(machine.nextDeadline == nil)
   }
 
-  @Test func `a server that goes away tells every operation and completes none`() throws {
+  @Test func `a stopping server ends every operation with an error and completes none`() throws {
     var machine = Self.machine()
     var actions: [Action] = []
     _ = machine.subscribe(try Self.id("a"), GraphQLRequest(query: "{a}"), at: Self.start, actions: &actions)

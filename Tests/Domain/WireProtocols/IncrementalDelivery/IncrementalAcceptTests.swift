@@ -45,7 +45,7 @@ import Testing
     #expect(both.parts == .current(spec: nil) && both.acceptsOnePiece)
   }
 
-  @Test func `each part leaves with the delimiter behind it`() {
+  @Test func `each part is sent with the delimiter after it`() {
     var writer = MultipartWriter(boundary: "-")
     var pieces: [String] = []
     for json in ["{}", "[1]"] {

@@ -47,7 +47,7 @@ import Testing
     #expect(result.bodies == ["1", "-- 2"] && result.hasEnded)
   }
 
-  @Test func `a part is handed over with the boundary behind it, before anything follows`() throws {
+  @Test func `a part is handed over with the boundary after it, before anything follows`() throws {
     let result = try Self.read("--graphql\r\n\r\n1\r\n--graphql", size: 4_096)
     #expect(result.bodies == ["1"] && !result.hasEnded)
   }

@@ -19,7 +19,8 @@ import Testing
     "--graphql" + parts.map { "\r\nContent-Type: application/json\r\n\r\n\($0)\r\n--graphql" }.joined()
   }
 
-  @Test(arguments: MultipartReaderTests.sizes) func `heartbeats, events and completion are told apart`(size: Int) throws
+  @Test(arguments: MultipartReaderTests.sizes) func `heartbeats, events and completion are distinguished`(size: Int)
+    throws
   {
     let text = Self.body("{}", "{\"payload\":{\"data\":{\"a\":1}}}", "{\"payload\":null}", "") + "--\r\n"
     #expect(
@@ -49,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: ["nonsense", "[]", "{\"payload\":1}", "{\"payload\":null,\"errors\":1}"])
-  func `a part that is no message is refused`(part: String) {
+  func `a part that is not a message is refused`(part: String) {
     #expect(throws: MultipartSubscription.Failure.self) { _ = try Self.read(Self.body(part)) }
   }
 

@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: ["garbage", "[1]", #"{"id":"1"}"#, #"{"type":"data","payload":{}}"#])
-  func `what is no message closes with 4004`(text: String) {
+  func `what is not a message closes with 4004`(text: String) {
     var client = DialectClient.legacy.opened()
     client.receive(text)
     #expect(client.take() == [.close(4004)])
@@ -172,7 +172,7 @@ import Testing
     #expect(client.take() == [.close(4004)])
   }
 
-  @Test func `data that is no object ends that operation alone`() throws {
+  @Test func `data that is not an object ends that operation alone`() throws {
     var client = DialectClient.legacy.opened()
     try client.start("1")
     try client.start("2")
@@ -180,7 +180,7 @@ import Testing
     client.receive(#"{"id":"1","type":"data","payload":7}"#, #"{"id":"2","type":"data","payload":{}}"#)
     #expect(
       client.take() == [
-        .send(#"{"id":"1","type":"stop"}"#), .violated("1", "data whose payload is no object"), .next("2", "{}"),
+        .send(#"{"id":"1","type":"stop"}"#), .violated("1", "data whose payload is not an object"), .next("2", "{}"),
       ])
   }
 

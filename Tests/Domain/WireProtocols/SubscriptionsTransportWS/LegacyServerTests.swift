@@ -55,7 +55,7 @@ import Testing
     #expect(server.take() == [.send(ack)])
   }
 
-  @Test func `a start without connection_init and without good credentials is told so at once`() {
+  @Test func `a start without connection_init and without valid credentials is refused at once`() {
     var server = DialectServer.legacy()
     server.receive(start)
     server.machine.refuse("An API key is needed", actions: &server.actions)
@@ -159,7 +159,7 @@ import Testing
     #expect(server.take().isEmpty)
   }
 
-  @Test func `an id in use starts anew without a word`() {
+  @Test func `an id in use restarts without a word`() {
     var server = DialectServer.legacy().opened()
     server.receive(start, start)
     #expect(
@@ -243,7 +243,7 @@ import Testing
     #expect(server.take().isEmpty)
   }
 
-  @Test(arguments: ["nonsense", "[]", "{", "\u{0}"]) func `text that is no message is answered, the socket stays`(
+  @Test(arguments: ["nonsense", "[]", "{", "\u{0}"]) func `text that is not a message is answered, the socket stays`(
     text: String
   ) {
     var server = DialectServer.legacy().opened()

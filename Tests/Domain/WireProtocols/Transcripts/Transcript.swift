@@ -12,7 +12,7 @@ import Testing
 /// | `> …` | a message from the peer |
 /// | `+ …` | what the machine's owner does: `accept`, `start a {q}`, `wait 3` |
 /// | `< …` | a message to the peer |
-/// | `= …` | what the owner is told to do, or told |
+/// | `= …` | what the owner is asked to do, or gets reported |
 struct Transcript: Sendable, CustomTestStringConvertible {
   var row: String
   var text: String

@@ -2,7 +2,7 @@ import MartletVocabulary
 
 @testable import MartletWireProtocols
 
-/// One machine with what it wrote and told.
+/// One machine with what it wrote and reported.
 struct WebSocketEnd {
   var machine: WebSocketMachine
   var output: [UInt8] = []

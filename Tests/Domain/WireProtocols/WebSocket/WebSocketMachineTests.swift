@@ -18,7 +18,7 @@ import Testing
     #expect(server.output == [0x8A, 2] + text("p1") + [0x8A, 2] + text("p2"))
   }
 
-  @Test func `an unsolicited pong is only told`() {
+  @Test func `an unsolicited pong is only reported`() {
     var server = WebSocketEnd()
     server.receive(masked(10, text("x")))
     #expect(server.events == [.pong(text("x"))])
@@ -183,7 +183,7 @@ import Testing
     #expect(server.output.isEmpty)
   }
 
-  @Test func `a lost transport is told as 1006`() {
+  @Test func `a lost transport is reported as 1006`() {
     var server = WebSocketEnd()
     server.machine.transportEnded(events: &server.events)
     #expect(
@@ -244,7 +244,7 @@ import Testing
     #expect(server.events.isEmpty)
   }
 
-  @Test func `a close that nobody answers ends at its deadline`() {
+  @Test func `an unanswered close ends at its deadline`() {
     var server = WebSocketEnd()
     server.machine.close(1000, at: .zero, output: &server.output)
     server.pass(.seconds(5))

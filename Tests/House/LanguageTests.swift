@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// Comments and test names in plain English: facts in the field's words, for a first reading at night.
+@Suite struct LanguageTests {
+  struct Phrase {
+    let pattern: String
+    let instead: String
+  }
+
+  /// The worst phrases of earlier comments. CONTRIBUTING.md has the glossary.
+  static let phrases: [Phrase] = [
+    Phrase(pattern: #"\b[Ww]hoever\b"#, instead: "the client, the caller, the subscriber"),
+    Phrase(pattern: #"\b([Nn]obody|[Ee]verybody)\b"#, instead: "no client, all clients"),
+    Phrase(pattern: #"\bhears?\b"#, instead: "receives, is called with"),
+    Phrase(pattern: #"\btells?\b|\btold\b"#, instead: "returns, reports, notifies"),
+    Phrase(pattern: #"\b[Ll]et in\b"#, instead: "accepted, admitted"),
+    Phrase(pattern: #"\bgo(es)? on\b"#, instead: "continues, resumes"),
+    Phrase(pattern: #"\bbegins? anew\b"#, instead: "restarts"),
+    Phrase(pattern: #"(?<![Tt]here )\bis no (?!longer|more)[a-z]+"#, instead: "is not a …"),
+    Phrase(pattern: #"\bany more\b"#, instead: "no longer"),
+    Phrase(pattern: #"\bits life\b"#, instead: "its state, its lifetime"),
+  ]
+
+  /// Lines with such a phrase that were left, by folder. A number may fall and never rise.
+  static let left: [String: Int] = [:]
+
+  @Test func `comments and test names do not fall back into the phrases of the glossary`() throws {
+    var found: [String: [String]] = [:]
+    let expressions = try Self.phrases.map { ($0, try NSRegularExpression(pattern: $0.pattern)) }
+    for folder in ["Sources", "Tests", "Examples"] {
+      for file in Repository.current.files(under: folder, extensions: ["swift"])
+      where file.path != "Tests/House/LanguageTests.swift" && !file.path.hasPrefix("Tests/Seeds/")
+        && !file.path.contains("/Golden/")
+      {
+        let place = file.path.split(separator: "/").prefix(2).joined(separator: "/")
+        for (number, line) in file.lines.enumerated() {
+          guard let text = Self.prose(of: line) else { continue }
+          let range = NSRange(text.startIndex..., in: text)
+          for (phrase, expression) in expressions where expression.firstMatch(in: text, range: range) != nil {
+            found[place, default: []].append("\(file.path):\(number + 1): write \(phrase.instead)")
+          }
+        }
+      }
+    }
+    for (place, lines) in found.sorted(by: { $0.key < $1.key }) {
+      let allowed = Self.left[place] ?? 0
+      #expect(lines.count <= allowed, "\(place): \(lines.count), allowed \(allowed):\n\(lines.joined(separator: "\n"))")
+    }
+    for (place, allowed) in Self.left {
+      #expect((found[place]?.count ?? 0) == allowed, "\(place) has fewer now: lower its number in `left`")
+    }
+  }
+
+  @Test func `no comment is wider than 120 columns`() {
+    for folder in ["Sources", "Tests", "Examples"] {
+      for file in Repository.current.files(under: folder, extensions: ["swift"])
+      where !file.path.hasPrefix("Tests/Seeds/Scratch/") {
+        for (number, line) in file.lines.enumerated()
+        where line.count > 120 && line.drop(while: { $0 == " " }).hasPrefix("//") {
+          // A table, an address and code cannot be wrapped.
+          if line.contains("| ") || line.contains("://") || line.contains("///     ") { continue }
+          Issue.record("\(file.path):\(number + 1) has \(line.count) columns")
+        }
+      }
+    }
+  }
+
+  /// What a line says to a reader: its comment, or the name of the test it declares.
+  private static func prose(of line: Substring) -> String? {
+    let text = line.drop(while: { $0 == " " })
+    if text.hasPrefix("//") { return String(text) }
+    guard let name = text.range(of: "func `") else { return nil }
+    return String(text[name.upperBound...].prefix { $0 != "`" })
+  }
+}
