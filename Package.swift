@@ -51,11 +51,12 @@ let floor0: [Target] = [
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
   module("Tokens", martlet("Vocabulary", "JSON", "Access")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
-  module("WireProtocols", martlet("Vocabulary", "JSON")),
+  module("Wire", martlet("Vocabulary", "JSON")),
+  module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire")),
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
   module("JSONTree", martlet("Vocabulary", "JSON")),
   // The tree's WebSocket protocol and REST parameters, for both roles.
-  module("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "WireProtocols")),
+  module("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "Wire")),
 ]
 
 let floor1: [Target] = [
@@ -69,16 +70,16 @@ let floor1: [Target] = [
   module("Loop", martlet("Vocabulary", "Runtime") + ["CMartletSystem"]),
   module(
     "Sockets",
-    martlet("Vocabulary", "Runtime", "WireProtocols", "Loop")
+    martlet("Vocabulary", "Runtime", "Wire", "Loop")
       + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   module("Signatures", martlet("Tokens") + ["CMartletOpenSSL"]),
-  module("HTTPClient", martlet("Vocabulary", "Runtime", "WireProtocols") + ["CMartletCurl"]),
+  module("HTTPClient", martlet("Vocabulary", "Runtime") + ["CMartletCurl"]),
   .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
   module("SQLite", ["CMartletSQLite", "CMartletVFS"]),
 ]
 
 let floor2: [Target] = [
-  module("Core", martlet("Vocabulary", "JSON", "WireProtocols", "Runtime")),
+  module("Core", martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime")),
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
   module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core")),
@@ -92,32 +93,34 @@ let floor2: [Target] = [
 let floor3: [Target] = [
   // The client without WebSockets: a program that needs no more links neither OpenSSL nor zlib itself.
   module(
-    "HTTP", martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Loop", "HTTPClient", "GraphQLStore")),
+    "HTTP",
+    martlet("Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore")),
   // The whole client: what MartletHTTP has, and WebSockets.
   .target(
     name: "Martlet",
-    dependencies: martlet("Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTP", "GraphQLStore"),
+    dependencies: martlet(
+      "Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore"),
     path: "Sources/Martlet", swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
   module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
   module("Publishers", martlet("Core", "Runtime")),
   module(
-    "Testing", martlet("Vocabulary", "Core", "JSON", "JSONTree", "WireProtocols", "Runtime", "Simulation")),
+    "Testing", martlet("Vocabulary", "Core", "JSON", "JSONTree", "GraphQLWire", "Wire", "Runtime", "Simulation")),
   module(
     "Server",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
-  module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols")),
+  module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime")),
 ]
 
 let floor4: [Target] = [
   .executableTarget(
     name: "MartletCommand",
     dependencies: martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets", "Access", "Tokens", "Signatures",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
       "GraphQLStore", "SQLiteStore")
@@ -156,7 +159,11 @@ let examples: [Target] = [
 
 /// Stands in for the allocator and counts; linked into test bundles only.
 let testing: [Target] = [
-  .target(name: "CMartletAllocationCounter", path: "Sources/CMartletAllocationCounter")
+  .target(name: "CMartletAllocationCounter", path: "Sources/CMartletAllocationCounter"),
+  // What several suites share.
+  .target(
+    name: "MartletTestSupport", dependencies: martlet("Vocabulary", "Wire"), path: "Tests/Support",
+    swiftSettings: common),
 ]
 
 let suites: [Target] = [
@@ -166,11 +173,13 @@ let suites: [Target] = [
   suite(
     "Domain",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Simulation")),
+      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "Simulation")),
+  suite("Wire", martlet("Vocabulary", "JSON", "Wire", "Simulation", "TestSupport")),
+  suite("GraphQLWire", martlet("Vocabulary", "JSON", "Wire", "GraphQLWire", "Simulation", "TestSupport")),
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
   suite(
     "Network",
-    martlet("Vocabulary", "JSON", "WireProtocols", "Runtime", "Loop", "Sockets", "HTTPClient", "Server")
+    martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "Sockets", "HTTPClient", "Server")
       + ["Martlet", "CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   suite(
     "Store",
@@ -181,14 +190,14 @@ let suites: [Target] = [
   suite(
     "Client",
     martlet(
-      "Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime", "Core", "Testing", "Sockets",
+      "Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "Core", "Testing", "Sockets",
       "Simulation",
       "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
       + ["Martlet"]),
   suite(
     "System",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),

@@ -1,4 +1,4 @@
-import MartletWireProtocols
+import MartletWire
 
 /// Feeds one HTTP machine whole and another in small pieces: both must tell the same, whatever came. Requests are
 /// answered as they end, so that pipelined ones are read too. The first byte chooses the role, the second the size of

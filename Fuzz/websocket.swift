@@ -1,5 +1,5 @@
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// Feeds one WebSocket machine whole and another in small pieces: both must tell and answer the same, whatever came.
 /// The first byte chooses the role, the second the size of the pieces.

@@ -13,15 +13,16 @@ import Testing
     "Signatures": ["Tokens"],
     "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage", "Access"],
     "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
-    "WireProtocols": ["Vocabulary", "JSON"],
+    "Wire": ["Vocabulary", "JSON"],
+    "GraphQLWire": ["Vocabulary", "JSON", "Wire"],
     "JSONTree": ["Vocabulary", "JSON"],
-    "TreeWire": ["Vocabulary", "JSON", "JSONTree", "WireProtocols"],
+    "TreeWire": ["Vocabulary", "JSON", "JSONTree", "Wire"],
     "Runtime": ["Vocabulary"],
     "SQLite": [],
     "Loop": ["Vocabulary", "Runtime"],
-    "Sockets": ["Vocabulary", "Runtime", "WireProtocols", "Loop"],
-    "HTTPClient": ["Vocabulary", "Runtime", "WireProtocols"],
-    "Core": ["Vocabulary", "JSON", "WireProtocols", "Runtime"],
+    "Sockets": ["Vocabulary", "Runtime", "Wire", "Loop"],
+    "HTTPClient": ["Vocabulary", "Runtime"],
+    "Core": ["Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime"],
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime"],
     "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core"],
     "SQLiteStore": ["JSON", "GraphQLStore", "SQLite"],
@@ -29,20 +30,20 @@ import Testing
     "GenerateFiles": ["JSON", "GraphQLLanguage", "ModelSchema", "Generator"],
     "GenerateTool": ["Generator", "GenerateFiles"],
     "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
-    "HTTP": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Loop", "HTTPClient", "GraphQLStore"],
-    "Martlet": ["Vocabulary", "Core", "JSON", "WireProtocols", "Runtime", "Sockets", "HTTP", "GraphQLStore"],
+    "HTTP": ["Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore"],
+    "Martlet": ["Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore"],
     "Publishers": ["Core", "Runtime"],
-    "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "WireProtocols", "Runtime", "Simulation"],
-    "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime", "WireProtocols"],
+    "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "GraphQLWire", "Wire", "Runtime", "Simulation"],
+    "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime"],
     "Server": [
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "WireProtocols", "Runtime",
+      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets", "GraphQLExecution", "Store",
     ],
   ]
 
   static let floor0 = [
     "Vocabulary", "JSON", "GraphQLLanguage", "Access", "Tokens", "ModelSchema", "ChangeFeed",
-    "WireProtocols", "JSONTree", "TreeWire",
+    "GraphQLWire", "Wire", "JSONTree", "TreeWire",
   ]
 
   @Test(arguments: allowed.keys.sorted())

@@ -3,7 +3,7 @@ import MartletLoop
 import MartletRuntime
 import MartletSockets
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// The Swift floor of the fan-out: the loop and channels of the server, sending the frames of a server that has done
 /// all its work beforehand. Same marks in the frame and same commands as `Benchmarks/Tools/floor.c`.

@@ -3,7 +3,7 @@ import MartletLoop
 import MartletRuntime
 import MartletSockets
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// `martlet echo --connect URL`: walks the cases of an Autobahn fuzzing server, sending back what each sends.
 enum EchoClient {

@@ -2,7 +2,7 @@ import MartletLoop
 import MartletRuntime
 import MartletSockets
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// `martlet echo --port N`: every message comes back, on `/echo`. The peer of the Autobahn suite's fuzzing client, and
 /// a plain thing to point any WebSocket client at.

@@ -1,4 +1,5 @@
-internal import MartletWireProtocols
+internal import MartletGraphQLWire
+internal import MartletWire
 
 /// Keys by which AWS identifies the caller (IAM). What is sent to AppSync is signed with them; they are not sent.
 ///

@@ -1,4 +1,4 @@
-internal import MartletWireProtocols
+internal import MartletGraphQLWire
 
 /// How a client asks for answers in parts (`@defer`, `@stream`). What a server answers is read in either shape, and in
 /// one piece.

@@ -1,5 +1,5 @@
+internal import MartletGraphQLWire
 public import MartletJSON
-internal import MartletWireProtocols
 
 /// The protocol a client speaks over its WebSocket. They are not compatible: use the one the server speaks.
 public enum WebSocketDialect: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import MartletWireProtocols
+internal import MartletGraphQLWire
 
 /// Makes the machine of a client's dialect from its configuration.
 enum ClientMachines {

@@ -1,4 +1,4 @@
-internal import MartletWireProtocols
+internal import MartletGraphQLWire
 
 /// All sockets of one client to one endpoint: one, and more of them when it has as many operations as it may carry.
 /// Confined to its loop.

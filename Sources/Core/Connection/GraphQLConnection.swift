@@ -1,6 +1,6 @@
+package import MartletGraphQLWire
 package import MartletJSON
 internal import MartletRuntime
-package import MartletWireProtocols
 
 /// One client's way to one endpoint, over as many sockets as its subscriptions need, shared by all its operations.
 /// Usable from any thread; what is asked of it is done in order, on its loop.

@@ -1,6 +1,7 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletVocabulary
-import MartletWireProtocols
+internal import MartletWire
 
 // What the dialect's machine asks for, and what becomes of each operation.
 

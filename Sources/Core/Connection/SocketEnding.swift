@@ -1,5 +1,6 @@
+import MartletGraphQLWire
 import MartletJSON
-import MartletWireProtocols
+import MartletWire
 
 /// How an attempt at a socket or a session on one ended, and what that means for the next attempt and for the
 /// operations.

@@ -1,6 +1,7 @@
+internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// What one attempt to open a socket says, in the dialect of the configuration.
 struct SocketOpening {

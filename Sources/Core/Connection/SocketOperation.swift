@@ -1,7 +1,7 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWireProtocols
 
 /// One operation on a socket, with what has become of it. It outlives sockets, and may move from one connection to
 /// another that has room.

@@ -1,6 +1,6 @@
+import MartletGraphQLWire
 import MartletRuntime
 import MartletVocabulary
-import MartletWireProtocols
 
 /// The open operations of one connection, by the id they have on the wire and by the key of their caller.
 struct SocketOperationTable {

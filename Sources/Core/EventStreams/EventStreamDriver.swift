@@ -1,7 +1,8 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// One event stream that all subscriptions of a transport share (the single connection mode of GraphQL over
 /// server-sent events): reserved by `PUT`, opened by `GET`; each subscription is a `POST` that names it, and ends by

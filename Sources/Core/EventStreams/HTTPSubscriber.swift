@@ -1,6 +1,7 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// One subscription by HTTP as its consumer sees it: its place in the server's log, its events without repeats, and the
 /// gaps between connections. Confined to its loop.

@@ -1,7 +1,8 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// One subscription by HTTP: a request whose response does not end, as parts of a multipart body or as server-sent
 /// events. A lost connection ends it with an error that carries its place, or is made again if the configuration says

@@ -1,6 +1,6 @@
 import MartletJSON
 import MartletRuntime
-import MartletWireProtocols
+import MartletWire
 
 /// A request whose response is read to its end. Confined to its loop.
 final class WholeExchange: HTTPExchangeHandler {

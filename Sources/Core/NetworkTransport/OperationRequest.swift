@@ -1,6 +1,6 @@
+package import MartletGraphQLWire
 public import MartletJSON
 public import MartletVocabulary
-package import MartletWireProtocols
 
 /// One operation on its way to a server.
 public struct OperationRequest: Sendable {

@@ -1,5 +1,5 @@
+import MartletGraphQLWire
 import MartletJSON
-import MartletWireProtocols
 
 /// An operation with files as a form (GraphQL multipart request specification). Nothing is read yet.
 package struct UploadForm {

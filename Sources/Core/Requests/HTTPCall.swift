@@ -1,4 +1,4 @@
-package import MartletWireProtocols
+package import MartletWire
 
 /// A request to be sent as it stands.
 package struct HTTPCall: Sendable {

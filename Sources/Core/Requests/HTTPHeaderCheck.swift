@@ -1,4 +1,4 @@
-package import MartletWireProtocols
+package import MartletWire
 
 extension HTTPHeaders {
   /// Adds fields that came from a configuration or a credential provider: what would break the framing, or is set by

@@ -1,7 +1,8 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 
 /// What goes beside the operation in its HTTP request.
 package struct HTTPExtras: Sendable {

@@ -1,5 +1,5 @@
+import MartletGraphQLWire
 import MartletRuntime
-import MartletWireProtocols
 
 /// The queries and mutations under way over HTTP. Confined to its loop.
 final class HTTPOperations: RequestCarrier {

@@ -1,6 +1,6 @@
 package import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// The HTTP/1.1 connections to one server: kept alive, used one call at a time, the most recently used first.
 /// Confined to its loop.

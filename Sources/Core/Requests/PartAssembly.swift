@@ -1,5 +1,5 @@
+import MartletGraphQLWire
 import MartletJSON
-import MartletWireProtocols
 
 /// Takes the results of one query or mutation as they come and makes one of them: in the caller's task, so that a
 /// loop has no work with it.

@@ -1,6 +1,7 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
-import MartletWireProtocols
+import MartletWire
 
 /// Which of a transport's requests are named by their hash. Usable from any thread.
 final class PersistedRequests: Sendable {

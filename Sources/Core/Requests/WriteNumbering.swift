@@ -1,5 +1,5 @@
+import MartletGraphQLWire
 import MartletVocabulary
-import MartletWireProtocols
 
 /// Numbers one client's writes. The client's name is drawn anew for each client and kept nowhere: numbers serve resends
 /// within the client's life, not after it. Confined to its loop.

@@ -2,7 +2,7 @@ package import Foundation
 package import MartletCore
 internal import MartletJSON
 internal import MartletRuntime
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// The end of a request chain: one HTTP request per operation.
 final class HTTPTransport: UploadingNetworkTransport {

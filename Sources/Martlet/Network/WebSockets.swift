@@ -2,7 +2,7 @@ package import MartletCore
 package import MartletRuntime
 internal import MartletSockets
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// Opens the connection's WebSockets over any byte connector: sockets in production, an imaginary wire in simulations.
 package struct WebSockets: MessageSocketConnector {

@@ -1,4 +1,4 @@
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// What browsers ask before they show a page the answers of a server at another origin (the Fetch standard, "CORS
 /// protocol"): a page that may use the server may also read its responses.

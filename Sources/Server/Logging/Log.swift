@@ -1,7 +1,7 @@
 internal import MartletLoop
 internal import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// Structured logging: constant messages, values in metadata, nothing secret.
 ///

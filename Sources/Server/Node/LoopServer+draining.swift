@@ -1,7 +1,7 @@
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 extension LoopServer {
   /// Ends what can end now, and the rest within the grace: idle connections at once, requests with their answers,

@@ -1,8 +1,8 @@
 package import MartletGraphQLExecution
+internal import MartletGraphQLWire
 package import MartletModelSchema
 package import MartletRuntime
 package import MartletStore
-internal import MartletWireProtocols
 
 /// What all loops of one server share: immutable, or safe from any thread.
 package final class ServerNode: Sendable {

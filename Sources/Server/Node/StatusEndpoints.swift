@@ -1,6 +1,6 @@
 internal import MartletRuntime
 internal import MartletStore
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// Pages for operators: whether the server lives, whether it takes requests, and what it counts.
 struct StatusEndpoints {

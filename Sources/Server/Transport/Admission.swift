@@ -2,7 +2,7 @@ internal import MartletAccess
 internal import MartletJSON
 internal import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// A caller that was admitted.
 struct Caller: Sendable {

@@ -1,5 +1,5 @@
 internal import MartletSockets
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// One row of the table that a server's HTTP requests are dispatched by.
 ///

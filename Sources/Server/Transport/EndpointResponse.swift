@@ -1,5 +1,5 @@
 internal import MartletRuntime
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// The answer to a request of an endpoint of the program's own: whole, or a head, pieces and an end.
 public final class EndpointResponse: Sendable {

@@ -1,4 +1,4 @@
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// The endpoints that one server serves over HTTP.
 struct EndpointTable {

@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// A whole answer that stands before an endpoint has seen the request, or that an endpoint refuses one with.
 struct HTTPAnswer {

@@ -1,6 +1,6 @@
 package import MartletRuntime
 internal import MartletSockets
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// One accepted connection: HTTP requests one after the other, until it ends or is upgraded to a WebSocket.
 ///

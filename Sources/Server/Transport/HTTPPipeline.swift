@@ -1,7 +1,7 @@
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// The requests of one connection, one after the other: each is judged by its head, read, handed to its endpoint and
 /// answered before the next is parsed.

@@ -1,5 +1,5 @@
 internal import MartletRuntime
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// The one way to answer a request: whole, or as a head, any number of pieces and an end.
 ///

@@ -1,7 +1,7 @@
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// One loop's share of the transport: its connections and what they have in common.
 ///

@@ -1,5 +1,5 @@
 internal import MartletRuntime
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// What the head of a request leads to.
 enum RequestVerdict {

@@ -1,5 +1,5 @@
 public import MartletAccess
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// An endpoint of the program's own, served beside the server's: a row of the same table, with the same checks.
 ///

@@ -1,4 +1,4 @@
-package import MartletWireProtocols
+package import MartletWire
 
 /// permessage-deflate by zlib, for one connection and the parameters its ends agreed on.
 ///

@@ -1,6 +1,6 @@
 package import MartletRuntime
 internal import MartletVocabulary
-package import MartletWireProtocols
+package import MartletWire
 
 /// The events of a WebSocket for its owner, always on the loop.
 package protocol WebSocketHandler: AnyObject {

@@ -1,6 +1,6 @@
 package import MartletRuntime
 internal import MartletVocabulary
-package import MartletWireProtocols
+package import MartletWire
 
 /// Opens WebSockets: connects, shakes hands by HTTP/1.1, and gives the stream to a `WebSocketChannel`.
 package struct WebSocketConnector {

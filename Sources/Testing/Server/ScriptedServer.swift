@@ -1,9 +1,9 @@
 public import MartletCore
+internal import MartletGraphQLWire
 package import MartletJSON
 internal import MartletRuntime
 package import MartletSimulation
 internal import MartletVocabulary
-internal import MartletWireProtocols
 
 /// A GraphQL server over WebSockets that exists only in memory: a test says what it answers and when it fails.
 ///

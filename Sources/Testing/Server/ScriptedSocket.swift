@@ -3,7 +3,7 @@ public import MartletJSON
 internal import MartletRuntime
 internal import MartletSimulation
 internal import MartletVocabulary
-package import MartletWireProtocols
+package import MartletWire
 
 /// One WebSocket of a scripted server, seen from the server. Where and when to use it: as `ScriptedServer`.
 public final class ScriptedSocket: @unchecked Sendable {

@@ -1,5 +1,5 @@
 package import MartletJSONTree
-import MartletWireProtocols
+import MartletWire
 
 /// The protocol's hash of a node: SHA-1 over a text, in base64. Client and server compare it to spare a value.
 ///

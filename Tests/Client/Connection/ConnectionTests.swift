@@ -1,10 +1,11 @@
 import MartletCore
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
 import MartletSimulation
 import MartletTesting
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// A connection and its scripted server in one simulation.

@@ -1,8 +1,8 @@
 import MartletCore
+import MartletGraphQLWire
 import MartletJSON
 import MartletSimulation
 import MartletTesting
-import MartletWireProtocols
 import Testing
 
 /// More subscriptions than one WebSocket carries.

@@ -1,7 +1,8 @@
 import MartletCore
+import MartletGraphQLWire
 import MartletJSON
 import MartletTesting
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// AppSync's ways to authorize: each reaches the handshake and every subscription, fresh for every connection.

@@ -2,7 +2,7 @@ import MartletCore
 import MartletJSON
 import MartletSimulation
 import MartletTesting
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Refused credentials, close codes and other protocols, in the two older dialects.

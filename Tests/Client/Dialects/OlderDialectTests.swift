@@ -1,8 +1,8 @@
 import MartletCore
+import MartletGraphQLWire
 import MartletJSON
 import MartletSimulation
 import MartletTesting
-import MartletWireProtocols
 import Testing
 
 /// What a client does in the two older dialects: its states, its events, its ends.

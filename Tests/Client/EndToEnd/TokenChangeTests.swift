@@ -1,7 +1,8 @@
 import Foundation
 import Martlet
+import MartletGraphQLWire
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Credentials that change under running subscriptions, against the server of this package.

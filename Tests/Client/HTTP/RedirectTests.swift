@@ -2,7 +2,7 @@ import Martlet
 import MartletRuntime
 import MartletSimulation
 import MartletSockets
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Redirected queries and compressed answers.

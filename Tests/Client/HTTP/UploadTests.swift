@@ -3,7 +3,7 @@ import Martlet
 import MartletCore
 import MartletRuntime
 import MartletSimulation
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Files beside operations, sent a stretch at a time.

@@ -1,8 +1,9 @@
 import MartletCore
+import MartletGraphQLWire
 import MartletRuntime
 import MartletSimulation
 import MartletTesting
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Every close code a server or the wire may end with, before the acknowledgement, after it, and under three live

@@ -3,7 +3,7 @@ import Martlet
 import MartletRuntime
 import MartletSimulation
 import MartletTesting
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// The rest of what a client promises when the network misbehaves; docs/TESTING.md has the whole list.

@@ -1,10 +1,10 @@
 import MartletCore
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
 import MartletSimulation
 import MartletTesting
 import MartletVocabulary
-import MartletWireProtocols
 import Testing
 
 /// Credentials that change, fail, hang and recover; refusals at the door; and what happens to writes meanwhile.

@@ -3,7 +3,7 @@ import Martlet
 import MartletRuntime
 import MartletSimulation
 import MartletTesting
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Every way a subscription can travel. `resuming` is `graphql-transport-ws` with a server that gives cursors.

@@ -1,9 +1,9 @@
 import MartletCore
+import MartletGraphQLWire
 import MartletRuntime
 import MartletSimulation
 import MartletTesting
 import MartletVocabulary
-import MartletWireProtocols
 import Testing
 
 /// Deadlines, silence, stale sockets, slow consumers, and that everything ends.

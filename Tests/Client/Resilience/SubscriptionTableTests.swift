@@ -1,7 +1,7 @@
 import MartletCore
 import MartletSimulation
 import MartletTesting
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// What each trigger does to a subscription in each state and each dialect: the state afterwards, and what its loop

@@ -4,7 +4,7 @@ import MartletRuntime
 import MartletSimulation
 import MartletTesting
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// The life of the client's WebSocket as the application sees it.

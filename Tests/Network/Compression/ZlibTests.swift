@@ -1,5 +1,5 @@
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 @testable import MartletSockets

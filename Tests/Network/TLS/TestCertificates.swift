@@ -1,6 +1,6 @@
 import CMartletOpenSSL
 import Foundation
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// A folder with an authority and certificates signed by it, made for one test.

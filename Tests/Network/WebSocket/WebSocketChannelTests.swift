@@ -1,6 +1,6 @@
 import MartletRuntime
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 @testable import MartletLoop

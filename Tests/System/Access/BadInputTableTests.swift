@@ -1,6 +1,7 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// What a peer can get wrong, row by row over real sockets: the answer is the protocol's, the log has it once, the

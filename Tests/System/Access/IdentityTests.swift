@@ -1,7 +1,7 @@
 import MartletJSON
 import MartletRuntime
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// The caller's identity, from every door to the program's own code.

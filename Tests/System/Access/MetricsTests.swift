@@ -1,6 +1,7 @@
 import Foundation
+import MartletGraphQLWire
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// The figures of `/metrics`, and what is written down about them.

@@ -1,6 +1,7 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// What becomes of sockets and streams whose credentials stop being good while they are open.

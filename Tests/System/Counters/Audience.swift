@@ -1,8 +1,9 @@
+import MartletGraphQLWire
 import MartletLoop
 import MartletRuntime
 import MartletSockets
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Synchronization
 
 /// Many sockets with one equal subscription each, which only count what they receive. Confined to the test's loop.

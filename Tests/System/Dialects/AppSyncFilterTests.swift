@@ -1,6 +1,7 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// AppSync's subscription filters on real sockets: every operator, groups, and what is refused.

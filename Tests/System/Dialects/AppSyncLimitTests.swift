@@ -1,6 +1,6 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
 import Testing
 
 /// AppSync's limits on real sockets: how large a token, a message and a connection's set of subscriptions may be.

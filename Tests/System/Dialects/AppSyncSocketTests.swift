@@ -1,6 +1,6 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
 import Testing
 
 /// AppSync's real-time protocol on real sockets.

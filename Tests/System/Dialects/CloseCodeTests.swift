@@ -1,6 +1,6 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
 import Testing
 
 /// Every close code this server sends, in each dialect, by the request that provokes it: before the acknowledgement,

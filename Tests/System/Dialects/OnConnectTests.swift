@@ -1,7 +1,8 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// The program's own word on who may connect, in every dialect.

@@ -3,7 +3,7 @@ import MartletServer
 import MartletSockets
 import Testing
 
-@testable import MartletWireProtocols
+@testable import MartletGraphQLWire
 
 /// Documents named by their hash, over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct PersistedOperationServerTests {

@@ -2,7 +2,7 @@ import MartletJSON
 import MartletServer
 import Testing
 
-@testable import MartletWireProtocols
+@testable import MartletWire
 
 /// The upload specification row by row over real sockets: what is wrong is refused with its status, and nothing runs.
 @Suite(.timeLimit(.minutes(1))) struct UploadTableTests {

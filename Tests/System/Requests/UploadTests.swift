@@ -2,7 +2,7 @@ import MartletJSON
 import MartletServer
 import Testing
 
-@testable import MartletWireProtocols
+@testable import MartletGraphQLWire
 
 /// Files beside operations, over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct UploadTests {

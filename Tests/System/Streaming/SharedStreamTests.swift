@@ -1,6 +1,6 @@
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// One event stream for several operations, over real sockets and two loops.

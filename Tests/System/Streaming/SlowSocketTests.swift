@@ -1,6 +1,6 @@
 import MartletRuntime
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Slow and dead WebSocket peers distinguished: a pong cannot overtake what was sent before the ping.

@@ -1,5 +1,5 @@
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Clients of streamed responses that read nothing, which no ping finds out.

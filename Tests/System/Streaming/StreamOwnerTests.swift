@@ -1,6 +1,6 @@
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Whose a shared event stream is: it is used with the credentials it was reserved with, or opened by its token alone.

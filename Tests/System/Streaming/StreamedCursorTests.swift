@@ -1,7 +1,8 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// Cursors on subscriptions over HTTP, for clients that ask.

@@ -1,9 +1,10 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletLoop
 import MartletRuntime
 import MartletSockets
 import MartletVocabulary
-import MartletWireProtocols
+import MartletWire
 import Testing
 
 /// A loop for the test's own sockets, shared by the suite.

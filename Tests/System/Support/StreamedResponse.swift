@@ -1,8 +1,9 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletLoop
 import MartletRuntime
 import MartletSockets
-import MartletWireProtocols
+import MartletWire
 
 /// One HTTP request whose answer is read while it comes.
 ///

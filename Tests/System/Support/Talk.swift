@@ -1,6 +1,6 @@
+import MartletGraphQLWire
 import MartletJSON
 import MartletServer
-import MartletWireProtocols
 import Testing
 
 /// How a client of one dialect says what every dialect has, for suites that go through all of them.

@@ -1,7 +1,8 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletGraphQLWire
 internal import MartletJSON
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// One request over HTTP with files or with a list of operations, and its answer.
 struct BatchExchange {

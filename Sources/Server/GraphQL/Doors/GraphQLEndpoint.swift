@@ -1,4 +1,5 @@
-internal import MartletWireProtocols
+internal import MartletGraphQLWire
+internal import MartletWire
 
 /// The paths at which GraphQL is served, as rows of the server's table.
 ///

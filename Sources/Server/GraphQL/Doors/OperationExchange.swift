@@ -1,6 +1,7 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
-internal import MartletWireProtocols
+internal import MartletGraphQLWire
+internal import MartletWire
 
 /// One request over HTTP that carries one operation, and its answer: whole, in parts, or as a stream of results.
 struct OperationExchange {

@@ -1,7 +1,8 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletGraphQLWire
 internal import MartletRuntime
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// One request about an event stream that operations share, and its answer.
 ///

@@ -1,9 +1,9 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletGraphQLWire
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
-internal import MartletWireProtocols
 
 /// What one loop does with GraphQL requests, by whichever door they come: HTTP, a batch, a shared event stream, a
 /// socket.

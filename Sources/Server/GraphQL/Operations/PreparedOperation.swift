@@ -1,7 +1,7 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletGraphQLWire
 internal import MartletJSON
-internal import MartletWireProtocols
 
 /// A document's plan and its canonical bytes, which equal documents share.
 struct PlannedDocument: Sendable {

@@ -1,5 +1,5 @@
 public import MartletJSON
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// A file that a client sent beside its operation, by the GraphQL multipart request specification.
 ///

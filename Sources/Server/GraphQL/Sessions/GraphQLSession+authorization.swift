@@ -1,8 +1,9 @@
 internal import MartletGraphQLExecution
+internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// An operation's own credentials are not known.
 struct RefusedCredentials: Error {

@@ -1,12 +1,12 @@
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletModelSchema
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletVocabulary
-internal import MartletWireProtocols
 
 /// What runs under one operation number.
 enum SessionOperation {

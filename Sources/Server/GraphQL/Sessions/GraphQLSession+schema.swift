@@ -1,5 +1,6 @@
 internal import MartletGraphQLExecution
-internal import MartletWireProtocols
+internal import MartletGraphQLWire
+internal import MartletWire
 
 extension GraphQLSession {
   /// Another schema is in force: ends the subscriptions whose documents are not valid under it, so that their clients

@@ -1,5 +1,5 @@
+internal import MartletGraphQLWire
 internal import MartletRuntime
-internal import MartletWireProtocols
 
 extension GraphQLSession: SharedStreamSession {
   /// Starts an operation that was posted to the stream.

@@ -1,10 +1,11 @@
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
+internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 extension GraphQLSession: Subscriber {
   func members(of feed: Feed) -> [Member] {

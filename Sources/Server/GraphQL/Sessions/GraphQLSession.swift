@@ -1,10 +1,11 @@
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
+internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// One client on a WebSocket, in any dialect, or on a streamed HTTP response. The machine decides what the protocol
 /// allows; this carries it out.

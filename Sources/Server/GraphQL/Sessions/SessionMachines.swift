@@ -1,5 +1,5 @@
+internal import MartletGraphQLWire
 internal import MartletVocabulary
-internal import MartletWireProtocols
 
 /// Makes the machine of a session's dialect from the server's limits.
 enum SessionMachines {

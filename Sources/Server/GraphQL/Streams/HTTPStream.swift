@@ -1,6 +1,7 @@
+internal import MartletGraphQLWire
 internal import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// The streamed response of one HTTP request, as its session sees it. Confined to its loop.
 final class HTTPStream {

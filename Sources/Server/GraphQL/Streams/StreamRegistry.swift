@@ -1,6 +1,6 @@
+internal import MartletGraphQLWire
 internal import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWireProtocols
 
 /// A session on an event stream that operations share, as requests about it see it. Confined to its loop.
 protocol SharedStreamSession: AnyObject {

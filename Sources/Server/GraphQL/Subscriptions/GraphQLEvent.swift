@@ -1,6 +1,7 @@
+internal import MartletGraphQLWire
 internal import MartletSockets
 internal import MartletVocabulary
-internal import MartletWireProtocols
+internal import MartletWire
 
 /// An event of a GraphQL subscription: the result, encoded once for all members of a group, and compressed once for
 /// those that asked for that.

@@ -1,0 +1,96 @@
+package import MartletWire
+
+/// The protocols GraphQL speaks over a WebSocket. Two of them share a subprotocol's name; they are distinguished by
+/// AppSync's authorization or path (`AppSyncRealtime.Handshake`).
+package enum SubscriptionDialect: Sendable, Hashable, CaseIterable {
+  /// `graphql-transport-ws`, with Martlet's additions.
+  case transportWS
+  /// `graphql-ws`, the protocol of subscriptions-transport-ws.
+  case legacy
+  /// AppSync's real-time protocol, also under `graphql-ws`.
+  case appSync
+
+  /// What both ends name in the handshake.
+  package var subprotocol: String {
+    switch self {
+    case .transportWS: GraphQLTransportWS.subprotocol
+    case .legacy, .appSync: "graphql-ws"
+    }
+  }
+
+  /// Its name in messages for people.
+  package var name: String {
+    switch self {
+    case .transportWS: "graphql-transport-ws"
+    case .legacy: "graphql-ws"
+    case .appSync: "AppSync's graphql-ws"
+    }
+  }
+
+  /// Whether queries and mutations may go over its socket too.
+  package var carriesQueries: Bool {
+    switch self {
+    case .transportWS, .legacy: true
+    case .appSync: false
+    }
+  }
+
+  /// Whether a filter with several operators on one field is refused, as the services of this dialect refuse it.
+  package var refusesSeveralOperators: Bool {
+    switch self {
+    case .transportWS, .legacy: false
+    case .appSync: true
+    }
+  }
+
+  /// Whether each operation carries an authorization of its own, besides that of the connection.
+  package var authorizesEachOperation: Bool {
+    switch self {
+    case .transportWS, .legacy: false
+    case .appSync: true
+    }
+  }
+
+  /// What a client does after a connection of this dialect ended with `code`.
+  package func retry(after code: WebSocketCloseCode) -> ConnectionRetry {
+    switch self {
+    case .transportWS: GraphQLTransportWS.retry(after: code)
+    case .legacy, .appSync:
+      // Neither has a close code of its own for a failing server; what is final, their messages say before.
+      code == .internalError ? .afterBackoff : GraphQLTransportWS.retry(after: code)
+    }
+  }
+}
+
+/// What a client does after a connection ended.
+package enum ConnectionRetry: Equatable, Sendable {
+  /// Reconnect after a pause.
+  case afterBackoff
+  /// Ask for new credentials first, then as above.
+  case withNewCredentials
+  /// Trying again would end the same way.
+  case never
+  /// The server closed normally; reconnect only while operations are open.
+  case ifOperationsAreOpen
+}
+
+/// How a connection is ended: code and reason.
+package struct ConnectionClose: Equatable, Sendable, Error {
+  package var code: WebSocketCloseCode
+  package var reason: String
+
+  package init(_ code: WebSocketCloseCode, _ reason: String) {
+    self.code = code
+    self.reason = reason
+  }
+}
+
+/// Whether an operation is sent again on the next socket when one has ended under it.
+package enum OperationRepetition: Equatable, Sendable {
+  /// Queries and plain mutations: what was sent and not answered is lost.
+  case never
+  /// Subscriptions.
+  case always
+  /// Mutations with a write number: while both servers, the old and the new, agreed to remember it.
+  case ifWritesAreAgreed
+}
