@@ -73,7 +73,7 @@ import Testing
 
   @Test func `paths named in documents exist`() throws {
     let expression = try NSRegularExpression(
-      pattern: #"\b((?:Sources|Tests|Examples|Benchmarks|Scripts|Conformance|Fuzz|docs)/[A-Za-z0-9_./-]*[A-Za-z0-9_-])"#
+      pattern: #"\b((?:Sources|Tests|Examples|Benchmarks|Scripts|Conformance|Fuzz|docs)/[A-Za-z0-9_./+-]*[A-Za-z0-9_-])"#
     )
     var documents = Repository.current.files(under: "docs", extensions: ["md"])
     for name in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] where Repository.current.exists(name) {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The code blocks of the seeds themselves: taken from the documents when the tests run, renamed by the table, changed by
-/// the listed edits and nothing else, compiled in Swift 6 with warnings as errors, and run against a server.
+/// The code blocks of the seeds themselves: taken from the documents when the tests run, renamed by the table, changed
+/// by the listed edits and nothing else, compiled in Swift 6 with warnings as errors, and run against a server.
 @Suite struct SeedBlockTests {
   @Test(.enabled(if: SeedFolder.isPresent, SeedFolder.skipped))
   func `every block has a run, and every run and edit a block`() {
