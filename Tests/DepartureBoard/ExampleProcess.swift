@@ -34,6 +34,7 @@ final class ExampleProcess: Sendable {
       _ = FileManager.default.createFile(atPath: log.path, contents: nil)
     }
     let output = try FileHandle(forWritingTo: log)
+    defer { try? output.close() }
     _ = try output.seekToEnd()
     process.standardOutput = output
     process.standardError = output

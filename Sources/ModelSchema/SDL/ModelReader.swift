@@ -131,7 +131,7 @@ struct ModelReader {
       if let value = Self.value(text, of: kind), kind.accepts(value) {
         stored.defaultValue = value
       } else {
-        complaints.add("The default \"\(text)\" of \(place) is no \(kind.rawValue).", at: directive.location)
+        complaints.add("The default \"\(text)\" of \(place) is not of type \(kind.rawValue).", at: directive.location)
       }
     }
   }

@@ -163,13 +163,19 @@ import Testing
   @Test func `a reader that stops lets the source go and ends what is under way`() async throws {
     let ended = Latch()
     let counter = Counter()
-    let (stream, continuation) = AsyncStream.makeStream(of: JSONValue.self)
-    continuation.onTermination = { _ in
-      counter.increment()
-      ended.open()
+    let schema = try Heroes.schema { schema in
+      // Made here, so that only the operation holds it: a stream that is cancelled between two reads terminates when it
+      // is released.
+      schema.list("Query", "feed") { _ in
+        AsyncStream<JSONValue> { continuation in
+          continuation.onTermination = { _ in
+            counter.increment()
+            ended.open()
+          }
+          continuation.yield(Heroes.hero(1))
+        }
+      }
     }
-    continuation.yield(Heroes.hero(1))
-    let schema = try Heroes.schema { schema in schema.list("Query", "feed") { _ in stream } }
     for await part in schema.executeIncrementally("{ feed @stream(initialCount: 1) { id } }") {
       #expect(part.hasNext)
       break

@@ -22,8 +22,14 @@ struct ToolRun: Sendable {
     defer { try? FileManager.default.removeItem(at: scratch) }
     let (out, err) = (scratch.appendingPathComponent("out"), scratch.appendingPathComponent("err"))
     for file in [out, err] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
-    process.standardOutput = try FileHandle(forWritingTo: out)
-    process.standardError = try FileHandle(forWritingTo: err)
+    let handles = (try FileHandle(forWritingTo: out), try FileHandle(forWritingTo: err))
+    // A process object outlives its process, and its files with it, unless they are closed.
+    defer {
+      try? handles.0.close()
+      try? handles.1.close()
+    }
+    process.standardOutput = handles.0
+    process.standardError = handles.1
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       process.terminationHandler = { _ in continuation.resume() }
       do { try process.run() } catch { continuation.resume(throwing: error) }

@@ -53,7 +53,7 @@ import Testing
     ("allow: owner, ownerField: \"b.owner\"", "b: B @belongsTo", "crosses a relation"),
     ("allow: groups, groupsField: \"b\"", "b: B @belongsTo", "crosses a relation"),
     ("allow: owner", "owner: B @belongsTo", "crosses a relation"),
-    ("allow: owner, ownerField: \"onwer\"", "", "no stored field"), ("allow: groups", "", "no stored field"),
+    ("allow: owner, ownerField: \"onwer\"", "", "not a stored field"), ("allow: groups", "", "not a stored field"),
     ("allow: owner, ownerField: \"n\"", "n: Int", "not text"),
     ("allow: groups, groupsField: \"n\"", "n: [Int]", "not text"),
     ("allow: groups, groups: [], groupsField: \"x\"", "x: String", "either groups"),
