@@ -51,6 +51,8 @@ let floor0: [Target] = [
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
   module("Tokens", martlet("Vocabulary", "JSON", "Access")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
+  // Results of queries, kept exact change by change.
+  module("LiveQueries", martlet("JSON", "ModelSchema", "ChangeFeed")),
   module("Wire", martlet("Vocabulary", "JSON")),
   module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire")),
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
@@ -174,6 +176,7 @@ let suites: [Target] = [
     "Domain",
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "Simulation")),
+  suite("LiveQueries", martlet("Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "LiveQueries", "Simulation")),
   suite("Wire", martlet("Vocabulary", "JSON", "Wire", "Simulation", "TestSupport")),
   suite("GraphQLWire", martlet("Vocabulary", "JSON", "Wire", "GraphQLWire", "Simulation", "TestSupport")),
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),

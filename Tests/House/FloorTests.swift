@@ -13,6 +13,7 @@ import Testing
     "Signatures": ["Tokens"],
     "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage", "Access"],
     "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
+    "LiveQueries": ["JSON", "ModelSchema", "ChangeFeed"],
     "Wire": ["Vocabulary", "JSON"],
     "GraphQLWire": ["Vocabulary", "JSON", "Wire"],
     "JSONTree": ["Vocabulary", "JSON"],
@@ -42,7 +43,7 @@ import Testing
   ]
 
   static let floor0 = [
-    "Vocabulary", "JSON", "GraphQLLanguage", "Access", "Tokens", "ModelSchema", "ChangeFeed",
+    "Vocabulary", "JSON", "GraphQLLanguage", "Access", "Tokens", "ModelSchema", "ChangeFeed", "LiveQueries",
     "GraphQLWire", "Wire", "JSONTree", "TreeWire",
   ]
 

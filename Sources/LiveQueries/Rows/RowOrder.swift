@@ -1,0 +1,49 @@
+package import MartletJSON
+package import MartletModelSchema
+
+/// A total order of a model's records: some sort keys, then the primary key.
+///
+/// Values are in the store's order: null first, then numbers by value, text by its UTF-8 bytes, lists and embedded
+/// values by the bytes of their JSON text. `false` is before `true`.
+package struct RowOrder: Sendable, Hashable {
+  /// Sort keys, the most important first. They end with the primary key.
+  package let terms: [SortOrder]
+
+  /// The order by `sort`, and by the fields of the primary key where `sort` leaves records equal.
+  package init(_ sort: [SortOrder], primaryKey: [Int]) {
+    var seen: Set<Int> = []
+    var terms = sort.filter { seen.insert($0.field).inserted }
+    for field in primaryKey where seen.insert(field).inserted { terms.append(SortOrder(field: field)) }
+    self.terms = terms
+  }
+
+  /// Negative when `left` is before `right`, positive when after, zero for records of one key.
+  package func compare(_ left: Record, _ right: Record) -> Int {
+    for term in terms {
+      let result = Self.compare(left[term.field], right[term.field])
+      if result != 0 { return term.isAscending ? result : -result }
+    }
+    return 0
+  }
+
+  /// Compares two values of one field.
+  package static func compare(_ left: JSONValue, _ right: JSONValue) -> Int {
+    if let result = ValueOrder.compare(left, right) { return result }
+    if case .bool(let left) = left, case .bool(let right) = right { return (left ? 1 : 0) - (right ? 1 : 0) }
+    let (first, second) = (rank(left), rank(right))
+    if first != second || first == 0 { return first - second }
+    let (a, b) = (left.serialized(), right.serialized())
+    return a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
+  }
+
+  /// Kinds of value in their order. A field has values of one kind; others do not meet.
+  private static func rank(_ value: JSONValue) -> Int {
+    switch value {
+    case .null: 0
+    case .bool: 1
+    case .int, .uint, .double: 2
+    case .string: 3
+    case .array, .object: 4
+    }
+  }
+}

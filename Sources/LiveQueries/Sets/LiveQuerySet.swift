@@ -1,0 +1,172 @@
+package import MartletChangeFeed
+internal import MartletJSON
+internal import MartletModelSchema
+
+/// The name of a live query in its set.
+package struct LiveQueryID: Sendable, Hashable {
+  package let number: Int
+}
+
+/// All live queries of a store. A change is looked up once, by its model and the values it has in the fields that
+/// queries compare by equality, and patches the queries that it concerns.
+package struct LiveQuerySet: Sendable {
+  /// A live query of either kind.
+  package enum Query: Sendable {
+    case window(QueryWindow)
+    case aggregate(LiveAggregate)
+  }
+
+  private var queries: [Int: Query] = [:]
+  private var places: [Int: MemberID] = [:]
+  private var index: SubscriptionIndex<Int>
+  private var nextNumber = 1
+  /// Queries that the present commit has changed, in the order they were met.
+  private var met: [Int] = []
+  private var isMet: Set<Int> = []
+  private var found: [SubscriptionIndex<Int>.Match] = []
+
+  /// A set without queries.
+  package init() {
+    var limits = SubscriptionIndexLimits()
+    // One application's own queries: what bounds them is the application.
+    limits.scannedPredicates = .max
+    index = SubscriptionIndex(limits: limits)
+  }
+
+  package var count: Int { queries.count }
+  /// What the look-up cost.
+  package var counters: SubscriptionIndexCounters { index.counters }
+
+  // MARK: Queries
+
+  /// Adds a query; it asks for its rows first.
+  package mutating func add(_ query: WindowQuery, limits: WindowLimits = WindowLimits()) -> LiveQueryID {
+    insert(.window(QueryWindow(query, limits: limits)), query.model, query.predicate)
+  }
+
+  /// Adds an aggregate; it asks for its totals first.
+  package mutating func add(_ query: AggregateQuery) -> LiveQueryID {
+    insert(.aggregate(LiveAggregate(query)), query.model, query.predicate)
+  }
+
+  private mutating func insert(_ query: Query, _ model: Int, _ predicate: Predicate) -> LiveQueryID {
+    let number = nextNumber
+    nextNumber += 1
+    queries[number] = query
+    let key = GroupKey(schemaVersion: 0, document: [], operation: "", variables: Array(String(number).utf8))
+    let interests = ChangeKind.allCases.map { Interest(.model(model, $0), predicate, .beforeAndAfter) }
+    // The limit that the index could refuse by is switched off.
+    places[number] = try? index.add(number, key: key, interests: interests)
+    return LiveQueryID(number: number)
+  }
+
+  /// Removes a query; changes no longer concern it.
+  package mutating func remove(_ id: LiveQueryID) {
+    queries[id.number] = nil
+    if let place = places.removeValue(forKey: id.number) { index.remove(place) }
+  }
+
+  /// The query called `id`; nil when it is gone.
+  package func window(_ id: LiveQueryID) -> QueryWindow? {
+    if case .window(let window)? = queries[id.number] { window } else { nil }
+  }
+
+  // MARK: Changes
+
+  /// Applies the changes of one commit. Returns the queries that they concern, each once.
+  package mutating func apply(_ changes: [RowChange]) -> [LiveQueryID] {
+    met.removeAll(keepingCapacity: true)
+    isMet.removeAll(keepingCapacity: true)
+    for change in changes { apply(change) }
+    for number in met { update(number, window: { $0.settle() }, aggregate: { $0.settle() }) }
+    return met.map(LiveQueryID.init)
+  }
+
+  private mutating func apply(_ change: RowChange) {
+    guard let recordChange = change.recordChange else { return }
+    found.removeAll(keepingCapacity: true)
+    index.match(Change(offset: 0, endsTransaction: true, body: .record(recordChange)), into: &found)
+    for match in found {
+      guard let number = index.members(of: match.group).first else { continue }
+      let effect: ChangeEffect? =
+        switch match.effect {
+        case .entered: ChangeEffect(nil, change.after)
+        case .stayed: ChangeEffect(change.before, change.after)
+        case .left: ChangeEffect(change.before, nil)
+        }
+      guard let effect else { continue }
+      update(number, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) })
+      if isMet.insert(number).inserted { met.append(number) }
+    }
+  }
+
+  /// Makes the queries of some models ask for all their rows again, after changes that were not applied one by one.
+  package mutating func reload(where concerns: (Int) -> Bool = { _ in true }) -> [LiveQueryID] {
+    var reloaded: [LiveQueryID] = []
+    for number in queries.keys.sorted() where queries[number].map({ concerns($0.model) }) == true {
+      update(number, window: { $0.reload() }, aggregate: { $0.reload() })
+      reloaded.append(LiveQueryID(number: number))
+    }
+    return reloaded
+  }
+
+  /// Changes a query in place: a copy of a window would cost a piece of its rows.
+  package mutating func update(
+    _ id: LiveQueryID, window: (inout QueryWindow) -> Void = { _ in },
+    aggregate: (inout LiveAggregate) -> Void = { _ in }
+  ) {
+    update(id.number, window: window, aggregate: aggregate)
+  }
+
+  private mutating func update(
+    _ number: Int, window: (inout QueryWindow) -> Void, aggregate: (inout LiveAggregate) -> Void
+  ) {
+    guard let place = queries.index(forKey: number) else { return }
+    queries.values[place].update(window: window, aggregate: aggregate)
+  }
+}
+
+extension LiveQuerySet.Query {
+  fileprivate var model: Int {
+    switch self {
+    case .window(let window): window.query.model
+    case .aggregate(let aggregate): aggregate.query.model
+    }
+  }
+
+  /// The value is taken out of the enumeration while it is changed, so that it is its storage's only owner.
+  fileprivate mutating func update(
+    window change: (inout QueryWindow) -> Void, aggregate changeAggregate: (inout LiveAggregate) -> Void
+  ) {
+    switch consume self {
+    case .window(var window):
+      change(&window)
+      self = .window(window)
+    case .aggregate(var aggregate):
+      changeAggregate(&aggregate)
+      self = .aggregate(aggregate)
+    }
+  }
+}
+
+extension RowChange {
+  /// The change as the index looks it up; nil for a record that was absent before and is absent after.
+  fileprivate var recordChange: RecordChange? {
+    switch (before, after) {
+    case (nil, nil): return nil
+    case (nil, let after?):
+      return RecordChange(
+        kind: .create, model: model, key: after.key, version: after.version, image: after.record)
+    case (let before?, nil):
+      return RecordChange(
+        kind: .delete, model: model, key: before.key, version: before.version, image: before.record)
+    case (let before?, let after?):
+      var old: [(field: Int, value: JSONValue)] = []
+      for field in after.record.values.indices where before.record[field] != after.record[field] {
+        old.append((field, before.record[field]))
+      }
+      return RecordChange(
+        kind: .update, model: model, key: after.key, version: after.version, image: after.record, old: old)
+    }
+  }
+}

@@ -1,0 +1,262 @@
+internal import MartletModelSchema
+
+/// The result of one live query, kept exact change by change.
+///
+/// The window keeps a gapless part of the ordered result: the page it shows, a margin on both sides, and how many
+/// selected records come before that part. A change outside the part only moves that number. When a page runs into
+/// the end of its margin, `request` says which rows the window needs; it is exact again once they are filled in.
+///
+/// Changes are applied in commit order, each once, and the store answers requests as of the last change applied.
+package struct QueryWindow: Sendable {
+  package let query: WindowQuery
+  private let limits: WindowLimits
+  /// A part of the result without gaps.
+  private(set) var kept = SharedChunks<LiveRow>()
+  /// Selected records before `kept`.
+  private(set) var before = 0
+  /// Whether no selected record comes after `kept`.
+  private var reachesEnd = false
+  /// False before the first page, and when so much has left that the rest of the result cannot be located.
+  private var isLocated = false
+  /// The rows that the consumer took last, and what has changed since.
+  private var published: VisibleRows?
+  private var touched: [RecordKey: TouchedRow] = [:]
+  /// Whether changes were missed, so that all rows have to be compared.
+  private var missedChanges = false
+  /// What the store is asked for; nil while the window is exact.
+  package private(set) var request: WindowRequest?
+  package private(set) var counters = WindowCounters()
+
+  /// A window without rows; its first request is the page.
+  package init(_ query: WindowQuery, limits: WindowLimits = WindowLimits()) {
+    self.query = query
+    self.limits = limits
+    settle()
+  }
+
+  /// The rows of the query, while `request` is nil.
+  package var rows: VisibleRows {
+    let low = min(max(query.offset - before, 0), kept.count)
+    let high = query.limit.map { min(max(query.offset - before + $0, low), kept.count) } ?? kept.count
+    return VisibleRows(kept, low..<high)
+  }
+
+  /// Whether the consumer has something to take.
+  package var isDue: Bool { request == nil && (published == nil || missedChanges || !touched.isEmpty) }
+
+  // MARK: Changes
+
+  /// Applies a change of a record that the query selects before it, after it, or both: `left`, `entered`, `stayed`.
+  package mutating func apply(_ effect: ChangeEffect) {
+    counters.changes += 1
+    let (old, new) = effect.images
+    guard let key = (old ?? new)?.key else { return }
+    if published != nil { touched[key, default: TouchedRow(first: old)].last = new }
+    // A page that is still awaited is read after this change.
+    guard isLocated else { return }
+    if let old, let new, order(old, new) == 0 {
+      replace(new)
+    } else {
+      if let old { remove(old) }
+      if let new { insert(new) }
+    }
+  }
+
+  private mutating func replace(_ row: LiveRow) {
+    guard let index = index(of: row) else { return }
+    kept.replace(at: index, with: row)
+    counters.rowsTouched += 1
+  }
+
+  private mutating func remove(_ row: LiveRow) {
+    guard isLocated else { return }
+    guard let first = kept.first, let last = kept.last else {
+      if reachesEnd, before > 0 { before -= 1 } else { isLocated = false }
+      return
+    }
+    if order(row, first) < 0 {
+      if before > 0 { before -= 1 } else { contradict() }
+    } else if order(row, last) > 0 {
+      if reachesEnd { contradict() }
+    } else if let index = index(of: row) {
+      kept.remove(at: index)
+      counters.rowsTouched += 1
+    } else {
+      contradict()
+    }
+  }
+
+  private mutating func insert(_ row: LiveRow) {
+    guard isLocated else { return }
+    guard let first = kept.first, let last = kept.last else {
+      guard reachesEnd else { return isLocated = false }
+      if before == 0 { place(row, at: 0) } else { before += 1 }
+      return
+    }
+    if order(row, first) < 0 {
+      if before == 0 { place(row, at: 0) } else { before += 1 }
+    } else if order(row, last) > 0 {
+      if reachesEnd { place(row, at: kept.count) }
+    } else {
+      place(row, at: lowerBound(of: row))
+    }
+  }
+
+  private mutating func place(_ row: LiveRow, at index: Int) {
+    kept.insert(row, at: index)
+    counters.rowsTouched += 1
+  }
+
+  /// The changes, or the store's answers, do not fit what the window has: the store is asked for the page again.
+  private mutating func contradict() {
+    isLocated = false
+    missedChanges = published != nil
+  }
+
+  /// Forgets what it has, after changes that were not applied one by one; the store is asked for the page again.
+  package mutating func reload() {
+    contradict()
+    settle()
+  }
+
+  // MARK: Requests
+
+  /// Decides what to ask for, after the changes of a commit or an answer.
+  package mutating func settle() {
+    request = needed()
+    if request != nil { counters.requests += 1 } else { trim() }
+  }
+
+  private func needed() -> WindowRequest? {
+    let margin = limits.margin
+    let start = max(0, query.offset - margin)
+    let page = WindowRequest.page(
+      offset: start, count: query.limit.map { query.offset - start + $0 + margin })
+    guard isLocated else { return page }
+    let missing = before - query.offset
+    if missing > 0 {
+      guard let first = kept.first else { return page }
+      return .before(first, count: min(missing + margin, before))
+    }
+    if let limit = query.limit, !reachesEnd, query.offset - before + limit > kept.count {
+      guard let last = kept.last else { return page }
+      return .after(last, count: query.offset - before + limit - kept.count + margin)
+    }
+    return nil
+  }
+
+  /// Takes in the store's answer to `request`. An answer to an earlier request is ignored.
+  package mutating func fill(_ answer: WindowRows, for asked: WindowRequest) {
+    guard let request, request == asked else { return }
+    counters.rowsRead += answer.rows.count
+    switch request {
+    case .page(let offset, let count):
+      kept = SharedChunks(answer.rows)
+      before = answer.skipped
+      reachesEnd = count.map { answer.rows.count < $0 || answer.skipped < offset } ?? true
+      isLocated = true
+    case .after(_, let count):
+      kept.append(contentsOf: answer.rows)
+      reachesEnd = answer.rows.count < count
+    case .before(_, let count):
+      kept.prepend(answer.rows)
+      before -= answer.rows.count
+      if answer.rows.count < count { contradict() }
+    }
+    settle()
+  }
+
+  /// Gives up rows far outside the page, so that a window's memory stays in proportion to what it shows.
+  private mutating func trim() {
+    let low = query.offset - before
+    if low > 2 * limits.margin {
+      let surplus = min(low - limits.margin, kept.count)
+      kept.removeFirst(surplus)
+      before += surplus
+    }
+    guard let limit = query.limit else { return }
+    let high = query.offset - before + limit
+    if kept.count > high + 2 * limits.margin {
+      kept.removeLast(kept.count - high - limits.margin)
+      reachesEnd = false
+    }
+  }
+
+  // MARK: Snapshots
+
+  /// The rows and how they differ from those taken before; nil when nothing has changed, or while the store is asked.
+  package mutating func take() -> WindowSnapshot? {
+    guard isDue else { return nil }
+    let rows = rows
+    let changes: ChangeSet
+    if let published {
+      if missedChanges {
+        changes = ChangeSet(from: published, to: rows)
+      } else {
+        var comparison = WindowComparison(query.order, published, rows)
+        changes = comparison.changes(touched)
+        counters.comparisons += comparison.comparisons
+      }
+    } else {
+      var first = ChangeSet()
+      first.insertions = Array(rows.indices)
+      changes = first
+    }
+    let isFirst = published == nil
+    published = rows
+    touched.removeAll(keepingCapacity: touched.count <= 64)
+    missedChanges = false
+    return changes.isEmpty && !isFirst ? nil : WindowSnapshot(rows: rows, changes: changes)
+  }
+
+  // MARK: Places
+
+  private mutating func order(_ left: LiveRow, _ right: LiveRow) -> Int {
+    counters.comparisons += 1
+    return query.order.compare(left.record, right.record)
+  }
+
+  private mutating func lowerBound(of row: LiveRow) -> Int {
+    var (low, high) = (0, kept.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if order(kept[middle], row) < 0 { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private mutating func index(of row: LiveRow) -> Int? {
+    let index = lowerBound(of: row)
+    return index < kept.count && order(kept[index], row) == 0 ? index : nil
+  }
+}
+
+/// What a change did to the result of one query.
+package enum ChangeEffect: Sendable {
+  case entered(LiveRow)
+  case stayed(from: LiveRow, to: LiveRow)
+  case left(LiveRow)
+
+  /// The rows of the result before and after.
+  var images: (LiveRow?, LiveRow?) {
+    switch self {
+    case .entered(let row): (nil, row)
+    case .stayed(let old, let new): (old, new)
+    case .left(let row): (row, nil)
+    }
+  }
+}
+
+/// A record's place in the result when the consumer last took it, and its place now; nil for outside.
+struct TouchedRow: Sendable {
+  var first: LiveRow?
+  var last: LiveRow?
+
+  init(first: LiveRow?) { self.first = first }
+}
+
+/// The result of a live query, and how it differs from the result before.
+package struct WindowSnapshot: Sendable {
+  package var rows: VisibleRows
+  package var changes: ChangeSet
+}

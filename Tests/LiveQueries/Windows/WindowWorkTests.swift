@@ -1,0 +1,81 @@
+import MartletChangeFeed
+import MartletJSON
+import MartletLiveQueries
+import MartletModelSchema
+import MartletVocabulary
+import Testing
+
+/// Exact counters in place of timings: what a change costs does not grow with the rows that it does not concern.
+@Suite struct WindowWorkTests {
+  /// 50 rows in the middle of 100,000, and 4,000 rows removed and put back anywhere.
+  @Test func `a window of 50 in 100,000 rows reads few rows, wherever in the order changes fall`() {
+    var window = Numbers.window(offset: 50_000, limit: 50, margin: 64)
+    var rows = SharedChunks((Int64(0)..<100_000).map { Numbers.row($0) })
+    func serve() {
+      while let request = window.request {
+        switch request {
+        case .page(let offset, let count):
+          window.fill(
+            WindowRows((offset..<offset + (count ?? 0)).map { rows[$0] }, skipped: offset), for: request)
+        case .after(let row, let count):
+          let start = index(of: row) + 1
+          window.fill(WindowRows((start..<min(start + count, rows.count)).map { rows[$0] }), for: request)
+        case .before(let row, let count):
+          let end = index(of: row)
+          window.fill(WindowRows((max(0, end - count)..<end).map { rows[$0] }), for: request)
+        }
+      }
+    }
+    func index(of row: LiveRow) -> Int {
+      var (low, high) = (0, rows.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if Numbers.order.compare(rows[middle].record, row.record) < 0 { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+    serve()
+    var random = SeededRandom(seed: 7)
+    for _ in 0..<2_000 {
+      let place = Int(random.next() % UInt64(rows.count))
+      let row = rows.remove(at: place)
+      window.apply(.left(row))
+      window.settle()
+      serve()
+      rows.insert(row, at: place)
+      window.apply(.entered(row))
+      window.settle()
+      serve()
+    }
+    #expect(window.counters.changes == 4_000)
+    #expect(window.counters.rowsRead < 1_000)
+    #expect(window.counters.comparisons < 4_000 * 12)
+    #expect(Array(window.rows) == (50_000..<50_050).map { rows[$0] })
+  }
+
+  @Test func `a change is tried on the queries that ask for its values, and on no other`() {
+    var set = LiveQuerySet()
+    var ids: [LiveQueryID] = []
+    for owner in Int64(0)..<200 {
+      let id = set.add(
+        WindowQuery(
+          model: 0, predicate: .compare(field: 0, .eq(.int(owner))), order: Numbers.order, limit: 10))
+      set.update(id, window: { if let request = $0.request { $0.fill(WindowRows([]), for: request) } })
+      ids.append(id)
+    }
+    let met = set.apply([RowChange(model: 0, before: nil, after: Numbers.row(17))])
+    #expect(met == [ids[17]])
+    #expect(set.counters.lookups == 1)
+    #expect(set.counters.evaluations == 0)
+    #expect(set.window(ids[18])?.counters.changes == 0)
+    #expect(set.apply([RowChange(model: 1, before: nil, after: Numbers.row(17))]).isEmpty)
+  }
+
+  @Test func `a query that was removed is not found`() {
+    var set = LiveQuerySet()
+    let id = set.add(WindowQuery(model: 0, order: Numbers.order))
+    set.remove(id)
+    #expect(set.apply([RowChange(model: 0, before: nil, after: Numbers.row(1))]).isEmpty)
+    #expect(set.count == 0 && set.window(id) == nil)
+  }
+}
