@@ -20,7 +20,7 @@ def writes(server, keys, events=EVENTS):
 
 
 def measure(per_connection):
-    server = h.Server(options=["--operations-per-connection", "1000"])
+    server = h.Server(options=["--limit", "session.operationsPerConnection=1000"])
     try:
         keys = CONNECTIONS * per_connection
         writes(server, keys, EVENTS // 10)

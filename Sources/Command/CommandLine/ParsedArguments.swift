@@ -1,3 +1,5 @@
+import MartletVocabulary
+
 /// The command line was not understood, or a value on it does not fit.
 struct UsageError: Error, CustomStringConvertible {
   let description: String
@@ -81,14 +83,7 @@ struct ParsedArguments: Sendable {
   /// A number of seconds, as `30`, `1.5` or with a unit: `200ms`, `5m`, `2h`, `7d`.
   func duration(_ name: String) throws(UsageError) -> Duration? {
     guard let text = value(name) else { return nil }
-    let units: [(suffix: String, seconds: Double)] = [
-      ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1),
-    ]
-    for unit in units where text.hasSuffix(unit.suffix) {
-      if let number = Double(text.dropLast(unit.suffix.count)), number.isFinite, number >= 0, number < 1e9 {
-        return .milliseconds(Int64(number * unit.seconds * 1_000))
-      }
-    }
+    if let duration = DurationText.parse(text) { return duration }
     throw UsageError("--\(name) must be a duration such as 30, 200ms, 5m or 7d, not '\(text)'.")
   }
 

@@ -17,7 +17,9 @@ enum ServeCommand: Subcommand {
       .init(name: "tls-certificate", value: "FILE", help: "serve TLS with this certificate chain (PEM)"),
       .init(name: "tls-key", value: "FILE", help: "the certificate's private key (PEM)"),
       .init(name: "retention", value: "TIME", help: "how long missed events can be caught up (default 7d)"),
-      .init(name: "operations-per-connection", value: "N", help: "live operations of one connection (default 100)"),
+      .init(
+        name: "limit", value: "NAME=VALUE", help: "sets a bound, such as http.bodyBytes=4MiB; docs/guides/limits.md",
+        repeats: true),
       .init(name: "loops", value: "N", help: "event loops (default: one fewer than cores)"),
       .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
       .init(
@@ -104,9 +106,13 @@ enum ServeCommand: Subcommand {
     case (nil, nil): break
     case (_?, nil), (nil, _?): throw UsageError("TLS needs both --tls-certificate and --tls-key.")
     }
-    if let retention = try arguments.duration("retention") { configuration.retention = retention }
-    if let most = try arguments.integer("operations-per-connection", in: 1...1_000_000) {
-      configuration.limits.operationsPerConnection = most
+    if let retention = try arguments.duration("retention") { configuration.limits.store.retention = retention }
+    for assignment in arguments.all("limit") {
+      do {
+        try configuration.limits.set(assignment)
+      } catch {
+        throw UsageError("--limit: \(error.description)")
+      }
     }
     configuration.loops = try arguments.integer("loops", in: 1...256)
     configuration.allowsDropping = arguments.has("allow-dropping")

@@ -98,13 +98,13 @@ package struct ModelRelation: Sendable, Hashable {
   package var targetFields: [Int]
   package var isRequired: Bool
   /// Page size of a has-many relation without an argument.
-  package var limit = 100
+  package var limit: Int
   /// What happens to the children of a record that is deleted; they stay for nil.
   package var onDelete: DeleteAction?
 
   package init(
     name: String, kind: Kind, target: Int, sourceFields: [Int], targetFields: [Int], isRequired: Bool,
-    limit: Int = 100, onDelete: DeleteAction? = nil
+    limit: Int = Self.usualLimit, onDelete: DeleteAction? = nil
   ) {
     self.name = name
     self.kind = kind
@@ -115,6 +115,12 @@ package struct ModelRelation: Sendable, Hashable {
     self.limit = limit
     self.onDelete = onDelete
   }
+
+  /// The page size of a relation that declares none.
+  package static let usualLimit = 100
+
+  /// Whether the relation declares a page size of its own.
+  package var hasOwnLimit: Bool { limit != Self.usualLimit }
 }
 
 /// The names of a model's operations; nil where `@model` switched one off.

@@ -72,7 +72,8 @@ struct DocumentAssembly {
     return .type(type)
   }
 
-  /// `departures(filter:sortDirection:limit:nextToken:): ModelFlightConnection`.
+  /// `departures(filter:sortDirection:limit:nextToken:): ModelFlightConnection`. A page size that the relation declares
+  /// is the default of `limit`, so that clients see it and the estimated cost of an operation counts it.
   private func connectionField(_ field: FieldDefinition, _ relation: ModelRelation) -> FieldDefinition {
     let target = models[relation.target]
     let type = ModelNames.capitalized(target.name)
@@ -80,7 +81,8 @@ struct DocumentAssembly {
     field.arguments = [
       InputValueDefinition(name: Name("filter"), type: .named("Model\(type)FilterInput")),
       InputValueDefinition(name: Name("sortDirection"), type: .named("ModelSortDirection")),
-      InputValueDefinition(name: Name("limit"), type: .named("Int")),
+      InputValueDefinition(
+        name: Name("limit"), type: .named("Int"), defaultValue: relation.hasOwnLimit ? .int(relation.limit) : nil),
       InputValueDefinition(name: Name("nextToken"), type: .named("String")),
     ]
     field.type = .named("Model\(type)Connection")

@@ -55,7 +55,7 @@ extension ModelReader {
           at: field.location)
       }
     }
-    var limit = 100
+    var limit = ModelRelation.usualLimit
     if case .int(let text)? = directive.argument("limit")?.kind, let value = Int(text), value > 0 { limit = value }
     var onDelete: ModelRelation.DeleteAction?
     if case .enumeration(let text)? = directive.argument("onDelete")?.kind {

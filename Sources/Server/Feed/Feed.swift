@@ -58,9 +58,7 @@ package final class Feed {
     self.counters = counters
     self.limits = limits
     destination = FeedDestination(store, on: loop)
-    var indexLimits = SubscriptionIndexLimits()
-    indexLimits.scannedPredicates = limits.scannedPredicates
-    index = SubscriptionIndex(limits: indexLimits)
+    index = SubscriptionIndex(limits: limits.index)
   }
 
   /// Begins to follow the log. On the loop, before the first member.

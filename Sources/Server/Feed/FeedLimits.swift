@@ -1,3 +1,5 @@
+package import MartletChangeFeed
+
 /// The bounds of a feed, with their defaults. `ServerLimits` sets those of a server.
 package struct FeedLimits: Sendable {
   /// Members visited in one loop turn, or events written to them when they are more. About 2 ms of encoding.
@@ -8,8 +10,11 @@ package struct FeedLimits: Sendable {
   package var catchUpBytes = 131_072
   /// Changes read from the log in one step of a catch-up.
   package var catchUpChanges = 1_000
-  /// Distinct conditions without an equality field: each is evaluated for every change of its channel.
-  package var scannedPredicates = 1_000
+  /// Pages of the log kept for members that catch up: enough for the returning clients of one restart, bounded because
+  /// each can have a MiB.
+  package var catchUpPages = 64
+  /// How much the index of subscriptions takes.
+  package var index = SubscriptionIndexLimits()
   /// How long a catch-up waits before it asks a store again that has refused a read for overload. Short against a
   /// person's patience, long against the time of a read.
   package var readRetry: Duration = .milliseconds(50)

@@ -13,19 +13,20 @@ final class LogPageReader {
   }
 
   private unowned let feed: Feed
-  private var pages = LogPages()
+  private var pages: LogPages
   /// The callers that wait for a page, by the offset it begins after.
   private var waiting: [Int64: [Waiting]] = [:]
 
   init(_ feed: Feed) {
     self.feed = feed
+    pages = LogPages(limit: feed.limits.catchUpPages)
   }
 
   /// The changes after `offset` up to the end of a page; nil when `read` has to be called.
   func page(after offset: Int64) -> (changes: ArraySlice<Change>, last: Int64)? { pages.page(after: offset) }
 
   /// Forgets all pages, so that the log is read again.
-  func forget() { pages = LogPages() }
+  func forget() { pages = LogPages(limit: feed.limits.catchUpPages) }
 
   /// Reads the page that holds what follows `offset`. `completion` runs on the loop, with the reason if the log no
   /// longer has it.

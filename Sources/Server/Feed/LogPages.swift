@@ -13,15 +13,19 @@ struct LogPages {
 
   /// The most recently read last.
   private var pages: [Page] = []
-  /// Pages kept: enough for the returning clients of one restart, bounded because each can have a MiB.
-  private static let limit = 64
+  private let limit: Int
+
+  /// - Parameter limit: Pages kept.
+  init(limit: Int) {
+    self.limit = limit
+  }
 
   /// Keeps a page that was read from the log after `offset` up to `last`.
   mutating func keep(_ changes: [Change], after offset: Int64, through last: Int64) {
     guard last > offset else { return }
     pages.removeAll { $0.first > offset && $0.last <= last }
     pages.append(Page(first: offset + 1, last: last, changes: changes))
-    if pages.count > Self.limit { pages.removeFirst() }
+    if pages.count > limit { pages.removeFirst() }
   }
 
   /// The changes after `offset` up to the end of a page; nil when they have to be read.

@@ -36,12 +36,14 @@ package final class SharedEvaluations: Sendable {
 
   private let state = Lock(State())
   private let capacity: Int
-  /// Payloads kept, however small: what a loop may lag behind another.
-  private static let largestCount = 256
+  private let largestCount: Int
 
-  /// - Parameter capacity: bytes of payloads kept. The newest stays, even when it alone is larger.
-  package init(capacity: Int = 1_048_576) {
+  /// - Parameters:
+  ///   - capacity: Bytes of payloads kept. The newest stays, even when it alone is larger.
+  ///   - largestCount: Payloads kept, however small: how far one loop may lag another.
+  package init(capacity: Int = 1_048_576, largestCount: Int = 256) {
     self.capacity = capacity
+    self.largestCount = largestCount
   }
 
   func begin(_ key: Key, waiter: @escaping @Sendable ([UInt8]) -> Void) -> Answer {
@@ -65,7 +67,7 @@ package final class SharedEvaluations: Sendable {
       state.entries[key] = .done(payload)
       state.kept.append(key)
       state.bytes += payload.count
-      while state.kept.count > 1, state.bytes > capacity || state.kept.count > Self.largestCount {
+      while state.kept.count > 1, state.bytes > capacity || state.kept.count > largestCount {
         if case .done(let old) = state.entries.removeValue(forKey: state.kept.removeFirst()) {
           state.bytes -= old.count
         }

@@ -41,7 +41,8 @@ public final class GraphQLServer: Sendable {
   public init(_ configuration: ServerConfiguration) throws(ServerError) {
     self.configuration = configuration
     var chance = SystemChance.generator()
-    var options = StoreOptions(term: chance.next(), clock: CalendarClock.forStore)
+    var options = StoreOptions(
+      term: chance.next(), clock: CalendarClock.forStore, limits: StoreLimits(configuration.limits))
     let failure = FailureSwitch()
     let log = configuration.log
     options.onFailure = { error in
@@ -99,7 +100,8 @@ public final class GraphQLServer: Sendable {
     var tls: TLSServerContext?
     var bounds: [LoopBound<LoopServer>] = []
     do {
-      loops = try LoopGroup.start(count: configuration.loops ?? SystemCores.spare())
+      loops = try LoopGroup.start(
+        count: configuration.loops ?? SystemCores.spare(), limits: LoopLimits(configuration.limits))
     } catch {
       throw ServerError(.network, "\(error)")
     }
@@ -116,7 +118,7 @@ public final class GraphQLServer: Sendable {
     for hub in bounds { hub.loop.execute { hub.value.start() } }
     do {
       var options = SocketListener.Options(address: configuration.address, port: configuration.port)
-      options.limits.connections = configuration.limits.connections
+      options.limits = ListenerLimits(configuration.limits)
       options.tls = tls
       let hubs = bounds
       listener = try SocketListener.start(options, on: loops.loops) { channel in

@@ -9,7 +9,7 @@ extension LoopServer {
   package func drain(_ completion: @escaping () -> Void) {
     transport.isDraining = true
     for connection in transport.connectionsInOrder { connection.drain() }
-    waitForEnd(until: loop.now + node.limits.shutdownGrace, lingeringSince: nil, completion)
+    waitForEnd(until: loop.now + node.limits.http.shutdownGrace, lingeringSince: nil, completion)
   }
 
   private func waitForEnd(until deadline: Instant, lingeringSince: Instant?, _ completion: @escaping () -> Void) {
@@ -23,7 +23,7 @@ extension LoopServer {
     // Nothing is owed to any client; clients that keep unused connections may never close them. Only what a look before
     // this one found counts: bytes written in this turn leave at its end.
     let isOnlyLingering = transport.connections.values.allSatisfy(\.awaitsPeerOnly)
-    let linger = isOnlyLingering && lingeringSince.map { loop.now >= $0 + node.limits.shutdownLinger } ?? false
+    let linger = isOnlyLingering && lingeringSince.map { loop.now >= $0 + node.limits.http.shutdownLinger } ?? false
     if loop.now >= deadline || linger {
       for connection in transport.connectionsInOrder { connection.abort() }
       stop()

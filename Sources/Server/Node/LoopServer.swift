@@ -22,7 +22,7 @@ package final class LoopServer {
     self.metrics = metrics
     feed = Feed(node.store, on: loop, counters, limits: FeedLimits(node.limits), sharing: node.evaluations)
     let admission = Admission(
-      node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.operationTimeout,
+      node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.query.operationTimeout,
       calendar: node.calendar)
     transport = LoopTransport(on: loop, node.limits, admission, counters, node.log, node.calendar)
     service = GraphQLService(node, on: loop, transport, feed, counters)
@@ -60,17 +60,5 @@ package final class LoopServer {
       streams: sessions.count { !$0.isSocket }, subscriptions: feed.index.memberCount,
       groups: feed.index.groupCount, scannedFilters: feed.index.scannedPredicateCount,
       pendingBytes: transport.pendingBytes)
-  }
-}
-
-extension FeedLimits {
-  /// The bounds of a server's feeds.
-  init(_ limits: ServerLimits) {
-    self.init()
-    deliveriesPerTurn = limits.deliveriesPerTurn
-    sendsPerTurn = max(limits.sendsPerTurn, 1)
-    catchUpBytes = limits.catchUpBytes
-    catchUpChanges = limits.catchUpChanges
-    scannedPredicates = limits.scannedFilters
   }
 }

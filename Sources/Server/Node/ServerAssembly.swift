@@ -31,11 +31,7 @@ package enum ServerAssembly {
     let models = try Self.models(configuration, keeping: [])
     let access = try accessControl(configuration, models)
     var options = surroundings.storeOptions
-    options.limits.logAge = configuration.retention
-    options.limits.logBytes = configuration.retentionBytes
-    options.limits.queuedWrites = configuration.limits.queuedWrites
-    options.limits.queuedReads = configuration.limits.queuedReads
-    options.limits.ringBytes = configuration.limits.ringBytes
+    options.limits = StoreLimits(configuration.limits)
     options.allowsDropping = configuration.allowsDropping
     options.allowsCreating = configuration.allowsCreating
     options.schemaName = String(models.version, radix: 16)
@@ -77,12 +73,12 @@ package enum ServerAssembly {
   ) throws(ServerError) -> ServedSchema {
     var resolvers = Resolvers()
     configuration.resolvers(&resolvers)
-    ModelResolvers(models, store, calendar: calendar).attach(to: &resolvers)
+    ModelResolvers(models, store, limits: configuration.limits.query, calendar: calendar).attach(to: &resolvers)
     for field in configuration.topics.keys { resolvers.use(.parent, "Subscription", field) }
     let schema: ExecutableSchema
     do {
       schema = try ExecutableSchema(
-        models.schema, resolvers: resolvers,
+        models.schema, resolvers: resolvers, limits: ExecutionLimits(configuration.limits),
         exposure: configuration.errorExposure ?? (isDevelopment ? .messages : .masked),
         allowsIntrospection: configuration.allowsIntrospection ?? isDevelopment,
         onUnexpectedError: configuration.log.unexpectedError)

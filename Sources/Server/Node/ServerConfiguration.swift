@@ -67,10 +67,6 @@ public struct ServerConfiguration: Sendable {
   public var loops: Int?
   /// Every bound, with its default and reason.
   public var limits = ServerLimits()
-  /// How long the change log is kept at least in time: what a client may miss and still catch up.
-  public var retention: Duration = .seconds(7 * 86_400)
-  /// Bytes of the change log kept at most.
-  public var retentionBytes: Int64 = 1 << 30
   /// Lets a migration delete models and fields the schema no longer has, with their data.
   public var allowsDropping = false
   /// Makes a new store in a folder that holds other files. An empty or missing folder needs no permission; without it,

@@ -12,7 +12,7 @@ package final class ServerNode: Sendable {
   package let log: Log
   package let health = NodeHealth()
   /// Payloads of subscriptions that the loops share.
-  let evaluations = SharedEvaluations()
+  let evaluations: SharedEvaluations
   /// Starts tasks for user code; never on a loop.
   package let spawner: any Spawner
   package let access: AccessControl
@@ -49,9 +49,9 @@ package final class ServerNode: Sendable {
     self.onConnect = onConnect
     self.endpoints = endpoints
     self.statusCodes = statusCodes
-    var persisted = PersistedOperationLimits()
-    persisted.documents = limits.persistedOperations
-    self.persisted = Lock(PersistedOperationStore(limits: persisted))
+    persisted = Lock(PersistedOperationStore(limits: PersistedOperationLimits(limits)))
+    evaluations = SharedEvaluations(
+      capacity: limits.session.evaluatedBytes, largestCount: limits.session.evaluatedPayloads)
   }
 
   /// The schema in force. Code that uses more than one part of it takes it once.

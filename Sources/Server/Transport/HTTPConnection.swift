@@ -36,12 +36,8 @@ package final class HTTPConnection {
     _ request: WebSocketUpgradeRequest, to endpoint: any SocketEndpoint, compression: (any WebSocketCompression)?,
     rest: [UInt8]
   ) {
-    var limits = WebSocketLimits()
-    limits.messageBytes = transport.limits.messageBytes
-    limits.pingInterval = transport.limits.pingInterval
-    limits.pongTimeout = transport.limits.pongTimeout
     let socket = WebSocketChannel(
-      channel, role: .server, limits: limits, compression: compression, handler: endpoint)
+      channel, role: .server, limits: WebSocketLimits(transport.limits), compression: compression, handler: endpoint)
     role = .upgraded(socket)
     endpoint.opened(socket)
     if !rest.isEmpty { unsafe socket.received(rest.span.bytes) }

@@ -54,13 +54,8 @@ final class HTTPPipeline {
     transport = connection.transport
     channel = connection.channel
     judge = RequestJudge(transport: connection.transport, peerIsLoopback: connection.channel.peerIsLoopback)
-    var limits = HTTPLimits()
-    // Each endpoint holds its requests to a length of its own when the head has come.
-    limits.bodyBytes = max(transport.limits.bodyBytes, transport.limits.uploadBytes)
-    limits.startLineBytes = transport.limits.requestLineBytes
-    limits.headerBytes = transport.limits.headerBytes
-    machine = HTTPServerMachine(limits: limits)
-    armTimer(transport.limits.requestTimeout)
+    machine = HTTPServerMachine(limits: HTTPLimits(transport.limits))
+    armTimer(transport.limits.http.requestTimeout)
   }
 
   // MARK: Time
@@ -74,7 +69,7 @@ final class HTTPPipeline {
   private func expire() {
     guard !isOver, responder == nil else { return }
     // The program has a time limit of its own.
-    if incoming?.question != nil { return armTimer(transport.limits.requestTimeout) }
+    if incoming?.question != nil { return armTimer(transport.limits.http.requestTimeout) }
     if machine.isIdle || machine.responding != .waiting {
       channel.closeAfterFlush()
     } else {
@@ -87,7 +82,7 @@ final class HTTPPipeline {
 
   func received(_ bytes: borrowing RawSpan) {
     guard !isOver else { return }
-    if machine.isIdle { armTimer(transport.limits.requestTimeout) }
+    if machine.isIdle { armTimer(transport.limits.http.requestTimeout) }
     var events: [HTTPServerEvent] = []
     isHandling = true
     machine.receive(bytes, events: &events)
@@ -109,7 +104,7 @@ final class HTTPPipeline {
       handle(events)
     } while !events.isEmpty && !isOver && machine.responding == .waiting
     isHandling = false
-    if !isOver, machine.isIdle { armTimer(transport.limits.idleTimeout) }
+    if !isOver, machine.isIdle { armTimer(transport.limits.http.idleTimeout) }
   }
 
   private func handle(_ events: [HTTPServerEvent]) {
@@ -156,7 +151,9 @@ final class HTTPPipeline {
       request.awaitsContinue = false
     case .answered(let answer):
       // What is small is dropped, so that the connection can be kept.
-      if request.awaitsContinue || RequestJudge.declaredLength(of: request.head) > transport.limits.refusedBodyBytes {
+      if request.awaitsContinue
+        || RequestJudge.declaredLength(of: request.head) > transport.limits.http.refusedBodyBytes
+      {
         if !request.isWhole { refuseNow(answer) }
       }
     }
@@ -171,14 +168,14 @@ final class HTTPPipeline {
     case .asks: request.body.append(contentsOf: piece)
     case .answered(let answer):
       request.dropped += piece.count
-      if request.dropped > transport.limits.refusedBodyBytes { refuseNow(answer) }
+      if request.dropped > transport.limits.http.refusedBodyBytes { refuseNow(answer) }
     }
   }
 
   /// Whether reading waits for the program: until it has decided, no more of a body is kept than of a refused one.
   private var awaitsDecision: Bool {
     guard let incoming, incoming.question != nil else { return false }
-    return incoming.body.count >= transport.limits.refusedBodyBytes
+    return incoming.body.count >= transport.limits.http.refusedBodyBytes
   }
 
   /// Answers before the request has arrived whole, and ends the connection: skipping the rest could take for ever.
@@ -278,7 +275,7 @@ final class HTTPPipeline {
   /// nothing and is never asked.
   private func watchReader() {
     timer?.cancel()
-    timer = transport.loop.schedule(at: transport.loop.now + transport.limits.unreadTimeout) { [weak self] in
+    timer = transport.loop.schedule(at: transport.loop.now + transport.limits.http.unreadTimeout) { [weak self] in
       guard let self, !self.isOver, case .streaming = self.machine.responding else { return }
       let reading = self.channel.reading
       if let reading, reading.isStalled(since: self.reading) {
@@ -292,7 +289,7 @@ final class HTTPPipeline {
 
   func write(prefix: [UInt8], _ payload: [UInt8], suffix: [UInt8]) -> Bool {
     channel.write { machine.stream(prefix: prefix, payload: payload, suffix: suffix, to: &$0.bytes) }
-    return channel.pendingBytes <= transport.limits.highWaterBytes
+    return channel.pendingBytes <= transport.limits.session.highWaterBytes
   }
 
   func finish() {

@@ -47,7 +47,7 @@ struct RequestJudge {
   /// Whether the loop is too late to serve a request. Upgrades are served: clients that come back after a restart keep
   /// their offsets, and what they ask for is bounded by other limits.
   private func isLate(for head: HTTPRequestHead) -> Bool {
-    transport.loop.lag > transport.limits.loopLag && !WebSocketUpgradeRequest.isAsked(by: head)
+    transport.loop.lag > transport.limits.http.loopLag && !WebSocketUpgradeRequest.isAsked(by: head)
   }
 
   /// The methods that a path takes, and for a page of another origin whether it may send them. Browsers ask without

@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test func `WebSockets`() async throws {
-    try await play([Self.unknownSubprotocol] + Self.everyDialect) { $0.limits.messageBytes = 20_000 }
+    try await play([Self.unknownSubprotocol] + Self.everyDialect) { $0.limits.webSocket.messageBytes = 20_000 }
     try await play(Self.transportWS + Self.legacy + Self.appSync) { _ in }
   }
 
@@ -222,7 +222,7 @@ import Testing
         #expect(await socket.closeCode() == code)
       }
     }
-    try await play(rows, bystandersOnSockets: false) { $0.limits.connectionInitTimeout = .milliseconds(50) }
+    try await play(rows, bystandersOnSockets: false) { $0.limits.webSocket.connectionInitTimeout = .milliseconds(50) }
   }
 
   // MARK: HTTP
@@ -385,19 +385,19 @@ import Testing
   @Test func `shared event streams`() async throws {
     try await play(Self.sharedStreams) { _ in }
     let tooMany = Self.request("one reservation too many", 429, "PUT", "/graphql/stream", [], body: "")
-    try await play([tooMany]) { $0.limits.reservedStreams = 0 }
+    try await play([tooMany]) { $0.limits.http.reservedStreams = 0 }
   }
 
   @Test func `HTTP requests`() async throws {
     try await play(Self.requests) {
-      $0.limits.bodyBytes = 20_000
-      $0.limits.operationsPerRequest = 2
+      $0.limits.http.bodyBytes = 20_000
+      $0.limits.http.operationsPerRequest = 2
     }
   }
 
   @Test func `a request that never arrives`() async throws {
     let row = Self.raw("a slow request", 408, "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-    try await play([row]) { $0.limits.requestTimeout = .milliseconds(300) }
+    try await play([row]) { $0.limits.http.requestTimeout = .milliseconds(300) }
   }
 
   // MARK: Floods

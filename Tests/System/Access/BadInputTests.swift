@@ -45,14 +45,14 @@ import Testing
   }
 
   @Test func `a socket that says nothing closes with 4408`() async throws {
-    try await Served.with(Self.schema, { $0.limits.connectionInitTimeout = .milliseconds(50) }) { server in
+    try await Served.with(Self.schema, { $0.limits.webSocket.connectionInitTimeout = .milliseconds(50) }) { server in
       let socket = try await RawSocket.open(port: server.port)
       #expect(await socket.closeCode() == 4408)
     }
   }
 
   @Test func `a message over the limit closes with 1009`() async throws {
-    try await Served.with(Self.schema, { $0.limits.messageBytes = 1_000 }) { server in
+    try await Served.with(Self.schema, { $0.limits.webSocket.messageBytes = 1_000 }) { server in
       let socket = try await RawSocket.session(port: server.port)
       socket.send(#"{"type":"ping","payload":{"x":"\#(String(repeating: "x", count: 2_000))"}}"#)
       #expect(await socket.closeCode() == 1009)
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `operations that cannot run fail alone, by an error of their own`() async throws {
-    try await Served.with(Self.schema, { $0.limits.operationsPerConnection = 3 }) { server in
+    try await Served.with(Self.schema, { $0.limits.session.operationsPerConnection = 3 }) { server in
       let socket = try await RawSocket.session(port: server.port)
       for (id, query) in [("syntax", "{"), ("field", "{ nothing }"), ("filter", "subscription { nothing }")] {
         socket.subscribe(id, query)

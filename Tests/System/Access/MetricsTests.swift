@@ -23,7 +23,7 @@ import Testing
   @Test func `connections beyond the limit are refused and counted, and those that are open are served on`()
     async throws
   {
-    try await Served.with(Talk.schema, { $0.limits.connections = 2 }) { server in
+    try await Served.with(Talk.schema, { $0.limits.http.connections = 2 }) { server in
       let talk = Talk(dialect: .transportWS)
       let bystander = try await talk.live(server.port)
       let other = try await talk.acknowledged(server.port)

@@ -31,7 +31,7 @@ import Testing
   private static func measure(
     members: Int, burst: Int, commits: Int, loops: Int = 1, deflate: Bool = false, sendsPerTurn: Int = 256
   ) async throws -> CountedServer.Counts {
-    let server = try CountedServer(schema: schema, loops: loops) { $0.limits.sendsPerTurn = sendsPerTurn }
+    let server = try CountedServer(schema: schema, loops: loops) { $0.limits.session.sendsPerTurn = sendsPerTurn }
     try await create(on: server)
     let audience = try Audience()
     await audience.join(members, port: server.port, query: query, deflate: deflate)
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `a fan-out is divided over turns by its sends, and sends no more for it`() async throws {
-    let server = try CountedServer(schema: Self.schema) { $0.limits.sendsPerTurn = 50 }
+    let server = try CountedServer(schema: Self.schema) { $0.limits.session.sendsPerTurn = 50 }
     try await Self.create(on: server)
     let audience = try Audience()
     let (members, commits) = (1_000, 5)

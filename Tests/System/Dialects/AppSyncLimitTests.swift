@@ -44,7 +44,7 @@ import Testing
       Talk.schema,
       {
         $0.access = .keys(try Served.access("secret", "other"))
-        $0.limits.operationsPerConnection = 3
+        $0.limits.session.operationsPerConnection = 3
       }
     ) { server in
       let socket = try await talk.open(server.port, authorization: ["x-api-key": "secret"])
@@ -80,9 +80,9 @@ import Testing
     try await Served.with(
       Talk.schema,
       {
-        $0.limits.appSyncLifetime = .milliseconds(500)
-        $0.limits.appSyncKeepAliveInterval = .milliseconds(20)
-        $0.limits.appSyncConnectionTimeout = .seconds(7)
+        $0.limits.webSocket.appSyncLifetime = .milliseconds(500)
+        $0.limits.webSocket.appSyncKeepAliveInterval = .milliseconds(20)
+        $0.limits.webSocket.appSyncConnectionTimeout = .seconds(7)
         $0.log = log.log
       }
     ) { server in
@@ -101,10 +101,10 @@ import Testing
     try await Served.with(
       Talk.schema,
       {
-        $0.limits.requestLineBytes = 500
-        $0.limits.headerBytes = 1_000
-        $0.limits.initialisations = 2
-        $0.limits.malformedMessages = 1
+        $0.limits.http.requestLineBytes = 500
+        $0.limits.http.headerBytes = 1_000
+        $0.limits.webSocket.initialisations = 2
+        $0.limits.webSocket.malformedMessages = 1
       }
     ) { server in
       let line = try await HTTPRequest.send(

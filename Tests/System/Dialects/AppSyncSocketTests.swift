@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func `what cannot run is an error of its own with its type`() async throws {
-    try await Self.guarded({ $0.limits.operationsPerConnection = 1 }) { server in
+    try await Self.guarded({ $0.limits.session.operationsPerConnection = 1 }) { server in
       let socket = try await Self.open(server)
       try await Self.acknowledged(socket)
       let rows: [(query: String, type: String)] = [
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test func `silence and a flood end the connection, a broken message does not`() async throws {
-    try await Self.guarded({ $0.limits.connectionInitTimeout = .milliseconds(50) }) { server in
+    try await Self.guarded({ $0.limits.webSocket.connectionInitTimeout = .milliseconds(50) }) { server in
       let silent = try await Self.open(server)
       silent.send(Self.start("ignored"))
       #expect(try await silent.message()["payload"]?["errors"]?[0]?["errorType"] == "RequestTimeoutException")

@@ -86,7 +86,7 @@ import Testing
   @Test(arguments: Talk.all) func `each close code has a request that provokes it, at every stage`(talk: Talk)
     async throws
   {
-    try await Served.with(Talk.schema, { $0.limits.messageBytes = 4_000 }) { server in
+    try await Served.with(Talk.schema, { $0.limits.webSocket.messageBytes = 4_000 }) { server in
       for row in Self.rows(talk.dialect) {
         for stage in row.stages {
           let socket: RawSocket
@@ -117,7 +117,7 @@ import Testing
   @Test(arguments: Talk.all) func `no connection_init in time: 4408, or the dialect's message and its code`(
     talk: Talk
   ) async throws {
-    try await Served.with(Talk.schema, { $0.limits.connectionInitTimeout = .milliseconds(50) }) { server in
+    try await Served.with(Talk.schema, { $0.limits.webSocket.connectionInitTimeout = .milliseconds(50) }) { server in
       let socket = try await talk.open(server.port)
       let reason = "Connection initialisation timeout"
       switch talk.dialect {

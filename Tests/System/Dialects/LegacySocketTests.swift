@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `keep-alives come at the interval`() async throws {
-    try await Served.with(Self.schema, { $0.limits.keepAliveInterval = .milliseconds(20) }) { server in
+    try await Served.with(Self.schema, { $0.limits.webSocket.keepAliveInterval = .milliseconds(20) }) { server in
       let socket = try await Self.open(server)
       socket.send(Self.initialise)
       #expect(try await socket.message()["type"] == "connection_ack")
@@ -148,7 +148,7 @@ import Testing
     try await Served.with(
       Self.schema,
       {
-        $0.limits.operationsPerConnection = 2
+        $0.limits.session.operationsPerConnection = 2
         $0.log = log.log
       }
     ) { server in
@@ -192,8 +192,8 @@ import Testing
     try await Served.with(
       Self.schema,
       {
-        $0.limits.connectionInitTimeout = .milliseconds(50)
-        $0.limits.messageBytes = 1_000
+        $0.limits.webSocket.connectionInitTimeout = .milliseconds(50)
+        $0.limits.webSocket.messageBytes = 1_000
       }
     ) { server in
       let silent = try await Self.open(server)

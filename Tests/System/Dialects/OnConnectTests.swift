@@ -16,7 +16,7 @@ import Testing
       LegacySocketTests.schema,
       {
         $0.onConnect = question
-        $0.limits.operationTimeout = .milliseconds(200)
+        $0.limits.query.operationTimeout = .milliseconds(200)
       }, body)
   }
 

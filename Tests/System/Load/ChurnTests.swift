@@ -42,9 +42,9 @@ import Testing
       "type Note @model { id: ID! text: String }",
       {
         $0.data = .folder(folder.path)
-        $0.retention = .zero
-        $0.retentionBytes = 200_000
-        $0.limits.ringBytes = 200_000
+        $0.limits.store.retention = .zero
+        $0.limits.store.retentionBytes = 200_000
+        $0.limits.store.ringBytes = 200_000
       }
     ) { server in
       var round = 0

@@ -12,7 +12,7 @@ import Testing
   private static let schema = "type Note @model { id: ID! text: String }"
 
   @Test func `writes beyond the writer's queue are refused as OVERLOADED, and all accepted ones happen`() async throws {
-    let server = try CountedServer(schema: Self.schema) { $0.limits.queuedWrites = 50 }
+    let server = try CountedServer(schema: Self.schema) { $0.limits.store.queuedWrites = 50 }
     let sockets = try await [RawSocket.session(port: server.port), RawSocket.session(port: server.port)]
     // The writer stands still, which is less than half of what is offered.
     server.writer.hold()
@@ -49,7 +49,7 @@ import Testing
 
   @Test func `a loop that is too far behind refuses requests unread, and keeps its sockets`() async throws {
     // Behind by more than less than nothing: always.
-    let server = try CountedServer(schema: Self.schema) { $0.limits.loopLag = .seconds(-1) }
+    let server = try CountedServer(schema: Self.schema) { $0.limits.http.loopLag = .seconds(-1) }
     let socket = try await RawSocket.session(port: server.port)
     socket.subscribe("1", "subscription { onCreateNote { id } }")
     _ = try await socket.message("ready")
@@ -78,8 +78,8 @@ import Testing
 
   @Test func `a large group is served in slices, and others in between`() async throws {
     let server = try CountedServer(schema: Self.schema) {
-      $0.limits.operationsPerConnection = 1_000
-      $0.limits.deliveriesPerTurn = 100
+      $0.limits.session.operationsPerConnection = 1_000
+      $0.limits.session.deliveriesPerTurn = 100
     }
     let crowd = try await RawSocket.session(port: server.port)
     let query = "subscription { onCreateNote { id } }"

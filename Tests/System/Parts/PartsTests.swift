@@ -128,7 +128,7 @@ import Testing
 
   @Test func `parts that take too long are reported as failed, and the response ends`() async throws {
     let (latch, opening) = AsyncStream.makeStream(of: Void.self)
-    try await Self.serving(latch, { $0.limits.deliveryTimeout = .milliseconds(20) }) { server in
+    try await Self.serving(latch, { $0.limits.query.deliveryTimeout = .milliseconds(20) }) { server in
       let reader = try await PartsReader.open(
         "{ hero { id ... @defer { slow } } }", port: server.port, accept: "multipart/mixed")
       let (_, body) = try await reader.read { _, _ in true }

@@ -12,7 +12,7 @@ import Testing
     try await Served.with(
       Self.schema,
       {
-        $0.limits.ringBytes = 1 << 20
+        $0.limits.store.ringBytes = 1 << 20
         $0.data = .folder(folder.path)
       }
     ) { server in
@@ -44,7 +44,8 @@ import Testing
       let limits = ServerLimits()
       let pending = metrics.split(separator: "\n").first { $0.hasPrefix("martlet_pending_bytes ") }
       let bytes = try #require(pending?.split(separator: " ").last.flatMap { Int($0) })
-      #expect(bytes > 0 && bytes < limits.highWaterBytes + limits.catchUpBytes + 21 * 20_100, "\(bytes)")
+      #expect(
+        bytes > 0 && bytes < limits.session.highWaterBytes + limits.session.catchUpBytes + 21 * 20_100, "\(bytes)")
       slow.setReading(true)
       for number in 0..<1_000 {
         let text = try await slow.message().string ?? ""
@@ -59,9 +60,9 @@ import Testing
     try await Served.with(
       Self.schema,
       {
-        $0.limits.ringBytes = 100_000
-        $0.retention = .zero
-        $0.retentionBytes = 100_000
+        $0.limits.store.ringBytes = 100_000
+        $0.limits.store.retention = .zero
+        $0.limits.store.retentionBytes = 100_000
       }
     ) { server in
       let slow = try await RawSocket.session(port: server.port)

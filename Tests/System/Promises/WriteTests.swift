@@ -45,8 +45,8 @@ import Testing
     try await Served.with(
       Self.schema,
       {
-        $0.retention = .zero
-        $0.retentionBytes = 2_000
+        $0.limits.store.retention = .zero
+        $0.limits.store.retentionBytes = 2_000
       }
     ) { server in
       let first = try await HTTPRequest.graphql(create, port: server.port, extensions: write(1))

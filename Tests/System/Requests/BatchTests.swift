@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `a list beyond its limit, an empty one, and one with something else run nothing`() async throws {
-    try await Served.with("type Note @model { id: ID! }", { $0.limits.operationsPerRequest = 2 }) { server in
+    try await Served.with("type Note @model { id: ID! }", { $0.limits.http.operationsPerRequest = 2 }) { server in
       let create = #"{"query":"mutation { createNote(input: {}) { id } }"}"#
       for body in ["[\(create),\(create),\(create)]", "[]", "[\(create),1]", "[\(create),{}]"] {
         let answer = try await post(body, port: server.port)

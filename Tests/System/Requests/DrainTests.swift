@@ -36,8 +36,8 @@ import Testing
 
   @Test func `clients that never close an unused connection do not hold up the end, and lose no answer`() async throws {
     let server = try CountedServer(schema: "type Note @model { id: ID! }") {
-      $0.limits.shutdownGrace = .seconds(3_600)
-      $0.limits.shutdownLinger = .zero
+      $0.limits.http.shutdownGrace = .seconds(3_600)
+      $0.limits.http.shutdownLinger = .zero
     }
     let loop = try TestLoop.shared()
     let keeper = LoopBound(Keeper(), on: loop)

@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test func `a server that keeps none says so`() async throws {
-    try await Served.with(Self.schema, { $0.limits.persistedOperations = 0 }) { server in
+    try await Served.with(Self.schema, { $0.limits.query.persistedOperations = 0 }) { server in
       let answer = try await post(
         ["extensions": ["persistedQuery": Self.reference(Self.document)]], port: server.port)
       #expect(answer.json["errors"]?[0]?["message"] == "PersistedQueryNotSupported")

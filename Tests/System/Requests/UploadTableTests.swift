@@ -88,10 +88,10 @@ import Testing
       Self.schema,
       {
         $0.log = log.log
-        $0.limits.uploadedFiles = 2
-        $0.limits.bodyBytes = 1_000
-        $0.limits.uploadBytes = 4_000
-        $0.limits.operationsPerRequest = 2
+        $0.limits.http.uploadedFiles = 2
+        $0.limits.http.bodyBytes = 1_000
+        $0.limits.http.uploadBytes = 4_000
+        $0.limits.http.operationsPerRequest = 2
         $0.resolvers = { $0.resolve("Mutation", "put") { _ in ran.add() } }
       }
     ) { server in

@@ -58,8 +58,8 @@ import Testing
       Self.schema,
       {
         Self.describe(&$0)
-        $0.limits.bodyBytes = 1_000
-        $0.limits.uploadBytes = 5_000
+        $0.limits.http.bodyBytes = 1_000
+        $0.limits.http.uploadBytes = 5_000
       }
     ) { server in
       func file(_ count: Int) -> UploadedFile {

@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test func `wrong requests are refused by their status`() async throws {
-    try await Self.with(nil, { $0.limits.operationsPerConnection = 2 }) { server in
+    try await Self.with(nil, { $0.limits.session.operationsPerConnection = 2 }) { server in
       let port = server.port
       let token = try await Self.reserve(port: port).text
       #expect(try await Self.reserve(headers: [(Self.header, token)], port: port).status == 409)
@@ -254,8 +254,8 @@ import Testing
 
   @Test func `reservations are bounded in number and time`() async throws {
     let adjust: (inout ServerConfiguration) -> Void = {
-      $0.limits.reservedStreams = 1
-      $0.limits.streamReservationTimeout = .milliseconds(50)
+      $0.limits.http.reservedStreams = 1
+      $0.limits.http.streamReservationTimeout = .milliseconds(50)
     }
     try await Self.with(nil, adjust) { server in
       let token = try await Self.reserve(port: server.port).text

@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: StreamedSubscriptionTests.forms)
   func `a streamed response that is never read ends, and one that is read stays`(accept: String) async throws {
     try await Served.with(
-      "type Note @model { id: ID! text: String }", { $0.limits.unreadTimeout = .seconds(3) }
+      "type Note @model { id: ID! text: String }", { $0.limits.http.unreadTimeout = .seconds(3) }
     ) { server in
       let query = "subscription { onCreateNote { text } }"
       let stalled = try await StreamedResponse.open(query, accept: accept, port: server.port)

@@ -89,7 +89,7 @@ import Testing
   @Test(arguments: StreamedSubscriptionTests.forms) func `a client that does not negotiate gets none of it`(
     accept: String
   ) async throws {
-    try await Self.with({ $0.limits.positionInterval = .milliseconds(10) }) { server in
+    try await Self.with({ $0.limits.session.positionInterval = .milliseconds(10) }) { server in
       let stream = try await StreamedResponse.open(
         Self.query, accept: accept, headers: [("Last-Event-ID", "17")], port: server.port)
       _ = await stream.heard { $0 == .heartbeat }
@@ -162,7 +162,7 @@ import Testing
   @Test(arguments: StreamedSubscriptionTests.forms) func `positions are sent while nothing happens`(accept: String)
     async throws
   {
-    try await Self.with({ $0.limits.positionInterval = .milliseconds(20) }) { server in
+    try await Self.with({ $0.limits.session.positionInterval = .milliseconds(20) }) { server in
       let stream = try await StreamedResponse.open(
         Self.query, accept: accept, extensions: Self.asks, port: server.port)
       guard case .ready(let place?)? = Self.said(await Self.next(stream)) else {

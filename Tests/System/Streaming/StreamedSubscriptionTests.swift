@@ -185,7 +185,7 @@ import Testing
 
   @Test(arguments: forms) func `heartbeats come at the configured interval`(accept: String) async throws {
     try await Self.with(
-      nil, { $0.limits.streamHeartbeatInterval = .milliseconds(20) },
+      nil, { $0.limits.http.streamHeartbeatInterval = .milliseconds(20) },
       { server in
         let response = try await StreamedResponse.open(
           "subscription { onCreateNote { text } }", accept: accept, port: server.port)

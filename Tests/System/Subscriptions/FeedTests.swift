@@ -77,7 +77,9 @@ import Testing
   func `P2: a client that resumes many windows late is served to the end, from the log or from memory`(ring: Int)
     async throws
   {
-    try await Served.with("type Note @model { id: ID! number: Int! text: String }", { $0.limits.ringBytes = ring }) {
+    try await Served.with(
+      "type Note @model { id: ID! number: Int! text: String }", { $0.limits.store.ringBytes = ring }
+    ) {
       server in
       let first = try await RawSocket.session(port: server.port)
       first.subscribe("1", "subscription { onCreateNote { id } }")
@@ -189,9 +191,9 @@ import Testing
 
   @Test func `P4: a cursor beyond retention gets one gap with both ends and its reason, then continues`() async throws {
     try await Self.withAlerts({
-      $0.retentionBytes = 2_000
-      $0.retention = .zero
-      $0.limits.ringBytes = 1_000
+      $0.limits.store.retentionBytes = 2_000
+      $0.limits.store.retention = .zero
+      $0.limits.store.ringBytes = 1_000
     }) { server in
       let socket = try await RawSocket.session(port: server.port)
       socket.subscribe("1", "subscription { alert { text } }")

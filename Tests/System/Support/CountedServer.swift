@@ -23,10 +23,10 @@ final class CountedServer: Sendable {
     configuration.access = .development
     configuration.log = .silent
     // However slow the machine is, no timer may end a connection, or act while something is counted.
-    configuration.limits.connectionInitTimeout = .seconds(120)
-    configuration.limits.pingInterval = .seconds(600)
-    configuration.limits.pongTimeout = .seconds(600)
-    configuration.limits.positionInterval = nil
+    configuration.limits.webSocket.connectionInitTimeout = .seconds(120)
+    configuration.limits.webSocket.pingInterval = .seconds(600)
+    configuration.limits.webSocket.pongTimeout = .seconds(600)
+    configuration.limits.session.positionInterval = nil
     adjust(&configuration)
     let writer = HeldExecutor()
     self.writer = writer

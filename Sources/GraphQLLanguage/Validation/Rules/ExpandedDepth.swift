@@ -12,7 +12,8 @@ enum ExpandedDepth {
 
   /// Whether the document may be walked.
   static func check(_ validation: Validation) -> Bool {
-    guard !validation.fragments.isEmpty else { return true }
+    // Without fragments the parser's bound holds, unless this one is lower.
+    guard !validation.fragments.isEmpty || validation.limits.depth < ParserLimits.maximumDepth else { return true }
     var shapes: [String: Shape] = [:]
     for (name, fragment) in validation.fragments {
       var shape = Shape()

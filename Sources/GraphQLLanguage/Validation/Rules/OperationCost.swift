@@ -1,9 +1,9 @@
 /// An estimate of what executing an operation costs, before anything is executed.
 ///
 /// A field costs 1. What is selected below a list counts as often as the list may have elements: as its `limit`,
-/// `first` or `last` argument says, else `assumedListLength` times. Where a field with such an argument is not a list
-/// but a page, the argument is the length of the lists directly below it (`items`, `edges`), so that a page size counts
-/// once. Fragments count wherever they are spread.
+/// `first` or `last` argument says, or the default of that argument in the schema, else `assumedListLength` times.
+/// Where a field with such an argument is not a list but a page, the argument is the length of the lists directly below
+/// it (`items`, `edges`), so that a page size counts once. Fragments count wherever they are spread.
 package enum OperationCost {
   /// The length assumed of lists that do not say theirs. Default 10.
   package static let assumedListLength = 10
@@ -51,7 +51,7 @@ package enum OperationCost {
           sum += 1
           continue
         }
-        let length = length(field, variable)
+        let length = length(field, definition, variable)
         let isList = definition.type.isList
         let below = self.cost(
           set, on: schema[definition.type.named], schema, fragments, &known, page: isList ? nil : length, variable)
@@ -79,17 +79,22 @@ package enum OperationCost {
     return sum
   }
 
+  /// The arguments that give a list, or a page, its length.
+  private static let lengths = ["limit", "first", "last"]
+
   /// The length that a field's argument gives its list, or its page.
-  private static func length(_ field: Field, _ variable: (String) -> Int?) -> Int? {
-    for argument in field.arguments {
-      switch argument.name.text {
-      case "limit", "first", "last":
-        switch argument.value.kind {
-        case .int(let digits): if let length = Int(digits) { return max(0, length) }
-        case .variable(let name): if let length = variable(name) { return max(0, length) }
-        case .float, .string, .boolean, .null, .enumeration, .list, .object: break
-        }
-      default: break
+  private static func length(_ field: Field, _ definition: SchemaField, _ variable: (String) -> Int?) -> Int? {
+    for argument in field.arguments where lengths.contains(argument.name.text) {
+      switch argument.value.kind {
+      case .int(let digits): if let length = Int(digits) { return max(0, length) }
+      case .variable(let name): if let length = variable(name) { return max(0, length) }
+      case .float, .string, .boolean, .null, .enumeration, .list, .object: break
+      }
+    }
+    // A variable whose value is not known may have any value; the default says what is usual.
+    for name in lengths {
+      if case .int(let digits)? = definition.argument(name)?.defaultValue?.kind, let length = Int(digits) {
+        return max(0, length)
       }
     }
     return nil

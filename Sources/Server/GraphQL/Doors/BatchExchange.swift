@@ -52,18 +52,13 @@ struct BatchExchange {
   }
 
   private var limits: BatchLimits {
-    var limits = BatchLimits()
-    limits.operations = service.node.limits.operationsPerRequest
-    return limits
+    BatchLimits(service.node.limits)
   }
 
   private func upload() throws -> RequestBatch {
-    var files = UploadLimits()
-    files.files = service.node.limits.uploadedFiles
-    files.fileBytes = service.node.limits.uploadBytes
-    files.operationsBytes = service.node.limits.bodyBytes
-    return try MultipartRequest.read(
-      contentType: request.head.headers["Content-Type"] ?? "", body: request.body, batch: limits, limits: files)
+    try MultipartRequest.read(
+      contentType: request.head.headers["Content-Type"] ?? "", body: request.body, batch: limits,
+      limits: UploadLimits(service.node.limits))
   }
 
   /// Answers a body that is not a batch.

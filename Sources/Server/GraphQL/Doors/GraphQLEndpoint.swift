@@ -38,7 +38,7 @@ struct GraphQLEndpoint {
   }
 
   private func bodyBytes(_ head: HTTPRequestHead) -> Int {
-    MultipartRequest.isAsked(by: head) ? service.node.limits.uploadBytes : service.node.limits.bodyBytes
+    MultipartRequest.isAsked(by: head) ? service.node.limits.http.uploadBytes : service.node.limits.http.bodyBytes
   }
 
   private func admission(_ head: HTTPRequestHead) -> AdmissionRule {

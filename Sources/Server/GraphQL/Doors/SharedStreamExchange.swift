@@ -76,7 +76,8 @@ struct SharedStreamExchange {
       return refuse(429, "Too many streams are reserved and not opened.", "TOO_MANY_STREAMS")
     }
     let loop = service.loop
-    loop.schedule(at: loop.now + service.node.limits.streamReservationTimeout) { [streams] in streams.expire(token) }
+    loop.schedule(at: loop.now + service.node.limits.http.streamReservationTimeout) { [streams] in streams.expire(token)
+    }
     responder.send(
       201, HTTPHeaders([("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")]),
       body: Array(token.utf8))
@@ -198,7 +199,7 @@ struct SharedStreamExchange {
     case .idInUse: refuse(409, "An operation of this id is running on the stream.", "OPERATION_EXISTS")
     case .idTooLong: refuse(400, "extensions.operationId is too long.", "BAD_USER_INPUT")
     case .tooMany:
-      let most = service.node.limits.operationsPerConnection
+      let most = service.node.limits.session.operationsPerConnection
       refuse(429, "This stream has \(most) operations already.", "TOO_MANY_OPERATIONS")
     }
   }

@@ -7,6 +7,7 @@ struct ListArguments {
   let model: ModelDefinition
   /// The index a query lists by; nil for the primary key.
   let index: ModelIndex?
+  let limits: ServerLimits.Query
 
   func query(_ arguments: JSONObject) throws -> ListQuery {
     var reader = FilterReader(model)
@@ -27,7 +28,7 @@ struct ListArguments {
     }
     return ListQuery(
       model: model.number, equal: equal, filter: filter.count == 1 ? filter[0] : .and(filter), order: order,
-      limit: try limit(arguments, ModelResolvers.pageSize), token: arguments["nextToken"]?.string)
+      limit: try limit(arguments, limits.pageItems), token: arguments["nextToken"]?.string)
   }
 
   /// The first page of the relation's children for each parent.
@@ -49,6 +50,6 @@ struct ListArguments {
   private func limit(_ arguments: JSONObject, _ fallback: Int) throws -> Int {
     guard let limit = arguments["limit"]?.int else { return fallback }
     guard limit > 0 else { throw FilterError(path: "limit", message: "must be positive") }
-    return min(Int(limit), ModelResolvers.largestPage)
+    return min(Int(limit), limits.largestPage)
   }
 }

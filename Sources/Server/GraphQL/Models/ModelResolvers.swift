@@ -9,14 +9,12 @@ package struct ModelResolvers: Sendable {
   let schema: ModelSchema
   let store: Store
   let calendar: Calendar
-  /// Records of one page when the request names no limit, as AppSync's servers have it.
-  static let pageSize = 100
-  /// The longest page a request may ask for.
-  static let largestPage = 1_000
+  let limits: ServerLimits.Query
 
-  package init(_ schema: ModelSchema, _ store: Store, calendar: Calendar) {
+  package init(_ schema: ModelSchema, _ store: Store, limits: ServerLimits.Query, calendar: Calendar) {
     self.schema = schema
     self.store = store
+    self.limits = limits
     self.calendar = calendar
   }
 
@@ -106,7 +104,7 @@ package struct ModelResolvers: Sendable {
   ) {
     let query: ListQuery
     do {
-      query = try ListArguments(model: model, index: index).query(batch.arguments)
+      query = try ListArguments(model: model, index: index, limits: limits).query(batch.arguments)
     } catch {
       return fail(batch, error, completion)
     }
@@ -140,7 +138,7 @@ package struct ModelResolvers: Sendable {
     }
     let query: ChildrenQuery
     do {
-      query = try ListArguments(model: target, index: nil).children(relation, keys, batch.arguments)
+      query = try ListArguments(model: target, index: nil, limits: limits).children(relation, keys, batch.arguments)
     } catch {
       return fail(batch, error, completion)
     }

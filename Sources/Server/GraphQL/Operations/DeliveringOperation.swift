@@ -168,20 +168,20 @@ extension OperationRunner {
       _ = deliver(.whole(.requestError(error.errors)))
       return nil
     }
-    let deadline = loop.now + node.limits.operationTimeout
+    let deadline = loop.now + node.limits.query.operationTimeout
     let variant = plan.variant(for: coerced, format: format) ?? plan.variant(for: coerced)
     // Resolvers of later parts may work past the deadline of the first.
     let context = RequestContext(
-      value: scope, identity: scope.identity, deadline: deadline + node.limits.deliveryTimeout)
+      value: scope, identity: scope.identity, deadline: deadline + node.limits.query.deliveryTimeout)
     guard variant.runsUserCode else {
       let execution = Execution(plan, variant: variant, variables: coerced, context: context)
       let running = DeliveringOperation(
-        execution, format, on: loop, deliveryTimeout: node.limits.deliveryTimeout, deliver: deliver)
+        execution, format, on: loop, deliveryTimeout: node.limits.query.deliveryTimeout, deliver: deliver)
       running.start(deadline: deadline)
       return running.isOver ? nil : running
     }
     let running = DeliveringOperation(
-      nil, format, on: loop, deliveryTimeout: node.limits.deliveryTimeout, deliver: deliver)
+      nil, format, on: loop, deliveryTimeout: node.limits.query.deliveryTimeout, deliver: deliver)
     let bound = LoopBound(running, on: loop)
     let place = node.place
     let task = node.spawner.spawn {

@@ -30,7 +30,7 @@ final class GraphQLService {
     self.feed = feed
     self.counters = counters
     runner = OperationRunner(node, on: loop)
-    plans = PlanCache(capacity: node.limits.cachedPlans)
+    plans = PlanCache(capacity: node.limits.query.cachedPlans)
     plannedUnder = node.served
   }
 
@@ -65,7 +65,7 @@ final class GraphQLService {
     guard !request.extensions.isEmpty, let operation = try PersistedOperation(extensions: request.extensions) else {
       return request.query
     }
-    guard node.limits.persistedOperations > 0 else { throw .notSupported }
+    guard node.limits.query.persistedOperations > 0 else { throw .notSupported }
     guard !request.query.isEmpty else {
       guard let known = node.persisted.withLock({ $0.document(operation) }) else { throw .notFound }
       return known
@@ -81,7 +81,7 @@ final class GraphQLService {
     let served = node.served
     if served !== plannedUnder {
       plannedUnder = served
-      plans = PlanCache(capacity: node.limits.cachedPlans)
+      plans = PlanCache(capacity: node.limits.query.cachedPlans)
       selections = [:]
     }
     if let known = plans.plan(document: document, operation: operationName) {
@@ -96,6 +96,8 @@ final class GraphQLService {
       canonical = Array(Printer.text(of: parsed).utf8)
     }
     let planned = PlannedDocument(plan: plan, canonical: canonical)
+    // A key of the cache holds the whole document.
+    guard document.count <= node.limits.query.cachedDocumentBytes else { return planned }
     plans.keep(planned, document: document, operation: operationName)
     return planned
   }
@@ -127,7 +129,7 @@ final class GraphQLService {
     guard let selection else { return nil }
     let signature = selection.signature
     if let known = selections[signature] { return known }
-    if selections.count >= node.limits.cachedPlans { selections.removeAll() }
+    if selections.count >= node.limits.query.cachedPlans { selections.removeAll() }
     selections[signature] = selection
     return selection
   }

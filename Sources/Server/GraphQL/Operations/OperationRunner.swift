@@ -35,7 +35,7 @@ package final class OperationRunner {
     _ plan: OperationPlan, coerced: JSONObject, root: ResolvedValue, scope: RequestScope,
     _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
-    let deadline = loop.now + node.limits.operationTimeout
+    let deadline = loop.now + node.limits.query.operationTimeout
     let context = RequestContext(value: scope, identity: scope.identity, deadline: deadline)
     let variant = plan.variant(for: coerced)
     if variant.runsUserCode {

@@ -28,7 +28,7 @@ extension GraphQLSession {
     // Where the program decides, it has decided about the connection.
     guard grant != caller.grant else { return .success(caller) }
     // Those that have ended are forgotten before they could add up.
-    if ownGrants.count >= service.node.limits.operationsPerConnection {
+    if ownGrants.count >= service.node.limits.session.operationsPerConnection {
       ownGrants = ownGrants.filter { operations[$0.key] != nil }
     }
     ownGrants[number] = grant

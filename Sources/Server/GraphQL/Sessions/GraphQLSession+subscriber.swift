@@ -44,7 +44,7 @@ extension GraphQLSession: Subscriber {
     guard let bits = (compression as? ZlibCompression)?.sharedWindowBits else {
       return socket.send(text: prefix + event.payload + suffix)
     }
-    guard event.payload.count >= service.node.limits.compressionThreshold else {
+    guard event.payload.count >= service.node.limits.webSocket.compressionThreshold else {
       return socket.appendFrames {
         WebSocketFrame.appendText(prefix: prefix, payload: event.payload, suffix: suffix, to: &$0.bytes)
       }
@@ -57,9 +57,9 @@ extension GraphQLSession: Subscriber {
 
   // MARK: Backlog
 
-  var hasRoom: Bool { pendingBytes < service.node.limits.catchUpBytes }
+  var hasRoom: Bool { pendingBytes < service.node.limits.session.catchUpBytes }
 
-  var isLagging: Bool { pendingBytes > service.node.limits.highWaterBytes }
+  var isLagging: Bool { pendingBytes > service.node.limits.session.highWaterBytes }
 
   /// Bytes the transport has not taken yet.
   private var pendingBytes: Int {

@@ -70,8 +70,8 @@ final class GraphQLSession {
     self.caller = caller
     hasDialect = true
     machine = HTTPStreamMachine(
-      media, continuity: continuity, heartbeatInterval: service.node.limits.streamHeartbeatInterval,
-      positionInterval: service.node.limits.positionInterval, at: service.loop.now)
+      media, continuity: continuity, heartbeatInterval: service.node.limits.http.streamHeartbeatInterval,
+      positionInterval: service.node.limits.session.positionInterval, at: service.loop.now)
   }
 
   /// An event stream that operations share.

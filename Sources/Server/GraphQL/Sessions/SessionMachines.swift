@@ -1,47 +1,65 @@
-internal import MartletGraphQLWire
+package import MartletGraphQLWire
 internal import MartletVocabulary
 
 /// Makes the machine of a session's dialect from the server's limits.
-enum SessionMachines {
-  static func sharedStream(_ limits: ServerLimits, at now: Instant) -> SharedStreamMachine {
-    var own = SharedStreamLimits()
-    own.operations = limits.operationsPerConnection
-    own.heartbeatInterval = limits.streamHeartbeatInterval
-    own.positionInterval = limits.positionInterval
-    return SharedStreamMachine(limits: own, at: now)
-  }
-
+package enum SessionMachines {
   static func machine(
     _ dialect: SubscriptionDialect, _ limits: ServerLimits, at now: Instant
   ) -> any SubscriptionServerMachine {
     switch dialect {
-    case .transportWS:
-      var own = GraphQLTransportWS.ServerLimits()
-      own.initialisationTimeout = limits.connectionInitTimeout
-      own.operations = limits.operationsPerConnection
-      own.messageBytes = limits.messageBytes
-      own.positionInterval = limits.positionInterval
-      return GraphQLTransportWS.ServerMachine(limits: own, at: now)
-    case .legacy:
-      return SubscriptionsTransportWS.ServerMachine(limits: older(limits, keepAlive: limits.keepAliveInterval), at: now)
-    case .appSync:
-      var own = AppSyncRealtime.ServerLimits()
-      own.session = older(limits, keepAlive: limits.appSyncKeepAliveInterval)
-      own.connectionTimeout = limits.appSyncConnectionTimeout
-      own.lifetime = limits.appSyncLifetime
-      own.initialisationGrace = limits.appSyncInitGrace
-      return AppSyncRealtime.ServerMachine(limits: own, at: now)
+    case .transportWS: GraphQLTransportWS.ServerMachine(limits: transportWS(limits), at: now)
+    case .legacy: SubscriptionsTransportWS.ServerMachine(limits: legacy(limits), at: now)
+    case .appSync: AppSyncRealtime.ServerMachine(limits: appSync(limits), at: now)
     }
   }
 
-  private static func older(_ limits: ServerLimits, keepAlive: Duration?) -> StartStopServerLimits {
+  static func sharedStream(_ limits: ServerLimits, at now: Instant) -> SharedStreamMachine {
+    SharedStreamMachine(limits: sharedStream(limits), at: now)
+  }
+
+  // MARK: Bounds
+
+  package static func sharedStream(_ limits: ServerLimits) -> SharedStreamLimits {
+    var own = SharedStreamLimits()
+    own.operations = limits.session.operationsPerConnection
+    own.idBytes = limits.session.idBytes
+    own.heartbeatInterval = limits.http.streamHeartbeatInterval
+    own.positionInterval = limits.session.positionInterval
+    return own
+  }
+
+  package static func transportWS(_ limits: ServerLimits) -> GraphQLTransportWS.ServerLimits {
+    var own = GraphQLTransportWS.ServerLimits()
+    own.initialisationTimeout = limits.webSocket.connectionInitTimeout
+    own.operations = limits.session.operationsPerConnection
+    own.idBytes = limits.session.idBytes
+    own.messageBytes = limits.webSocket.messageBytes
+    own.messageDepth = limits.webSocket.messageDepth
+    own.positionInterval = limits.session.positionInterval
+    return own
+  }
+
+  package static func legacy(_ limits: ServerLimits) -> StartStopServerLimits {
     var own = StartStopServerLimits()
-    own.initialisationTimeout = limits.connectionInitTimeout
-    own.operations = limits.operationsPerConnection
-    own.messageBytes = limits.messageBytes
-    own.keepAliveInterval = keepAlive
-    own.initialisations = limits.initialisations
-    own.faults = limits.malformedMessages
+    own.initialisationTimeout = limits.webSocket.connectionInitTimeout
+    own.operations = limits.session.operationsPerConnection
+    own.idBytes = limits.session.idBytes
+    own.messageBytes = limits.webSocket.messageBytes
+    own.heldBytes = limits.webSocket.heldBytes
+    own.messageDepth = limits.webSocket.messageDepth
+    own.keepAliveInterval = limits.webSocket.keepAliveInterval
+    own.initialisations = limits.webSocket.initialisations
+    own.faults = limits.webSocket.malformedMessages
+    return own
+  }
+
+  package static func appSync(_ limits: ServerLimits) -> AppSyncRealtime.ServerLimits {
+    var own = AppSyncRealtime.ServerLimits()
+    own.session = legacy(limits)
+    own.session.keepAliveInterval = limits.webSocket.appSyncKeepAliveInterval
+    own.connectionTimeout = limits.webSocket.appSyncConnectionTimeout
+    own.lifetime = limits.webSocket.appSyncLifetime
+    own.initialisationGrace = limits.webSocket.appSyncInitGrace
     return own
   }
 }

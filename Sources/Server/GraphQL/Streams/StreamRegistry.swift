@@ -75,7 +75,7 @@ final class StreamRegistry: Sendable {
   /// Keeps a place for a stream; false when too many are kept.
   func reserve(_ token: String, for owner: Caller) -> Bool {
     state.withLock { state in
-      guard state.reserved < limits.reservedStreams, state.streams[token] == nil else { return false }
+      guard state.reserved < limits.http.reservedStreams, state.streams[token] == nil else { return false }
       state.streams[token] = Stream(owner: owner, place: .reserved([]))
       state.reserved += 1
       return true
@@ -132,7 +132,7 @@ final class StreamRegistry: Sendable {
       case .open(let session): return .open(session)
       case .reserved(var waiting):
         guard !waiting.contains(where: { $0.id == operation.id }) else { return .idInUse }
-        guard waiting.count < limits.operationsPerConnection, state.waiting < limits.reservedStreams else {
+        guard waiting.count < limits.session.operationsPerConnection, state.waiting < limits.http.reservedStreams else {
           return .tooMany
         }
         waiting.append(operation)

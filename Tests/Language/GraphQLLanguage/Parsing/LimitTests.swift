@@ -104,6 +104,16 @@ import Testing
     #expect(try paged("{a(limit:2){...P}} fragment P on Page{items{n}}") == 4)
     #expect(try paged("{a(limit:2){...P} b:a(limit:3){...P}} fragment P on Page{items{n}}") == 9)
     #expect(try paged("{a(limit:2){more{items{n}}}}") == 13)
+    // The default of such an argument counts where the request does not say otherwise.
+    let sized = try Schema.build(
+      "type Query { a(first: Int = 3): [Query] p(limit: Int = 4): Page n: Int } type Page { items: [Query] }")
+    func defaulted(_ source: String) throws -> Int {
+      let document = try Parser.parse(source)
+      return OperationCost.estimate(try #require(document.operations.first), in: document, schema: sized)
+    }
+    #expect(try defaulted("{a{n}}") == 4 && defaulted("{a(first:2){n}}") == 3)
+    #expect(try defaulted("query($n:Int){a(first:$n){n}}") == 4)
+    #expect(try defaulted("{p{items{n}}}") == 6 && defaulted("{p(limit:1){items{n}}}") == 3)
     let levels = String(repeating: "a(limit:2){items{", count: 5) + "n" + String(repeating: "}}", count: 5)
     #expect(try paged("{\(levels)}") < 250)
     let deep = String(repeating: "b(limit:1000000){", count: 40) + "c" + String(repeating: "}", count: 40)

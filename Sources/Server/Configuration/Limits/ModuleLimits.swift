@@ -1,0 +1,166 @@
+internal import MartletChangeFeed
+package import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
+package import MartletGraphQLWire
+package import MartletLoop
+package import MartletSockets
+package import MartletStore
+package import MartletWire
+
+// The bounds of the modules that a server is made of, from the server's. This is the only place that copies them; a
+// test sets every bound of `ServerLimits` and looks at every bound here.
+
+extension ListenerLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    connections = limits.http.connections
+    connectionsPerHost = limits.http.connectionsPerHost
+    acceptsPerTurn = limits.http.acceptsPerTurn
+    acceptsPerSecond = limits.http.acceptsPerSecond
+    backlog = Int32(clamping: limits.http.backlog)
+    exhaustedPause = limits.http.exhaustedPause
+    handshakeTime = limits.http.handshakeTime
+    keepAliveSeconds = limits.http.tcpKeepAlive.map { Int32(clamping: $0.components.seconds) }
+  }
+}
+
+extension LoopLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    eventsPerTurn = limits.http.eventsPerTurn
+    jobsPerTurn = limits.http.jobsPerTurn
+    readBytes = limits.http.readBytes
+    pendingBytes = limits.http.pendingBytes
+    pooledBufferBytes = limits.http.pooledBufferBytes
+    poolBytes = limits.http.poolBytes
+    flushTime = limits.http.flushTime
+    lingerTime = limits.http.lingerTime
+    handshakesPerTurn = limits.http.handshakesPerTurn
+  }
+}
+
+extension HTTPLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    // Each endpoint holds its requests to a length of its own when the head has come.
+    bodyBytes = max(limits.http.bodyBytes, limits.http.uploadBytes)
+    startLineBytes = limits.http.requestLineBytes
+    headerBytes = limits.http.headerBytes
+    headerFields = limits.http.headerFields
+    chunkLineBytes = limits.http.chunkLineBytes
+    pipelinedBytes = limits.http.pipelinedBytes
+  }
+}
+
+extension BatchLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    operations = limits.http.operationsPerRequest
+  }
+}
+
+extension UploadLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    files = limits.http.uploadedFiles
+    fields = limits.http.formFields
+    fileBytes = limits.http.uploadBytes
+    operationsBytes = limits.http.bodyBytes
+  }
+}
+
+extension WebSocketLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    messageBytes = limits.webSocket.messageBytes
+    compressionThreshold = limits.webSocket.compressionThreshold
+    pingInterval = limits.webSocket.pingInterval
+    pongTimeout = limits.webSocket.pongTimeout
+    closeTimeout = limits.webSocket.closeTimeout
+  }
+}
+
+extension FeedLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    deliveriesPerTurn = limits.session.deliveriesPerTurn
+    sendsPerTurn = max(limits.session.sendsPerTurn, 1)
+    catchUpBytes = limits.session.catchUpBytes
+    catchUpChanges = max(limits.session.catchUpChanges, 1)
+    catchUpPages = limits.session.catchUpPages
+    readRetry = limits.session.readRetry
+    index.scannedPredicates = limits.session.scannedFilters
+    index.branchesPerPredicate = limits.session.branchesPerFilter
+    index.signaturesPerChannel = limits.session.signaturesPerModel
+  }
+}
+
+extension PersistedOperationLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    documents = limits.query.persistedOperations
+    bytes = limits.query.persistedBytes
+  }
+}
+
+extension ExecutionLimits {
+  package init(_ limits: ServerLimits) {
+    let query = limits.query
+    self.init()
+    errors = query.responseErrors
+    variableErrors = query.variableErrors
+    plannedFields = query.plannedFields
+    cachedPlans = query.cachedPlans
+    cachedDocumentBytes = query.cachedDocumentBytes
+    variantsPerPlan = query.variantsPerPlan
+    deferredFragments = query.deferredFragments
+    openParts = query.openParts
+    streamedItemsAhead = query.streamedItemsAhead
+    listItems = query.listItems
+    parsing = ParserLimits(
+      bytes: query.documentBytes, tokens: query.tokens, depth: query.nesting, aliases: query.aliases,
+      directives: query.directives, fields: query.fields)
+    validation = ValidationLimits(
+      errors: query.documentErrors, fieldComparisons: query.fieldComparisons, depth: query.depth,
+      introspectionDepth: query.introspectionDepth, complexity: query.complexity)
+  }
+}
+
+extension StoreLimits {
+  package init(_ limits: ServerLimits) {
+    let store = limits.store
+    self.init()
+    groupOperations = store.groupOperations
+    queuedWrites = store.queuedWrites
+    readers = store.readers
+    queuedReads = store.queuedReads
+    readTime = store.readTime
+    snapshotTime = store.snapshotTime
+    sliceRows = store.sliceRows
+    readsBetweenSlices = store.readsBetweenSlices
+    activeScans = store.activeScans
+    transactionTime = store.transactionTime
+    transactionChanges = store.transactionChanges
+    recordBytes = store.recordBytes
+    eventBytes = store.eventBytes
+    outcomeBytes = store.outcomeBytes
+    refusalMessageBytes = store.refusalMessageBytes
+    schemaBytes = store.schemaBytes
+    logAge = store.retention
+    logBytes = Int64(store.retentionBytes)
+    forgottenAtOnce = store.forgottenAtOnce
+    forgottenBytesAtOnce = Int64(store.forgottenBytesAtOnce)
+    tombstoneAge = store.tombstoneAge
+    unacknowledgedWrites = Int64(store.unacknowledgedWrites)
+    writeClients = Int64(store.writeClients)
+    checkpointPages = store.checkpointPages
+    checkpointWait = store.checkpointWait
+    largestLogPages = store.largestLogPages
+    pageRows = limits.query.largestPage
+    scannedRows = store.scannedRows
+    backupPages = Int32(clamping: store.backupPages)
+    ringBytes = store.ringBytes
+    cacheKiB = Int32(clamping: store.cacheBytes / 1_024)
+    terms = store.terms
+  }
+}

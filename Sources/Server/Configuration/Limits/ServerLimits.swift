@@ -1,0 +1,25 @@
+/// Every bound the server sets, with its default and reason, in groups by what they bound. They are
+/// `ServerConfiguration.limits`, and hold from the moment the server is made.
+///
+/// ```swift
+/// configuration.limits.http.bodyBytes = 4 * 1_048_576
+/// configuration.limits.query.complexity = 50_000
+/// ```
+///
+/// `martlet serve --limit http.bodyBytes=4MiB` sets the same bounds by the same names. `docs/guides/limits.md` lists
+/// all of them.
+public struct ServerLimits: Sendable {
+  /// Connections, requests and streamed responses over HTTP, the event loops, and the end of the server.
+  public var http = HTTP()
+  /// WebSockets, in every protocol that is spoken on them.
+  public var webSocket = WebSocket()
+  /// What is served to one client, and how much of it in one turn of an event loop.
+  public var session = Session()
+  /// What one GraphQL operation may cost.
+  public var query = Query()
+  /// The embedded store: writes, reads, the change log and its files.
+  public var store = Store()
+
+  /// The defaults.
+  public init() {}
+}

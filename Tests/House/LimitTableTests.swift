@@ -1,0 +1,192 @@
+import Foundation
+import Testing
+
+/// `docs/guides/limits.md` is generated from the declarations of `ServerLimits` and their comments, and so is the table
+/// of `docs/SECURITY.md`. Write both anew with
+/// `MARTLET_WRITE_LIMITS=1 swift test --disable-xctest --filter LimitTableTests`.
+@Suite struct LimitTableTests {
+  private static let folder = "Sources/Server/Configuration/Limits"
+  private static let guide = "docs/guides/limits.md"
+  private static let security = "docs/SECURITY.md"
+  private static let marks = ("<!-- limits: begin -->\n", "<!-- limits: end -->")
+
+  /// The groups in their order, with the file that declares each.
+  private static let groups = [
+    ("http", "HTTPGroup"), ("webSocket", "WebSocketGroup"), ("session", "SessionGroup"), ("query", "QueryGroup"),
+    ("store", "StoreGroup"),
+  ]
+
+  /// The bounds that hold for clients before their credentials are accepted, or whose credentials are not.
+  private static let metByStrangers = [
+    "http.connections", "http.connectionsPerHost", "http.acceptsPerSecond", "http.handshakeTime",
+    "http.handshakesPerTurn", "http.requestLineBytes", "http.headerBytes", "http.headerFields",
+    "http.refusedBodyBytes", "http.chunkLineBytes", "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout",
+    "http.pendingBytes", "http.lingerTime", "webSocket.messageBytes", "webSocket.messageDepth", "webSocket.heldBytes",
+    "webSocket.connectionInitTimeout", "webSocket.malformedMessages", "webSocket.initialisations",
+    "webSocket.closeTimeout",
+  ]
+
+  struct Limit: Equatable {
+    let name: String
+    let value: String
+    let reason: String
+  }
+
+  /// The properties of one file with their comments.
+  static func limits(in text: String, group: String) -> [Limit] {
+    var found: [Limit] = []
+    var comment: [Substring] = []
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let text = line.drop { $0 == " " }
+      if text.hasPrefix("/// ") {
+        comment.append(text.dropFirst(4))
+        continue
+      }
+      if text.hasPrefix("public var ") {
+        let words = text.dropFirst(11)
+        let name = String(words.prefix { $0.isLetter || $0.isNumber })
+        let value = words.range(of: " = ").map { String(words[$0.upperBound...]) } ?? "nil"
+        found.append(
+          Limit(
+            name: "\(group).\(name)", value: shown(value, of: name), reason: comment.joined(separator: " ")))
+      }
+      comment = []
+    }
+    return found
+  }
+
+  /// A default as people read it.
+  static func shown(_ value: String, of name: String) -> String {
+    if value == "nil" { return "none" }
+    if value == ".zero" { return "0 s" }
+    if let open = value.firstIndex(of: "("), value.hasPrefix("."), let number = Int(digits(value[open...])) {
+      let unit = value[value.index(after: value.startIndex)..<open]
+      guard unit == "seconds" else { return "\(number) ms" }
+      for (seconds, name) in [(86_400, "d"), (3_600, "h"), (60, "min")] where number % seconds == 0 && number > 0 {
+        return "\(number / seconds) \(name)"
+      }
+      return "\(number) s"
+    }
+    guard let number = Int(digits(value[...])) else { return value }
+    if name.hasSuffix("Bytes") {
+      for (bytes, unit) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
+      where number % bytes == 0 && number > 0 {
+        return "\(number / bytes) \(unit)"
+      }
+      return "\(number) bytes"
+    }
+    return grouped(number)
+  }
+
+  private static func digits(_ text: Substring) -> String { String(text.filter(\.isNumber)) }
+
+  /// `19,000`.
+  private static func grouped(_ number: Int) -> String {
+    var text = String(number)
+    var place = text.count - 3
+    while place > 0 {
+      text.insert(",", at: text.index(text.startIndex, offsetBy: place))
+      place -= 3
+    }
+    return text
+  }
+
+  private static func table(_ limits: [Limit]) -> String {
+    "| name | default | what it bounds, and why |\n| --- | --- | --- |\n"
+      + limits.map { "| `\($0.name)` | \($0.value) | \($0.reason) |\n" }.joined()
+  }
+
+  private static func all() throws -> [(group: String, about: String, limits: [Limit])] {
+    let root = try Repository.current.text("\(folder)/ServerLimits.swift")
+    return try groups.map { group, file in
+      let about = try #require(limits(in: root, group: "").first { $0.name == ".\(group)" }).reason
+      return (group, about, limits(in: try Repository.current.text("\(folder)/\(file).swift"), group: group))
+    }
+  }
+
+  private static func page() throws -> String {
+    var page = """
+      # Limits
+
+      Every bound of a server, with its default and reason. In a program they are properties of `ServerConfiguration.limits`:
+
+      ```swift
+      configuration.limits.http.bodyBytes = 4 * 1_048_576
+      ```
+
+      `martlet serve --limit NAME=VALUE` sets the same bounds, as often as it is given. Numbers of bytes may have a unit
+      (`64KiB`, `4MiB`, `1GiB`), durations have one (`200ms`, `30s`, `5m`, `2h`, `7d`), and bounds that may be left out take `none`:
+
+      ```sh
+      martlet serve schema.graphql --data data --dev --limit http.bodyBytes=4MiB --limit webSocket.appSyncLifetime=none
+      ```
+
+      A name or value that is wrong ends the command with 64 and what may have been meant. The log has bounds of its own,
+      `LogLimits`. This page is generated from the comments in `\(folder)`; `Tests/House/LimitTableTests.swift` checks it.
+
+      """
+    for group in try all() {
+      page += "\n## \(group.group)\n\n\(group.about)\n\n" + table(group.limits)
+    }
+    return page
+  }
+
+  private static var writes: Bool { ProcessInfo.processInfo.environment["MARTLET_WRITE_LIMITS"] != nil }
+
+  private static func write(_ text: String, _ file: String) throws {
+    try text.write(to: Repository.current.root.appendingPathComponent(file), atomically: true, encoding: .utf8)
+  }
+
+  @Test func `the guide's table of limits is the one the code gives`() throws {
+    let page = try Self.page()
+    if Self.writes { try Self.write(page, Self.guide) }
+    #expect(try Repository.current.text(Self.guide) == page)
+  }
+
+  @Test func `the bounds that strangers meet are in the security page with the code's defaults`() throws {
+    let limits = try Self.all().flatMap(\.limits)
+    let met = try Self.metByStrangers.map { name in
+      try #require(limits.first { $0.name == name }, "\(name) is not a limit")
+    }
+    var text = try Repository.current.text(Self.security)
+    let begin = try #require(text.range(of: Self.marks.0))
+    let end = try #require(text.range(of: Self.marks.1, range: begin.upperBound..<text.endIndex))
+    let table = Self.table(met)
+    let present = String(text[begin.upperBound..<end.lowerBound])
+    if Self.writes {
+      text.replaceSubrange(begin.upperBound..<end.lowerBound, with: table)
+      try Self.write(text, Self.security)
+    } else {
+      #expect(present == table)
+    }
+  }
+
+  @Test func `every limit has a reason`() throws {
+    for limit in try Self.all().flatMap(\.limits) { #expect(limit.reason.count > 20, "\(limit.name)") }
+  }
+
+  @Test(arguments: [
+    ("19_000", "connections", "19,000"), ("1_048_576", "bodyBytes", "1 MiB"), ("100", "idBytes", "100 bytes"),
+    ("0", "bodyBytes", "0 bytes"), (".seconds(75)", "idle", "75 s"), (".seconds(604_800)", "age", "7 d"),
+    (".milliseconds(250)", "grace", "250 ms"), ("nil", "x", "none"), ("1_000_000", "items", "1,000,000"),
+  ])
+  func `defaults are shown as people read them`(value: String, name: String, expected: String) {
+    #expect(Self.shown(value, of: name) == expected)
+  }
+
+  @Test func `a property is read with its comment`() {
+    let text = """
+        // MARK: Bytes
+
+        /// Bytes of one body.
+        /// Long.
+        public var bodyBytes = 2_048
+        public var other: Duration?
+      """
+    #expect(
+      Self.limits(in: text, group: "http") == [
+        Limit(name: "http.bodyBytes", value: "2 KiB", reason: "Bytes of one body. Long."),
+        Limit(name: "http.other", value: "none", reason: ""),
+      ])
+  }
+}

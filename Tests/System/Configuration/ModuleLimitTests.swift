@@ -1,0 +1,81 @@
+import MartletChangeFeed
+import MartletGraphQLExecution
+import MartletGraphQLLanguage
+import MartletGraphQLWire
+import MartletLoop
+import MartletServer
+import MartletSockets
+import MartletStore
+import MartletWire
+import Testing
+
+/// The bounds of the modules that a server is made of follow the server's.
+@Suite struct ModuleLimitTests {
+  /// All bounds of a module's limits, those of limits inside them included, by their paths.
+  private static func values(_ limits: Any, _ path: String = "") -> [String: String] {
+    var values: [String: String] = [:]
+    for child in Mirror(reflecting: limits).children {
+      let name = path + (child.label ?? "")
+      // Limits inside limits are structs of this package; a duration has members of its own as well.
+      if "\(type(of: child.value))".hasSuffix("Limits") {
+        values.merge(Self.values(child.value, name + "."), uniquingKeysWith: { $1 })
+      } else {
+        values[name] = "\(child.value)"
+      }
+    }
+    return values
+  }
+
+  /// Every bound of the server at a value that differs from all defaults.
+  private static func unusual() throws -> ServerLimits {
+    var limits = ServerLimits()
+    for setting in LimitSetting.all {
+      // Pages of memory are counted in KiB, and only whole seconds reach the kernel.
+      let texts = setting.name == "store.cacheBytes" ? ["61KiB"] : ["61", "61s"]
+      #expect(texts.contains { (try? setting.set($0, in: &limits)) != nil }, "\(setting.name)")
+    }
+    return limits
+  }
+
+  private static let modules: [(name: String, make: @Sendable (ServerLimits) -> Any)] = [
+    ("listener", { ListenerLimits($0) }), ("loop", { LoopLimits($0) }), ("http", { HTTPLimits($0) }),
+    ("batch", { BatchLimits($0) }), ("upload", { UploadLimits($0) }), ("webSocket", { WebSocketLimits($0) }),
+    ("feed", { FeedLimits($0) }), ("persisted", { PersistedOperationLimits($0) }),
+    ("execution", { ExecutionLimits($0) }), ("store", { StoreLimits($0) }),
+    ("shared stream", { SessionMachines.sharedStream($0) }), ("transport-ws", { SessionMachines.transportWS($0) }),
+    ("legacy", { SessionMachines.legacy($0) }), ("appSync", { SessionMachines.appSync($0) }),
+  ]
+
+  @Test func `every bound of every module is set by one of the server's`() throws {
+    let unusual = try Self.unusual()
+    for module in Self.modules {
+      let values = Self.values(module.make(unusual))
+      #expect(!values.isEmpty)
+      for (name, value) in values {
+        #expect(value.contains("61"), "\(module.name).\(name) is \(value): no bound of ServerLimits sets it")
+      }
+    }
+  }
+
+  @Test func `the server's defaults are the modules', except where it says otherwise`() {
+    let limits = ServerLimits()
+    #expect(Self.values(LoopLimits(limits)) == Self.values(LoopLimits()))
+    #expect(Self.values(FeedLimits(limits)) == Self.values(FeedLimits()))
+    #expect(Self.values(UploadLimits(limits)) == Self.values(UploadLimits()))
+    #expect(Self.values(PersistedOperationLimits(limits)) == Self.values(PersistedOperationLimits()))
+    func differing(_ own: Any, _ usual: Any) -> Set<String> {
+      let usual = Self.values(usual)
+      return Set(Self.values(own).filter { usual[$0.key] != $0.value }.keys)
+    }
+    // A process has to keep descriptors for files; HTTP bodies have two bounds; pings are answered by browsers in
+    // sleep; the writer's queue is what one process can answer in time.
+    #expect(differing(ListenerLimits(limits), ListenerLimits()) == ["connections"])
+    #expect(differing(HTTPLimits(limits), HTTPLimits()) == ["bodyBytes"])
+    #expect(differing(WebSocketLimits(limits), WebSocketLimits()) == ["pongTimeout"])
+    #expect(differing(StoreLimits(limits), StoreLimits()) == ["queuedWrites", "queuedReads"])
+    #expect(differing(ExecutionLimits(limits), ExecutionLimits()) == ["cachedPlans"])
+    #expect(differing(SessionMachines.transportWS(limits), GraphQLTransportWS.ServerLimits()).isEmpty)
+    #expect(differing(SessionMachines.legacy(limits), StartStopServerLimits()).isEmpty)
+    #expect(differing(SessionMachines.sharedStream(limits), SharedStreamLimits()).isEmpty)
+  }
+}

@@ -1,0 +1,50 @@
+import MartletServer
+import Testing
+
+/// The bounds of a document, set by name, as a client over HTTP meets them.
+@Suite struct QueryLimitTests {
+  private static let schema = "type Note @model { id: ID! text: String next: Note @belongsTo }"
+
+  @Test(arguments: [
+    ("query.complexity=20", "{listNotes(limit: 30) {items {id}}}", "is too complex"),
+    ("query.tokens=8", "{a: __typename b: __typename c: __typename}", "too many tokens; at most 8"),
+    ("query.aliases=1", "{a: __typename b: __typename}", "too many aliases; at most 1"),
+    ("query.nesting=3", "{listNotes {items {next {id}}}}", "at most 3 levels"),
+    ("query.depth=3", "{listNotes {items {next {id}}}}", "nested 4 levels deep"),
+    ("query.fields=2", "{listNotes {items {id}}}", "too many fields; at most 2"),
+    (
+      "query.directives=1", "{listNotes @skip(if: false) {items @skip(if: false) {id}}}",
+      "too many directives; at most 1"
+    ),
+    ("query.documentBytes=12", "{listNotes {items {id}}}", "24 bytes; at most 12"),
+    ("query.introspectionDepth=0", "{__schema {types {fields {name}}}}", "introspection"),
+  ])
+  func `a document beyond a bound is refused with its number`(
+    setting: String, query: String, message: String
+  ) async throws {
+    try await Served.with(Self.schema, { try $0.limits.set(setting) }) { server in
+      let response = try await HTTPRequest.graphql(query, port: server.port)
+      #expect(response.json["data"] == nil && response.json["errors"]?.array?.count == 1)
+      #expect(response.text.lowercased().contains(message.lowercased()), "\(response.text)")
+      #expect(try await HTTPRequest.graphql("{__typename}", port: server.port).status == 200)
+    }
+  }
+
+  @Test func `pages have the set number of items`() async throws {
+    try await Served.with(
+      Self.schema,
+      {
+        try $0.limits.set("query.pageItems=2")
+        try $0.limits.set("query.largestPage=3")
+      }
+    ) { server in
+      for number in 0..<5 {
+        _ = try await HTTPRequest.graphql("mutation {createNote(input: {id: \"\(number)\"}) {id}}", port: server.port)
+      }
+      for (arguments, count) in [("", 2), ("(limit: 1)", 1), ("(limit: 100)", 3)] {
+        let list = try await HTTPRequest.graphql("{listNotes\(arguments) {items {id}}}", port: server.port)
+        #expect(list.json["data"]?["listNotes"]?["items"]?.array?.count == count)
+      }
+    }
+  }
+}
