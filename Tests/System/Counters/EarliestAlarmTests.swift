@@ -74,7 +74,7 @@ import Testing
   /// timer may fall into it. What each delivery allocates is in all of them.
   private static func fewestAllocations(members: Int, burst: Int) async throws -> Int {
     // In one slice: a further one allocates its turn's work, once for 256 sends.
-    let server = try CountedServer(schema: schema) { $0.limits.sendsPerTurn = 1_000 }
+    let server = try CountedServer(schema: schema) { $0.limits.session.sendsPerTurn = 1_000 }
     try await create(on: server)
     let audience = try Audience()
     await audience.join(members, port: server.port, query: query)
