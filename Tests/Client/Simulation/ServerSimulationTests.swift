@@ -27,7 +27,7 @@ import Testing
 
   /// Three clients follow, one writes, and everything that can fail does.
   private static func play(seed: UInt64, retention: Duration? = nil) throws -> Outcome {
-    let scenario = Scenario(seed: seed) { if let retention { $0.retention = retention } }
+    let scenario = Scenario(seed: seed) { if let retention { $0.limits.store.retention = retention } }
     let (executor, server) = (scenario.executor, scenario.server)
     let settled = try executor.run {
       try server.start()
