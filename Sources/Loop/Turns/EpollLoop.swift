@@ -141,6 +141,10 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     while !isStopping.load(ordering: .acquiring) { turn() }
     for handler in slots.handlers { (handler as? any LoopOwned)?.loopStops() }
     endTurn()
+    // Timers and work hold objects that hold the loop. Dropped, they let a stopped server's files be closed.
+    timers = TimerHeap()
+    slots = WatchSlots()
+    local = WorkFIFO()
     poller.close()
     threadID.store(0, ordering: .relaxed)
     ended.open()

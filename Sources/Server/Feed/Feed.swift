@@ -70,6 +70,7 @@ package final class Feed {
   /// Ends following.
   package func stop() {
     store.unregister(destination)
+    destination.detach()
   }
 
   /// This feed, for closures that come back to its loop.

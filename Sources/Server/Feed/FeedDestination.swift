@@ -23,6 +23,11 @@ package final class FeedDestination: StoreDestination {
     self.feed.withLock { $0 = feed }
   }
 
+  /// Releases the feed, which holds this object. Later deliveries only run their completions.
+  func detach() {
+    feed.withLock { $0 = nil }
+  }
+
   /// Queues a write. Writes that are queued on the loop in one turn reach the store together when the turn ends.
   package func commit(_ write: Store.Submission) {
     guard loop.isCurrent, let feed = feed.withLock({ $0 }) else { return store.commit([write], to: self) }
@@ -37,6 +42,9 @@ package final class FeedDestination: StoreDestination {
 
   package func deliver(_ delivery: StoreDelivery) {
     let feed = feed.withLock { $0 }
-    loop.execute { feed?.value.receive(delivery) }
+    loop.execute {
+      guard let feed else { return delivery.finish() }
+      feed.value.receive(delivery)
+    }
   }
 }

@@ -53,6 +53,11 @@ package final class MetricsCollector: Sendable {
     hubs.withLock { $0.append(hub) }
   }
 
+  /// Forgets the loops, which have ended: each holds this collector.
+  func forget() {
+    hubs.withLock { $0 = [] }
+  }
+
   /// Asks each loop once and calls `completion` on the last one to answer.
   package func collect(_ completion: @escaping @Sendable (String) -> Void) {
     snapshot { [store] counters, gauges in completion(Self.text(counters, gauges, store)) }

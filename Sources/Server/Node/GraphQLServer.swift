@@ -156,6 +156,7 @@ public final class GraphQLServer: Sendable {
       }
     }
     stopping.loops.stop()
+    metrics.forget()
     node.store.close()
     node.log.write(.info, "The server has stopped.")
     await node.log.flushed()
