@@ -117,7 +117,7 @@ import Testing
       `martlet serve --limit NAME=VALUE` sets the same bounds, as often as it is given. Numbers of bytes may have a unit
       (`64KiB`, `4MiB`, `1GiB`), durations have one (`200ms`, `30s`, `5m`, `2h`, `7d`), and bounds that may be left out take `none`:
 
-      ```sh
+      ```text
       martlet serve schema.graphql --data data --dev --limit http.bodyBytes=4MiB --limit webSocket.appSyncLifetime=none
       ```
 
