@@ -57,6 +57,8 @@ let floor0: [Target] = [
   module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire")),
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
   module("JSONTree", martlet("Vocabulary", "JSON")),
+  // The rules that decide who may read and write which part of a tree.
+  module("TreeRules", martlet("JSON", "JSONTree")),
   // The tree's WebSocket protocol and REST parameters, for both roles.
   module("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "Wire")),
 ]
@@ -108,7 +110,8 @@ let floor3: [Target] = [
   module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
   module("Publishers", martlet("Core", "Runtime")),
   module(
-    "Testing", martlet("Vocabulary", "Core", "JSON", "JSONTree", "GraphQLWire", "Wire", "Runtime", "Simulation")),
+    "Testing",
+    martlet("Vocabulary", "Core", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation")),
   module(
     "Server",
     martlet(
@@ -229,6 +232,7 @@ let suites: [Target] = [
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
   suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
   suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),
+  suite("TreeRules", martlet("Vocabulary", "JSON", "JSONTree", "TreeRules", "Testing")),
   suite("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
   suite("House", []),
 ]

@@ -17,6 +17,7 @@ import Testing
     "Wire": ["Vocabulary", "JSON"],
     "GraphQLWire": ["Vocabulary", "JSON", "Wire"],
     "JSONTree": ["Vocabulary", "JSON"],
+    "TreeRules": ["JSON", "JSONTree"],
     "TreeWire": ["Vocabulary", "JSON", "JSONTree", "Wire"],
     "Runtime": ["Vocabulary"],
     "SQLite": [],
@@ -34,7 +35,7 @@ import Testing
     "HTTP": ["Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore"],
     "Martlet": ["Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore"],
     "Publishers": ["Core", "Runtime"],
-    "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "GraphQLWire", "Wire", "Runtime", "Simulation"],
+    "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation"],
     "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime"],
     "Server": [
       "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
@@ -44,7 +45,7 @@ import Testing
 
   static let floor0 = [
     "Vocabulary", "JSON", "GraphQLLanguage", "Access", "Tokens", "ModelSchema", "ChangeFeed", "LiveQueries",
-    "GraphQLWire", "Wire", "JSONTree", "TreeWire",
+    "GraphQLWire", "Wire", "JSONTree", "TreeRules", "TreeWire",
   ]
 
   @Test(arguments: allowed.keys.sorted())

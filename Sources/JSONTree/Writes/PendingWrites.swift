@@ -22,73 +22,76 @@ package struct PendingWrite: Sendable {
 }
 
 /// The writes of this client that the server has not answered, and what they make of the server's values.
+///
+/// Settling a write costs as much as its paths are deep, and what is laid again: the writes below a write that was
+/// answered before them. When writes are answered in their order, each is laid again at most once for each level above
+/// it, however many are pending.
 package struct PendingWrites: Sendable {
-  /// By increasing id.
-  package private(set) var all: [PendingWrite] = []
+  private var byID = SortedMap<Int64, PendingWrite>()
   private var visible = WriteTrie()
-  private var touches = TouchTrie()
+  private var index = WriteIndex()
+  /// How many writes were laid again so far.
+  package private(set) var relaid = 0
 
   package init() {}
 
+  /// By increasing id.
+  package var all: [PendingWrite] { byID.entries.map(\.value) }
+
   /// - Precondition: the id is greater than that of every earlier write.
   package mutating func add(_ write: PendingWrite) {
-    precondition(write.id > all.last?.id ?? .min, "write ids increase")
-    all.append(write)
+    precondition(write.id > byID.last?.key ?? .min, "write ids increase")
+    byID = byID.setting(write.id, to: write)
     guard write.isVisible else { return }
     Self.lay(write, over: &visible)
-    for path in write.paths { touches.change(path, by: 1) }
+    for path in write.paths { index.insert(write.id, at: path) }
   }
 
-  private static func lay(_ write: PendingWrite, over trie: inout WriteTrie) {
+  /// - Parameter top: only parts at this path and below it are laid.
+  private static func lay(_ write: PendingWrite, over trie: inout WriteTrie, below top: TreePath = .root) {
     switch write.content {
-    case .overwrite(let node): trie.add(node, at: write.path)
-    case .merge(let writes): for part in writes { trie.add(part.node, at: write.path.appending(part.path)) }
+    case .overwrite(let node): if top.contains(write.path) { trie.add(node, at: write.path) }
+    case .merge(let writes):
+      for part in writes {
+        let path = write.path.appending(part.path)
+        if top.contains(path) { trie.add(part.node, at: path) }
+      }
     }
   }
 
-  package func write(_ id: Int64) -> PendingWrite? {
-    index(of: id).map { all[$0] }
-  }
-
-  private func index(of id: Int64) -> Int? {
-    var (low, high) = (0, all.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if all[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    return low < all.count && all[low].id == id ? low : nil
-  }
+  package func write(_ id: Int64) -> PendingWrite? { byID[id] }
 
   /// Removes a write that was answered.
   ///
   /// - Returns: whether anything visible depended on it; a write that later ones cover did not.
   package mutating func remove(_ id: Int64) -> Bool {
-    guard let index = index(of: id) else { return false }
-    let removed = all.remove(at: index)
+    guard let removed = byID[id] else { return false }
+    byID = byID.removing(id)
     guard removed.isVisible else { return false }
-    for path in removed.paths { touches.change(path, by: -1) }
-    let isCovered = all[index...].contains { later in
-      later.isVisible && removed.paths.allSatisfy { path in later.paths.contains { $0.contains(path) } }
+    let paths = removed.paths
+    for path in paths { index.remove(id, at: path) }
+    var hadEffect = false
+    for path in paths {
+      let covering = index.covering(path)
+      if let covering, covering.last > id { continue }
+      hadEffect = true
+      restore(covering.map { TreePath(path.keys[..<$0.depth]) } ?? path)
     }
-    if isCovered { return false }
-    if overlaps(removed) {
-      visible = WriteTrie()
-      for write in all where write.isVisible { Self.lay(write, over: &visible) }
-    } else {
-      for path in removed.paths { visible.remove(path) }
-    }
-    return true
+    return hadEffect
   }
 
-  private func overlaps(_ removed: PendingWrite) -> Bool {
-    all.contains { other in
-      other.isVisible
-        && other.paths.contains { path in removed.paths.contains { $0.contains(path) || path.contains($0) } }
+  /// Lays what is written at and below `top` again. No write stands above it.
+  private mutating func restore(_ top: TreePath) {
+    visible.remove(top)
+    for id in index.writes(atAndBelow: top) {
+      guard let write = byID[id] else { continue }
+      relaid += 1
+      Self.lay(write, over: &visible, below: top)
     }
   }
 
   /// Whether a visible write stands at, above or below `path`: such a value is not acknowledged.
-  package func touches(_ path: TreePath) -> Bool { touches.touches(path) }
+  package func touches(_ path: TreePath) -> Bool { index.touches(path) }
 
   /// The value at `path`, when it is wholly written.
   package func complete(at path: TreePath) -> TreeNode? { visible.complete(at: path) }

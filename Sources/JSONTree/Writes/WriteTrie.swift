@@ -98,35 +98,3 @@ package struct WriteTrie: Sendable {
     for (key, trie) in children.sorted(by: { $0.key < $1.key }) { trie.collect(at: path.child(key), into: &found) }
   }
 }
-
-/// Counts pending writes by path, so that whether one concerns a node is found along its path.
-struct TouchTrie: Sendable {
-  /// Writes at exactly this path.
-  private var own = 0
-  /// Writes at this path and below it.
-  private var total = 0
-  private var children: [TreeKey: TouchTrie] = [:]
-
-  mutating func change(_ path: TreePath, by difference: Int) { change(path.keys[...], by: difference) }
-
-  private mutating func change(_ keys: ArraySlice<TreeKey>, by difference: Int) {
-    total += difference
-    guard let key = keys.first else {
-      own += difference
-      return
-    }
-    children[key, default: TouchTrie()].change(keys.dropFirst(), by: difference)
-    if children[key]?.total == 0 { children[key] = nil }
-  }
-
-  /// Whether a write stands at, above or below `path`.
-  func touches(_ path: TreePath) -> Bool {
-    var trie = self
-    for key in path.keys {
-      if trie.own > 0 { return true }
-      guard let child = trie.children[key] else { return false }
-      trie = child
-    }
-    return trie.total > 0
-  }
-}
