@@ -87,7 +87,7 @@ import Testing
       let cursor = try #require(try await iterator.next()?.cursor)
       first.cancel()
       try await station.report(station: "roof", celsius: 2)
-      let second = client.subscribe(document, as: JSONValue.self, resumingFrom: cursor)
+      let second = client.subscribe(document, as: JSONValue.self, from: .after(cursor))
       var back = second.makeAsyncIterator()
       #expect(try await back.next()?.data?["readings"]?["celsius"]?.double == 2)
     }

@@ -15,7 +15,8 @@ struct Viewer {
 
   func subscribe(from cursor: Cursor?) -> SubscriptionStream<GraphQLResponse<JSONValue>> {
     client.subscribe(
-      FlightDocuments.board, variables: ["origin": .string(airport)], as: JSONValue.self, resumingFrom: cursor)
+      FlightDocuments.board, variables: ["origin": .string(airport)], as: JSONValue.self,
+      from: SubscriptionStart(after: cursor))
   }
 
   /// Shows events until the stream ends, or `limit` events are in the history or were seen.

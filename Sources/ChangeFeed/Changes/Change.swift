@@ -11,7 +11,8 @@ package struct Change: Sendable {
 
   /// Number in commit order, from 1.
   package let offset: Int64
-  /// Whether this is the last change of its transaction: the only offsets a cursor may hold.
+  /// Whether this is the last change of its transaction. Subscribers get a mark of their own: it stands on the last
+  /// change of the transaction that matches for them.
   package let endsTransaction: Bool
   package let body: Body
 
@@ -19,6 +20,12 @@ package struct Change: Sendable {
     self.offset = offset
     self.endsTransaction = endsTransaction
     self.body = body
+  }
+
+  /// The same change with another mark.
+  package func marked(endsTransaction: Bool) -> Change {
+    endsTransaction == self.endsTransaction
+      ? self : Change(offset: offset, endsTransaction: endsTransaction, body: body)
   }
 
   /// The record's change; nil for an event.

@@ -9,7 +9,8 @@ enum SubscribeCommand: Subcommand {
     operands: OperationInput.operands,
     options: OperationInput.options + [
       .init(name: "pretty", value: nil, help: "indent the events instead of one line each"),
-      .init(name: "resume-from", value: "CURSOR", help: "begin behind this cursor of an earlier event"),
+      .init(
+        name: "from", value: "WHERE", help: "begin with the \"oldest\" event, or after the CURSOR of an earlier one"),
       .init(name: "limit", value: "N", help: "end after N events"),
       .init(name: "attempts", value: "N", help: "give up after N failed connections in a row (default: never)"),
       SubscriptionProtocol.option,
@@ -17,7 +18,7 @@ enum SubscribeCommand: Subcommand {
     examples: [
       ("martlet subscribe localhost:8080 'subscription { onCreateTodo { id text } }'", "prints every new record"),
       (
-        "martlet subscribe localhost:8080 @board.graphql --resume-from 9f03a1-1042",
+        "martlet subscribe localhost:8080 @board.graphql --from 9f03a1-1042",
         "prints what has happened since, then what happens"
       ),
       (
@@ -40,14 +41,7 @@ enum SubscribeCommand: Subcommand {
     let spoken = SubscriptionProtocol(arguments)
     let input = try OperationInput(arguments, for: .subscription)
     let limit = try arguments.integer("limit", in: 1...Int.max)
-    var cursor: Cursor?
-    if let text = arguments.value("resume-from") {
-      guard let place = Cursor(text) else { throw UsageError("'\(text)' is not a cursor, such as 9f03a1-1042.") }
-      guard spoken.resumes else {
-        throw UsageError("--resume-from needs another --protocol: \(spoken.rawValue) has no cursors.")
-      }
-      cursor = place
-    }
+    let start = try start(arguments, spoken)
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
     let remote = try Remote(
       url: input.url, headers: input.headers, attempts: attempts, subscribingBy: spoken,
@@ -56,7 +50,7 @@ enum SubscribeCommand: Subcommand {
     let attemptsMade = remote.client.connectionEvents
     let stream = remote.client.subscribe(
       input.document, variables: input.variables, operationName: input.operationName, as: JSONValue.self,
-      resumingFrom: cursor)
+      from: start)
     let watching = Task { await tell(stream.states) }
     // A single attempt that fails is the command's own end, which says why.
     let dialling = Task { if attempts != 0 { await tell(attemptsMade) } }
@@ -71,6 +65,19 @@ enum SubscribeCommand: Subcommand {
     } catch {
       throw await remote.explain(error, of: spoken)
     }
+  }
+
+  private static func start(
+    _ arguments: ParsedArguments, _ spoken: SubscriptionProtocol
+  ) throws(UsageError) -> SubscriptionStart {
+    guard let text = arguments.value("from") else { return .now }
+    guard let start = text == "oldest" ? .oldest : Cursor(text).map({ SubscriptionStart.after($0) }) else {
+      throw UsageError("'\(text)' is neither \"oldest\" nor a cursor, such as 9f03a1-1042.")
+    }
+    guard spoken.resumes else {
+      throw UsageError("--from needs another --protocol: \(spoken.rawValue) has no cursors.")
+    }
+    return start
   }
 
   private static func print(
@@ -89,11 +96,11 @@ enum SubscribeCommand: Subcommand {
         if count == limit { break }
       }
     } catch {
-      if let last { Console.error("The last event was \(last); --resume-from \(last) goes on behind it.") }
+      if let last { Console.error("The last event was \(last); --from \(last) continues after it.") }
       throw error
     }
     if let last {
-      Console.error("Ended after \(Count.of(count, "event")); --resume-from \(last) goes on behind the last.")
+      Console.error("Ended after \(Count.of(count, "event")); --from \(last) continues after the last.")
     }
     return hasErrors ? .failure : .success
   }

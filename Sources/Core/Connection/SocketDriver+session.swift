@@ -54,8 +54,7 @@ extension SocketDriver {
   private func started(_ id: OperationID) {
     let position = session.position(of: id)
     let gap = operations[id]?.started(
-      at: position, canResume: session.continuity.cursors && position?.cursor != nil,
-      isConfirmedLater: session.confirmsSubscriptions)
+      at: position, givesCursors: session.continuity.cursors, isConfirmedLater: session.confirmsSubscriptions)
     if let gap { deliver(SubscriptionEvent(gap: gap), id) }
     if !session.confirmsSubscriptions { operations[id]?.stream?.move(to: .active) }
   }

@@ -20,6 +20,8 @@ struct SocketOperation {
   var deadline: Instant?
   /// Its position when it was last written to a socket.
   var position = SubscriptionPosition()
+  /// It begins with the oldest event, so that sending it again misses nothing even without a cursor.
+  private let beginsWithOldest: Bool
   /// The server has sent or confirmed it: what is missed from here on is a gap.
   var wasLive = false
   /// The same before it was last written to a socket.
@@ -37,6 +39,7 @@ struct SocketOperation {
     resubscribing: (@Sendable () -> JSONObject)? = nil
   ) {
     self.request = request
+    beginsWithOldest = (try? RequestContinuity(extensions: request.extensions))?.fromOldest == true
     self.resubscribing = resubscribing
     self.consumer = consumer
     self.repetition = repetition
@@ -84,11 +87,12 @@ struct SocketOperation {
 
   /// It was written to a socket. Returns the gap to report to its consumer: a subscription that had been live and
   /// cannot resume has missed what happened in between.
-  mutating func started(at position: SubscriptionPosition?, canResume: Bool, isConfirmedLater: Bool) -> EventGap? {
+  mutating func started(at position: SubscriptionPosition?, givesCursors: Bool, isConfirmedLater: Bool) -> EventGap? {
     wasSent = true
     wasLiveHere = false
     wasLiveEarlier = wasLive
     self.position = position ?? self.position
+    let canResume = givesCursors && (position?.cursor != nil || beginsWithOldest)
     let hasGap = wasLive && !canResume && stream != nil
     if !isConfirmedLater { wasLive = true }
     return hasGap ? EventGap(.serverCannotResume, from: position?.cursor) : nil

@@ -76,7 +76,7 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
   /// The errors as the server sent them, each usually an object with `message`.
   public var errors: [JSONValue]
   /// The cursor up to which a finished subscription has seen everything, if the server gave cursors: a new one
-  /// with `resumingFrom` continues after it.
+  /// with `from: .after(cursor)` continues after it.
   public var cursor: Cursor?
 
   /// An error with the given parts.

@@ -34,7 +34,7 @@ final class HTTPSubscriber {
     self.feed = feed
     feed.core.bound(by: configuration.buffer)
     asksForCursors = configuration.resumes
-    position = SubscriptionPosition(cursor: request.cursor, delivered: request.cursor?.offset ?? 0)
+    position = SubscriptionPosition(request.start)
   }
 
   /// What is sent: the request, and the cursor it resumes after.

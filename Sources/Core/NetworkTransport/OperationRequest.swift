@@ -1,6 +1,5 @@
 package import MartletGraphQLWire
 public import MartletJSON
-public import MartletVocabulary
 
 /// One operation on its way to a server.
 public struct OperationRequest: Sendable {
@@ -16,8 +15,8 @@ public struct OperationRequest: Sendable {
   public var extensions: JSONObject
   /// Header fields of this request; they travel by HTTP only. A socket has none: see `connectingPayload` there.
   public var headers: [(name: String, value: String)] = []
-  /// The place a subscription begins behind, on servers that give cursors.
-  public var cursor: Cursor?
+  /// Where a subscription begins.
+  public var start = SubscriptionStart.now
   /// Asked for the variables of a subscription that is sent again after a lost connection, for servers whose places are
   /// variables; nil sends the same ones. Not asked while it has never been sent. Only sockets send again.
   public var resubscribing: (@Sendable () -> JSONObject)?
@@ -59,7 +58,11 @@ public struct OperationRequest: Sendable {
   package var wire: GraphQLRequest {
     var request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
     request.extensions = extensions
-    if let cursor { request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions) }
+    switch start {
+    case .now: break
+    case .oldest: request.extensions = RequestContinuity(fromOldest: true).added(to: request.extensions)
+    case .after(let cursor): request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions)
+    }
     return request
   }
 

@@ -93,7 +93,7 @@ extension GraphQLRequest {
     guard !lastEventID.isEmpty else { return self }
     let known = try? RequestContinuity(extensions: extensions)
     let cursor = Cursor(lastEventID)
-    guard cursor != nil || known?.cursors == true || known?.resume != nil else { return self }
+    guard cursor != nil || known?.followsCursors == true else { return self }
     var request = self
     var continuity = known ?? RequestContinuity()
     continuity.resume = cursor ?? Cursor(term: 0, offset: 0)

@@ -59,9 +59,7 @@ package struct SharedStreamMachine: SubscriptionServerMachine {
     guard table.number(of: id) == nil else { return .idInUse }
     guard table.count < limits.operations else { return .tooMany }
     let number = table.reserve(id)
-    if let continuity = try? RequestContinuity(extensions: request.extensions),
-      continuity.cursors || continuity.resume != nil
-    {
+    if let continuity = try? RequestContinuity(extensions: request.extensions), continuity.followsCursors {
       following.insert(number)
       if positionDue == nil { positionDue = limits.positionInterval.map { now + $0 } }
     }

@@ -87,14 +87,14 @@ extension GraphQLClient {
   ///
   /// - Parameters:
   ///   - subscription: what is followed, with its variables.
-  ///   - cursor: the cursor of an earlier event; a server that gives cursors resumes after it.
+  ///   - beginning: where it begins, on servers that give cursors.
   ///   - writesStore: whether events are written to the store, where watchers see them.
   /// - Throws: `invalidRequest` for variables that cannot be written.
   public func subscribe<Subscription: GraphQLSubscription>(
-    subscription: Subscription, resumingFrom cursor: Cursor? = nil, writesStore: Bool = false
+    subscription: Subscription, from beginning: SubscriptionStart = .now, writesStore: Bool = false
   ) throws -> SubscriptionStream<GraphQLResponse<Subscription.Data>> {
     var request = try OperationRequest(subscription)
-    request.cursor = cursor
+    request.start = beginning
     guard writesStore else { return start(request) { try GraphQLResponse($0) } }
     let prepared = try store.prepare(request.stored)
     request.document = try store.requestDocument(for: request.document)

@@ -1,6 +1,5 @@
 public import MartletCore
 internal import MartletJSON
-public import MartletVocabulary
 
 // Variables from any Encodable type. Dates, data, URLs and decimals are written as GraphQL servers expect them.
 
@@ -12,12 +11,12 @@ extension GraphQLClient {
   ///     let late = client.subscribe(document, variables: Place(airport: "VIE"))
   public func subscribe<Data: Decodable & Sendable>(
     _ document: String, variables: some Encodable, operationName: String? = nil,
-    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, resumingFrom cursor: Cursor? = nil
+    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, from beginning: SubscriptionStart = .now
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
     do throws(GraphQLClientError) {
       let members = try Self.members(variables)
       return subscribe(
-        document, variables: members, operationName: operationName, as: type, buffer: buffer, resumingFrom: cursor)
+        document, variables: members, operationName: operationName, as: type, buffer: buffer, from: beginning)
     } catch {
       let failed = SubscriptionCore(BufferPolicy())
       failed.move(to: .finished(.error(error)))

@@ -2,7 +2,6 @@ public import Foundation
 @_exported public import MartletCore
 @_exported public import MartletGraphQLStore
 public import MartletJSON
-public import MartletVocabulary
 
 /// A client of one GraphQL server.
 ///
@@ -77,20 +76,20 @@ public final class GraphQLClient: Sendable {
   ///       variables: ["airport": "VIE"])
   ///     try await late.ready()
   ///
-  /// `buffer` bounds what waits for a slow consumer; nil takes the configuration's. With `resumingFrom`, the place of
-  /// an earlier event, a server that gives cursors resumes after it. With servers that take a place as a variable,
-  /// `resubscribing` answers the variables it is sent again with after a lost connection:
+  /// `buffer` bounds what waits for a slow consumer; nil takes the configuration's. `beginning` is where it begins, on
+  /// servers that give cursors: with the oldest event that is kept, or after an earlier one. With servers that take a
+  /// place as a variable, `resubscribing` returns the variables it is sent again with after a lost connection:
   ///
   ///     let feed = client.subscribe(
   ///       document, variables: ["after": 0], resubscribing: { ["after": .int(place.load(ordering: .relaxed))] })
   public func subscribe<Data: Decodable & Sendable>(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
-    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, resumingFrom cursor: Cursor? = nil,
+    as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, from beginning: SubscriptionStart = .now,
     resubscribing: (@Sendable () -> JSONObject)? = nil
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
     var request = OperationRequest(
       .subscription, document: document, operationName: operationName, variables: variables)
-    request.cursor = cursor
+    request.start = beginning
     request.buffer = buffer
     request.resubscribing = resubscribing
     return start(request) { try GraphQLResponse($0) }

@@ -14,6 +14,8 @@ final class CatchUpReader {
   /// What is sent next: which member gets which change.
   private var queue: [(member: Member, change: Change)] = []
   private var next = 0
+  /// Of each participant, the position in the queue of its last change of the transaction that is being queued.
+  private var lastQueued: [Int?] = []
   /// The members the queue was made for; those that joined since are not served by it.
   private var participants: [Member] = []
   private var queueEnd: Int64 = 0
@@ -111,14 +113,26 @@ final class CatchUpReader {
   }
 
   /// Queues what each member gets of the changes up to `last`, or up to the end of a transaction when they are many.
+  /// The changes are whole transactions; a member's mark stands on the last change of a transaction that it gets.
   private func enqueue(_ changes: ArraySlice<Change>, through last: Int64) {
     if queue.count >= feed.limits.catchUpChanges { return }
+    lastQueued.removeAll(keepingCapacity: true)
+    lastQueued.append(contentsOf: repeatElement(nil, count: participants.count))
     for change in changes {
-      for member in participants where change.offset > member.since && member.group?.concerns(change) == true {
-        queue.append((member, change))
+      for index in participants.indices {
+        let member = participants[index]
+        guard change.offset > member.since, member.group?.concerns(change) == true else { continue }
+        lastQueued[index] = queue.count
+        queue.append((member, change.marked(endsTransaction: false)))
       }
       queueEnd = change.offset
-      if queue.count >= feed.limits.catchUpChanges, change.endsTransaction { return }
+      guard change.endsTransaction else { continue }
+      for index in lastQueued.indices {
+        guard let position = lastQueued[index] else { continue }
+        queue[position].change = queue[position].change.marked(endsTransaction: true)
+        lastQueued[index] = nil
+      }
+      if queue.count >= feed.limits.catchUpChanges { return }
     }
     // Entries that subscribers cannot see may follow.
     queueEnd = last

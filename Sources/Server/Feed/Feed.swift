@@ -43,6 +43,7 @@ package final class Feed {
   var readers: [ObjectIdentifier: CatchUpReader] = [:]
   private(set) lazy var pages = LogPageReader(self)
   private var found: [SubscriptionIndex<Member>.Match] = []
+  private var matches = TransactionMatches()
   private var writer = JSONWriter()
 
   /// A feed of a store's log. It follows the log from `start` on.
@@ -86,6 +87,9 @@ package final class Feed {
 
   func cursor(at offset: Int64) -> Cursor { Cursor(term: store.lineage.currentTerm, offset: offset) }
 
+  /// The offset before the oldest change that the log has.
+  package var beforeOldest: Int64 { store.position.firstRetained - 1 }
+
   /// Whether a client that has seen everything up to `cursor` can continue there.
   package func judge(_ cursor: Cursor) -> Resumption {
     let position = store.position
@@ -123,19 +127,31 @@ package final class Feed {
     counters.add(.changes, batch.changes.count)
     let before = applied
     let evaluations = index.counters.evaluations
-    for change in batch.changes {
+    for position in batch.changes.indices {
+      let change = batch.changes[position]
       found.removeAll(keepingCapacity: true)
       index.match(change, into: &found)
-      for match in found {
-        guard let group = groups[match.group], group.accepts(change, match.effect),
-          let event = encode(change, for: group, match.group)
-        else { continue }
-        deliveries.append(event, to: match.group, count: index.members(of: match.group).count, before: before)
+      for match in found where groups[match.group]?.accepts(change, match.effect) == true {
+        matches.append(position, match.group)
       }
+      if change.endsTransaction || position == batch.changes.count - 1 { deliverTransaction(batch, before: before) }
     }
     counters.add(.predicateEvaluations, index.counters.evaluations - evaluations)
     applied = batch.lastOffset
     deliver()
+  }
+
+  /// Encodes what matched of a transaction, once all of it has been matched: each group's mark stands on the last
+  /// change that it gets.
+  private func deliverTransaction(_ batch: ChangeBatch, before: Int64) {
+    matches.markLast()
+    for match in matches.elements {
+      guard let group = groups[match.group],
+        let event = encode(batch.changes[match.change].marked(endsTransaction: match.isLast), for: group, match.group)
+      else { continue }
+      deliveries.append(event, to: match.group, count: index.members(of: match.group).count, before: before)
+    }
+    matches.removeAll()
   }
 
   /// The group's event for a change; nil when it comes later, from an evaluation that waits.

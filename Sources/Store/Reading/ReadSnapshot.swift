@@ -138,7 +138,11 @@ package final class ReadSnapshot {
         next += 1
         size += entry.count
         let isEnd = EntryCoder.endsTransaction(entry)
-        if isEnd { last = (row, found.count) }
+        if isEnd {
+          // The transaction's last entries may be ones that subscribers cannot see.
+          if found.count > last.count { found[found.count - 1] = found[found.count - 1].marked(endsTransaction: true) }
+          last = (row, found.count)
+        }
         return !(isEnd && (found.count >= largest || size >= bytes))
       }
       if let damage, last.offset == offset { return .damaged(at: next, damage) }

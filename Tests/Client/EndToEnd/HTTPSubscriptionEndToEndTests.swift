@@ -135,7 +135,7 @@ import Testing
     let new = try RealServer(folder: old.folder, port: port)
     try await new.client().depart("VIE", 2)
     let again = client.subscribe(
-      EndToEndTests.board, variables: ["airport": "VIE"], as: Board.self, resumingFrom: cursor)
+      EndToEndTests.board, variables: ["airport": "VIE"], as: Board.self, from: .after(cursor))
     for try await event in again {
       #expect(event.data?.onCreateDeparture?.minutes == 2)
       break

@@ -186,7 +186,7 @@ import Testing
     }
     let client = try server.client { $0.subscriptionMediaType = .eventStream(.distinctConnections) }
     let (seen, error) = try server.executor.run {
-      await collect(client.subscribe("subscription { tick }", resumingFrom: Cursor("a-1")))
+      await collect(client.subscribe("subscription { tick }", from: SubscriptionStart(after: Cursor("a-1"))))
     }
     #expect(seen == ["gap retention", "1 at b-10"] && error == nil)
     #expect(server.exchanges.first?.body["extensions"] == ["martlet": ["cursors": true, "resume": "a-1"]])

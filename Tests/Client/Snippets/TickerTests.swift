@@ -142,7 +142,7 @@ struct Ticker: Sendable {
       try await stream.ready()
       let place: Cursor? = nil
       old.shutDown()
-      let again = new.subscribe("subscription { tick }", resumingFrom: place)
+      let again = new.subscribe("subscription { tick }", from: SubscriptionStart(after: place))
       try await again.ready()
       #expect("\(stream.state)" == "finished(cancelled)")
     }

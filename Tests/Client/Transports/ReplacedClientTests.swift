@@ -83,7 +83,7 @@ import Testing
       // What the old server's socket still delivers is dropped.
       first.next("1", data: 6, cursor: "a-6")
       try await first.expectClose()
-      let again = new.subscribe("subscription { tick }", resumingFrom: await place)
+      let again = new.subscribe("subscription { tick }", from: SubscriptionStart(after: await place))
       async let end = Self.read(again, texts)
       let second = try await server.accept()
       let resume = try await second.expect("subscribe")["payload"]?["extensions"]?["martlet"]?["resume"]?.string

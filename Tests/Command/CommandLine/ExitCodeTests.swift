@@ -36,7 +36,7 @@ import Testing
     ("martlet query 127.0.0.1:1 '{ a }'", .unavailable, "Connection refused"),
     ("martlet query 127.0.0.1:1 '{ a }' --variables '['", .usage, "--variables is not JSON"),
     ("martlet subscribe h '{ a }' --protocol nobody", .usage, "--protocol must be one of"),
-    ("martlet subscribe h 'subscription { a }' --resume-from x", .usage, "'x' is not a cursor"),
+    ("martlet subscribe h 'subscription { a }' --from x", .usage, "'x' is neither \"oldest\" nor a cursor"),
     ("martlet backup nothing copy", .io, "there is no store at nothing/"),
     ("martlet completion tcsh", .usage, "SHELL must be one of bash, zsh, fish, not 'tcsh'."),
   ])

@@ -111,9 +111,28 @@ import Testing
   @Test(arguments: ["graphql-ws", "appsync"])
   func `a cursor is refused where there are none`(spoken: String) async throws {
     let run = try await ShellRun.bash(
-      "martlet subscribe localhost:1 'subscription { a }' --protocol \(spoken) --resume-from 9f-1")
+      "martlet subscribe localhost:1 'subscription { a }' --protocol \(spoken) --from 9f-1")
     #expect(run.status == ExitCode.usage.rawValue)
     #expect(run.errors.contains("\(spoken) has no cursors"))
+  }
+
+  @Test(arguments: SubscriptionProtocol.allCases.filter(\.resumes).map(\.rawValue))
+  func `events from the oldest on are printed`(spoken: String) async throws {
+    var configuration = ServerConfiguration(schema: "type Note @model { id: ID! text: String }")
+    configuration.access = .development
+    configuration.data = .memory
+    configuration.log = .silent
+    let server = try GraphQLServer(configuration)
+    try server.start()
+    for text in ["a", "b"] as [JSONValue] {
+      try await server.transaction { try $0.create("Note", ["text": text]) }
+    }
+    let run = try await ShellRun.bash(
+      "martlet subscribe 127.0.0.1:\(server.port) 'subscription { onCreateNote { text } }' --from oldest --limit 2"
+        + " --protocol \(spoken)")
+    let events = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0))["data"] }
+    #expect(events == [["onCreateNote": ["text": "a"]], ["onCreateNote": ["text": "b"]]], "\(run.errors)")
+    await server.stop()
   }
 
   @Test func `a file goes along with a mutation`() async throws {

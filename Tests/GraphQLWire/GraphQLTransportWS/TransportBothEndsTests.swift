@@ -81,7 +81,7 @@ import Testing
     let request = GraphQLRequest(
       query: "query Q($x: Int) { a(x: $x) }\n\"é\"", operationName: "Q", variables: ["x": [1, nil, "s"]],
       extensions: RequestContinuity(
-        resume: Cursor(term: 7, offset: 8), write: WriteNumber(client: "phone", number: 3)
+        resume: Cursor(term: 7, offset: 8), fromOldest: true, write: WriteNumber(client: "phone", number: 3)
       ).added(to: ["other": true]))
     for message in [
       .connectionInit(payload: nil), .connectionInit(payload: ["a": 1]), .ping(payload: nil), .pong(payload: ["b": []]),
@@ -90,13 +90,14 @@ import Testing
       #expect(try TransportWS.ClientMessage(parsing: message.serialized()) == message)
     }
     let continuity = try RequestContinuity(extensions: request.extensions)
-    #expect(continuity.resume == Cursor(term: 7, offset: 8))
+    #expect(continuity.resume == Cursor(term: 7, offset: 8) && continuity.fromOldest)
     #expect(continuity.write == WriteNumber(client: "phone", number: 3))
   }
 
   @Test(arguments: [
     (#"{"martlet":1}"#, "extensions.martlet"), (#"{"martlet":{"resume":7}}"#, "extensions.martlet.resume"),
     (#"{"martlet":{"resume":"x-y"}}"#, "extensions.martlet.resume"),
+    (#"{"martlet":{"from":"newest"}}"#, "extensions.martlet.from"),
     (#"{"martlet":{"write":{"number":1}}}"#, "extensions.martlet.write.client"),
     (#"{"martlet":{"write":{"client":"","number":1}}}"#, "extensions.martlet.write.client"),
     (#"{"martlet":{"write":{"client":"c","number":0}}}"#, "extensions.martlet.write.number"),
@@ -113,7 +114,7 @@ import Testing
   }
 
   @Test func `absent additions are absent`() throws {
-    for json in ["{}", #"{"martlet":null}"#, #"{"martlet":{"resume":null,"write":null}}"#] {
+    for json in ["{}", #"{"martlet":null}"#, #"{"martlet":{"resume":null,"from":null,"write":null}}"#] {
       let extensions = try #require(try JSONValue(parsing: json).object)
       #expect(try RequestContinuity(extensions: extensions) == RequestContinuity())
     }

@@ -38,6 +38,15 @@ final class FeedHarness {
     executor.run()
   }
 
+  /// Publishes transactions of events as one group, each event a topic and a value.
+  func publish(transactions: [[(topic: String, value: Int64)]]) {
+    let writes = transactions.map { events in
+      WriteOperation.batch(events.map { .event(topic: $0.topic, payload: .int($0.value)) })
+    }
+    store.commit(writes.map { Store.Submission(WriteRequest($0)) { _ in } }, to: DirectDestination())
+    executor.run()
+  }
+
   /// Turns the loop and runs the store's reads until both are idle.
   func settle() {
     for _ in 0..<10_000 {
@@ -49,21 +58,28 @@ final class FeedHarness {
   deinit { store.close() }
 }
 
-/// All events of one topic, whose payload is the topic's payload.
+/// All events of one topic, whose payload is the topic's payload. Those of topics that begin with `code` are made by
+/// `evaluate`, as if user code were needed.
 final class TopicGroup: FeedGroup {
   let interests: [Interest]
+  private let needsCode: Bool
 
-  init(_ topic: String) { interests = [Interest(.topic(named: topic))] }
+  init(_ topic: String) {
+    interests = [Interest(.topic(named: topic))]
+    needsCode = topic.hasPrefix("code")
+  }
 
   func accepts(_ change: Change, _ effect: Effect) -> Bool { true }
 
   func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
-    guard let event = change.event else { return false }
+    guard !needsCode, let event = change.event else { return false }
     writer.value(event.payload)
     return true
   }
 
-  func evaluate(_ change: Change, _ completion: @escaping ([UInt8]) -> Void) { completion([]) }
+  func evaluate(_ change: Change, _ completion: @escaping ([UInt8]) -> Void) {
+    completion(change.event?.payload.serialized() ?? [])
+  }
 
   func event(_ payload: [UInt8], at cursor: Cursor, endsTransaction: Bool) -> FeedEvent {
     FeedEvent(payload, at: cursor, endsTransaction: endsTransaction)
@@ -74,6 +90,8 @@ final class TopicGroup: FeedGroup {
 final class KeepingSubscriber: Subscriber {
   private(set) var members: [Member] = []
   private(set) var events: [String] = []
+  /// Whether each event was marked as the last of its transaction.
+  private(set) var marks: [Bool] = []
   private(set) var ready: [Cursor] = []
   private(set) var gaps: [GapReason] = []
   var onWrite: (() -> Void)?
@@ -104,6 +122,7 @@ final class KeepingSubscriber: Subscriber {
 
   func write(_ event: FeedEvent, to member: Member) {
     events.append(String(decoding: event.payload, as: UTF8.self))
+    marks.append(event.endsTransaction)
     onWrite?()
   }
 

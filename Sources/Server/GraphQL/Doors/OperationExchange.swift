@@ -117,7 +117,7 @@ struct OperationExchange {
     guard !service.transport.isDraining else { return responder.send(.draining, closing: true) }
     // A document that cannot be read is refused later; it has no say in what the stream carries.
     let wishes = try? RequestContinuity(extensions: asked.extensions)
-    let continuity = Continuity(cursors: wishes.map { $0.cursors || $0.resume != nil } ?? false)
+    let continuity = Continuity(cursors: wishes?.followsCursors ?? false)
     let session = GraphQLSession(service, streaming: media, continuity, request.caller)
     session.begin(HTTPStream(responder, media), asked)
   }

@@ -103,7 +103,7 @@ extension GraphQLSession {
         subscriber: self, since: service.feed.applied)
       try service.feed.add(member, to: group, key: key)
       operations[number] = .member(member)
-      begin(member, resume: (member.hasCursors ? continuity.resume : nil) ?? stream?.startsBehind)
+      begin(member, continuity)
     } catch let error as SubscriptionError {
       refuse(number, error.response.tree.errors)
     } catch let error as VariableErrors {
@@ -120,15 +120,20 @@ extension GraphQLSession {
     }
   }
 
-  /// Whether the hole behind a resume can be filled is decided before anything is sent.
-  private func begin(_ member: Member, resume: Cursor?) {
-    guard let resume else { return service.feed.begin(member) }
+  /// Whether the events after a resume's cursor can all be sent is decided before anything is sent.
+  private func begin(_ member: Member, _ continuity: RequestContinuity) {
+    let asked = member.hasCursors ? continuity : RequestContinuity()
+    if asked.fromOldest, asked.resume == nil { return catchUp(member, after: service.feed.beforeOldest) }
+    guard let resume = asked.resume ?? stream?.startsBehind else { return service.feed.begin(member) }
     switch service.feed.judge(resume) {
     case .gap(let reason): service.feed.declareGap(member, reason, from: resume, owesReady: true)
-    case .valid:
-      step { $0.catchesUp(member.number, actions: &$1) }
-      service.feed.catchUp(member, after: resume.offset)
+    case .valid: catchUp(member, after: resume.offset)
     }
+  }
+
+  private func catchUp(_ member: Member, after offset: Int64) {
+    step { $0.catchesUp(member.number, actions: &$1) }
+    service.feed.catchUp(member, after: offset)
   }
 
   /// Opens a source stream of the program's own, in a task of its own. Its next event is asked for when the socket has
