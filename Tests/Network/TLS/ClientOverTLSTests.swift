@@ -1,6 +1,7 @@
 import Foundation
 import Martlet
 import MartletServer
+import MartletTestSupport
 import Testing
 
 /// The GraphQL client over TLS: HTTP and the WebSocket trust an authority of one's own, and no other.

@@ -14,6 +14,9 @@ struct TestCertificates: @unchecked Sendable {
   var authorityFile: String { folder.appendingPathComponent("authority.pem").path }
   var certificateFile: String { folder.appendingPathComponent("server.pem").path }
   var keyFile: String { folder.appendingPathComponent("server.key").path }
+  /// What `issueClient` writes.
+  var clientCertificateFile: String { folder.appendingPathComponent("client.pem").path }
+  var clientKeyFile: String { folder.appendingPathComponent("client.key").path }
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-tls-\(UUID().uuidString)")
@@ -30,13 +33,23 @@ struct TestCertificates: @unchecked Sendable {
 
   /// Writes a fresh certificate and key, as an operator who renews does.
   func issue(serial: Int, names: String = "DNS:localhost,IP:127.0.0.1") throws {
+    try issue("localhost", serial: serial, names: names, certificateFile: certificateFile, keyFile: keyFile)
+  }
+
+  /// Writes a certificate and key for a client of that name.
+  func issueClient(_ name: String, serial: Int = 100) throws {
+    try issue(
+      name, serial: serial, names: "DNS:\(name)", certificateFile: clientCertificateFile, keyFile: clientKeyFile)
+  }
+
+  private func issue(_ name: String, serial: Int, names: String, certificateFile: String, keyFile: String) throws {
     let key = try Self.makeKey()
     let certificate = try #require(X509_new())
     defer {
       X509_free(certificate)
       EVP_PKEY_free(key)
     }
-    try Self.fill(certificate, name: "localhost", key: key, serial: serial)
+    try Self.fill(certificate, name: name, key: key, serial: serial)
     try Self.extend(certificate, NID_subject_alt_name, names)
     try #require(X509_set_issuer_name(certificate, X509_get_subject_name(authority)) == 1)
     try #require(X509_sign(certificate, authorityKey, EVP_sha256()) > 0)
