@@ -10,10 +10,10 @@ SECONDS ?= 30
 TEST_FLAGS ?= --disable-index-store -debug-info-format none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test lint format docs bench sim fuzz conformance check
+.PHONY: help setup run build test test-foundation lint format docs bench sim fuzz conformance check
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
 setup: ## install missing system packages (Debian, Ubuntu)
 	@Scripts/install-packages
@@ -28,6 +28,10 @@ build: setup ## build the command: .build/release/martlet
 test: setup ## run every test a fresh machine can run
 	@Interoperation/prepare || [ $$? -eq 77 ]
 	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/run-tests
+
+test-foundation: setup ## build the client over Foundation's network, as Apple platforms do, and test it
+	@MARTLET_NETWORK=foundation MARTLET_SUITES=FoundationNetwork,FoundationServer timeout 900 \
+	  $(SWIFT) test --disable-xctest --no-parallel --scratch-path .build/foundation
 
 lint: setup ## formatting (strict) and the house rules
 	@$(SWIFT) format lint --strict --parallel --configuration .swift-format --recursive Package.swift Sources Tests Examples

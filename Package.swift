@@ -3,6 +3,20 @@ import PackageDescription
 
 // The house. A target imports only from the floors below its own; Tests/House checks these edges.
 
+/// The manifest for Apple platforms: without the targets that need Linux, and with the client over Foundation. On Linux
+/// `MARTLET_MANIFEST=apple` shows it.
+#if os(Linux)
+  let isApple = Context.environment["MARTLET_MANIFEST"] == "apple"
+#else
+  let isApple = true
+#endif
+
+/// Whether the client goes over Foundation's network. On Linux `MARTLET_NETWORK=foundation` builds the same sources of the
+/// client as Apple platforms do, beside the server, so that tests can run them.
+let usesFoundation = isApple || Context.environment["MARTLET_NETWORK"] == "foundation"
+
+let applePlatforms: [Platform] = [.macOS, .iOS, .tvOS, .watchOS, .visionOS]
+
 /// Settings every Swift target shares: language mode 6, the upcoming features, warnings as errors.
 let common: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -12,7 +26,8 @@ let common: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .enableUpcomingFeature("InferIsolatedConformances"),
   .enableUpcomingFeature("ImmutableWeakCaptures"),
-  .treatAllWarnings(as: .error),
+  // Other platforms have other compilers, whose new warnings must not stop an application's build.
+  .treatAllWarnings(as: .error, .when(platforms: [.linux])),
 ]
 
 /// Sources are also held to strict memory safety: every unsafe expression says so.
@@ -22,14 +37,30 @@ func martlet(_ names: String...) -> [Target.Dependency] {
   names.map { .target(name: "Martlet\($0)") }
 }
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(
-    name: "Martlet\(name)", dependencies: dependencies, path: "Sources/\(name)", swiftSettings: strict)
+/// Modules that need Linux: no edge leads to them on another platform, nor with `MARTLET_NETWORK=foundation`.
+func onLinux(_ names: String...) -> [Target.Dependency] {
+  usesFoundation ? [] : names.map { .target(name: "Martlet\($0)", condition: .when(platforms: [.linux])) }
 }
 
+/// The client's network over Foundation, in place of those.
+let foundationNetwork: [Target.Dependency] = [
+  .target(
+    name: "MartletFoundationNetwork", condition: usesFoundation && !isApple ? nil : .when(platforms: applePlatforms))
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+  .target(
+    name: "Martlet\(name)", dependencies: dependencies, path: "Sources/\(name)", exclude: exclude,
+    swiftSettings: strict)
+}
+
+/// The folder of a module's sources for the network that is not used.
+let otherNetwork = usesFoundation ? "Network/Linux" : "Network/Foundation"
+
 func system(_ name: String, pkgConfig: String, package: String) -> Target {
+  // Apple's systems have SQLite, and no pkg-config.
   .systemLibrary(
-    name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+    name: name, path: "Sources/\(name)", pkgConfig: isApple ? nil : pkgConfig, providers: [.apt([package])])
 }
 
 func suite(
@@ -79,7 +110,7 @@ let floor1: [Target] = [
   module("Signatures", martlet("Tokens") + ["CMartletOpenSSL"]),
   module("HTTPClient", martlet("Vocabulary", "Runtime") + ["CMartletCurl"]),
   .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
-  module("SQLite", ["CMartletSQLite", "CMartletVFS"]),
+  module("SQLite", martlet("Runtime") + ["CMartletSQLite", "CMartletVFS"]),
 ]
 
 let floor2: [Target] = [
@@ -87,6 +118,8 @@ let floor2: [Target] = [
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
   module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core")),
+  // The client's network where there is no epoll: a dispatch queue as its loop, URLSession for HTTP and WebSockets.
+  module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "Wire", "Core")),
   module("Generator", martlet("JSON", "GraphQLLanguage")),
   module(
     "Store",
@@ -98,13 +131,14 @@ let floor3: [Target] = [
   // The client without WebSockets: a program that needs no more links neither OpenSSL nor zlib itself.
   module(
     "HTTP",
-    martlet("Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore")),
+    martlet("Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLStore")
+      + onLinux("Loop", "HTTPClient") + foundationNetwork, exclude: [otherNetwork]),
   // The whole client: what MartletHTTP has, and WebSockets.
   .target(
     name: "Martlet",
-    dependencies: martlet(
-      "Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore"),
-    path: "Sources/Martlet", swiftSettings: strict),
+    dependencies: martlet("Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "HTTP", "GraphQLStore")
+      + onLinux("Sockets") + foundationNetwork,
+    path: "Sources/Martlet", exclude: [otherNetwork], swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
   module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
@@ -167,7 +201,7 @@ let testing: [Target] = [
   .target(name: "CMartletAllocationCounter", path: "Sources/CMartletAllocationCounter"),
   // What several suites share.
   .target(
-    name: "MartletTestSupport", dependencies: martlet("Vocabulary", "Wire"), path: "Tests/Support",
+    name: "MartletTestSupport", dependencies: martlet("Vocabulary", "Wire", "Runtime"), path: "Tests/Support",
     swiftSettings: common),
 ]
 
@@ -185,7 +219,8 @@ let suites: [Target] = [
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
   suite(
     "Network",
-    martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "Sockets", "HTTPClient", "Server")
+    martlet(
+      "Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "Sockets", "HTTPClient", "Server", "TestSupport")
       + ["Martlet", "CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   suite(
     "Store",
@@ -209,12 +244,16 @@ let suites: [Target] = [
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite(
     "Command",
-    martlet("Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers")
+    martlet("Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers", "TestSupport")
       + ["Martlet", "MartletCommand", "TodoWatcher"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),
   suite("HTTP", martlet("HTTP", "Server") + ["ShoppingList", "MartletCommand"]),
+  suite(
+    "FoundationNetwork",
+    martlet("Vocabulary", "Wire", "Runtime", "Core", "FoundationNetwork", "Simulation")),
+  suite("FoundationServer", martlet("FoundationNetwork", "Server") + ["Martlet"]),
   suite(
     "GraphQLStore",
     martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
@@ -271,13 +310,33 @@ func reachable(from names: [String], in everything: [Target]) -> Set<String> {
   return found
 }
 
+/// Targets that do not exist in the manifest for Apple platforms, and with them everything that needs one.
+let linuxOnly: Set<String> = [
+  "CMartletSystem", "CMartletOpenSSL", "CMartletZlib", "CMartletCurl", "CMartletAllocationCounter", "MartletLoop",
+  "MartletSockets", "MartletSignatures", "MartletHTTPClient",
+]
+
+let available = everything.filter { !isApple || reachable(from: [$0.name], in: everything).isDisjoint(with: linuxOnly) }
+
 let chosen = Context.environment["MARTLET_SUITES"]
   .map { reachable(from: $0.split(separator: ",").map { "\($0)Tests" }, in: everything) }
+
+extension Product {
+  var targetNames: Set<String> {
+    switch self {
+    case let library as Library: Set(library.targets)
+    case let program as Executable: Set(program.targets)
+    case let plugin as Plugin: Set(plugin.targets)
+    default: []
+    }
+  }
+}
 
 let package = Package(
   name: "martlet",
   platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
   // Tests run the command under the name of its product.
-  products: chosen.map { $0.contains("MartletCommand") ? [command] : [] } ?? products,
-  targets: everything.filter { chosen?.contains($0.name) ?? true }
+  products: chosen.map { $0.contains("MartletCommand") ? [command] : [] }
+    ?? products.filter { $0.targetNames.isSubset(of: available.map(\.name)) },
+  targets: available.filter { chosen?.contains($0.name) ?? true }
 )

@@ -65,7 +65,7 @@ final class CurlLine: CurlWork {
     let host = endpoint.host.utf8.contains(UInt8(ascii: ":")) ? "[\(endpoint.host)]" : endpoint.host
     name = "\(host):\(endpoint.port)"
     let url = "\(endpoint.isSecure ? "https" : "http")://\(name)/"
-    if let error = RequestCheck.error(in: HTTPExchangeRequest(url: url)) {
+    if let error = HTTPRequestCheck.error(in: HTTPExchangeRequest(url: url)) {
       wish = .fail(error)
     } else {
       configure(url)

@@ -20,8 +20,10 @@ final class CurlTransfer: CurlWork {
     self.request = request
     self.driver = driver
     self.handler = handler
-    if let error = RequestCheck.error(in: request) {
+    if let error = HTTPRequestCheck.error(in: request) {
       wish = .fail(error)
+    } else if request.bodyFile != nil {
+      wish = .fail(HTTPExchangeError(.invalidRequest, "files are sent over a connection of the pool, not by libcurl"))
     } else {
       configure(options)
     }

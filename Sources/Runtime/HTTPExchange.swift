@@ -5,6 +5,8 @@ package struct HTTPExchangeRequest: Sendable {
   package var url: String
   package var headers: [(name: String, value: String)] = []
   package var body: [UInt8]?
+  /// A file that is sent as the body, by its path. It must not change meanwhile. Not every network sends files.
+  package var bodyFile: String?
   /// Time for all of it, the last byte of the response included. Nil for streams that are to stay open.
   package var totalTime: Duration? = .seconds(60)
   /// Time for name, connection and TLS.
@@ -73,7 +75,9 @@ package struct HTTPExchangeError: Error, Sendable, Equatable, CustomStringConver
 
 /// The events of an exchange for its owner, always on the loop.
 package protocol HTTPExchangeHandler: AnyObject {
-  /// Once, first.
+  /// A stretch of the request's body has left. Not every network reports it.
+  func sentBody()
+  /// Once, before any of the body.
   func received(head: HTTPExchangeHead)
   /// A piece of the body, as it arrives. The bytes are valid during the call only.
   func received(body: borrowing RawSpan)
@@ -81,7 +85,11 @@ package protocol HTTPExchangeHandler: AnyObject {
   func ended(_ error: HTTPExchangeError?)
 }
 
-/// Sends HTTP requests: libcurl in production, an imaginary server in a simulation.
+extension HTTPExchangeHandler {
+  package func sentBody() {}
+}
+
+/// Sends HTTP requests: libcurl or the system's client in production, an imaginary server in a simulation.
 package protocol HTTPExchanging: Sendable {
   /// Starts an exchange; on the loop. The handler is not called before this returns.
   func start(_ request: HTTPExchangeRequest, on loop: any Loop, handler: any HTTPExchangeHandler) -> HTTPExchange

@@ -1,12 +1,12 @@
 internal import CMartletVFS
-internal import Synchronization
+internal import MartletRuntime
 
 /// An imaginary disk in memory for databases: stores without a disk, simulations, power cuts and failing disks.
 ///
 /// `@unchecked Sendable` holds because the C disk takes its own lock in every call.
 @safe
 package final class MemoryFiles: @unchecked Sendable {
-  private static let created = Atomic<Int>(0)
+  private static let created = Lock(0)
 
   /// The name SQLite knows the disk by.
   package let name: String
@@ -14,7 +14,11 @@ package final class MemoryFiles: @unchecked Sendable {
 
   /// A disk holding `contents`, file by path.
   package init(_ contents: [String: [UInt8]] = [:]) {
-    name = "martlet-memory-\(Self.created.add(1, ordering: .relaxed).newValue)"
+    let number = Self.created.withLock { count in
+      count += 1
+      return count
+    }
+    name = "martlet-memory-\(number)"
     guard let disk = unsafe martlet_files_create(name) else { preconditionFailure("no memory for a disk in memory") }
     unsafe self.disk = disk
     for (path, bytes) in contents { put(path, bytes) }

@@ -20,7 +20,7 @@ import Testing
     "TreeRules": ["JSON", "JSONTree"],
     "TreeWire": ["Vocabulary", "JSON", "JSONTree", "Wire"],
     "Runtime": ["Vocabulary"],
-    "SQLite": [],
+    "SQLite": ["Runtime"],
     "Loop": ["Vocabulary", "Runtime"],
     "Sockets": ["Vocabulary", "Runtime", "Wire", "Loop"],
     "HTTPClient": ["Vocabulary", "Runtime"],
@@ -32,8 +32,15 @@ import Testing
     "GenerateFiles": ["JSON", "GraphQLLanguage", "ModelSchema", "Generator"],
     "GenerateTool": ["Generator", "GenerateFiles"],
     "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
-    "HTTP": ["Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore"],
-    "Martlet": ["Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore"],
+    "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "Wire", "Core"],
+    "HTTP": [
+      "Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore",
+      "FoundationNetwork",
+    ],
+    "Martlet": [
+      "Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore",
+      "FoundationNetwork",
+    ],
     "Publishers": ["Core", "Runtime"],
     "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation"],
     "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime"],
@@ -71,14 +78,15 @@ import Testing
     let permitted = [
       "Core", "HTTP", "Martlet", "Testing", "Simulation", "Command", "HTTPClient", "Server", "Sockets", "Store",
       "SQLiteStore",
-      "GenerateFiles", "GenerateTool", "Publishers",
+      "GenerateFiles", "GenerateTool", "Publishers", "FoundationNetwork",
     ]
     for file in Repository.current.files(under: "Sources", extensions: ["swift"]) {
       let module = file.path.split(separator: "/").dropFirst().first.map(String.init) ?? ""
       for name in Self.imports(of: file) where name.hasPrefix("Foundation") {
         #expect(permitted.contains(module), "\(file.path) imports \(name)")
-        // One place names a session's type, for programs that configure their socket by one.
-        if file.path == "Sources/Martlet/Transports/WebSocketTransport+urlSession.swift" { continue }
+        // The network over Foundation, and the place that names a session's type, for programs that configure their
+        // socket by one.
+        if module == "FoundationNetwork" || file.path.hasSuffix("/WebSocketTransport+urlSession.swift") { continue }
         #expect(name != "FoundationNetworking", "\(file.path) brings in FoundationNetworking")
       }
     }

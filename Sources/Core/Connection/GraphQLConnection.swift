@@ -24,23 +24,39 @@ package final class GraphQLConnection: Sendable {
     let group = ConnectionGroup(
       ConnectionGroup.Home(endpoint: endpoint, environment: environment, knowledge: knowledge, events: events),
       configuration)
+    let makeCarrier = Self.carriers(configuration, environment)
+    sendsFiles = makeCarrier != nil
     var carrier: any RequestCarrier = group
-    sendsFiles = configuration.requestTransport == .http && environment.bytes != nil
-    if configuration.requestTransport == .http, let bytes = environment.bytes {
+    if let makeCarrier {
       let endpoint = endpoint.forRequests(configuration.dialect)
-      let makePool = { (address: Endpoint) in
-        HTTPPool(
-          address, over: bytes, on: environment.loop, spawner: environment.spawner, limits: configuration.poolLimits)
-      }
-      let pool = makePool(endpoint.address)
+      let pool = makeCarrier(endpoint.address)
       carrier = HTTPOperations(
         HTTPOperation.Surroundings(
           endpoint: endpoint, configuration: configuration, environment: environment, pool: pool,
-          redirected: RedirectPools(makePool),
+          redirected: RedirectPools(makeCarrier),
           batcher: configuration.batching.map { HTTPBatcher($0, pool, on: environment.loop) }, knowledge: knowledge))
+    } else if configuration.requestTransport == .http, case .none = environment.requests {
+      carrier = RefusingCarrier("this client's environment has no HTTP for queries and mutations")
     }
     sockets = LoopBound(group, on: environment.loop)
     requests = LoopBound(carrier, on: environment.loop)
+  }
+
+  /// What makes the carriers of requests by HTTP; nil when they go by the socket, or not at all.
+  private static func carriers(
+    _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment
+  ) -> ((Endpoint) -> any CallCarrier)? {
+    guard configuration.requestTransport == .http else { return nil }
+    let limits = configuration.poolLimits
+    switch environment.requests {
+    case .connections(let bytes):
+      return { HTTPPool($0, over: bytes, on: environment.loop, spawner: environment.spawner, limits: limits) }
+    case .exchanges(let http, let staging):
+      return {
+        ExchangeCarrier($0, by: http, staging, on: environment.loop, spawner: environment.spawner, limits: limits)
+      }
+    case .socket, .none: return nil
+    }
   }
 
   deinit {

@@ -17,19 +17,19 @@ final class HTTPBatcher {
   }
 
   private let policy: BatchPolicy
-  private let pool: HTTPPool
+  private let pool: any CallCarrier
   private let loop: any Loop
   private var waiting: [Batch] = []
   /// The server takes no lists.
   private var isOff = false
 
-  init(_ policy: BatchPolicy, _ pool: HTTPPool, on loop: any Loop) {
+  init(_ policy: BatchPolicy, _ pool: any CallCarrier, on loop: any Loop) {
     self.policy = policy
     self.pool = pool
     self.loop = loop
   }
 
-  /// Sends a query as soon as it may go. `completion` as with `HTTPPool.start`.
+  /// Sends a query as soon as it may go. `completion` as with `CallCarrier.start`.
   ///
   /// - Parameter request: the query as JSON, also the body of `call`.
   func start(

@@ -8,9 +8,7 @@ final class HTTPLink: ByteChannelHandler {
   private var channel: (any ByteChannel)?
   private var attempt: ConnectAttempt?
   private var ticket: HTTPTicket?
-  private var head: HTTPResponseHead?
-  private var body: [UInt8] = []
-  private var parts: MultipartReader?
+  private var answer: AnswerReader
   private var pump: BodyPump?
   private let limits: HTTPLimits
   private var carried = 0
@@ -21,6 +19,7 @@ final class HTTPLink: ByteChannelHandler {
     self.pool = pool
     self.limits = limits
     machine = HTTPClientMachine(limits: limits)
+    answer = AnswerReader(bodyBytes: limits.bodyBytes)
   }
 
   /// Connects, then carries the call.
@@ -111,58 +110,37 @@ final class HTTPLink: ByteChannelHandler {
   }
 
   private func begin(_ head: HTTPResponseHead) {
-    self.head = head
-    guard ticket?.call.takesParts == true, (200..<300).contains(head.status),
-      let type = head.headers["Content-Type"],
-      MediaType(Array(type.utf8)[...], leniently: true)?.matches("multipart", "mixed") == true
-    else { return }
-    var bounds = MultipartLimits()
-    bounds.partBytes = limits.bodyBytes
     do throws(MultipartFailure) {
-      parts = try MultipartReader(contentType: type, limits: bounds)
+      try answer.begin(head, takesParts: ticket?.call.takesParts == true)
     } catch {
       lose(.parts(error))
     }
   }
 
   private func take(_ piece: [UInt8]) {
-    guard parts != nil else {
-      body += piece
-      return
-    }
-    var found: [MultipartPart] = []
-    var broken: MultipartFailure?
     do throws(MultipartFailure) {
-      try parts?.receive(piece, parts: &found)
+      try answer.take(piece) { ticket?.part?($0) }
     } catch {
-      broken = error
+      lose(.parts(error))
     }
-    // A part without content says nothing.
-    for part in found where !part.body.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
-      ticket?.part?(part.body)
-    }
-    if let broken { lose(.parts(broken)) }
   }
 
   private func answered(isReusable: Bool) {
-    guard let answered = ticket, let head else { return }
-    if var parts {
-      do throws(MultipartFailure) {
-        try parts.inputEnded()
-      } catch {
-        return lose(.parts(error))
-      }
+    guard let answered = ticket else { return }
+    let whole: HTTPAnswer
+    do throws(MultipartFailure) {
+      guard let ended = try answer.end() else { return }
+      whole = ended
+    } catch {
+      return lose(.parts(error))
     }
-    let answer = HTTPAnswer(head: head, body: body, parts: parts?.partCount)
     // A server that answered before it had the whole request has no use for the rest.
     let isWhole = pump?.isDone ?? true
     endPump()
     ticket = nil
-    self.head = nil
-    body = []
-    parts = nil
+    answer = AnswerReader(bodyBytes: limits.bodyBytes)
     if isReusable, isWhole { pool?.isFree(self) } else { drop() }
-    answered.end(.success(answer))
+    answered.end(.success(whole))
   }
 
   func drained() {

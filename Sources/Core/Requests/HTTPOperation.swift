@@ -32,7 +32,7 @@ final class HTTPOperation {
     var endpoint: GraphQLEndpoint
     var configuration: ConnectionConfiguration
     var environment: ClientEnvironment
-    var pool: HTTPPool
+    var pool: any CallCarrier
     /// Connections to where redirects lead.
     var redirected: RedirectPools
     /// Gathers queries, where that is configured.

@@ -4,7 +4,7 @@ internal import MartletWire
 
 /// The HTTP/1.1 connections to one server: kept alive, used one call at a time, the most recently used first.
 /// Confined to its loop.
-package final class HTTPPool {
+package final class HTTPPool: CallCarrier {
   /// Bounds of a pool.
   package struct Limits: Sendable {
     /// Connections at a time; what browsers use per host.
@@ -46,13 +46,8 @@ package final class HTTPPool {
     self.limits = limits
   }
 
-  /// Sends a call as soon as a connection is there. `completion` runs once, never inside this call, not after `cancel`.
-  ///
-  /// - Parameters:
-  ///   - part: takes each part of an answer that comes in parts.
-  ///   - moved: called when a stretch of a body with files has been handed on.
   package func start(
-    _ call: HTTPCall, part: (([UInt8]) -> Void)? = nil, moved: (() -> Void)? = nil,
+    _ call: HTTPCall, part: (([UInt8]) -> Void)?, moved: (() -> Void)?,
     completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void
   ) -> HTTPTicket {
     let ticket = HTTPTicket(call, part: part, moved: moved, completion)
@@ -107,7 +102,6 @@ package final class HTTPPool {
     }
   }
 
-  /// Closes all connections. Calls under way are to be cancelled before.
   package func close() {
     for link in Array(links.values) { link.drop() }
   }

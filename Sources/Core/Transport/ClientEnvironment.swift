@@ -7,8 +7,8 @@ public struct ClientEnvironment: Sendable {
   /// Opens WebSockets; nil in programs without them.
   package var sockets: (any MessageSocketConnector)?
   package var http: (any HTTPExchanging)?
-  /// Opens the connections of queries and mutations; nil where there are only sockets, which then carry them.
-  package var bytes: (any ByteConnector)?
+  /// Carries queries and mutations.
+  package var requests: RequestNetwork
   package var spawner: any Spawner
   /// Draws jitter and the names of writers.
   package var chance: Chance
@@ -18,6 +18,11 @@ public struct ClientEnvironment: Sendable {
   /// Milliseconds since 1970, for signatures; a time that stands still where there are none.
   package var calendar: @Sendable () -> Int64 = { 0 }
 
+  /// What opens the connections of requests, where they have connections of their own.
+  package var connections: (any ByteConnector)? {
+    if case .connections(let bytes) = requests { bytes } else { nil }
+  }
+
   /// - Throws: `invalidRequest` in a program without WebSockets.
   func webSockets() throws(GraphQLClientError) -> any MessageSocketConnector {
     if let sockets { return sockets }
@@ -25,22 +30,22 @@ public struct ClientEnvironment: Sendable {
   }
 
   package init(
-    loop: any Loop, sockets: (any MessageSocketConnector)?, http: (any HTTPExchanging)?, spawner: any Spawner,
-    seed: UInt64, bytes: (any ByteConnector)? = nil
+    loop: any Loop, sockets: (any MessageSocketConnector)?, http: (any HTTPExchanging)?, requests: RequestNetwork,
+    spawner: any Spawner, seed: UInt64
   ) {
     self.init(
-      loop: loop, sockets: sockets, http: http, bytes: bytes, spawner: spawner, chance: Chance(seed: seed))
+      loop: loop, sockets: sockets, http: http, requests: requests, spawner: spawner, chance: Chance(seed: seed))
   }
 
   package init(
-    loop: any Loop, sockets: (any MessageSocketConnector)?, http: (any HTTPExchanging)?, bytes: (any ByteConnector)?,
+    loop: any Loop, sockets: (any MessageSocketConnector)?, http: (any HTTPExchanging)?, requests: RequestNetwork,
     spawner: any Spawner, chance: Chance
   ) {
     self.loop = loop
     self.sockets = sockets
     self.http = http
+    self.requests = requests
     self.spawner = spawner
-    self.bytes = bytes
     self.chance = chance
   }
 }

@@ -27,9 +27,14 @@ package struct GraphQLEndpoint: Sendable, Hashable {
   }
 
   /// The URL for HTTP requests.
-  package var httpURL: String {
+  package var httpURL: String { url(scheme: "http") }
+
+  /// The URL for WebSockets.
+  package var socketURL: String { url(scheme: "ws") }
+
+  private func url(scheme: String) -> String {
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-    return "\(isSecure ? "https" : "http")://\(name):\(port)\(target)"
+    return "\(scheme)\(isSecure ? "s" : "")://\(name):\(port)\(target)"
   }
 
   /// Reads `ws:`, `wss:`, `http:` and `https:` URLs.

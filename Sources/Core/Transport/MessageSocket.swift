@@ -27,6 +27,18 @@ package struct MessageSocketRequest: Sendable {
   package var messageBytes: Int
   /// Whether to offer compression.
   package var compresses = false
+
+  package init(
+    endpoint: GraphQLEndpoint, subprotocols: [String], headers: [(name: String, value: String)], openTimeout: Duration,
+    messageBytes: Int, compresses: Bool = false
+  ) {
+    self.endpoint = endpoint
+    self.subprotocols = subprotocols
+    self.headers = headers
+    self.openTimeout = openTimeout
+    self.messageBytes = messageBytes
+    self.compresses = compresses
+  }
 }
 
 /// Why a WebSocket did not open.

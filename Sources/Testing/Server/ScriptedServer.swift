@@ -108,7 +108,8 @@ public final class ScriptedServer: @unchecked Sendable {
   /// Where a client must live to talk to this server and in its time. Whatever its URL says leads here.
   public var environment: ClientEnvironment {
     var environment = ClientEnvironment(
-      loop: loop, sockets: Connector(server: self), http: nil, spawner: loop.executor.spawner, seed: seed)
+      loop: loop, sockets: Connector(server: self), http: nil, requests: .socket, spawner: loop.executor.spawner,
+      seed: seed)
     let loop = loop
     environment.calendar = { Self.beginning + (loop.now - .zero).components.seconds * 1_000 }
     return environment

@@ -56,7 +56,8 @@ final class ScriptedHTTPServer: @unchecked Sendable {
   func environment() -> ClientEnvironment {
     ClientEnvironment(
       loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: 1)), http: nil,
-      spawner: executor.spawner, seed: 1, bytes: network)
+      requests: .connections(network),
+      spawner: executor.spawner, seed: 1)
   }
 
   /// A client over a chain of interceptors.

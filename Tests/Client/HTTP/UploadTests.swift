@@ -207,7 +207,8 @@ import Testing
     }
     let environment = ClientEnvironment(
       loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: 1)), http: nil,
-      spawner: executor.spawner, seed: 1, bytes: network)
+      requests: .connections(network),
+      spawner: executor.spawner, seed: 1)
     let transport = RequestChainNetworkTransport(
       interceptorProvider: DefaultInterceptorProvider(interceptors: []),
       endpointURL: try #require(URL(string: "http://server.test/")), environment: environment)

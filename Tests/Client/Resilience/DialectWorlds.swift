@@ -136,7 +136,7 @@ final class HTTPWorld: DialectWorld, HTTPExchanging, @unchecked Sendable {
     var configuration = ConnectionConfiguration()
     configuration.subscriptionMediaType = travel == .eventStream ? .eventStream : .multipart
     let environment = ClientEnvironment(
-      loop: loop, sockets: NoSockets(), http: self, spawner: executor.spawner, seed: 1)
+      loop: loop, sockets: NoSockets(), http: self, requests: .none, spawner: executor.spawner, seed: 1)
     transport = RequestChainNetworkTransport(
       interceptorProvider: DefaultInterceptorProvider(store: GraphQLStore()),
       endpointURL: try #require(URL(string: "http://server.test/graphql")), configuration: configuration,

@@ -92,7 +92,7 @@ final class Scenario: @unchecked Sendable {
     configuration.reconnect.attempts = nil
     configuration.openTimeout = .seconds(2)
     let environment = ClientEnvironment(
-      loop: loop, sockets: WebSockets(network, chance: Chance(seed: number)), http: nil,
+      loop: loop, sockets: WebSockets(network, chance: Chance(seed: number)), http: nil, requests: .socket,
       spawner: executor.spawner, seed: number)
     guard let url = URL(string: SimulatedServer.url) else { throw CancellationError() }
     let client = try GraphQLClient(url: url, configuration: configuration, environment: environment)

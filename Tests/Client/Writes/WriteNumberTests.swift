@@ -60,7 +60,8 @@ import Testing
     let server = ScriptedHTTPServer { _, _ in Self.agreed }
     let environment = ClientEnvironment(
       loop: server.executor.makeLoop("client"), sockets: WebSockets(server.network, chance: Chance(seed: 1)), http: nil,
-      spawner: server.executor.spawner, seed: 7, bytes: server.network)
+      requests: .connections(server.network),
+      spawner: server.executor.spawner, seed: 7)
     let url = try #require(URL(string: "http://server.test/graphql"))
     let clients = try (1...2).map { _ in try GraphQLClient(url: url, environment: environment) }
     try server.executor.run {
@@ -88,7 +89,8 @@ import Testing
       configuration.reconnect.attempts = nil
       let environment = ClientEnvironment(
         loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: seed)), http: nil,
-        spawner: executor.spawner, seed: seed, bytes: network)
+        requests: .connections(network),
+        spawner: executor.spawner, seed: seed)
       let url = try #require(URL(string: "http://localhost:8080/graphql"))
       let client = try GraphQLClient(url: url, configuration: configuration, environment: environment)
       let acknowledged = try executor.run {

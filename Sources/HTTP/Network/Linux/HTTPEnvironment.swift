@@ -11,7 +11,7 @@ enum HTTPEnvironment {
     do throws(SocketError) {
       let loop = try EpollLoop.start(name: "martlet-client")
       var environment = ClientEnvironment(
-        loop: loop, sockets: nil, http: nil, bytes: nil, spawner: ConcurrentSpawner(), chance: .system)
+        loop: loop, sockets: nil, http: nil, requests: .none, spawner: ConcurrentSpawner(), chance: .system)
       environment = environment.over(ProcessNetwork.security)
       environment.calendar = CalendarClock.milliseconds
       return .success(environment)
@@ -66,42 +66,12 @@ extension ClientEnvironment {
     streams.security = security
     var other = self
     other.http = CurlClient(options: exchanges)
-    other.bytes = CurlConnector(options: streams)
+    other.requests = .connections(CurlConnector(options: streams))
     return other
   }
 }
 
 extension ConnectionConfiguration {
-  /// Whether it needs connections that other clients do not share.
-  package var hasOwnNetwork: Bool {
-    authorityFile != nil || certificateFile != nil || !pinnedPublicKeys.isEmpty || proxy != nil
-  }
-
   /// Whether its WebSockets go by libcurl as requests do: through a proxy, or to a server whose key is pinned.
   package var needsCurlForSockets: Bool { proxy != nil || ProcessNetwork.namesProxy || !pinnedPublicKeys.isEmpty }
-
-  /// Names what cannot be used before anything is sent; libcurl would say so at the first connection.
-  fileprivate func checkNetwork() throws(GraphQLClientError) {
-    try Self.check(authorityFile, "the authorities", "-----BEGIN ", "certificates")
-    try Self.check(certificateFile, "the client's certificate", "-----BEGIN CERTIFICATE", "certificate")
-    try Self.check(certificateFile == nil ? nil : keyFile ?? certificateFile, "the client's key", "PRIVATE KEY", "key")
-    for pin in pinnedPublicKeys where Data(base64Encoded: pin)?.count != 32 {
-      throw GraphQLClientError(.invalidRequest, "a pinned key is not a SHA-256 digest in base64: \(pin)")
-    }
-    if let proxy {
-      guard let url = URL(string: proxy), url.scheme == "http" || url.scheme == "https", url.host?.isEmpty == false
-      else {
-        throw GraphQLClientError(.invalidRequest, "the proxy is not a URL such as http://proxy.example:3128")
-      }
-    }
-  }
-
-  private static func check(
-    _ file: String?, _ what: String, _ mark: String, _ content: String
-  ) throws(GraphQLClientError) {
-    guard let file else { return }
-    guard let text = try? String(contentsOfFile: file, encoding: .utf8), text.contains(mark) else {
-      throw GraphQLClientError(.invalidRequest, "\(what) cannot be read: \(file) has no \(content)")
-    }
-  }
 }

@@ -1,11 +1,10 @@
-internal import MartletRuntime
-internal import MartletVocabulary
+package import MartletVocabulary
 
 /// Timers in exact order: by deadline, equal deadlines in the order they were scheduled. A binary heap.
 ///
 /// Cancelled timers let go of their work at once and leave the heap when it is swept, which happens before it grows
 /// past twice what was live at the last sweep; so connections that re-arm a timer per request cannot fill it.
-struct TimerHeap {
+package struct TimerHeap {
   private struct Entry {
     let deadline: Instant
     let sequence: UInt64
@@ -20,13 +19,15 @@ struct TimerHeap {
   private var nextSequence: UInt64 = 0
   private var sweepAt = 64
 
+  package init() {}
+
   /// Entries held, cancelled ones included.
-  var count: Int { entries.count }
+  package var count: Int { entries.count }
 
   /// The earliest deadline. A cancelled timer may make it too early, never too late.
-  var nextDeadline: Instant? { entries.first?.deadline }
+  package var nextDeadline: Instant? { entries.first?.deadline }
 
-  mutating func insert(_ timer: LoopTimer, at deadline: Instant) {
+  package mutating func insert(_ timer: LoopTimer, at deadline: Instant) {
     if entries.count >= sweepAt { sweep() }
     entries.append(Entry(deadline: deadline, sequence: nextSequence, timer: timer))
     nextSequence += 1
@@ -34,7 +35,7 @@ struct TimerHeap {
   }
 
   /// Takes the first timer whose deadline is at or before `now`; cancelled ones are passed over.
-  mutating func popDue(_ now: Instant) -> LoopTimer? {
+  package mutating func popDue(_ now: Instant) -> LoopTimer? {
     while let first = entries.first, first.deadline <= now {
       removeFirst()
       if !first.timer.isCancelled { return first.timer }

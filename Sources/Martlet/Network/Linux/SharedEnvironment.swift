@@ -9,7 +9,7 @@ enum SharedEnvironment {
     do throws(GraphQLClientError) {
       var environment = try ClientEnvironment.http(nil, ConnectionConfiguration())
       environment.inflate = RawInflate.inflate
-      let streams = ProcessNetwork.namesProxy ? environment.bytes : nil
+      let streams = ProcessNetwork.namesProxy ? environment.connections : nil
       environment.sockets = WebSockets(streams ?? SocketConnector(), chance: environment.chance)
       return .success(environment)
     } catch {
@@ -35,7 +35,7 @@ extension ClientEnvironment {
     guard configuration.hasOwnNetwork else { return try shared() }
     var environment = try ClientEnvironment.http(nil, configuration)
     environment.inflate = RawInflate.inflate
-    if configuration.needsCurlForSockets, let streams = environment.bytes {
+    if configuration.needsCurlForSockets, let streams = environment.connections {
       environment.sockets = WebSockets(streams, chance: environment.chance)
       return environment
     }

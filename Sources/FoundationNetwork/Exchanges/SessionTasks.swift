@@ -1,0 +1,167 @@
+internal import Dispatch
+package import MartletRuntime
+
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  package import FoundationNetworking
+#else
+  package import Foundation
+#endif
+
+/// Tasks of `URLSession`. Requests and streams have a session each, so that streams, which last, cannot take the
+/// connections that requests wait for.
+package final class SessionTasks: ExchangeTasks, Sendable {
+  private let loop: DispatchLoop
+  private let requests: URLSession
+  private let streams: URLSession
+  /// Suspending may block for as long as a fast server sends, so that it is done away from the loop.
+  private let pausing = DispatchQueue(label: "martlet.pausing")
+  private let relay: SessionRelay
+
+  /// - Parameters:
+  ///   - loop: where everything is reported.
+  ///   - configuration: proxies, cookies, caches and TLS; its time-outs are not used.
+  ///   - observer: a delegate of the application's own, asked about challenges.
+  package init(
+    on loop: DispatchLoop, configuration: URLSessionConfiguration, limits: ExchangeLimits = ExchangeLimits(),
+    observer: (any URLSessionDelegate)? = nil
+  ) {
+    self.loop = loop
+    let relay = SessionRelay(loop, observer: observer)
+    self.relay = relay
+    func session(_ connections: Int) -> URLSession {
+      // The given one stays as it is.
+      let own = (configuration.copy() as? URLSessionConfiguration) ?? configuration
+      own.httpMaximumConnectionsPerHost = connections
+      // The loop's timers decide; a week is longer than any of them. Longer values overflow in some versions.
+      own.timeoutIntervalForRequest = 604_800
+      own.timeoutIntervalForResource = 604_800
+      return URLSession(configuration: own, delegate: relay, delegateQueue: loop.operations)
+    }
+    requests = session(limits.connections)
+    streams = session(limits.streams)
+  }
+
+  deinit {
+    requests.invalidateAndCancel()
+    streams.invalidateAndCancel()
+  }
+
+  package func make(
+    _ request: HTTPExchangeRequest, isStream: Bool, events: any ExchangeEvents
+  ) -> any ExchangeTask {
+    precondition(loop.isCurrent, "a task is made on its loop")
+    let session = isStream ? streams : requests
+    guard let url = URL(string: request.url) else { return UnusableTask(loop, events) }
+    var call = URLRequest(url: url)
+    call.httpMethod = request.method
+    for (name, value) in request.headers { call.addValue(value, forHTTPHeaderField: name) }
+    let task: URLSessionTask
+    if let file = request.bodyFile {
+      task = session.uploadTask(with: call, fromFile: URL(fileURLWithPath: file))
+    } else {
+      if let body = request.body { call.httpBody = Data(body) }
+      task = session.dataTask(with: call)
+    }
+    relay.running[ObjectIdentifier(task)] = events
+    return SessionTask(task)
+  }
+
+  package func set(_ task: any ExchangeTask, paused: Bool) {
+    guard let task = (task as? SessionTask)?.task else { return }
+    pausing.async {
+      if paused { task.suspend() } else { task.resume() }
+    }
+  }
+}
+
+/// A task of a session's.
+private final class SessionTask: ExchangeTask {
+  let task: URLSessionTask
+  init(_ task: URLSessionTask) { self.task = task }
+  func resume() { task.resume() }
+  func suspend() { task.suspend() }
+  func cancel() { task.cancel() }
+}
+
+/// Stands for a task that cannot be made, because Foundation reads no URL in its text.
+private final class UnusableTask: ExchangeTask {
+  private let loop: DispatchLoop
+  private let events: any ExchangeEvents
+
+  init(_ loop: DispatchLoop, _ events: any ExchangeEvents) {
+    self.loop = loop
+    self.events = events
+  }
+
+  func resume() {
+    let events = events
+    loop.schedule(at: loop.now) { events.completed(HTTPExchangeError(.invalidRequest, "the URL cannot be read")) }
+  }
+  func suspend() {}
+  func cancel() {}
+}
+
+/// The sessions' delegate: its calls come on the loop's queue, and become turns of the loop.
+///
+/// `@unchecked Sendable` holds because `running` is touched only on the loop's queue.
+private final class SessionRelay: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+  private let loop: DispatchLoop
+  private let observer: (any URLSessionDelegate)?
+  /// The tasks that are under way.
+  var running: [ObjectIdentifier: any ExchangeEvents] = [:]
+
+  init(_ loop: DispatchLoop, observer: (any URLSessionDelegate)?) {
+    self.loop = loop
+    self.observer = observer
+  }
+
+  private func tell(_ task: URLSessionTask, _ body: (any ExchangeEvents) -> Void) {
+    loop.turn {
+      if let events = running[ObjectIdentifier(task)] { body(events) }
+    }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) {
+    tell(task) { $0.sentBody() }
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    completionHandler(.allow)
+    guard let response = response as? HTTPURLResponse else { return }
+    tell(dataTask) { $0.received(head: HTTPExchangeHead(response)) }
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    tell(dataTask) { $0.received(body: Array(data)) }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    tell(task) {
+      running[ObjectIdentifier(task)] = nil
+      $0.completed(error.map { HTTPExchangeError(system: $0) })
+    }
+  }
+
+  /// Where a request goes is decided by the client's own code, the same over every network.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
+}
+
+extension HTTPExchangeHead {
+  init(_ response: HTTPURLResponse) {
+    let fields = response.allHeaderFields.map { (name: "\($0.key)", value: "\($0.value)") }
+    // The system keeps no order; equal ones joined, each is there once.
+    self.init(status: response.statusCode, headers: fields.sorted { $0.name < $1.name }, majorVersion: 1)
+  }
+}

@@ -1,0 +1,16 @@
+package import MartletCore
+internal import MartletFoundationNetwork
+
+extension ClientEnvironment {
+  /// The environment of a client that speaks HTTP alone: its own or the process's, with what the configuration trusts,
+  /// shows and passes through.
+  /// - Throws: `invalidRequest` for a setting that this network does not have, a file that cannot be read, or a pin
+  ///   that is not a digest.
+  package static func http(
+    _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
+  ) throws(GraphQLClientError) -> ClientEnvironment {
+    if let given { return given }
+    try configuration.checkNetwork()
+    return try FoundationEnvironment.http(configuration)
+  }
+}

@@ -1,0 +1,34 @@
+public import Foundation
+public import MartletCore
+internal import MartletFoundationNetwork
+public import MartletGraphQLStore
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+extension WebSocketTransport {
+  /// A transport whose sockets and requests go by sessions made from a session's configuration: its proxies, cookies,
+  /// cache and additional header fields. The session itself is not used, because its own delegate would get the data.
+  ///
+  /// - Parameters:
+  ///   - urlSession: the session whose configuration is taken over. On Apple platforms its delegate is asked about
+  ///     challenges.
+  ///   - store: the store of the client; subscriptions write to it on request.
+  ///   - endpointURL: the server's address.
+  ///   - configuration: every other setting. The session's request time-out takes the place of its `openTimeout`.
+  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`.
+  public convenience init(
+    urlSession: URLSession, store: GraphQLStore, endpointURL: URL,
+    configuration: ConnectionConfiguration = WebSocketTransport.configuration
+  ) throws(GraphQLClientError) {
+    let session = urlSession.configuration
+    var configuration = configuration
+    // A session may have no time-out at all, which is not a duration: at most a day, at least a second.
+    let seconds = session.timeoutIntervalForRequest
+    configuration.openTimeout = .seconds(seconds > 1 ? min(seconds, 86_400) : 1)
+    let environment = FoundationEnvironment.make(sessions: session, observer: urlSession.delegate)
+      .withSockets(session, on: FoundationEnvironment.loop, observer: urlSession.delegate)
+    try self.init(url: endpointURL, configuration: configuration, environment: environment)
+  }
+}
