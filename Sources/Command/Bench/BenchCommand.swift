@@ -2,12 +2,12 @@
 /// The scripts in `Benchmarks` run it beside its peers.
 enum BenchCommand: Subcommand {
   static let specification = CommandSpecification(
-    name: "bench", summary: "Measure one part of Martlet by itself: graphql, json, store, cache or floor.",
-    operands: [.init(name: "WORKLOAD", help: "graphql, json, store, cache or floor")],
+    name: "bench", summary: "Measure one part of Martlet by itself: graphql, json, store, cache, tree or floor.",
+    operands: [.init(name: "WORKLOAD", help: "graphql, json, store, cache, tree or floor")],
     options: [
       .init(
         name: "files", value: "DIR", help: "graphql: folder with schema, query and data (default Benchmarks/GraphQL)"),
-      .init(name: "operations", value: "N", help: "graphql, json: operations per figure (default 20000)"),
+      .init(name: "operations", value: "N", help: "graphql, json, tree: operations per figure (default 20000)"),
       .init(name: "data", value: "DIR", help: "store: a new folder for the data"),
       .init(name: "group", value: "N", help: "store: writes in each group commit (default 64)"),
       .init(name: "in-flight", value: "N", help: "store: instead of fixed groups, this many writes waiting at a time"),
@@ -32,13 +32,14 @@ enum BenchCommand: Subcommand {
     case "cache":
       try await CacheWorkload.run(
         records: try arguments.integer("records", in: 1_000...10_000_000) ?? 1_000, file: arguments.value("file"))
+    case "tree": TreeWorkload.run(operations: operations)
     case "floor":
       guard let port = try arguments.integer("port", in: 0...65_535), let frame = arguments.value("frame") else {
         throw UsageError("bench floor needs --port N and --frame FILE.")
       }
       try FloorSender.run(port: port, frame: try NamedFile.text(frame))
-    case let other?: throw UsageError("There is no workload '\(other)': graphql, json, store, cache or floor.")
-    case nil: throw UsageError("Name a workload: graphql, json, store, cache or floor.")
+    case let other?: throw UsageError("There is no workload '\(other)': graphql, json, store, cache, tree or floor.")
+    case nil: throw UsageError("Name a workload: graphql, json, store, cache, tree or floor.")
     }
     return .success
   }
