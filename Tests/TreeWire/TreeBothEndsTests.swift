@@ -111,7 +111,7 @@ struct TreePair {
 
   private mutating func carryOut(_ number: Int64, _ request: TreeRequest) {
     switch request {
-    case .listen(let path, let window, let tag, let hash):
+    case .listen(let path, let window, let tag, let hash, _):
       let part = OrderedChildren(tree.node(at: path), order: window.order).node(in: window)
       watched[number] = (path, window, tag)
       index.insert(number, at: path)

@@ -105,6 +105,13 @@ package struct TreeEngine: Sendable {
     apply(.merge(WriteTrie(parts)), at: path, tag: tag)
   }
 
+  /// The server's values in ranges of the leaves of `path`, of which a listener knows the whole value. Ignored when none
+  /// does any longer.
+  package mutating func serverReplace(_ path: TreePath, _ ranges: [LeafRange]) -> Outcome {
+    guard let known = tree.knownServerNode(at: path) else { return Outcome() }
+    return serverOverwrite(path, with: known.replacing(ranges))
+  }
+
   /// The server has sent all of `path`, or of one window there.
   package mutating func listenCompleted(_ path: TreePath, tag: Int? = nil) -> Outcome {
     tag.map { apply(.complete, at: path, tag: $0) } ?? apply(.complete, at: path, from: .server)

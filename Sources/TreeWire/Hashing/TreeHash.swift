@@ -30,6 +30,13 @@ package enum TreeHash {
     return Base64.encode(SHA1.digest(text))
   }
 
+  /// The text of a leaf without its priority.
+  static func representation(_ scalar: TreeScalar) -> [UInt8] {
+    var text: [UInt8] = []
+    append(scalar, to: &text)
+    return text
+  }
+
   private static func append(_ scalar: TreeScalar, to text: inout [UInt8]) {
     switch scalar {
     case .bool(let value): text += Array("boolean:\(value)".utf8)

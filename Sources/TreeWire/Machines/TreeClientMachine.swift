@@ -98,7 +98,7 @@ package struct TreeClientMachine: Sendable {
   }
 
   private static func isListen(_ request: TreeRequest, _ path: TreePath, _ window: Window) -> Bool {
-    if case .listen(path, window, _, _) = request { true } else { false }
+    if case .listen(path, window, _, _, _) = request { true } else { false }
   }
 
   private mutating func transmit(_ pending: Pending, _ now: Instant) -> [Action] {
@@ -158,7 +158,7 @@ package struct TreeClientMachine: Sendable {
     var actions: [Action] = []
     if let credential { actions += transmit(Pending(id: 0, request: credential), now) }
     for (id, request) in listens.sorted(by: { $0.key < $1.key }) {
-      guard case .listen(let path, let window, let tag, _) = request else { continue }
+      guard case .listen(let path, let window, let tag, _, _) = request else { continue }
       let again = TreeRequest.listen(path, window, tag: tag, hash: hash(path, window))
       actions += transmit(Pending(id: id, request: again), now)
     }

@@ -90,7 +90,7 @@ package struct TreeServerMachine: Sendable {
       return answer(number, TreeAnswer(status: "invalid_action", data: .string("the action \(action) is not known")))
     }
     switch request {
-    case .listen(let path, let window, let tag, _):
+    case .listen(let path, let window, let tag, _, _):
       let listen = Listen(path: path, window: window)
       guard listens[listen] != nil || listens.count < limits.listens else {
         return answer(number, Self.tooMany("listens", limits.listens))

@@ -6,7 +6,8 @@ package enum TreeRequest: Hashable, Sendable {
   /// - Parameters:
   ///   - tag: names a window in pushes; nil for a whole node.
   ///   - hash: of the value the client has; the server sends no value when it has the same.
-  case listen(TreePath, Window, tag: Int64?, hash: String?)
+  ///   - ranges: hashes of its leaves; the server sends the ranges that differ.
+  case listen(TreePath, Window, tag: Int64?, hash: String?, ranges: CompoundHash? = nil)
   case unlisten(TreePath, Window, tag: Int64?)
   /// - Parameter expectedHash: the write is refused when the value there has another hash.
   case put(TreePath, JSONValue, expectedHash: String?)
@@ -42,9 +43,10 @@ package enum TreeRequest: Hashable, Sendable {
 
   var body: JSONObject {
     switch self {
-    case .listen(let path, let window, let tag, let hash):
+    case .listen(let path, let window, let tag, let hash, let ranges):
       var body = Self.query(path, window, tag)
       body["h"] = .string(hash ?? "")
+      if let ranges { body["ch"] = ranges.json }
       return body
     case .unlisten(let path, let window, let tag): return Self.query(path, window, tag)
     case .put(let path, let json, let expectedHash):
@@ -82,7 +84,8 @@ package enum TreeRequest: Hashable, Sendable {
     case "q", "listen":
       let path = try Self.path(body, limits)
       self = .listen(
-        path, try WireWindow.read(body["q"], at: path, limits: limits), tag: body["t"]?.int, hash: body["h"]?.string)
+        path, try WireWindow.read(body["q"], at: path, limits: limits), tag: body["t"]?.int, hash: body["h"]?.string,
+        ranges: CompoundHash(body["ch"], limits: limits))
     case "n", "unlisten":
       let path = try Self.path(body, limits)
       self = .unlisten(path, try WireWindow.read(body["q"], at: path, limits: limits), tag: body["t"]?.int)
