@@ -29,6 +29,8 @@ package struct StoreLimits: Sendable, Equatable {
   package var recordBytes = 1_048_576
   /// Bytes of one event of the application's own in the log.
   package var eventBytes = 1_048_576
+  /// Bytes of one change of the tree in the log: the largest write of the tree's clients, 16 MiB, and its paths.
+  package var treeBytes = 24 * 1_048_576
   /// Bytes of a numbered write's outcome in the log: 10,000 changed records with keys of 100 bytes.
   package var outcomeBytes = 1_048_576
   /// Bytes of a refusal's message that resends get; the rest is cut off.

@@ -7,6 +7,7 @@ package struct Change: Sendable {
   package enum Body: Sendable {
     case record(RecordChange)
     case event(TopicEvent)
+    case tree(TreeChange)
   }
 
   /// Number in commit order, from 1.
@@ -28,13 +29,19 @@ package struct Change: Sendable {
       ? self : Change(offset: offset, endsTransaction: endsTransaction, body: body)
   }
 
-  /// The record's change; nil for an event.
+  /// The record's change; nil for another one.
   package var record: RecordChange? {
     if case .record(let change) = body { return change }
     return nil
   }
 
-  /// The application's event; nil for a change of a record.
+  /// The tree's change; nil for another one.
+  package var tree: TreeChange? {
+    if case .tree(let change) = body { return change }
+    return nil
+  }
+
+  /// The application's event; nil for another change.
   package var event: TopicEvent? {
     if case .event(let event) = body { return event }
     return nil

@@ -42,6 +42,8 @@ package struct GroupKey: Hashable, Sendable {
 package enum Channel: Hashable, Sendable {
   case model(Int, ChangeKind)
   case topic([UInt8])
+  /// The tree; its listeners are found by path, not in the index of subscriptions.
+  case tree
 
   /// The topic called `name`, by its bytes.
   package static func topic(named name: String) -> Channel { .topic(Array(name.utf8)) }
@@ -53,6 +55,7 @@ extension Change {
     switch body {
     case .record(let change): .model(change.model, change.kind)
     case .event(let event): .topic(named: event.topic)
+    case .tree: .tree
     }
   }
 }

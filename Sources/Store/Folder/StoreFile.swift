@@ -20,6 +20,7 @@ final class StoreFile {
   let log: LogTable
   let outcomes: OutcomeTable
   let tombstones: TombstoneTable
+  let tree: TreeTable
   /// The models the tables are folded with.
   private(set) var shapes: [RecordShape] = []
   private(set) var catalogue: Catalogue
@@ -46,6 +47,7 @@ final class StoreFile {
     log = try LogTable(database)
     outcomes = try OutcomeTable(database)
     tombstones = try TombstoneTable(database)
+    tree = TreeTable(database)
     catalogue = try Catalogue(reading: database)
     coder = EntryCoder([], revision: 0)
     records = RecordFold(Records([], on: database), tombstones, coder.records)
@@ -123,6 +125,7 @@ final class StoreFile {
     switch entry.body {
     case .change(.record(let change)): try records.apply(change, at: time)
     case .change(.event): break
+    case .change(.tree(let change)): try tree.apply(change)
     case .outcome(let outcome):
       try outcomes.fold(outcome, offset: entry.offset, time: time, folded.horizon)
     case .term(let term):

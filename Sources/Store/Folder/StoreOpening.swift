@@ -69,7 +69,8 @@ struct StoreOpening {
     let format = try number("PRAGMA user_version", database)
     let tables = try number("SELECT count(*) FROM sqlite_schema", database)
     if application == 0 && format == 0 && tables == 0 {
-      try database.execute(Catalogue.tables + LogTable.tables + OutcomeTable.tables + TombstoneTable.tables)
+      try database.execute(
+        Catalogue.tables + LogTable.tables + OutcomeTable.tables + TombstoneTable.tables + TreeTable.tables)
       try database.execute("PRAGMA application_id = \(StoreFormat.applicationID)")
       try database.execute("PRAGMA user_version = \(StoreFormat.version)")
       return
@@ -84,6 +85,8 @@ struct StoreOpening {
           + "use the newer version that wrote it")
     }
     if format < 2 { try FormatUpgrade(database).run() }
+    // Folders that were made before there were trees.
+    try database.execute(TreeTable.tables)
   }
 
   private static func number(_ sql: String, _ database: Database) throws(SQLiteError) -> Int64 {

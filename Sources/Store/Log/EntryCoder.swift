@@ -13,9 +13,12 @@ struct EntryCoder {
     static let term: UInt8 = 5
     static let schema: UInt8 = 6
     static let horizon: UInt8 = 7
+    static let tree: UInt8 = 8
   }
 
   private static let format: UInt8 = 2
+  /// Changes of the tree have a format of their own, so that a version that does not know them names the reason.
+  private static let treeFormat: UInt8 = 3
   private static let oldestFormat: UInt8 = 1
   private static let endMark: UInt8 = 0x80
   /// Bytes before the body.
@@ -32,11 +35,12 @@ struct EntryCoder {
   /// An entry in its binary form.
   func bytes(_ body: EntryBody, endsTransaction: Bool) throws(StoreError) -> [UInt8] {
     var writer = EntryWriter()
-    writer.byte(Self.format)
+    writer.byte(Self.kind(of: body) == Kind.tree ? Self.treeFormat : Self.format)
     writer.byte(Self.kind(of: body) | (endsTransaction ? Self.endMark : 0))
     switch body {
     case .change(.record(let change)): try records.write(change, into: &writer)
     case .change(.event(let event)): EventCoder.write(event, into: &writer)
+    case .change(.tree(let change)): TreeCoder.write(change, into: &writer)
     case .outcome(let outcome): OutcomeCoder.write(outcome, into: &writer)
     case .term(let term):
       writer.unsigned(UInt64(bitPattern: term.ordinal))
@@ -55,6 +59,7 @@ struct EntryCoder {
     switch body {
     case .change(.record(let change)): change.kind.rawValue
     case .change(.event): Kind.event
+    case .change(.tree): Kind.tree
     case .outcome: Kind.outcome
     case .term: Kind.term
     case .schema: Kind.schema
@@ -67,7 +72,7 @@ struct EntryCoder {
   /// An entry under the schema in force; nil when it changed a record of a model that is no longer there.
   func entry(_ bytes: [UInt8], offset: Int64) throws(StoreError) -> LogEntry? {
     var reader = EntryReader(bytes)
-    guard (Self.oldestFormat...Self.format).contains(try reader.byte()) else {
+    guard (Self.oldestFormat...Self.treeFormat).contains(try reader.byte()) else {
       throw StoreError(.newerFormat, "log entry \(offset) has a newer format")
     }
     let head = try reader.byte()
@@ -75,6 +80,7 @@ struct EntryCoder {
     let body: EntryBody
     switch kind {
     case Kind.event: body = .change(.event(try EventCoder.read(&reader)))
+    case Kind.tree: body = .change(.tree(try TreeCoder.read(&reader)))
     case Kind.outcome: body = .outcome(try OutcomeCoder.read(&reader))
     case Kind.term:
       body = .term(
@@ -105,8 +111,9 @@ struct EntryCoder {
 
   func read(_ bytes: [UInt8], offset: Int64) throws(StoreError) -> Reading {
     // Entries for the fold are skipped by their kind: decoding a schema for each reader would be waste.
-    if bytes.count > 1, bytes[0] > Self.oldestFormat, (bytes[1] & ~Self.endMark) > Kind.event {
-      return .invisible
+    if bytes.count > 1, bytes[0] > Self.oldestFormat {
+      let kind = bytes[1] & ~Self.endMark
+      if kind > Kind.event, kind != Kind.tree { return .invisible }
     }
     guard let entry = try entry(bytes, offset: offset) else { return .unknownModel }
     guard case .change(let body) = entry.body else { return .invisible }

@@ -52,6 +52,7 @@ struct OutcomeCoder {
     static let refused: UInt8 = 1
     static let record: UInt8 = 0
     static let event: UInt8 = 1
+    static let tree: UInt8 = 2
   }
 
   /// The result of a write that was applied.
@@ -62,6 +63,7 @@ struct OutcomeCoder {
     for outcome in outcomes {
       switch outcome {
       case .event: writer.byte(Tag.event)
+      case .tree: writer.byte(Tag.tree)
       case .record(let record):
         writer.byte(Tag.record)
         writer.byte(record.kind.rawValue)
@@ -110,8 +112,9 @@ struct OutcomeCoder {
     guard offset < 1 << 62 else { throw EntryReader.damaged }
     if count > 0 { receipt.offsets = (offset + 1)...(offset + Int64(count)) }
     for _ in 0..<count {
-      guard try reader.byte() == Tag.record else {
-        receipt.outcomes.append(.event)
+      let tag = try reader.byte()
+      guard tag == Tag.record else {
+        receipt.outcomes.append(tag == Tag.tree ? .tree : .event)
         continue
       }
       guard let kind = ChangeKind(rawValue: try reader.byte()) else { throw EntryReader.damaged }

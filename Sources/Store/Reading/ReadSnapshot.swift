@@ -9,6 +9,7 @@ package final class ReadSnapshot {
   private var shapes: [RecordShape]
   private var records: Records
   let log: LogTable
+  let trees: TreeTable
   private var coder: EntryCoder
   private let limits: StoreLimits
   /// The catalogue's revision that `records` and `coder` are made for; nil before the first read.
@@ -20,6 +21,7 @@ package final class ReadSnapshot {
     self.limits = limits
     records = Records(shapes, on: database)
     log = try LogTable(database)
+    trees = TreeTable(database)
     coder = EntryCoder(shapes, revision: 0)
   }
 

@@ -174,7 +174,7 @@ final class AuthorityWriter {
     case .batch(let operations):
       for operation in operations { try apply(operation, transaction) }
     case .transaction(let body):
-      let handle = WriteTransaction(planner, transaction, file.database)
+      let handle = WriteTransaction(planner, transaction, file.database, file.tree)
       let result = Result { try body(handle) }
       // The disk's failure counts even when the application's code has swallowed it.
       if let failure = handle.groupFailure { throw failure }

@@ -47,6 +47,7 @@ struct GroupBuilder {
     switch body {
     case .change(.record): ("a change", limits.recordBytes)
     case .change(.event): ("an event", limits.eventBytes)
+    case .change(.tree): ("a change of the tree", limits.treeBytes)
     case .outcome: ("the outcome of a numbered write", limits.outcomeBytes)
     case .schema: ("a schema change", limits.schemaBytes)
     // A few numbers each.

@@ -7,6 +7,7 @@ package struct Receipt: Sendable, Equatable {
   package enum Outcome: Sendable, Equatable {
     case record(WrittenRecord)
     case event
+    case tree
 
     init(of body: Change.Body) {
       switch body {
@@ -15,6 +16,7 @@ package struct Receipt: Sendable, Equatable {
           WrittenRecord(
             kind: change.kind, model: change.model, key: change.key, version: change.version, record: change.image))
       case .event: self = .event
+      case .tree: self = .tree
       }
     }
   }

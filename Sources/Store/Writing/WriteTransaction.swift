@@ -1,4 +1,4 @@
-internal import MartletChangeFeed
+package import MartletChangeFeed
 package import MartletJSON
 package import MartletModelSchema
 internal import MartletSQLite
@@ -11,10 +11,12 @@ package final class WriteTransaction {
   private let planner: RecordPlanner
   private let open: OpenTransaction
   private let database: Database
+  private let trees: TreeTable
   /// A failure the whole group shares, kept even when the code swallows it.
   private(set) var groupFailure: SQLiteError?
 
-  init(_ planner: RecordPlanner, _ open: OpenTransaction, _ database: Database) {
+  init(_ planner: RecordPlanner, _ open: OpenTransaction, _ database: Database, _ trees: TreeTable) {
+    self.trees = trees
     self.planner = planner
     self.open = open
     self.database = database
@@ -50,6 +52,20 @@ package final class WriteTransaction {
   /// Appends an event of the application's own to the log.
   package func publish(topic: String, payload: JSONValue) throws(StoreError) {
     try guarded { try open.append(.event(TopicEvent(topic: topic, payload: payload))) }
+  }
+
+  /// Calendar time of the write, in milliseconds since 1970: what the timestamp of the tree stands for.
+  package var milliseconds: Int64 { open.at }
+
+  /// The tree, with the transaction's own writes.
+  package var tree: TreeReading { TreeReading(trees) }
+
+  /// Puts a resolved value at a path of the tree; an empty one deletes.
+  package func put(_ change: TreeChange) throws(StoreError) {
+    try guarded {
+      try open.append(.tree(change))
+      try trees.apply(change)
+    }
   }
 
   /// A page of records, with the transaction's own writes.

@@ -1,17 +1,5 @@
 package import MartletJSONTree
 
-/// What stands at a path.
-package enum TreeGlimpse: Hashable, Sendable {
-  case absent
-  case leaf(TreeScalar)
-  /// A node with children.
-  case children
-
-  package init(_ node: TreeNode) {
-    self = node.scalar.map { .leaf($0) } ?? (node.isEmpty ? .absent : .children)
-  }
-}
-
 /// A tree as rules read it: path by path, so that a store reads what the rules ask for and nothing else.
 package protocol RuleTree {
   func glimpse(at path: TreePath) throws -> TreeGlimpse

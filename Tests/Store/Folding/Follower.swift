@@ -1,5 +1,6 @@
 import MartletChangeFeed
 import MartletJSON
+import MartletJSONTree
 import MartletModelSchema
 import MartletRuntime
 import MartletSQLite
@@ -49,6 +50,7 @@ enum Answers {
     for model in 0..<models {
       for stored in try snapshot.list(ListQuery(model: model, limit: 1_000)).records { answers.append("\(stored)") }
     }
+    answers.append("\(try snapshot.tree.node(at: .root).exportedJSON())")
     for offset in offsets {
       switch try snapshot.log(after: offset, changes: 5) {
       case .gap(let reason): answers.append("after \(offset): \(reason)")

@@ -72,6 +72,9 @@ struct RandomWrites {
         RecordUpdate(
           model: shape.model, key: key, values: values, expectedVersion: chance(4) ? Int64(count(4)) : nil))
     case 5, 6: return .delete(model: shape.model, key: key)
+    case 7 where chance(2):
+      let change = TreeStoreTests.change(&random)
+      return .transaction { try $0.put(change) }
     case 7: return .event(topic: "t\(count(2))", payload: .array([.int(Int64(count(100)))]))
     case 8, 9: return .batch((0..<(1 + count(4))).map { _ in operation(shapes, depth: 0) })
     default:

@@ -1,0 +1,48 @@
+internal import MartletChangeFeed
+package import MartletJSONTree
+internal import MartletSQLite
+
+/// The tree as one read or one write in progress sees it. Valid during that read or write only.
+package struct TreeReading {
+  private let table: TreeTable
+
+  init(_ table: TreeTable) {
+    self.table = table
+  }
+
+  package func glimpse(at path: TreePath) throws(StoreError) -> TreeGlimpse {
+    try Self.typed { try table.glimpse(at: path) }
+  }
+
+  package func priority(at path: TreePath) throws(StoreError) -> TreeScalar? {
+    try Self.typed { try table.priority(at: path) }
+  }
+
+  /// The child after `key` in key order, or the first one.
+  package func child(of path: TreePath, after key: TreeKey?) throws(StoreError) -> TreeKey? {
+    try Self.typed { try table.child(of: path, after: key) }
+  }
+
+  /// The value at `path`, or the part of its children in a window.
+  ///
+  /// - Parameter limit: leaves beyond which the node is refused as `invalid`.
+  package func node(
+    at path: TreePath, in window: Window = .all, limit: Int = .max
+  ) throws(StoreError) -> TreeNode {
+    try Self.typed { try table.node(at: path, in: window, limit: limit) }
+  }
+
+  private static func typed<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
+    do {
+      return try body()
+    } catch {
+      if let error = error as? SQLiteError { throw StoreError(error) }
+      throw (error as? StoreError) ?? StoreError(.failed, "\(error)")
+    }
+  }
+}
+
+extension ReadSnapshot {
+  /// The tree at the snapshot's moment.
+  package var tree: TreeReading { TreeReading(trees) }
+}
