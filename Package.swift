@@ -81,7 +81,7 @@ let floor0: [Target] = [
   module("ModelSchema", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access")),
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
   module("Tokens", martlet("Vocabulary", "JSON", "Access")),
-  module("ChangeFeed", martlet("Vocabulary", "JSON", "ModelSchema")),
+  module("ChangeFeed", martlet("Vocabulary", "JSON", "JSONTree", "ModelSchema")),
   // Results of queries, kept exact change by change.
   module("LiveQueries", martlet("JSON", "ModelSchema", "ChangeFeed")),
   module("Wire", martlet("Vocabulary", "JSON")),
@@ -124,7 +124,7 @@ let floor2: [Target] = [
   module(
     "Store",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite")),
+      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite")),
 ]
 
 let floor3: [Target] = [
@@ -149,7 +149,8 @@ let floor3: [Target] = [
   module(
     "Server",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
+      "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
   module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime")),
@@ -159,7 +160,8 @@ let floor4: [Target] = [
   .executableTarget(
     name: "MartletCommand",
     dependencies: martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "GraphQLWire",
+      "Wire", "Runtime",
       "Loop", "Sockets", "Access", "Tokens", "Signatures",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
       "GraphQLStore", "SQLiteStore")
@@ -225,7 +227,7 @@ let suites: [Target] = [
   suite(
     "Store",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite", "Store",
+      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite", "Store",
       "Simulation")
       + ["CMartletSQLite"], resources: [.copy("Fixtures")]),
   suite(
@@ -238,7 +240,7 @@ let suites: [Target] = [
   suite(
     "System",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
+      "Vocabulary", "JSON", "JSONTree", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),

@@ -12,7 +12,7 @@ import Testing
     "Tokens": ["Vocabulary", "JSON", "Access"],
     "Signatures": ["Tokens"],
     "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage", "Access"],
-    "ChangeFeed": ["Vocabulary", "JSON", "ModelSchema"],
+    "ChangeFeed": ["Vocabulary", "JSON", "JSONTree", "ModelSchema"],
     "LiveQueries": ["JSON", "ModelSchema", "ChangeFeed"],
     "Wire": ["Vocabulary", "JSON"],
     "GraphQLWire": ["Vocabulary", "JSON", "Wire"],
@@ -31,7 +31,7 @@ import Testing
     "Generator": ["JSON", "GraphQLLanguage"],
     "GenerateFiles": ["JSON", "GraphQLLanguage", "ModelSchema", "Generator"],
     "GenerateTool": ["Generator", "GenerateFiles"],
-    "Store": ["Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
+    "Store": ["Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite"],
     "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "Wire", "Core"],
     "HTTP": [
       "Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore",
@@ -45,7 +45,8 @@ import Testing
     "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation"],
     "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime"],
     "Server": [
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
+      "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets", "GraphQLExecution", "Store",
     ],
   ]

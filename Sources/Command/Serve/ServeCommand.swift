@@ -21,6 +21,9 @@ enum ServeCommand: Subcommand {
         name: "limit", value: "NAME=VALUE", help: "sets a bound, such as http.bodyBytes=4MiB; docs/guides/limits.md",
         repeats: true),
       .init(name: "loops", value: "N", help: "event loops (default: one fewer than cores)"),
+      .init(
+        name: "rules", value: "FILE",
+        help: "serve the synced tree at /.ws and /PATH.json under these rules; SIGHUP reads them again"),
       .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
       .init(
         name: "log-level", value: "LEVEL", help: "debug, info, warning or error (default info)",
@@ -68,7 +71,7 @@ enum ServeCommand: Subcommand {
     Console.announce("Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql")
     for await signal in signals {
       guard signal == SIGHUP else { break }
-      await Self.reload(server, schemaFile: arguments.operands[0], accessFile: arguments.value("access"))
+      await Self.reload(server, arguments)
     }
     Console.announce("Stopping; clients will resume.")
     await server.stop()
@@ -106,6 +109,7 @@ enum ServeCommand: Subcommand {
     case (nil, nil): break
     case (_?, nil), (nil, _?): throw UsageError("TLS needs both --tls-certificate and --tls-key.")
     }
+    configuration.treeRules = try arguments.value("rules").map { try NamedFile.text($0) }
     if let retention = try arguments.duration("retention") { configuration.limits.store.retention = retention }
     for assignment in arguments.all("limit") {
       do {
@@ -134,10 +138,12 @@ enum ServeCommand: Subcommand {
 
   /// Reads schema, access file and certificate again. The files are read before anything takes effect; each of the two
   /// parts then takes effect whole or not at all, and what is refused is said.
-  private static func reload(_ server: GraphQLServer, schemaFile: String, accessFile path: String?) async {
+  private static func reload(_ server: GraphQLServer, _ arguments: ParsedArguments) async {
+    let schemaFile = arguments.operands[0]
     do {
-      let access = try path.map { try accessFile($0) }
+      let access = try arguments.value("access").map { try accessFile($0) }
       let schema = try NamedFile.text(schemaFile)
+      if let file = arguments.value("rules") { try await server.reload(treeRules: try NamedFile.text(file)) }
       try server.reload(access: access)
       do {
         try await server.reload(schema: schema)
@@ -155,7 +161,7 @@ enum ServeCommand: Subcommand {
 
   private static func exitCode(_ code: ServerError.Code) -> ExitCode {
     switch code {
-    case .schema: .badData
+    case .schema, .treeRules: .badData
     case .certificate: .badData
     case .access, .endpoint: .configuration
     case .data, .write: .io

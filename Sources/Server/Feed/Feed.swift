@@ -34,6 +34,8 @@ package final class Feed {
   var budget = DeliveryBudget()
   /// The most connections that were written to in one turn.
   package internal(set) var largestTurn = 0
+  /// Called with each batch in its order, once the feed has matched it.
+  package var onBatch: (ChangeBatch) -> Void = { _ in }
   /// Called once for each offset at which the log turns out to be damaged.
   package var onDamage: (LogDamage) -> Void = { _ in }
   private var lastDamage: Int64?
@@ -138,6 +140,7 @@ package final class Feed {
     }
     counters.add(.predicateEvaluations, index.counters.evaluations - evaluations)
     applied = batch.lastOffset
+    onBatch(batch)
     deliver()
   }
 

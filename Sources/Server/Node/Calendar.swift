@@ -1,4 +1,5 @@
 internal import MartletRuntime
+internal import MartletVocabulary
 
 /// The calendar and fresh identifiers, as arguments: a simulation gives its own.
 package final class Calendar: Sendable {
@@ -25,6 +26,9 @@ package final class Calendar: Sendable {
 
   /// The present moment as HTTP's `Date` field has it.
   func httpDate() -> String { Self.httpDate(milliseconds()) }
+
+  /// A source of chance of its own, drawn from the calendar's.
+  func chance() -> SeededRandom { SeededRandom(seed: generator.withLock { $0.next() }) }
 
   /// A random UUID (RFC 9562, version 4).
   package func identifier() -> String {

@@ -1,4 +1,5 @@
 internal import MartletChangeFeed
+internal import MartletJSONTree
 package import MartletRuntime
 internal import MartletStore
 
@@ -14,6 +15,8 @@ package final class LoopServer {
   /// The loop's view of the store's log.
   package let feed: Feed
   private let service: GraphQLService
+  /// The tree as this loop serves it.
+  let tree: TreeService?
   let metrics: MetricsCollector
 
   package init(_ node: ServerNode, on loop: any Loop, metrics: MetricsCollector) {
@@ -29,7 +32,14 @@ package final class LoopServer {
     let graphQL = GraphQLEndpoint(service)
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
     let status = StatusEndpoints(transport, metrics, node.store, node.health)
-    transport.table = EndpointTable(graphQL.rows + status.rows + programs)
+    if let policy = node.tree {
+      tree = TreeService(node.store, policy, on: loop, feed.destination, calendar: node.calendar)
+    } else {
+      tree = nil
+    }
+    let trees = tree.map { TreeEndpoints($0, admission, bodyBytes: $0.treeLimits.writeBytes).rows } ?? []
+    transport.table = EndpointTable(graphQL.rows + status.rows + programs + trees)
+    if let tree { feed.onBatch = { [weak tree] batch in tree?.apply(batch) } }
     feed.onDamage = { [log = node.log, health = node.health] damage in
       health.degrade("the change log is damaged at offset \(damage.offset)")
       log.write(

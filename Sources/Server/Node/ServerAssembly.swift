@@ -4,6 +4,7 @@ internal import MartletModelSchema
 package import MartletRuntime
 internal import MartletSockets
 package import MartletStore
+internal import MartletTreeRules
 internal import MartletVocabulary
 
 /// Puts a node together from a configuration and what it runs on: real threads and clocks, or a simulation's.
@@ -30,6 +31,7 @@ package enum ServerAssembly {
   ) throws(ServerError) -> ServerNode {
     let models = try Self.models(configuration, keeping: [])
     let access = try accessControl(configuration, models)
+    let tree = try configuration.treeRules.map { text throws(ServerError) in TreePolicy(try treeRules(text)) }
     var options = surroundings.storeOptions
     options.limits = StoreLimits(configuration.limits)
     options.allowsDropping = configuration.allowsDropping
@@ -47,10 +49,18 @@ package enum ServerAssembly {
       return ServerNode(
         served, store: store, limits: configuration.limits, log: configuration.log, spawner: surroundings.spawner,
         access: access, place: surroundings.userCode, onConnect: configuration.onConnect,
-        endpoints: configuration.endpoints, statusCodes: configuration.statusCodes, calendar: surroundings.calendar)
+        endpoints: configuration.endpoints, tree: tree, statusCodes: configuration.statusCodes,
+        calendar: surroundings.calendar)
     } catch {
       store.close()
       throw error
+    }
+  }
+
+  /// Reads the tree's rules.
+  static func treeRules(_ text: String) throws(ServerError) -> RuleSet {
+    do { return try RuleSet(parsing: text) } catch {
+      throw ServerError(.treeRules, "The tree's rules cannot be used:\n\(error)")
     }
   }
 

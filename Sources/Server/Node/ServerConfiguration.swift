@@ -93,6 +93,11 @@ public struct ServerConfiguration: Sendable {
   /// arguments must equal the event's members of their names.
   public var topics: [String: String] = [:]
 
+  /// The rules of the synced tree, as the text of a rules file; nil serves no tree.
+  ///
+  /// With rules the tree is served at `/.ws`, as version 5 of the Realtime Database's protocol, and at `/PATH.json`.
+  public var treeRules: String?
+
   /// A configuration for a schema, everything else by default.
   public init(schema: String) {
     self.schema = schema

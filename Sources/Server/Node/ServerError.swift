@@ -16,6 +16,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case notStartable
     /// An endpoint of the program's own has a path or a method that cannot be served.
     case endpoint
+    /// The rules of the tree cannot be read, or there is no tree to reload them for.
+    case treeRules
     /// A write was refused; nothing was changed.
     case write
   }

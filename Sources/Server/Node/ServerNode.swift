@@ -20,6 +20,8 @@ package final class ServerNode: Sendable {
   package let place: UserCodePlace
   /// Asked before a socket is acknowledged, and about each request over HTTP.
   package let onConnect: ConnectionQuestion?
+  /// The tree's rules; nil serves no tree.
+  let tree: TreePolicy?
   /// Endpoints of the program's own.
   let endpoints: [ServerEndpoint]
   /// Which statuses say how a GraphQL request went.
@@ -34,7 +36,8 @@ package final class ServerNode: Sendable {
   package init(
     _ served: ServedSchema, store: Store, limits: ServerLimits, log: Log, spawner: any Spawner,
     access: AccessControl, place: UserCodePlace = .pool,
-    onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], statusCodes: GraphQLStatusCodes = .audited,
+    onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], tree: TreePolicy? = nil,
+    statusCodes: GraphQLStatusCodes = .audited,
     calendar: Calendar
   ) {
     streams = StreamRegistry(limits)
@@ -48,6 +51,7 @@ package final class ServerNode: Sendable {
     self.place = place
     self.onConnect = onConnect
     self.endpoints = endpoints
+    self.tree = tree
     self.statusCodes = statusCodes
     persisted = Lock(PersistedOperationStore(limits: PersistedOperationLimits(limits)))
     evaluations = SharedEvaluations(

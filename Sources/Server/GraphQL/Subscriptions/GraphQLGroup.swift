@@ -76,6 +76,7 @@ final class GraphQLGroup: FeedGroup {
       case .record(let record):
         .record(RecordValue(typeName: node.models.models[record.model].name, slots: record.image.values))
       case .event(let event): .value(event.payload)
+      case .tree: .value(.null)
       }
     guard let plan = plan ?? (try? node.schema.makePlan(document, operationName: operationName)) else {
       preconditionFailure("a subscription's canonical document can be planned again")

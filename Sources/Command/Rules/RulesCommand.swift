@@ -1,0 +1,96 @@
+import MartletJSON
+import MartletTreeRules
+
+/// `martlet rules check|test|explain`: the rules of a synced tree, without a server.
+enum RulesCommand: Subcommand {
+  static let specification = CommandSpecification(
+    name: "rules", summary: "Check and test the rules of a synced tree.",
+    operands: [
+      .init(name: "ACTION", help: "check, test or explain", choices: ["check", "test", "explain"]),
+      .init(name: "RULES", help: "a rules file: JSON with comments, whose member is \"rules\""),
+      .init(name: "CASES", help: "test, explain: a file with data, users and cases", isOptional: true),
+    ],
+    options: [
+      .init(name: "coverage", value: nil, help: "test: how often each rule was true, false or failed"),
+      .init(name: "case", value: "NAME", help: "explain: one case only, by its name"),
+    ],
+    examples: [
+      ("martlet rules check rules.json", "reports every mistake with its line and column"),
+      ("martlet rules test rules.json cases.json --coverage", "runs the cases; exit code 1 when one does not hold"),
+      ("martlet rules explain rules.json cases.json", "shows the values of the rules that each case evaluates"),
+    ],
+    discussion: """
+      A case is {"name", "as": USER, "read" | "write" | "merge": PATH, "value", "query", "allowed": true | false, "rule"}. \
+      "data", "now" and "users" stand beside "cases"; a case can bring its own data and now.
+      """)
+
+  static func run(_ arguments: ParsedArguments) throws -> ExitCode {
+    let file = arguments.operands[1]
+    let rules = try read(file)
+    let cases = arguments.operands.count > 2 ? arguments.operands[2] : nil
+    switch (arguments.operands[0], cases) {
+    case ("check", nil):
+      let kinds = RuleKind.allCases.map { kind in
+        Count.of(rules.rules.count { $0.kind == kind }, ".\(kind.rawValue) rule")
+      }
+      Console.out("\(file) is good: \(kinds.joined(separator: ", ")).")
+      return .success
+    case ("test", let cases?): return try test(rules, cases, showsCoverage: arguments.has("coverage"))
+    case ("explain", let cases?): return try explain(rules, cases, arguments.value("case"))
+    case ("check", _): throw UsageError("check takes one file.")
+    default: throw UsageError("Name the file with the cases: martlet rules \(arguments.operands[0]) RULES CASES.")
+    }
+  }
+
+  /// The rules of a file; its mistakes, one a line, when it has some.
+  private static func read(_ path: String) throws(CommandFailure) -> RuleSet {
+    let text = try NamedFile.text(path)
+    do {
+      return try RuleSet(parsing: text)
+    } catch {
+      let lines = error.problems.map { problem in
+        "\(path):\(problem.position.line):\(problem.position.column): "
+          + (problem.path.isEmpty ? "" : "\(problem.path): ") + problem.message
+      }
+      throw CommandFailure(.badData, lines.joined(separator: "\n"))
+    }
+  }
+
+  private static func results(
+    _ rules: RuleSet, _ path: String, _ coverage: RuleTrace
+  ) throws(CommandFailure) -> [RuleCases.Result] {
+    let text = try NamedFile.text(path)
+    let json: JSONValue
+    do { json = try JSONValue(parsing: text) } catch { throw CommandFailure(.badData, "\(path): \(error)") }
+    do {
+      return try RuleCases(json).run(rules, coverage: coverage)
+    } catch {
+      throw CommandFailure(.badData, "\(path): \(error)")
+    }
+  }
+
+  private static func test(_ rules: RuleSet, _ path: String, showsCoverage: Bool) throws -> ExitCode {
+    let coverage = RuleTrace(rules)
+    let results = try results(rules, path, coverage)
+    let failed = results.filter { !$0.hasPassed }
+    for result in failed { Console.out("FAILED \(result.name): \(result.message)") }
+    if showsCoverage {
+      for rule in coverage.coverage {
+        let counts = "true \(rule.wasTrue), false \(rule.wasFalse), failed \(rule.failed)"
+        Console.out("\(rule.isComplete ? "  " : "! ")\(rule.rule): \(counts)")
+      }
+    }
+    Console.out("\(Count.of(results.count, "case")), \(failed.count) failed.")
+    return failed.isEmpty ? .success : .failure
+  }
+
+  private static func explain(_ rules: RuleSet, _ path: String, _ name: String?) throws -> ExitCode {
+    let results = try results(rules, path, RuleTrace(rules)).filter { name == nil || $0.name == name }
+    guard !results.isEmpty else { throw UsageError("There is no case named \(name ?? "").") }
+    for result in results {
+      Console.out("\(result.name): \(result.hasPassed ? "holds" : result.message)")
+      for value in result.values { Console.out("    \(value)") }
+    }
+    return results.allSatisfy(\.hasPassed) ? .success : .failure
+  }
+}

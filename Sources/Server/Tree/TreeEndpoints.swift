@@ -1,0 +1,61 @@
+internal import MartletJSON
+internal import MartletWire
+
+/// The tree's rows of the table: its WebSocket and `/PATH.json`.
+struct TreeEndpoints {
+  private let service: TreeService
+  private let admission: Admission
+  private let bodyBytes: Int
+
+  init(_ service: TreeService, _ admission: Admission, bodyBytes: Int) {
+    self.service = service
+    self.admission = admission
+    self.bodyBytes = bodyBytes
+  }
+
+  private static let methods = ["GET", "PUT", "PATCH", "POST", "DELETE"]
+
+  var rows: [Endpoint] {
+    var rows: [Endpoint] = []
+    if let path = PathPattern("/.ws") {
+      rows.append(
+        Endpoint(
+          path, methods: ["GET"], sharing: .configured, bodyBytes: { _ in 0 }, admission: { _ in .sameOrigin },
+          upgrade: { _, request in .open(subprotocol: nil, session(request)) },
+          respond: { _, responder in responder.send(.text(426, "This path speaks WebSocket only.")) }))
+    }
+    for pattern in ["/.json", "/{path...}.json"] {
+      guard let path = PathPattern(pattern) else { continue }
+      rows.append(
+        Endpoint(
+          path, methods: Self.methods, sharing: .configured, bodyBytes: { [bodyBytes] _ in bodyBytes },
+          admission: { _ in .identified(.http) },
+          respond: { [service, admission] request, responder in
+            let caller = Self.caller(request, admission)
+            TreeRequests(service: service).answer(request, responder, as: caller)
+          }))
+    }
+    return rows
+  }
+
+  private func session(_ request: HTTPRequest) -> TreeSession {
+    TreeSession(
+      service, host: request.head.headers["Host"] ?? "", as: TreeCaller(request.caller.identity),
+      authenticate: { [admission] credential in Self.caller(credential, admission) })
+  }
+
+  /// The credential of an administrator in development, which the Realtime Database's tools send.
+  private static let developer = "owner"
+
+  private static func caller(_ credential: String, _ admission: Admission) -> TreeCaller? {
+    if admission.access.isDevelopment { return credential == developer ? .administrator : nil }
+    return admission.caller(payload: ["Authorization": .string("Bearer \(credential)")])
+      .map { TreeCaller($0.identity) }
+  }
+
+  private static func caller(_ request: HTTPRequest, _ admission: Admission) -> TreeCaller {
+    let isDeveloper = request.head.headers["Authorization"] == "Bearer \(developer)"
+    if admission.access.isDevelopment, isDeveloper { return .administrator }
+    return TreeCaller(request.caller.identity)
+  }
+}

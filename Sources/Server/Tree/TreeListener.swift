@@ -1,0 +1,122 @@
+internal import MartletJSONTree
+
+/// What a listener's owner is shown.
+enum TreeShowing {
+  /// The value of the whole node, or of the window: at first, and when single changes cannot be told apart.
+  case value(TreeNode)
+  /// Values below the node, all of one transaction; an empty node is a deletion.
+  case changes([TreeWrite])
+  /// Nothing follows.
+  case ended(TreeRefusal)
+}
+
+/// One node, or one window of it, that a connection listens to. Confined to its loop.
+///
+/// A whole node is shown each write as it is. A window is read again after a write that concerns its node, and shown
+/// what differs.
+final class TreeListener {
+  let path: TreePath
+  let window: Window
+  var caller: TreeCaller
+  private let show: (TreeListener, TreeShowing) -> Void
+  /// Called when a read has ended, whether it showed something or not.
+  var afterRead: () -> Void = {}
+
+  /// Everything up to here has been shown; nil before the first value.
+  private(set) var offset: Int64?
+  /// Changes that arrived while the first value was read.
+  private var early: [(offset: Int64, changes: [TreeWrite])] = []
+  /// The window as it was shown.
+  private var shown = TreeNode.empty
+  /// Whether a read is under way, and whether another one is needed after it.
+  private(set) var isReading = false
+  private var isStale = false
+  private(set) var isEnded = false
+
+  init(
+    at path: TreePath, _ window: Window, as caller: TreeCaller,
+    show: @escaping (TreeListener, TreeShowing) -> Void
+  ) {
+    self.path = path
+    self.window = window
+    self.caller = caller
+    self.show = show
+  }
+
+  /// A read begins; false when one is under way, after which another one is needed.
+  func beginReading() -> Bool {
+    guard !isReading else {
+      isStale = true
+      return false
+    }
+    isReading = true
+    isStale = false
+    return true
+  }
+
+  /// A read has ended with what the store had at `head`.
+  ///
+  /// - Returns: whether another read is needed.
+  func received(_ node: TreeNode, at head: Int64) -> Bool {
+    isReading = false
+    guard !isEnded else { return false }
+    if offset == nil {
+      shown = node
+      show(self, .value(node))
+      offset = head
+      let waiting = early
+      early = []
+      for (offset, changes) in waiting where offset > head {
+        show(self, .changes(changes))
+        self.offset = offset
+      }
+    } else {
+      let changes = Self.difference(from: shown, to: node)
+      shown = node
+      offset = head
+      if !changes.isEmpty { show(self, .changes(changes)) }
+    }
+    if window.isUnbounded { shown = .empty }
+    return isStale
+  }
+
+  /// Takes the changes of one transaction that concern a whole node.
+  func take(_ changes: [TreeWrite], at offset: Int64) {
+    guard !isEnded else { return }
+    guard let known = self.offset else {
+      early.append((offset, changes))
+      return
+    }
+    guard offset > known else { return }
+    self.offset = offset
+    show(self, .changes(changes))
+  }
+
+  /// The next value is shown whole again.
+  func restart() {
+    offset = nil
+    early = []
+  }
+
+  func end(_ refusal: TreeRefusal) {
+    guard !isEnded else { return }
+    isEnded = true
+    show(self, .ended(refusal))
+  }
+
+  func stop() { isEnded = true }
+
+  private static func difference(from old: TreeNode, to new: TreeNode) -> [TreeWrite] {
+    if old.isLeaf || new.isLeaf {
+      return old == new ? [] : [TreeWrite(path: .root, node: new)]
+    }
+    var changes: [TreeWrite] = []
+    for (key, _) in old.children.entries where !new.hasChild(key) {
+      changes.append(TreeWrite(path: [key], node: .empty))
+    }
+    for (key, node) in new.children.entries where old.child(key) != node {
+      changes.append(TreeWrite(path: [key], node: node))
+    }
+    return changes
+  }
+}

@@ -1,0 +1,65 @@
+internal import MartletAccess
+internal import MartletJSON
+internal import MartletJSONTree
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletTreeRules
+
+/// The rules in force, for all loops; they can be replaced while the server runs.
+package final class TreePolicy: Sendable {
+  private let current: Lock<RuleSet>
+
+  init(_ rules: RuleSet) {
+    current = Lock(rules)
+  }
+
+  var rules: RuleSet { current.withLock { $0 } }
+
+  /// Puts other rules in force for what is read and written from now on.
+  func replace(_ rules: RuleSet) { current.withLock { $0 = rules } }
+}
+
+/// A caller as the tree's rules see it.
+struct TreeCaller: Sendable {
+  /// What rules see as `auth`; null for a guest.
+  var auth: JSONValue
+  /// Rules do not apply.
+  var isAdministrator = false
+
+  static let guest = TreeCaller(auth: .null)
+  static let administrator = TreeCaller(auth: .null, isAdministrator: true)
+
+  /// The holder of a key or a token; what a development server admits without either is a guest.
+  init(_ identity: Identity) {
+    guard let subject = identity.subject, identity.provider != .system else {
+      self = .guest
+      return
+    }
+    auth = [
+      "uid": .string(subject), "provider": .string(identity.provider.rawValue), "token": .object(identity.claims),
+    ]
+  }
+
+  private init(auth: JSONValue, isAdministrator: Bool = false) {
+    self.auth = auth
+    self.isAdministrator = isAdministrator
+  }
+}
+
+/// The stored tree, read path by path for rules.
+struct StoredTree: RuleTree {
+  let tree: TreeReading
+
+  func glimpse(at path: TreePath) throws -> TreeGlimpse { try tree.glimpse(at: path) }
+  func priority(at path: TreePath) throws -> TreeScalar? { try tree.priority(at: path) }
+  func child(of path: TreePath, after key: TreeKey?) throws -> TreeKey? { try tree.child(of: path, after: key) }
+}
+
+/// Why the tree refuses a read or a write.
+enum TreeRefusal: Error {
+  case denied(RuleDenial)
+  /// The value is another one than the caller expected.
+  case stale(TreeNode)
+  case invalid(TreeError)
+  case store(StoreError)
+}

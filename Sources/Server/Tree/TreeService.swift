@@ -1,0 +1,222 @@
+internal import MartletChangeFeed
+internal import MartletJSONTree
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletTreeRules
+
+/// The tree on one loop: its listeners, found by path, its reads and its writes.
+///
+/// Confined to its loop.
+final class TreeService {
+  let writing: TreeWriting
+  let policy: TreePolicy
+  let treeLimits: TreeLimits
+  let limits: TreeServerLimits
+  let loop: any Loop
+  let calendar: Calendar
+  private let store: Store
+  private let destination: FeedDestination
+  private var index = ListenerIndex<ObjectIdentifier>()
+  private var listeners: [ObjectIdentifier: TreeListener] = [:]
+  private(set) var pushKeys = PushKeyGenerator()
+  /// Acknowledgements that wait until the batch of their write has been shown.
+  private var waiting: [(offset: Int64, run: () -> Void)] = []
+  private var applied: Int64 = 0
+
+  init(
+    _ store: Store, _ policy: TreePolicy, on loop: any Loop, _ destination: FeedDestination, calendar: Calendar,
+    limits: TreeServerLimits = TreeServerLimits()
+  ) {
+    self.store = store
+    self.policy = policy
+    self.loop = loop
+    self.destination = destination
+    self.calendar = calendar
+    self.limits = limits
+    treeLimits = TreeLimits()
+    writing = TreeWriting(policy: policy, limits: treeLimits)
+  }
+
+  var listenerCount: Int { listeners.count }
+
+  // MARK: Reading
+
+  /// What a read found, and the newest offset that it contains.
+  struct Found: Sendable {
+    var node: TreeNode
+    var head: Int64
+  }
+
+  /// Reads a node, or a window of it, under the rules. `completion` runs on the loop.
+  func read(
+    _ path: TreePath, _ window: Window, as caller: TreeCaller,
+    _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
+  ) {
+    let done = LoopBound(completion, on: loop)
+    let (rules, now, most) = (policy.rules, milliseconds, limits.nodeLeaves)
+    store.read(
+      [
+        ReadRequest(
+          read: { snapshot throws(StoreError) -> Result<Found, TreeRefusal> in
+            if !caller.isAdministrator {
+              let query = window.isUnbounded ? nil : window
+              let context = RuleContext(
+                auth: caller.auth, now: now, query: query, data: StoredTree(tree: snapshot.tree))
+              do {
+                if case .denied(let denial) = try rules.read(at: path, context) { return .failure(.denied(denial)) }
+              } catch {
+                throw (error as? StoreError) ?? StoreError(.failed, "\(error)")
+              }
+            }
+            return .success(
+              Found(node: try snapshot.tree.node(at: path, in: window, limit: most), head: try snapshot.head()))
+          },
+          completion: { result in
+            switch result {
+            case .success(let found): done.value(found)
+            case .failure(let error): done.value(.failure(.store(error)))
+            }
+          })
+      ], to: destination)
+  }
+
+  var milliseconds: Int64 { calendar.sinceEpoch().milliseconds }
+
+  // MARK: Writing
+
+  /// Writes, and calls `completion` on the loop after the listeners of this loop have been shown the write.
+  func write(
+    _ request: TreeWriteRequest, as caller: TreeCaller, _ completion: @escaping (Result<Receipt, TreeRefusal>) -> Void
+  ) {
+    let done = LoopBound((self, completion), on: loop)
+    writing.commit(request, as: caller, to: destination) { result in
+      let (service, completion) = done.value
+      guard let last = try? result.get().offsets?.upperBound else { return completion(result) }
+      service.afterShowing(last) { completion(result) }
+    }
+  }
+
+  private func afterShowing(_ offset: Int64, _ run: @escaping () -> Void) {
+    if offset <= applied { return run() }
+    waiting.append((offset, run))
+  }
+
+  /// A key for a new child.
+  func pushKey() -> TreeKey {
+    var chance = calendar.chance()
+    return pushKeys.next(milliseconds: milliseconds, chance: &chance)
+  }
+
+  // MARK: Listening
+
+  /// Adds a listener and reads its first value.
+  func add(_ listener: TreeListener) {
+    let id = ObjectIdentifier(listener)
+    listeners[id] = listener
+    index.insert(id, at: listener.path)
+    refresh(listener)
+  }
+
+  func remove(_ listener: TreeListener) {
+    listener.stop()
+    let id = ObjectIdentifier(listener)
+    guard listeners.removeValue(forKey: id) != nil else { return }
+    index.remove(id, at: listener.path)
+  }
+
+  /// Reads the listener's value and shows what is new of it.
+  func refresh(_ listener: TreeListener) {
+    guard !listener.isEnded, listener.beginReading() else { return }
+    read(listener.path, listener.window, as: listener.caller) { [self] result in
+      switch result {
+      case .success(let found): if listener.received(found.node, at: found.head) { refresh(listener) }
+      case .failure(let refusal): remove(listener, ending: refusal)
+      }
+      listener.afterRead()
+    }
+  }
+
+  private func remove(_ listener: TreeListener, ending refusal: TreeRefusal) {
+    let id = ObjectIdentifier(listener)
+    guard listeners.removeValue(forKey: id) != nil else { return }
+    index.remove(id, at: listener.path)
+    listener.end(refusal)
+  }
+
+  /// Judges every listener by the rules that are in force now; those that may no longer read are ended.
+  func recheck() {
+    for listener in listeners.values { recheck(listener) }
+  }
+
+  /// Judges one listener by the present rules and its present caller.
+  func recheck(_ listener: TreeListener) {
+    read(listener.path, Window(limit: .first(1)), as: listener.caller) { [self] result in
+      if case .failure(.denied(let denial)) = result { remove(listener, ending: .denied(denial)) }
+    }
+  }
+
+  // MARK: Changes
+
+  /// Shows the changes of one group commit, transaction by transaction.
+  func apply(_ batch: ChangeBatch) {
+    var transaction: [TreeChange] = []
+    for change in batch.changes {
+      if let tree = change.tree { transaction.append(tree) }
+      if change.endsTransaction, !transaction.isEmpty {
+        show(transaction, at: change.offset)
+        transaction = []
+      }
+    }
+    applied = batch.lastOffset
+    let due = waiting.prefix { $0.offset <= applied }
+    waiting.removeFirst(due.count)
+    for entry in due { entry.run() }
+  }
+
+  private func show(_ changes: [TreeChange], at offset: Int64) {
+    var concerned: [(id: ObjectIdentifier, changes: [TreeWrite])] = []
+    var places: [ObjectIdentifier: Int] = [:]
+    for change in changes {
+      // The priority of a node concerns its listeners and those above.
+      let path = change.path.key?.isPriority == true ? change.path.parent ?? .root : change.path
+      index.forEach(concernedBy: path) { id, relation in
+        let place = places[id] ?? concerned.count
+        if place == concerned.count {
+          concerned.append((id, []))
+          places[id] = place
+        }
+        switch relation {
+        case .below(let relative):
+          let isPriority = change.path.key?.isPriority == true
+          concerned[place].changes.append(
+            TreeWrite(path: isPriority ? relative.child(.priority) : relative, node: change.node))
+        case .covering(let below):
+          guard change.path.key?.isPriority != true else {
+            // Of the node itself; nodes below it are not concerned.
+            if below.isRoot { concerned[place].changes.append(TreeWrite(path: [.priority], node: change.node)) }
+            return
+          }
+          concerned[place].changes.append(TreeWrite(path: .root, node: change.node.node(at: below)))
+        }
+      }
+    }
+    for (id, changes) in concerned where !changes.isEmpty {
+      guard let listener = listeners[id] else { continue }
+      if listener.window.isUnbounded { listener.take(changes, at: offset) } else { refresh(listener) }
+    }
+  }
+}
+
+/// Bounds of the tree's endpoints.
+struct TreeServerLimits {
+  /// Leaves of a node that is read or listened to; a larger one is refused. A million leaves take some 100 MB.
+  var nodeLeaves = 1_000_000
+  /// Time between two signs of life of an event stream without events: proxies cut silent streams after a minute.
+  var keepAlive: Duration = .seconds(30)
+  /// Bytes that wait for a client before its listeners are shown whole values in place of each change.
+  var pendingBytes = 1_048_576
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+}

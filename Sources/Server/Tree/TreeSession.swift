@@ -1,0 +1,259 @@
+internal import MartletJSON
+internal import MartletJSONTree
+internal import MartletSockets
+internal import MartletStore
+internal import MartletTreeRules
+internal import MartletTreeWire
+internal import MartletWire
+
+/// One WebSocket of the tree's protocol. Confined to its loop.
+final class TreeSession: SocketEndpoint {
+  private struct Deferred {
+    var request: TreeWriteRequest
+    var caller: TreeCaller
+  }
+
+  /// A listen, with what the client knows of the value.
+  private struct Asked {
+    var number: Int64
+    var hash: String?
+    var ranges: CompoundHash?
+  }
+
+  private struct Key: Hashable {
+    var path: TreePath
+    var window: Window
+  }
+
+  private let service: TreeService
+  private let host: String
+  /// The caller of a credential that a client sends after opening; nil when it is not accepted.
+  private let authenticate: (String) -> TreeCaller?
+  private var machine = TreeServerMachine()
+  private var socket: WebSocketChannel?
+  private var caller: TreeCaller
+  private let opening: TreeCaller
+  private var listeners: [Key: TreeListener] = [:]
+  /// Listens that have not been answered.
+  private var unanswered: [ObjectIdentifier: Asked] = [:]
+  private var deferred: [Deferred] = []
+  /// Answers to writes whose windows are still being read.
+  private var held: [(offset: Int64, number: Int64)] = []
+  /// Whether changes were dropped because the client did not read.
+  private var isLagging = false
+
+  init(
+    _ service: TreeService, host: String, as caller: TreeCaller, authenticate: @escaping (String) -> TreeCaller?
+  ) {
+    self.service = service
+    self.host = host
+    self.caller = caller
+    opening = caller
+    self.authenticate = authenticate
+  }
+
+  // MARK: The socket
+
+  func opened(_ socket: WebSocketChannel) {
+    self.socket = socket
+    perform(
+      machine.opened(milliseconds: service.milliseconds, host: host, session: service.calendar.identifier()))
+  }
+
+  func received(text: [UInt8]) { perform(machine.receive(String(decoding: text, as: UTF8.self))) }
+
+  func drained() {
+    guard isLagging else { return }
+    isLagging = false
+    // What was dropped is not sent again: each listener gets its value as it is now.
+    for listener in listeners.values {
+      listener.restart()
+      service.refresh(listener)
+    }
+  }
+
+  func closed(_ closure: WebSocketClosure) {
+    socket = nil
+    for listener in listeners.values { service.remove(listener) }
+    listeners = [:]
+    for write in deferred { service.write(write.request, as: write.caller) { _ in } }
+    deferred = []
+  }
+
+  private func perform(_ actions: [TreeServerMachine.Action]) {
+    for action in actions {
+      switch action {
+      case .send(let frames): for frame in frames { socket?.send(text: Array(frame.utf8)) }
+      case .request(let number, let request): handle(request, number)
+      case .close(let error): socket?.close(.policyViolation, reason: error.code.rawValue)
+      }
+    }
+  }
+
+  private func answer(_ number: Int64, _ answer: TreeAnswer) { perform(machine.answer(number, answer)) }
+
+  // MARK: Requests
+
+  private func handle(_ request: TreeRequest, _ number: Int64) {
+    switch request {
+    case .listen(let path, let window, _, let hash, let ranges):
+      listen(Key(path: path, window: window), Asked(number: number, hash: hash, ranges: ranges))
+    case .unlisten(let path, let window, _):
+      if let listener = listeners.removeValue(forKey: Key(path: path, window: window)) { service.remove(listener) }
+      answer(number, .ok)
+    case .put(let path, let json, let expectedHash):
+      write(TreeWriteRequest(path: path, content: .put(json), expectedHash: expectedHash), number)
+    case .merge(let path, let object): write(TreeWriteRequest(path: path, content: .merge(object)), number)
+    case .get(let path, let window):
+      service.read(path, window, as: caller) { [self] result in
+        answer(number, result.answer { TreeAnswer(status: "ok", data: $0.node.exportedJSON()) })
+      }
+    case .deferredPut(let path, let json):
+      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .put(json)), caller: caller))
+      answer(number, .ok)
+    case .deferredMerge(let path, let object):
+      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .merge(object)), caller: caller))
+      answer(number, .ok)
+    case .cancelDeferred(let path):
+      let before = deferred.count
+      deferred.removeAll { path.contains($0.request.path) }
+      machine.deferredWritesEnded(before - deferred.count)
+      answer(number, .ok)
+    case .authenticate(let credential, _):
+      guard let admitted = authenticate(credential) else {
+        return answer(number, TreeAnswer(status: "invalid_token", data: "the credential is not accepted"))
+      }
+      change(to: admitted)
+      answer(number, TreeAnswer(status: "ok", data: ["auth": admitted.auth]))
+    case .unauthenticate:
+      change(to: opening)
+      answer(number, .ok)
+    case .attest, .stats: answer(number, .ok)
+    }
+  }
+
+  private func write(_ request: TreeWriteRequest, _ number: Int64) {
+    service.write(request, as: caller) { [self] result in
+      guard let offset = try? result.get().offsets?.upperBound, isReading(before: offset) else {
+        return answer(number, result.answer { _ in .ok })
+      }
+      held.append((offset, number))
+    }
+  }
+
+  /// Whether a listener has not been shown the write that ends at `offset`: what a write changes is sent before it is
+  /// acknowledged.
+  private func isReading(before offset: Int64) -> Bool {
+    listeners.values.contains { $0.isReading && $0.offset ?? 0 < offset }
+  }
+
+  private func answerHeld() {
+    let due = held.filter { !isReading(before: $0.offset) }
+    held.removeAll { entry in due.contains { $0.number == entry.number } }
+    for entry in due { answer(entry.number, .ok) }
+  }
+
+  /// Another caller: listeners that it may not have are ended.
+  private func change(to caller: TreeCaller) {
+    self.caller = caller
+    for listener in listeners.values {
+      listener.caller = caller
+      service.recheck(listener)
+    }
+  }
+
+  // MARK: Listeners
+
+  private func listen(_ key: Key, _ asked: Asked) {
+    if let old = listeners.removeValue(forKey: key) { service.remove(old) }
+    let listener = TreeListener(at: key.path, key.window, as: caller) { [weak self] listener, showing in
+      self?.show(showing, of: listener)
+    }
+    listener.afterRead = { [weak self] in self?.answerHeld() }
+    listeners[key] = listener
+    unanswered[ObjectIdentifier(listener)] = asked
+    service.add(listener)
+  }
+
+  private func show(_ showing: TreeShowing, of listener: TreeListener) {
+    let key = Key(path: listener.path, window: listener.window)
+    let tag = machine.tag(of: listener.path, listener.window)
+    switch showing {
+    case .value(let node):
+      let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener))
+      // An empty hash is that of a client without a value.
+      let isKnown = asked?.hash.map { !$0.isEmpty && $0 == TreeHash.hash(node) } ?? false
+      if !isKnown { show(node, of: listener, knowing: asked?.ranges, tag) }
+      if let asked { answer(asked.number, .ok) }
+    case .changes(let changes):
+      guard let socket, socket.pendingBytes <= service.limits.pendingBytes else {
+        isLagging = true
+        return
+      }
+      if changes.count == 1, let change = changes.first {
+        push(.overwrite(listener.path.appending(change.path), change.node.exportedJSON(), tag: tag))
+      } else {
+        show(changes, of: listener, tag)
+      }
+    case .ended(let refusal):
+      listeners[key] = nil
+      guard let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener)) else {
+        return push(.cancelled(listener.path, listener.window))
+      }
+      perform(machine.refuse(asked.number, listen: listener.path, listener.window, refusal.answer))
+    }
+  }
+
+  /// The whole value, or the ranges of it that the client does not know.
+  private func show(_ node: TreeNode, of listener: TreeListener, knowing ranges: CompoundHash?, _ tag: Int64?) {
+    guard let ranges, listener.window.isUnbounded else {
+      return push(.overwrite(listener.path, node.exportedJSON(), tag: tag))
+    }
+    let different = ranges.differences(from: node).map { range in
+      TreePush.Range(start: range.start, end: range.end, replacement: range.replacement.exportedJSON())
+    }
+    if !different.isEmpty { push(.rangeMerge(listener.path, different, tag: tag)) }
+  }
+
+  /// Several changes of one transaction: one merge, unless the whole node is among them.
+  private func show(_ changes: [TreeWrite], of listener: TreeListener, _ tag: Int64?) {
+    if let whole = changes.lastIndex(where: { $0.path.isRoot }) {
+      var node = changes[whole].node
+      for change in changes[(whole + 1)...] { node = node.setting(change.path, to: change.node) }
+      return push(.overwrite(listener.path, node.exportedJSON(), tag: tag))
+    }
+    var object = JSONObject()
+    for change in changes {
+      object[change.path.keys.map(\.text).joined(separator: "/")] = change.node.exportedJSON()
+    }
+    push(.merge(listener.path, object, tag: tag))
+  }
+
+  private func push(_ push: TreePush) { perform(machine.push(push)) }
+}
+
+extension TreeRefusal {
+  /// The refusal as the protocol has it.
+  var answer: TreeAnswer {
+    switch self {
+    case .denied(let denial): TreeAnswer(status: "permission_denied", data: .string(denial.description))
+    case .stale: TreeAnswer(status: "datastale", data: "the value has changed")
+    case .invalid(let error): TreeAnswer(status: "invalid_data", data: .string(error.description))
+    case .store(let error):
+      switch error.code {
+      case .invalid: TreeAnswer(status: "too_big", data: .string(error.message))
+      case .overloaded, .deadline: TreeAnswer(status: "unavailable", data: .string(error.message))
+      default: TreeAnswer(status: "internal_error", data: .string(error.message))
+      }
+    }
+  }
+}
+
+extension Result where Failure == TreeRefusal {
+  fileprivate func answer(_ body: (Success) -> TreeAnswer) -> TreeAnswer {
+    switch self {
+    case .success(let value): body(value)
+    case .failure(let refusal): refusal.answer
+    }
+  }
+}

@@ -1,0 +1,119 @@
+internal import MartletChangeFeed
+internal import MartletJSON
+internal import MartletJSONTree
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletTreeRules
+internal import MartletTreeWire
+
+/// A write of the tree as a client asked for it.
+struct TreeWriteRequest: Sendable {
+  enum Content: Sendable {
+    case put(JSONValue)
+    /// By paths below the write's.
+    case merge(JSONObject)
+  }
+
+  var path: TreePath
+  var content: Content
+  /// The hash that the present value must have.
+  var expectedHash: String?
+}
+
+/// Carries out writes inside the store's transaction: server values are resolved, the condition and the rules are judged
+/// on the tree as it is then, and the resolved values are put.
+struct TreeWriting: Sendable {
+  let policy: TreePolicy
+  let limits: TreeLimits
+
+  /// Queues a write. `completion` runs on the loop of `destination`, after the write is durable.
+  func commit(
+    _ request: TreeWriteRequest, as caller: TreeCaller, to destination: FeedDestination,
+    _ completion: @escaping @Sendable (Result<Receipt, TreeRefusal>) -> Void
+  ) {
+    let refusal = Lock<TreeRefusal?>(nil)
+    let operation = WriteOperation.transaction { [self] transaction in
+      do {
+        try run(request, caller, transaction)
+      } catch {
+        if let error = error as? TreeRefusal { refusal.withLock { $0 = error } }
+        throw error
+      }
+    }
+    destination.commit(
+      Store.Submission(WriteRequest(operation)) { result in
+        completion(result.mapError { error in refusal.withLock { $0 } ?? .store(error) })
+      })
+  }
+
+  private func run(_ request: TreeWriteRequest, _ caller: TreeCaller, _ transaction: WriteTransaction) throws {
+    if let expected = request.expectedHash {
+      let node = try transaction.tree.node(at: request.path)
+      guard TreeHash.hash(node) == expected || node.isEmpty && expected == TreeHash.entityTag(node) else {
+        throw TreeRefusal.stale(node)
+      }
+    }
+    let writes = try resolve(request, transaction)
+    if !caller.isAdministrator {
+      let data = StoredTree(tree: transaction.tree)
+      let context = RuleContext(
+        auth: caller.auth, now: transaction.milliseconds, data: data, newData: WrittenTree(data, writes: writes))
+      if case .denied(let denial) = try policy.rules.write(writes, context) { throw TreeRefusal.denied(denial) }
+    }
+    // Values, deletions, priorities: the order in which rules saw them.
+    for rank in 0..<3 {
+      for write in writes where Self.rank(write) == rank {
+        try transaction.put(TreeChange(path: write.path, node: write.node))
+      }
+    }
+  }
+
+  private static func rank(_ write: TreeWrite) -> Int {
+    write.path.key?.isPriority == true ? 2 : write.node.isEmpty ? 1 : 0
+  }
+
+  private func resolve(_ request: TreeWriteRequest, _ transaction: WriteTransaction) throws -> [TreeWrite] {
+    let reader = TreeReader(limits: limits, serverValues: ServerValues(milliseconds: transaction.milliseconds))
+    do throws(TreeError) {
+      switch request.content {
+      case .put(let json):
+        if request.path.key?.isPriority == true, let parent = request.path.parent {
+          let writes = try reader.readMerge([".priority": json], at: parent)
+          return writes.map { TreeWrite(path: parent.appending($0.path), node: $0.node) }
+        }
+        let existing = try existing(json, at: request.path, transaction)
+        return [TreeWrite(path: request.path, node: try reader.read(json, at: request.path, existing: existing))]
+      case .merge(let object):
+        let existing = try existing(.object(object), at: request.path, transaction)
+        return try reader.readMerge(object, at: request.path, existing: existing)
+          .map { TreeWrite(path: request.path.appending($0.path), node: $0.node) }
+      }
+    } catch {
+      throw TreeRefusal.invalid(error)
+    }
+  }
+
+  /// The present value, when the write has increments: nothing else of a write depends on it.
+  private func existing(
+    _ json: JSONValue, at path: TreePath, _ transaction: WriteTransaction
+  ) throws(TreeError) -> TreeNode {
+    var node = TreeNode.empty
+    for increment in Self.increments(in: json, at: .root) {
+      let scalar = try? transaction.tree.node(at: path.appending(increment), in: .all, limit: 1)
+      if let scalar { node = node.setting(increment, to: scalar) }
+    }
+    return node
+  }
+
+  /// The paths at which `{".sv": {"increment": …}}` stands.
+  private static func increments(in json: JSONValue, at path: TreePath) -> [TreePath] {
+    guard let object = json.object else { return [] }
+    if object[".sv"]?.object != nil { return [path] }
+    var found: [TreePath] = []
+    for (name, value) in object where value.object != nil {
+      guard let below = try? TreePath(wire: name) else { continue }
+      found += increments(in: value, at: path.appending(below))
+    }
+    return found
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// `martlet rules`, run as processes.
+@Suite struct RulesCommandTests {
+  private static let script = #"""
+    cat > rules.json <<'END'
+    {"rules": {"posts": {"$post": {
+      ".read": true, ".write": "auth != null", "title": {".validate": "newData.isString()"}
+    }}}}
+    END
+    cat > cases.json <<'END'
+    {"users": {"ada": {"uid": "ada"}}, "cases": [
+      {"name": "reads", "read": "posts/p", "allowed": true},
+      {"name": "writes", "as": "ada", "write": "posts/p/title", "value": "T", "allowed": true},
+      {"name": "guests", "write": "posts/p", "value": 1, "allowed": true}
+    ]}
+    END
+    echo '{"rules": {".read": "skies", ".write": 1}}' > wrong.json
+    martlet rules check rules.json; echo "= $?"
+    martlet rules check wrong.json 2>&1; echo "= $?"
+    martlet rules test rules.json cases.json --coverage; echo "= $?"
+    martlet rules explain rules.json cases.json --case writes; echo "= $?"
+    """#
+
+  @Test func `rules are checked, tested and explained without a server`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try await ShellRun.bash(Self.script, in: folder)
+    #expect(
+      run.output == """
+        rules.json is good: 1 .read rule, 1 .write rule, 1 .validate rule.
+        = 0
+        wrong.json:1:22: /.read: the variable skies does not exist
+        wrong.json:1:40: /.write: .write is a boolean or a string, not a number
+        = 65
+        FAILED guests: denied: /posts/p: no .write rule is true: /posts/$post/.write is false
+          /posts/$post/.read: true 1, false 0, failed 0
+          /posts/$post/.write: true 1, false 1, failed 0
+        ! /posts/$post/title/.validate: true 1, false 0, failed 0
+        3 cases, 1 failed.
+        = 1
+        writes: holds
+            auth = {…}
+            auth != null = true
+            newData = newData at /posts/p/title
+            newData.isString() = true
+        = 0
+
+        """)
+  }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import MartletJSON
+import MartletServer
+import MartletWire
+import Testing
+
+/// The tree over HTTP: `/PATH.json` and its event streams.
+@Suite struct TreeRESTTests {
+  static let schema = "type Note @model { id: ID! }"
+  /// Everything below `open`; posts by their owner's name, which is the key's.
+  static let rules = """
+    {"rules": {
+      "open": {".read": true, ".write": true, "number": {".validate": "newData.isNumber()"}, ".indexOn": ["age"]},
+      "posts": {"$post": {".read": "auth != null", ".write": "auth.uid == $post"}}
+    }}
+    """
+
+  private func serve(_ body: (Int) async throws -> Void) async throws {
+    try await Served.with(Self.schema, { $0.treeRules = Self.rules }) { try await body($0.port) }
+  }
+
+  private func send(
+    _ method: String, _ target: String, _ body: String? = nil, _ headers: [(String, String)] = [], port: Int
+  ) async throws -> HTTPRequest.Answer {
+    try await HTTPRequest.send(method, target, port: port, headers: headers, body: body)
+  }
+
+  @Test func `values are put, merged, pushed, read and deleted`() async throws {
+    try await serve { port in
+      #expect(try await send("GET", "/open.json", port: port).text == "null")
+      let put = try await send("PUT", "/open/a.json", #"{"x": 1, "y": {"z": "t"}, "list": ["p", "q"]}"#, port: port)
+      #expect(put.status == 200)
+      #expect(put.json == ["x": 1, "y": ["z": "t"], "list": ["p", "q"]])
+      #expect(try await send("PATCH", "/open/a.json", #"{"x": null, "y/w": 2}"#, port: port).status == 200)
+      #expect(
+        try await send("GET", "/open/a.json", port: port).json == ["list": ["p", "q"], "y": ["w": 2, "z": "t"]])
+      let pushed = try await send("POST", "/open/log.json", #"{"at": {".sv": "timestamp"}}"#, port: port)
+      let name = try #require(pushed.json["name"]?.string)
+      #expect(name.utf8.count == 20)
+      #expect(try await send("GET", "/open/log/\(name)/at.json", port: port).json.int ?? 0 > 1_000_000_000_000)
+      #expect(try await send("DELETE", "/open/a/y.json", port: port).text == "null")
+      #expect(try await send("GET", "/open/a.json", port: port).json == ["list": ["p", "q"]])
+      #expect(try await send("PUT", "/open/a%20b/%C3%A9.json?print=silent", "1", port: port).status == 204)
+      #expect(
+        try await send("GET", "/open/a b/é.json".replacingOccurrences(of: " ", with: "%20"), port: port).text == "1")
+      #expect(
+        try await send("GET", "/open.json?shallow=true", port: port).json == ["a": true, "a b": true, "log": true])
+      let increment = #"{".sv": {"increment": 2}}"#
+      for _ in 0..<3 { _ = try await send("PUT", "/open/number.json", increment, port: port) }
+      #expect(try await send("GET", "/open/number.json", port: port).text == "6")
+    }
+  }
+
+  @Test func `windows are read in their order`() async throws {
+    try await serve { port in
+      let people = #"{"ada": {"age": 36}, "bob": {"age": 20}, "eve": {"age": 28}}"#
+      _ = try await send("PUT", "/open/people.json", people, port: port)
+      let target = "/open/people.json?orderBy=%22age%22&startAt=25&limitToLast=1"
+      #expect(try await send("GET", target, port: port).json == ["ada": ["age": 36]])
+      let keys = "/open/people.json?orderBy=%22$key%22&endAt=%22c%22"
+      #expect(try await send("GET", keys, port: port).json == ["ada": ["age": 36], "bob": ["age": 20]])
+      let refused = try await send("GET", "/open/people.json?limitToFirst=1", port: port)
+      #expect(refused.status == 400)
+      #expect(refused.json == ["error": "orderBy must be defined when other query parameters are defined"])
+    }
+  }
+
+  @Test func `conditions hold when a value is read and written`() async throws {
+    try await serve { port in
+      _ = try await send("PUT", "/open/c.json", "1", port: port)
+      let read = try await send("GET", "/open/c.json", nil, [("X-Firebase-ETag", "true")], port: port)
+      let line = try #require(read.head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") })
+      let tag = String(line.dropFirst(6))
+      #expect(try await send("GET", "/open/c.json", nil, [("If-None-Match", tag)], port: port).status == 304)
+      #expect(try await send("PUT", "/open/c.json", "2", [("If-Match", tag)], port: port).status == 200)
+      let stale = try await send("PUT", "/open/c.json", "3", [("If-Match", tag)], port: port)
+      #expect(stale.status == 412)
+      #expect(stale.text == "2")
+      #expect(stale.head.contains("ETag: "))
+      #expect(try await send("PUT", "/open/new.json", "1", [("If-Match", "null_etag")], port: port).status == 200)
+      #expect(try await send("DELETE", "/open/new.json", nil, [("If-Match", "null_etag")], port: port).status == 412)
+    }
+  }
+
+  @Test func `rules decide, and a refused write changes nothing`() async throws {
+    try await serve { port in
+      let denied = try await send("GET", "/other.json", port: port)
+      #expect(denied.status == 401)
+      #expect(denied.json == ["error": "Permission denied"])
+      #expect(try await send("PUT", "/open/number.json", #""text""#, port: port).status == 401)
+      #expect(try await send("PATCH", "/.json", #"{"open/x": 1, "other": 2}"#, port: port).status == 401)
+      #expect(try await send("GET", "/open/x.json", port: port).text == "null")
+      // In development the emulator's credential is an administrator.
+      let owner = [("Authorization", "Bearer owner")]
+      #expect(try await send("PUT", "/other.json", "5", owner, port: port).status == 200)
+      #expect(try await send("GET", "/.json", nil, owner, port: port).json == ["other": 5])
+    }
+  }
+
+  @Test func `a key's name is the user that rules see`() async throws {
+    try await Served.with(
+      Self.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.access = .keys(try Served.access("ada", "bob"))
+      }
+    ) { server in
+      let (ada, bob) = ([("Authorization", "Bearer ada")], [("Authorization", "Bearer bob")])
+      #expect(try await send("PUT", "/posts/ada.json", "1", ada, port: server.port).status == 200)
+      #expect(try await send("PUT", "/posts/ada.json", "2", bob, port: server.port).status == 401)
+      #expect(try await send("GET", "/posts/ada.json", nil, bob, port: server.port).text == "1")
+      #expect(try await send("GET", "/open.json", port: server.port).status == 401)
+    }
+  }
+
+  @Test func `bad input is refused with its reason`() async throws {
+    try await serve { port in
+      let table: [(String, String, String?, Int, String)] = [
+        ("PUT", "/open/a.json", "{", 400, "Invalid data; couldn't parse JSON object"),
+        ("PUT", "/open/a.json", #"{"a.b": 1}"#, 400, "Invalid data; /open/a: a key contains"),
+        ("PATCH", "/open/a.json", "1", 400, "Invalid data; the body of PATCH is a JSON object"),
+        ("PATCH", "/open/a.json", #"{"x": 1, "x/y": 2}"#, 400, "Invalid data; /open/a/x/y: one path of the merge"),
+        ("GET", "/open/%zz.json", nil, 400, "% is not followed by two hexadecimal digits"),
+        ("GET", "/open/a$.json", nil, 400, "/open: a key contains"),
+        ("PUT", "/open/a.json", #"{".sv": "nothing"}"#, 400, "Invalid data; /open/a: a .sv is"),
+      ]
+      for (method, target, body, status, error) in table {
+        let answer = try await send(method, target, body, port: port)
+        #expect(answer.status == status, "\(method) \(target)")
+        #expect(answer.json["error"]?.string?.hasPrefix(error) == true, "\(method) \(target): \(answer.text)")
+      }
+      #expect(try await send("GET", "/open.json", port: port).text == "null")
+    }
+  }
+
+  @Test func `an event stream shows the value, then each transaction as one event`() async throws {
+    try await serve { port in
+      _ = try await send("PUT", "/open/s.json", #"{"a": 1}"#, port: port)
+      let head = HTTPRequestHead(
+        method: "GET", target: "/open/s.json",
+        headers: HTTPHeaders([("Host", "127.0.0.1:\(port)"), ("Accept", "text/event-stream")]))
+      let stream = try await StreamedResponse.send(head, body: nil, readingEvents: true, port: port)
+      func event() async throws -> [JSONValue] {
+        let last = await stream.heard { if case .event = $0 { true } else { false } }.last
+        guard case .event(let event) = last else { return [] }
+        return [.string(event.name), try JSONValue(parsing: event.data)]
+      }
+      #expect(try await event() == ["put", ["path": "/", "data": ["a": 1]]])
+      _ = try await send("PUT", "/open/s/b/c.json", "2", port: port)
+      #expect(try await event() == ["put", ["path": "/b/c", "data": 2]])
+      _ = try await send("PATCH", "/open.json", #"{"s/a": null, "s/d": 3, "elsewhere": 1}"#, port: port)
+      #expect(try await event() == ["patch", ["path": "/", "data": ["a": nil, "d": 3]]])
+      _ = try await send("DELETE", "/open.json", port: port)
+      #expect(try await event() == ["put", ["path": "/", "data": nil]])
+    }
+  }
+
+  @Test func `the tree survives a restart`() async throws {
+    let folder = try TemporaryFolder()
+    for round in 0..<2 {
+      try await Served.with(
+        Self.schema,
+        {
+          $0.treeRules = Self.rules
+          $0.data = .folder(folder.path)
+        }
+      ) { server in
+        if round == 0 {
+          _ = try await send("PUT", "/open/kept.json", #"{"x": [1, 2]}"#, port: server.port)
+        } else {
+          #expect(try await send("GET", "/open/kept.json", port: server.port).json == ["x": [1, 2]])
+        }
+      }
+    }
+  }
+
+  @Test func `without rules no tree is served, and rules that cannot be used refuse the start`() async throws {
+    try await Served.with(Self.schema) { server in
+      #expect(try await send("GET", "/open.json", port: server.port).status == 404)
+    }
+    await #expect(throws: ServerError.self) {
+      try await Served.with(Self.schema, { $0.treeRules = #"{"rules": {".read": "skies"}}"# }) { _ in }
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import MartletJSON
+import MartletJSONTree
+import MartletServer
+import MartletTreeWire
+import Testing
+
+/// The tree over its WebSocket, in the messages that clients of the Realtime Database send.
+@Suite struct TreeSocketTests {
+  private static let rules = """
+    {"rules": {
+      "open": {".read": true, ".write": true, "number": {".validate": "newData.isNumber()"}},
+      "private": {".read": "auth.uid == 'ada'", ".write": "auth.uid == 'ada'"}
+    }}
+    """
+
+  private struct Push: Equatable {
+    var action: String
+    var body: JSONValue
+
+    init(_ action: String, _ body: JSONValue) {
+      self.action = action
+      self.body = body
+    }
+  }
+
+  /// One client, after the greeting.
+  private final class Client {
+    let socket: RawSocket
+    private var number = 0
+
+    init(port: Int) async throws {
+      socket = try await RawSocket.open(port: port, subprotocols: [], target: "/.ws?v=5&ns=test")
+      let greeting = try await socket.message()
+      #expect(greeting["t"] == "c")
+      #expect(greeting["d"]?["t"] == "h")
+      #expect(greeting["d"]?["d"]?["v"] == "5")
+    }
+
+    @discardableResult
+    func send(_ action: String, _ body: JSONValue) -> Int {
+      number += 1
+      let message: JSONValue = ["t": "d", "d": ["r": .int(Int64(number)), "a": .string(action), "b": body]]
+      socket.send(String(decoding: message.serialized(), as: UTF8.self))
+      return number
+    }
+
+    /// The next push as its action and body.
+    func push() async throws -> Push {
+      let data = try await socket.message()["d"] ?? .null
+      return Push(data["a"]?.string ?? "", data["b"] ?? data)
+    }
+
+    /// The next message, which answers the request.
+    func answer(_ number: Int) async throws -> JSONValue {
+      let data = try await socket.message()["d"] ?? .null
+      #expect(data["r"]?.int == Int64(number), "\(data)")
+      return data["b"] ?? .null
+    }
+
+    func ok(_ action: String, _ body: JSONValue) async throws {
+      #expect(try await answer(send(action, body))["s"] == "ok")
+    }
+  }
+
+  private func serve(_ body: (GraphQLServer) async throws -> Void) async throws {
+    try await Served.with(TreeRESTTests.schema, { $0.treeRules = Self.rules }, body)
+  }
+
+  @Test func `a listener gets the value before the answer, and writes before their acknowledgement`() async throws {
+    try await serve { server in
+      let (one, two) = (try await Client(port: server.port), try await Client(port: server.port))
+      try await one.ok("p", ["p": "/open/a", "d": ["x": 1]])
+      let listen = two.send("q", ["p": "/open/a", "h": ""])
+      #expect(try await two.push() == Push("d", ["p": "open/a", "d": ["x": 1]]))
+      #expect(try await two.answer(listen)["s"] == "ok")
+      try await one.ok("p", ["p": "/open/a/y/z", "d": true])
+      #expect(try await two.push() == Push("d", ["p": "open/a/y/z", "d": true]))
+      let own = two.send("m", ["p": "/open", "d": ["a/x": nil, "a/w": 2, "b": 3]])
+      #expect(try await two.push() == Push("m", ["p": "open/a", "d": ["x": nil, "w": 2]]))
+      #expect(try await two.answer(own)["s"] == "ok")
+      try await two.ok("n", ["p": "/open/a"])
+      try await one.ok("p", ["p": "/open/a", "d": nil])
+      // Nothing comes any longer: the next message is the answer.
+      let get = two.send("g", ["p": "/open"])
+      #expect(try await two.answer(get)["d"] == ["b": 3])
+    }
+  }
+
+  @Test func `a listener that has the value gets none`() async throws {
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      try await client.ok("p", ["p": "/open/a", "d": "same"])
+      let first = client.send("q", ["p": "/open/a", "h": ""])
+      _ = try await client.push()
+      _ = try await client.answer(first)
+      try await client.ok("n", ["p": "/open/a"])
+      // SHA-1 of "string:same", in base64.
+      let second = client.send("q", ["p": "/open/a", "h": .string(Self.hash)])
+      #expect(try await client.answer(second)["s"] == "ok")
+    }
+  }
+
+  @Test func `a client that has most of a large node is sent the range that differs`() async throws {
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      let names = (0..<200).map { "key\(1_000 + $0)" }
+      var node = JSONObject()
+      for name in names { node[name] = .string("the value of \(name)") }
+      try await client.ok("p", ["p": "/open/big", "d": .object(node)])
+      let known = CompoundHash(try TreeReader().read(.object(node)))
+      #expect(known.paths.count > 3)
+      try await client.ok("p", ["p": "/open/big/key1100", "d": "another"])
+      let ranges: JSONValue = [
+        "ps": .array(known.paths.map { .string($0.description) }), "hs": .array(known.hashes.map { .string($0) }),
+      ]
+      let listen = client.send("q", ["p": "/open/big", "h": "other", "ch": ranges])
+      let push = try await client.push()
+      #expect(push.action == "rm")
+      let sent = try #require(push.body["d"]?.array)
+      #expect(sent.count == 1)
+      #expect(sent.first?["m"]?["key1100"] == "another")
+      #expect(push.body.serialized().count < 2_000)
+      #expect(try await client.answer(listen)["s"] == "ok")
+    }
+  }
+
+  private static let hash = "wOm5fG8t0RXk3peHwsWHwDuqWgM="
+
+  @Test func `a window is kept by single children, not sent again`() async throws {
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      try await client.ok("p", ["p": "/open/list", "d": ["a": 1, "b": 2, "c": 3]])
+      let listen = client.send("q", ["p": "/open/list", "q": ["i": ".key", "l": 2, "vf": "r"], "t": 7, "h": ""])
+      #expect(try await client.push() == Push("d", ["p": "open/list", "d": ["b": 2, "c": 3], "t": 7]))
+      #expect(try await client.answer(listen)["s"] == "ok")
+      try await client.ok("p", ["p": "/open/list/a", "d": 9])
+      let write = client.send("p", ["p": "/open/list/d", "d": 4])
+      #expect(try await client.push() == Push("m", ["p": "open/list", "d": ["b": nil, "d": 4], "t": 7]))
+      #expect(try await client.answer(write)["s"] == "ok")
+    }
+  }
+
+  @Test func `refusals name the rule, and change nothing`() async throws {
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      let write = try await client.answer(client.send("p", ["p": "/open/number", "d": "text"]))
+      #expect(write["s"] == "permission_denied")
+      #expect(write["d"] == "/open/number: /open/number/.validate is false")
+      let listen = try await client.answer(client.send("q", ["p": "/private", "h": ""]))
+      #expect(listen["s"] == "permission_denied")
+      let stale = try await client.answer(client.send("p", ["p": "/open/x", "d": 1, "h": "other"]))
+      #expect(stale["s"] == "datastale")
+      try await client.ok("p", ["p": "/open/x", "d": 1, "h": ""])
+      let bad = try await client.answer(client.send("p", ["p": "/open/x", "d": ["a.b": 1]]))
+      #expect(bad["s"] == "invalid_data")
+      #expect(try await client.answer(client.send("g", ["p": "/open"]))["d"] == ["x": 1])
+    }
+  }
+
+  @Test func `deferred writes run in their order when the connection ends, cancelled ones do not`() async throws {
+    try await serve { server in
+      let (leaving, staying) = (try await Client(port: server.port), try await Client(port: server.port))
+      try await leaving.ok("o", ["p": "/open/online", "d": false])
+      try await leaving.ok("om", ["p": "/open", "d": ["last/at": [".sv": "timestamp"], "online": "left"]])
+      try await leaving.ok("o", ["p": "/open/never", "d": 1])
+      try await leaving.ok("oc", ["p": "/open/never", "d": nil])
+      let listen = staying.send("q", ["p": "/open/online", "h": ""])
+      _ = try await staying.push()
+      _ = try await staying.answer(listen)
+      leaving.socket.abort()
+      #expect(try await staying.push() == Push("d", ["p": "open/online", "d": false]))
+      #expect(try await staying.push() == Push("d", ["p": "open/online", "d": "left"]))
+      let all = try await staying.answer(staying.send("g", ["p": "/open"]))["d"] ?? .null
+      #expect(all["never"] == nil)
+      #expect(all["last"]?["at"]?.int ?? 0 > 1_000_000_000_000)
+    }
+  }
+
+  @Test func `other rules end the listeners that may no longer read, and no others`() async throws {
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      for path in ["/open/a", "/open/b"] {
+        let listen = client.send("q", ["p": .string(path), "h": ""])
+        _ = try await client.push()
+        _ = try await client.answer(listen)
+      }
+      try await server.reload(treeRules: #"{"rules": {"open": {"b": {".read": true}, ".write": true}}}"#)
+      #expect(try await client.push() == Push("c", ["p": "open/a"]))
+      try await client.ok("p", ["p": "/open/a", "d": 1])
+      let write = client.send("p", ["p": "/open/b", "d": 2])
+      #expect(try await client.push() == Push("d", ["p": "open/b", "d": 2]))
+      #expect(try await client.answer(write)["s"] == "ok")
+      await #expect(throws: ServerError.self) { try await server.reload(treeRules: "{") }
+    }
+  }
+
+  @Test func `in development the emulator's credential is an administrator until it is taken back`() async throws {
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      let wrong = try await client.answer(client.send("auth", ["cred": "someone"]))
+      #expect(wrong["s"] == "invalid_token")
+      try await client.ok("gauth", ["cred": "owner"])
+      try await client.ok("p", ["p": "/private", "d": 1])
+      let listen = client.send("q", ["p": "/private", "h": ""])
+      _ = try await client.push()
+      _ = try await client.answer(listen)
+      client.send("unauth", [:])
+      // The answer and the end of the listener arrive in either order.
+      let messages = [try await client.push(), try await client.push()]
+      #expect(messages.contains { $0 == Push("c", ["p": "private"]) })
+    }
+  }
+
+  @Test func `garbage ends the connection that sent it and no other`() async throws {
+    try await serve { server in
+      let (bad, good) = (try await Client(port: server.port), try await Client(port: server.port))
+      bad.socket.send("{nonsense")
+      #expect(await bad.socket.closeCode() == 1008)
+      try await good.ok("p", ["p": "/open/a", "d": 1])
+      let invalid = try await good.answer(good.send("q", ["p": "/a.b", "h": ""]))
+      #expect(invalid["s"] == "invalid_path")
+    }
+  }
+}
