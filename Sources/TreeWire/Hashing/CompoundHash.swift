@@ -1,4 +1,4 @@
-package import MartletJSON
+import MartletJSON
 package import MartletJSONTree
 import MartletWire
 
@@ -49,8 +49,9 @@ package struct CompoundHash: Hashable, Sendable {
     self.hashes = hashes
   }
 
-  /// The ranges in which `node` differs from the node that was hashed, with what stands there now.
-  package func differences(from node: TreeNode) -> [LeafRange] {
+  /// The ranges in which `node` differs from the node that was hashed, with what stands there now; nil when ranges cannot
+  /// say it, because one would hold the priority of a node and none of its leaves.
+  package func differences(from node: TreeNode) -> [LeafRange]? {
     var rest = HashedLeaf.all(of: node)[...]
     var found: [LeafRange] = []
     for (index, hash) in hashes.enumerated() {
@@ -59,7 +60,11 @@ package struct CompoundHash: Hashable, Sendable {
       rest = rest.dropFirst(leaves.count)
       guard HashedLeaf.hash(leaves) != hash else { continue }
       let start = index > 0 ? paths[index - 1] : nil
-      found.append(LeafRange(start: start, end: end, replacement: node.leaves(after: start, through: end)))
+      let replacement = node.leaves(after: start, through: end)
+      var rows = 0
+      replacement.forEachRow { _ in rows += 1 }
+      guard rows == leaves.count else { return nil }
+      found.append(LeafRange(start: start, end: end, replacement: replacement))
     }
     return found
   }
