@@ -240,7 +240,8 @@ let suites: [Target] = [
   suite(
     "System",
     martlet(
-      "Vocabulary", "JSON", "JSONTree", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
+      "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop", "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),

@@ -13,7 +13,7 @@ import Testing
   /// The groups in their order, with the file that declares each.
   private static let groups = [
     ("http", "HTTPGroup"), ("webSocket", "WebSocketGroup"), ("session", "SessionGroup"), ("query", "QueryGroup"),
-    ("store", "StoreGroup"),
+    ("store", "StoreGroup"), ("tree", "TreeGroup"),
   ]
 
   /// The bounds that hold for clients before their credentials are accepted, or whose credentials are not.

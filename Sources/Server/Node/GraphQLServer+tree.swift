@@ -13,7 +13,7 @@ extension GraphQLServer {
     guard let policy = node.tree else {
       throw ServerError(.treeRules, "The server was started without rules and serves no tree.")
     }
-    policy.replace(try ServerAssembly.treeRules(text))
+    policy.replace(try ServerAssembly.treeRules(text, node.limits))
     for loop in loops {
       await withCheckedContinuation { continuation in
         loop.loop.execute {

@@ -1,5 +1,4 @@
 internal import MartletChangeFeed
-internal import MartletJSONTree
 package import MartletRuntime
 internal import MartletStore
 
@@ -33,11 +32,12 @@ package final class LoopServer {
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
     let status = StatusEndpoints(transport, metrics, node.store, node.health)
     if let policy = node.tree {
-      tree = TreeService(node.store, policy, on: loop, feed.destination, calendar: node.calendar)
+      tree = TreeService(
+        node.store, policy, on: loop, feed.destination, calendar: node.calendar, limits: node.limits.tree)
     } else {
       tree = nil
     }
-    let trees = tree.map { TreeEndpoints($0, admission, bodyBytes: $0.treeLimits.writeBytes).rows } ?? []
+    let trees = tree.map { TreeEndpoints($0, admission, bodyBytes: node.limits.tree.writeBytes).rows } ?? []
     transport.table = EndpointTable(graphQL.rows + status.rows + programs + trees)
     if let tree { feed.onBatch = { [weak tree] batch in tree?.apply(batch) } }
     feed.onDamage = { [log = node.log, health = node.health] damage in

@@ -31,7 +31,9 @@ package enum ServerAssembly {
   ) throws(ServerError) -> ServerNode {
     let models = try Self.models(configuration, keeping: [])
     let access = try accessControl(configuration, models)
-    let tree = try configuration.treeRules.map { text throws(ServerError) in TreePolicy(try treeRules(text)) }
+    let tree = try configuration.treeRules.map { text throws(ServerError) in
+      TreePolicy(try treeRules(text, configuration.limits))
+    }
     var options = surroundings.storeOptions
     options.limits = StoreLimits(configuration.limits)
     options.allowsDropping = configuration.allowsDropping
@@ -58,8 +60,8 @@ package enum ServerAssembly {
   }
 
   /// Reads the tree's rules.
-  static func treeRules(_ text: String) throws(ServerError) -> RuleSet {
-    do { return try RuleSet(parsing: text) } catch {
+  static func treeRules(_ text: String, _ limits: ServerLimits) throws(ServerError) -> RuleSet {
+    do { return try RuleSet(parsing: text, limits: RuleLimits(limits.tree)) } catch {
       throw ServerError(.treeRules, "The tree's rules cannot be used:\n\(error)")
     }
   }

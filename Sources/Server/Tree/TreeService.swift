@@ -11,7 +11,7 @@ final class TreeService {
   let writing: TreeWriting
   let policy: TreePolicy
   let treeLimits: TreeLimits
-  let limits: TreeServerLimits
+  let limits: ServerLimits.Tree
   let loop: any Loop
   let calendar: Calendar
   private let store: Store
@@ -25,7 +25,7 @@ final class TreeService {
 
   init(
     _ store: Store, _ policy: TreePolicy, on loop: any Loop, _ destination: FeedDestination, calendar: Calendar,
-    limits: TreeServerLimits = TreeServerLimits()
+    limits: ServerLimits.Tree
   ) {
     self.store = store
     self.policy = policy
@@ -33,7 +33,7 @@ final class TreeService {
     self.destination = destination
     self.calendar = calendar
     self.limits = limits
-    treeLimits = TreeLimits()
+    treeLimits = TreeLimits(limits)
     writing = TreeWriting(policy: policy, limits: treeLimits)
   }
 
@@ -205,16 +205,6 @@ final class TreeService {
       if listener.window.isUnbounded { listener.take(changes, at: offset) } else { refresh(listener) }
     }
   }
-}
-
-/// Bounds of the tree's endpoints.
-struct TreeServerLimits {
-  /// Leaves of a node that is read or listened to; a larger one is refused. A million leaves take some 100 MB.
-  var nodeLeaves = 1_000_000
-  /// Time between two signs of life of an event stream without events: proxies cut silent streams after a minute.
-  var keepAlive: Duration = .seconds(30)
-  /// Bytes that wait for a client before its listeners are shown whole values in place of each change.
-  var pendingBytes = 1_048_576
 }
 
 extension Duration {

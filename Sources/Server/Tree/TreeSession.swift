@@ -29,7 +29,7 @@ final class TreeSession: SocketEndpoint {
   private let host: String
   /// The caller of a credential that a client sends after opening; nil when it is not accepted.
   private let authenticate: (String) -> TreeCaller?
-  private var machine = TreeServerMachine()
+  private var machine: TreeServerMachine
   private var socket: WebSocketChannel?
   private var caller: TreeCaller
   private let opening: TreeCaller
@@ -46,6 +46,7 @@ final class TreeSession: SocketEndpoint {
     _ service: TreeService, host: String, as caller: TreeCaller, authenticate: @escaping (String) -> TreeCaller?
   ) {
     self.service = service
+    machine = TreeServerMachine(limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits)
     self.host = host
     self.caller = caller
     opening = caller
@@ -206,13 +207,13 @@ final class TreeSession: SocketEndpoint {
 
   /// The whole value, or the ranges of it that the client does not know.
   private func show(_ node: TreeNode, of listener: TreeListener, knowing ranges: CompoundHash?, _ tag: Int64?) {
-    guard let ranges, listener.window.isUnbounded else {
+    guard listener.window.isUnbounded, let different = ranges?.differences(from: node) else {
       return push(.overwrite(listener.path, node.exportedJSON(), tag: tag))
     }
-    let different = ranges.differences(from: node).map { range in
+    let sent = different.map { range in
       TreePush.Range(start: range.start, end: range.end, replacement: range.replacement.exportedJSON())
     }
-    if !different.isEmpty { push(.rangeMerge(listener.path, different, tag: tag)) }
+    if !sent.isEmpty { push(.rangeMerge(listener.path, sent, tag: tag)) }
   }
 
   /// Several changes of one transaction: one merge, unless the whole node is among them.

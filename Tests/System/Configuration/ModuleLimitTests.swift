@@ -2,10 +2,13 @@ import MartletChangeFeed
 import MartletGraphQLExecution
 import MartletGraphQLLanguage
 import MartletGraphQLWire
+import MartletJSONTree
 import MartletLoop
 import MartletServer
 import MartletSockets
 import MartletStore
+import MartletTreeRules
+import MartletTreeWire
 import MartletWire
 import Testing
 
@@ -44,6 +47,7 @@ import Testing
     ("execution", { ExecutionLimits($0) }), ("store", { StoreLimits($0) }),
     ("shared stream", { SessionMachines.sharedStream($0) }), ("transport-ws", { SessionMachines.transportWS($0) }),
     ("legacy", { SessionMachines.legacy($0) }), ("appSync", { SessionMachines.appSync($0) }),
+    ("tree", { TreeLimits($0.tree) }), ("tree wire", { TreeWireLimits($0.tree) }), ("rules", { RuleLimits($0.tree) }),
   ]
 
   @Test func `every bound of every module is set by one of the server's`() throws {
@@ -76,6 +80,9 @@ import Testing
     #expect(differing(ExecutionLimits(limits), ExecutionLimits()) == ["cachedPlans"])
     #expect(differing(SessionMachines.transportWS(limits), GraphQLTransportWS.ServerLimits()).isEmpty)
     #expect(differing(SessionMachines.legacy(limits), StartStopServerLimits()).isEmpty)
+    #expect(differing(TreeLimits(limits.tree), TreeLimits()).isEmpty)
+    #expect(differing(TreeWireLimits(limits.tree), TreeWireLimits()).isEmpty)
+    #expect(differing(RuleLimits(limits.tree), RuleLimits()).isEmpty)
     #expect(differing(SessionMachines.sharedStream(limits), SharedStreamLimits()).isEmpty)
   }
 }

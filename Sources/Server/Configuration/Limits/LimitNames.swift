@@ -1,6 +1,6 @@
 extension LimitSetting {
   /// Every bound, in the order of `ServerLimits`.
-  package static let all: [LimitSetting] = http + webSocket + session + query + store
+  package static let all: [LimitSetting] = http + webSocket + session + query + store + tree
 
   private static let http: [LimitSetting] = [
     .count("http.connections", \.http.connections),
@@ -140,5 +140,31 @@ extension LimitSetting {
     .count("store.largestLogPages", \.store.largestLogPages),
     .count("store.backupPages", \.store.backupPages, to: 1_000_000),
     .count("store.cacheBytes", \.store.cacheBytes),
+  ]
+
+  private static let tree: [LimitSetting] = [
+    .count("tree.depth", \.tree.depth),
+    .count("tree.keyBytes", \.tree.keyBytes),
+    .count("tree.textBytes", \.tree.textBytes),
+    .count("tree.writeBytes", \.tree.writeBytes),
+    .count("tree.children", \.tree.children),
+    .count("tree.mergePaths", \.tree.mergePaths),
+    .count("tree.entryBytes", \.tree.entryBytes),
+    .count("tree.nodeLeaves", \.tree.nodeLeaves),
+    .count("tree.frameBytes", \.tree.frameBytes),
+    .count("tree.messageBytes", \.tree.messageBytes),
+    .count("tree.messageDepth", \.tree.messageDepth),
+    .count("tree.listens", \.tree.listens),
+    .count("tree.openRequests", \.tree.openRequests),
+    .count("tree.deferredWrites", \.tree.deferredWrites),
+    .count("tree.pendingBytes", \.tree.pendingBytes),
+    .time("tree.keepAlive", \.tree.keepAlive),
+    .count("tree.ruleFileBytes", \.tree.ruleFileBytes),
+    .count("tree.ruleLevels", \.tree.ruleLevels),
+    .count("tree.ruleProblems", \.tree.ruleProblems),
+    .count("tree.ruleExpressionBytes", \.tree.ruleExpressionBytes),
+    .count("tree.ruleExpressionDepth", \.tree.ruleExpressionDepth),
+    .count("tree.rulePatternInstructions", \.tree.rulePatternInstructions),
+    .count("tree.ruleSteps", \.tree.ruleSteps),
   ]
 }

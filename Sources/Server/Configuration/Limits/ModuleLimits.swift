@@ -2,9 +2,12 @@ internal import MartletChangeFeed
 package import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 package import MartletGraphQLWire
+package import MartletJSONTree
 package import MartletLoop
 package import MartletSockets
 package import MartletStore
+package import MartletTreeRules
+package import MartletTreeWire
 package import MartletWire
 
 // The bounds of the modules that a server is made of, from the server's. This is the only place that copies them; a
@@ -143,6 +146,7 @@ extension StoreLimits {
     transactionChanges = store.transactionChanges
     recordBytes = store.recordBytes
     eventBytes = store.eventBytes
+    treeBytes = limits.tree.entryBytes
     outcomeBytes = store.outcomeBytes
     refusalMessageBytes = store.refusalMessageBytes
     schemaBytes = store.schemaBytes
@@ -162,5 +166,42 @@ extension StoreLimits {
     ringBytes = store.ringBytes
     cacheKiB = Int32(clamping: store.cacheBytes / 1_024)
     terms = store.terms
+  }
+}
+
+extension TreeLimits {
+  package init(_ limits: ServerLimits.Tree) {
+    self.init()
+    depth = limits.depth
+    keyBytes = limits.keyBytes
+    textBytes = limits.textBytes
+    writeBytes = limits.writeBytes
+    children = limits.children
+    mergePaths = limits.mergePaths
+  }
+}
+
+extension TreeWireLimits {
+  package init(_ limits: ServerLimits.Tree) {
+    self.init()
+    frameBytes = limits.frameBytes
+    messageBytes = limits.messageBytes
+    messageDepth = limits.messageDepth
+    listens = limits.listens
+    openRequests = limits.openRequests
+    deferredWrites = limits.deferredWrites
+  }
+}
+
+extension RuleLimits {
+  package init(_ limits: ServerLimits.Tree) {
+    self.init()
+    fileBytes = limits.ruleFileBytes
+    levels = limits.ruleLevels
+    expressionBytes = limits.ruleExpressionBytes
+    expressionDepth = limits.ruleExpressionDepth
+    patternInstructions = limits.rulePatternInstructions
+    steps = limits.ruleSteps
+    problems = limits.ruleProblems
   }
 }

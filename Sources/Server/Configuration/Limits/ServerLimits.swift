@@ -19,6 +19,8 @@ public struct ServerLimits: Sendable {
   public var query = Query()
   /// The embedded store: writes, reads, the change log and its files.
   public var store = Store()
+  /// The synced tree: values, connections and rules.
+  public var tree = Tree()
 
   /// The defaults.
   public init() {}
