@@ -33,7 +33,8 @@ package final class LoopServer {
     let status = StatusEndpoints(transport, metrics, node.store, node.health)
     if let policy = node.tree {
       tree = TreeService(
-        node.store, policy, on: loop, feed.destination, calendar: node.calendar, limits: node.limits.tree)
+        node.store, policy, on: loop, feed.destination, access: node.access, calendar: node.calendar,
+        limits: node.limits.tree)
     } else {
       tree = nil
     }
@@ -61,7 +62,7 @@ package final class LoopServer {
   }
 
   /// The sessions of all clients, oldest first.
-  var sessions: [any LoopSession] { service.sessionsInOrder }
+  var sessions: [any LoopSession] { service.sessionsInOrder + (tree?.sessionsInOrder ?? []) }
 
   /// What the loop holds now.
   var gauges: MetricsCollector.Gauges {

@@ -40,22 +40,23 @@ struct TreeEndpoints {
 
   private func session(_ request: HTTPRequest) -> TreeSession {
     TreeSession(
-      service, host: request.head.headers["Host"] ?? "", as: TreeCaller(request.caller.identity),
+      service, host: request.head.headers["Host"] ?? "", as: TreeAdmitted(request.caller),
       authenticate: { [admission] credential in Self.caller(credential, admission) })
   }
 
   /// The credential of an administrator in development, which the Realtime Database's tools send.
   private static let developer = "owner"
 
-  private static func caller(_ credential: String, _ admission: Admission) -> TreeCaller? {
-    if admission.access.isDevelopment { return credential == developer ? .administrator : nil }
-    return admission.caller(payload: ["Authorization": .string("Bearer \(credential)")])
-      .map { TreeCaller($0.identity) }
+  private static func caller(_ credential: String, _ admission: Admission) -> TreeAdmitted? {
+    if admission.access.isDevelopment {
+      return credential == developer ? TreeAdmitted(caller: .administrator) : nil
+    }
+    return admission.caller(payload: ["Authorization": .string("Bearer \(credential)")]).map { TreeAdmitted($0) }
   }
 
-  private static func caller(_ request: HTTPRequest, _ admission: Admission) -> TreeCaller {
+  private static func caller(_ request: HTTPRequest, _ admission: Admission) -> TreeAdmitted {
     let isDeveloper = request.head.headers["Authorization"] == "Bearer \(developer)"
-    if admission.access.isDevelopment, isDeveloper { return .administrator }
-    return TreeCaller(request.caller.identity)
+    if admission.access.isDevelopment, isDeveloper { return TreeAdmitted(caller: .administrator) }
+    return TreeAdmitted(request.caller)
   }
 }

@@ -4,6 +4,7 @@ internal import MartletJSONTree
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletTreeRules
+internal import MartletVocabulary
 
 /// The rules in force, for all loops; they can be replaced while the server runs.
 package final class TreePolicy: Sendable {
@@ -43,6 +44,25 @@ struct TreeCaller: Sendable {
   private init(auth: JSONValue, isAdministrator: Bool = false) {
     self.auth = auth
     self.isAdministrator = isAdministrator
+  }
+}
+
+/// A caller with what admitted it.
+struct TreeAdmitted {
+  var caller: TreeCaller
+  /// Judged again when other keys are in force; nil for a guest.
+  var grant: AccessControl.Grant?
+  /// When its rights end, by the loop's clock.
+  var deadline: Instant?
+
+  static let guest = TreeAdmitted(caller: .guest)
+
+  init(caller: TreeCaller) { self.caller = caller }
+
+  init(_ caller: Caller) {
+    self.caller = TreeCaller(caller.identity)
+    grant = caller.grant
+    deadline = caller.deadline
   }
 }
 

@@ -8,7 +8,8 @@ internal import MartletWire
 struct TreeRequests {
   let service: TreeService
 
-  func answer(_ request: HTTPRequest, _ responder: HTTPResponder, as caller: TreeCaller) {
+  func answer(_ request: HTTPRequest, _ responder: HTTPResponder, as admitted: TreeAdmitted) {
+    let caller = admitted.caller
     let (path, query): (TreePath, RESTQuery)
     do {
       path = try TreePath(wire: try PercentCoding.decode(request.path), limits: service.treeLimits)
@@ -18,7 +19,7 @@ struct TreeRequests {
     }
     if request.head.method == "GET" {
       if request.head.headers["Accept"]?.contains("text/event-stream") == true {
-        return TreeStream.start(service, path, query, as: caller, responder)
+        return TreeStream.start(service, path, query, as: admitted, responder)
       }
       return read(path, query, request.head, responder, caller)
     }

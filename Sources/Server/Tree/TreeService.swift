@@ -14,17 +14,22 @@ final class TreeService {
   let limits: ServerLimits.Tree
   let loop: any Loop
   let calendar: Calendar
+  private let access: AccessControl
   private let store: Store
   private let destination: FeedDestination
   private var index = ListenerIndex<ObjectIdentifier>()
   private var listeners: [ObjectIdentifier: TreeListener] = [:]
+  /// Open sockets and streams, by the order in which they were opened.
+  private var sessions: [Int: any LoopSession] = [:]
+  private var lastSerial = 0
   private(set) var pushKeys = PushKeyGenerator()
   /// Acknowledgements that wait until the batch of their write has been shown.
   private var waiting: [(offset: Int64, run: () -> Void)] = []
   private var applied: Int64 = 0
 
   init(
-    _ store: Store, _ policy: TreePolicy, on loop: any Loop, _ destination: FeedDestination, calendar: Calendar,
+    _ store: Store, _ policy: TreePolicy, on loop: any Loop, _ destination: FeedDestination,
+    access: AccessControl, calendar: Calendar,
     limits: ServerLimits.Tree
   ) {
     self.store = store
@@ -32,12 +37,29 @@ final class TreeService {
     self.loop = loop
     self.destination = destination
     self.calendar = calendar
+    self.access = access
     self.limits = limits
     treeLimits = TreeLimits(limits)
     writing = TreeWriting(policy: policy, limits: treeLimits)
   }
 
   var listenerCount: Int { listeners.count }
+
+  // MARK: Sessions
+
+  /// The sockets and streams, oldest first.
+  var sessionsInOrder: [any LoopSession] { sessions.sorted { $0.key < $1.key }.map(\.value) }
+
+  func nextSerial() -> Int {
+    lastSerial += 1
+    return lastSerial
+  }
+
+  func open(_ session: any LoopSession) { sessions[session.serial] = session }
+  func close(_ session: any LoopSession) { sessions[session.serial] = nil }
+
+  /// Whether what admitted a caller would still do so.
+  func isGood(_ grant: AccessControl.Grant?) -> Bool { grant.map(access.isGood) ?? true }
 
   // MARK: Reading
 

@@ -1,13 +1,15 @@
 internal import MartletJSON
 internal import MartletJSONTree
+internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
 internal import MartletTreeRules
 internal import MartletTreeWire
+internal import MartletVocabulary
 internal import MartletWire
 
 /// One WebSocket of the tree's protocol. Confined to its loop.
-final class TreeSession: SocketEndpoint {
+final class TreeSession: SocketEndpoint, LoopSession {
   private struct Deferred {
     var request: TreeWriteRequest
     var caller: TreeCaller
@@ -28,11 +30,15 @@ final class TreeSession: SocketEndpoint {
   private let service: TreeService
   private let host: String
   /// The caller of a credential that a client sends after opening; nil when it is not accepted.
-  private let authenticate: (String) -> TreeCaller?
+  private let authenticate: (String) -> TreeAdmitted?
+  let serial: Int
   private var machine: TreeServerMachine
   private var socket: WebSocketChannel?
-  private var caller: TreeCaller
-  private let opening: TreeCaller
+  private var admitted: TreeAdmitted
+  /// The caller of the handshake, which the client is again when it takes its credential back.
+  private var opening: TreeAdmitted
+  private var expiry: LoopTimer?
+  private var runningWrites = 0
   private var listeners: [Key: TreeListener] = [:]
   /// Listens that have not been answered.
   private var unanswered: [ObjectIdentifier: Asked] = [:]
@@ -43,13 +49,15 @@ final class TreeSession: SocketEndpoint {
   private var isLagging = false
 
   init(
-    _ service: TreeService, host: String, as caller: TreeCaller, authenticate: @escaping (String) -> TreeCaller?
+    _ service: TreeService, host: String, as admitted: TreeAdmitted,
+    authenticate: @escaping (String) -> TreeAdmitted?
   ) {
     self.service = service
     machine = TreeServerMachine(limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits)
     self.host = host
-    self.caller = caller
-    opening = caller
+    self.admitted = admitted
+    opening = admitted
+    serial = service.nextSerial()
     self.authenticate = authenticate
   }
 
@@ -57,6 +65,8 @@ final class TreeSession: SocketEndpoint {
 
   func opened(_ socket: WebSocketChannel) {
     self.socket = socket
+    service.open(self)
+    expire()
     perform(
       machine.opened(milliseconds: service.milliseconds, host: host, session: service.calendar.identifier()))
   }
@@ -75,6 +85,8 @@ final class TreeSession: SocketEndpoint {
 
   func closed(_ closure: WebSocketClosure) {
     socket = nil
+    expiry?.cancel()
+    service.close(self)
     for listener in listeners.values { service.remove(listener) }
     listeners = [:]
     for write in deferred { service.write(write.request, as: write.caller) { _ in } }
@@ -93,6 +105,35 @@ final class TreeSession: SocketEndpoint {
 
   private func answer(_ number: Int64, _ answer: TreeAnswer) { perform(machine.answer(number, answer)) }
 
+  // MARK: The server
+
+  var isSocket: Bool { true }
+  var hasRunningOperations: Bool { runningWrites > 0 }
+
+  func leave() { socket?.close(.goingAway, reason: "The server is being stopped.") }
+
+  func recheckSchema() -> Int { 0 }
+
+  func recheckAccess() -> Int {
+    guard !service.isGood(admitted.grant) else { return 0 }
+    withdraw("The credentials were withdrawn.")
+    return 1
+  }
+
+  /// The present credential is no longer accepted: the client is a guest from now on.
+  private func withdraw(_ reason: String) {
+    push(.revoked(status: "expired_token", reason: reason))
+    if !service.isGood(opening.grant) || opening.deadline.map({ $0 <= service.loop.now }) == true { opening = .guest }
+    change(to: .guest)
+  }
+
+  private func expire() {
+    expiry?.cancel()
+    expiry = admitted.deadline.map { deadline in
+      service.loop.schedule(at: deadline) { [weak self] in self?.withdraw("The credentials have expired.") }
+    }
+  }
+
   // MARK: Requests
 
   private func handle(_ request: TreeRequest, _ number: Int64) {
@@ -106,14 +147,14 @@ final class TreeSession: SocketEndpoint {
       write(TreeWriteRequest(path: path, content: .put(json), expectedHash: expectedHash), number)
     case .merge(let path, let object): write(TreeWriteRequest(path: path, content: .merge(object)), number)
     case .get(let path, let window):
-      service.read(path, window, as: caller) { [self] result in
+      service.read(path, window, as: admitted.caller) { [self] result in
         answer(number, result.answer { TreeAnswer(status: "ok", data: $0.node.exportedJSON()) })
       }
     case .deferredPut(let path, let json):
-      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .put(json)), caller: caller))
+      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .put(json)), caller: admitted.caller))
       answer(number, .ok)
     case .deferredMerge(let path, let object):
-      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .merge(object)), caller: caller))
+      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .merge(object)), caller: admitted.caller))
       answer(number, .ok)
     case .cancelDeferred(let path):
       let before = deferred.count
@@ -125,7 +166,7 @@ final class TreeSession: SocketEndpoint {
         return answer(number, TreeAnswer(status: "invalid_token", data: "the credential is not accepted"))
       }
       change(to: admitted)
-      answer(number, TreeAnswer(status: "ok", data: ["auth": admitted.auth]))
+      answer(number, TreeAnswer(status: "ok", data: ["auth": admitted.caller.auth]))
     case .unauthenticate:
       change(to: opening)
       answer(number, .ok)
@@ -134,7 +175,9 @@ final class TreeSession: SocketEndpoint {
   }
 
   private func write(_ request: TreeWriteRequest, _ number: Int64) {
-    service.write(request, as: caller) { [self] result in
+    runningWrites += 1
+    service.write(request, as: admitted.caller) { [self] result in
+      runningWrites -= 1
       guard let offset = try? result.get().offsets?.upperBound, isReading(before: offset) else {
         return answer(number, result.answer { _ in .ok })
       }
@@ -155,10 +198,11 @@ final class TreeSession: SocketEndpoint {
   }
 
   /// Another caller: listeners that it may not have are ended.
-  private func change(to caller: TreeCaller) {
-    self.caller = caller
+  private func change(to admitted: TreeAdmitted) {
+    self.admitted = admitted
+    expire()
     for listener in listeners.values {
-      listener.caller = caller
+      listener.caller = admitted.caller
       service.recheck(listener)
     }
   }
@@ -167,7 +211,7 @@ final class TreeSession: SocketEndpoint {
 
   private func listen(_ key: Key, _ asked: Asked) {
     if let old = listeners.removeValue(forKey: key) { service.remove(old) }
-    let listener = TreeListener(at: key.path, key.window, as: caller) { [weak self] listener, showing in
+    let listener = TreeListener(at: key.path, key.window, as: admitted.caller) { [weak self] listener, showing in
       self?.show(showing, of: listener)
     }
     listener.afterRead = { [weak self] in self?.answerHeld() }

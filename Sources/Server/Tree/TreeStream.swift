@@ -6,31 +6,67 @@ internal import MartletVocabulary
 internal import MartletWire
 
 /// The event stream of one node: its value, then its changes. Confined to its loop.
-final class TreeStream {
+final class TreeStream: LoopSession {
   private let service: TreeService
   private let responder: HTTPResponder
   private let query: RESTQuery
+  let serial: Int
+  private let admitted: TreeAdmitted
   private var listener: TreeListener?
+  private var expiry: LoopTimer?
   private var timer: LoopTimer?
   /// Whether changes were dropped because the client did not read.
   private var isLagging = false
 
   static func start(
-    _ service: TreeService, _ path: TreePath, _ query: RESTQuery, as caller: TreeCaller, _ responder: HTTPResponder
+    _ service: TreeService, _ path: TreePath, _ query: RESTQuery, as admitted: TreeAdmitted, _ responder: HTTPResponder
   ) {
-    let stream = TreeStream(service, query, responder)
-    let listener = TreeListener(at: path, query.window, as: caller) { _, showing in stream.show(showing) }
+    let stream = TreeStream(service, query, as: admitted, responder)
+    let listener = TreeListener(at: path, query.window, as: admitted.caller) { _, showing in stream.show(showing) }
     stream.listener = listener
     responder.endsWithPeer = true
     responder.follow(drained: { stream.drained() }, closed: { stream.close() })
+    service.open(stream)
+    stream.expiry = admitted.deadline.map { deadline in
+      service.loop.schedule(at: deadline) { [weak stream] in stream?.withdraw("The credentials have expired.") }
+    }
     service.add(listener)
   }
 
-  private init(_ service: TreeService, _ query: RESTQuery, _ responder: HTTPResponder) {
+  private init(
+    _ service: TreeService, _ query: RESTQuery, as admitted: TreeAdmitted, _ responder: HTTPResponder
+  ) {
+    self.admitted = admitted
+    serial = service.nextSerial()
     self.service = service
     self.query = query
     self.responder = responder
   }
+
+  // MARK: The server
+
+  var isSocket: Bool { false }
+  var hasRunningOperations: Bool { false }
+
+  func leave() {
+    responder.finish()
+    close()
+  }
+
+  func recheckSchema() -> Int { 0 }
+
+  func recheckAccess() -> Int {
+    guard !service.isGood(admitted.grant) else { return 0 }
+    withdraw("The credentials were withdrawn.")
+    return 1
+  }
+
+  private func withdraw(_ reason: String) {
+    responder.write(RESTEvent.authRevoked(reason).bytes)
+    leave()
+  }
+
+  // MARK: Events
 
   private func show(_ showing: TreeShowing) {
     switch showing {
@@ -86,6 +122,8 @@ final class TreeStream {
   private func close() {
     timer?.cancel()
     timer = nil
+    expiry?.cancel()
+    service.close(self)
     if let listener { service.remove(listener) }
     listener = nil
   }

@@ -1,5 +1,6 @@
 import MartletJSON
 import MartletJSONTree
+import MartletRuntime
 import MartletServer
 import MartletTreeWire
 import Testing
@@ -209,6 +210,40 @@ import Testing
       let messages = [try await client.push(), try await client.push()]
       #expect(messages.contains { $0 == Push("c", ["p": "private"]) })
     }
+  }
+
+  @Test func `a withdrawn key makes its client a guest, whose listeners end as the rules say`() async throws {
+    try await Served.with(
+      TreeRESTTests.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.access = .keys(try Served.access("ada"))
+      }
+    ) { (server: GraphQLServer) async throws in
+      let client = try await Client(port: server.port)
+      try await client.ok("auth", ["cred": "ada"])
+      let listen = client.send("q", ["p": "/private", "h": ""])
+      _ = try await client.push()
+      _ = try await client.answer(listen)
+      try server.reload(access: try Served.access("other"))
+      let revoked = try await client.push()
+      #expect(revoked.action == "ac")
+      #expect(revoked.body["d"] == "The credentials were withdrawn.")
+      #expect(try await client.push() == Push("c", ["p": "private"]))
+      let write = try await client.answer(client.send("p", ["p": "/private", "d": 1]))
+      #expect(write["s"] == "permission_denied")
+    }
+  }
+
+  @Test func `a server that stops closes the tree's sockets at once`() async throws {
+    let socket = Lock<RawSocket?>(nil)
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      try await client.ok("p", ["p": "/open/a", "d": 1])
+      socket.withLock { $0 = client.socket }
+    }
+    let code = await socket.withLock { $0 }?.closeCode()
+    #expect(code == 1001)
   }
 
   @Test func `garbage ends the connection that sent it and no other`() async throws {
