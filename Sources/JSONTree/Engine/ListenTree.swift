@@ -28,6 +28,20 @@ struct ListenTree {
     return tree
   }
 
+  /// Calls `body` with each listener at `path`, above it and below it, and its node; those of deeper nodes first.
+  func forEachListener(
+    concernedBy path: TreePath, at node: TreePath = .root, _ body: (ListenerID, TreePath) -> Void
+  ) {
+    if let key = path.first {
+      children[key]?.forEachListener(concernedBy: path.rest, at: node.child(key), body)
+    } else {
+      for (key, child) in children.sorted(by: { $0.key < $1.key }) {
+        child.forEachListener(concernedBy: .root, at: node.child(key), body)
+      }
+    }
+    for view in views { for registration in view.registrations { body(registration.id, node) } }
+  }
+
   /// Changes the tree at `path`, and drops it if it is empty afterwards.
   mutating func change<Result>(_ path: TreePath, _ body: (inout ListenTree) -> Result) -> Result {
     change(path.keys[...], body)

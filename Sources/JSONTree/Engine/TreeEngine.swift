@@ -71,7 +71,25 @@ package struct TreeEngine: Sendable {
   package mutating func acknowledge(_ id: Int64) -> Outcome { settle(id, isReverted: false) }
 
   /// The server has refused a write: it is taken back.
-  package mutating func reject(_ id: Int64) -> Outcome { settle(id, isReverted: true) }
+  ///
+  /// - Parameter reason: what the server says, such as the rule that refused. With one, every listener that the write
+  ///   concerns gets a last event that names the write; without one, only the events that take it back.
+  package mutating func reject(_ id: Int64, reason: String? = nil) -> Outcome {
+    let paths = writes.write(id)?.paths ?? []
+    var outcome = settle(id, isReverted: true)
+    guard let reason else { return outcome }
+    var reported: Set<ListenerID> = []
+    for path in paths {
+      tree.forEachListener(concernedBy: path) { listener, node in
+        guard reported.insert(listener).inserted else { return }
+        outcome.events.append(
+          TreeEvent(
+            listener: listener, kind: .writeRejected, path: node, key: nil, node: .empty, previousKey: nil,
+            isAcknowledged: true, reason: reason, writeID: id))
+      }
+    }
+    return outcome
+  }
 
   private mutating func settle(_ id: Int64, isReverted: Bool) -> Outcome {
     guard let write = writes.write(id), writes.remove(id) else { return Outcome() }

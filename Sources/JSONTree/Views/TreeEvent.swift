@@ -21,6 +21,8 @@ package struct TreeEvent: Hashable, Sendable {
     case value
     /// The value that was reported unacknowledged is acknowledged as it is.
     case valueAcknowledged
+    /// The server refused a write at, above or below the listener's node. The events that take it back come before.
+    case writeRejected
     /// The server ended the listener; nothing follows.
     case cancelled
 
@@ -39,6 +41,8 @@ package struct TreeEvent: Hashable, Sendable {
   package var previousKey: TreeKey?
   /// Whether no pending write of this client touches the child, or the node.
   package var isAcknowledged: Bool
-  /// Why a listener was ended.
+  /// Why a listener was ended, or a write was refused.
   package var reason: String?
+  /// The write that was refused.
+  package var writeID: Int64?
 }

@@ -24,7 +24,7 @@ internal import MartletJSONTree
 /// | `serverCancel` | `path`, `tag`, `reason`: the server ended a listener |
 /// | `set` | `path`, `data`, `visible` |
 /// | `update` | `path`, `data` by relative paths |
-/// | `ackUserWrite` | `writeId` (from 0, in the order of the writes), `revert` |
+/// | `ackUserWrite` | `writeId` (from 0, in the order of the writes), `revert`, `reason` |
 /// | `suppressWarning` | nothing |
 ///
 /// `params` are `tag` with `orderBy` (a child path), `orderByKey`, `orderByValue`, `orderByPriority`, `startAt`,
@@ -85,7 +85,8 @@ public struct TreeDriver: Sendable {
       nextWrite += 1
     case "ackUserWrite":
       let id = try reader.writeID()
-      outcome = reader.isReverted ? engine.reject(id) : engine.acknowledge(id)
+      let reason = step["reason"]?.string
+      outcome = reader.isReverted ? engine.reject(id, reason: reason) : engine.acknowledge(id)
     case "suppressWarning": outcome = .init()
     case let type: throw TreeDriverError("the step type \(type) is not known")
     }

@@ -29,6 +29,7 @@ public struct TreeDriverEvent: Hashable, Sendable {
       case .childAcknowledged: "child_acknowledged"
       case .value: "value"
       case .valueAcknowledged: "value_acknowledged"
+      case .writeRejected: "write_rejected"
       case .cancelled: "cancel"
       }
     path = (event.path.relative(to: base) ?? event.path).keys.map(\.text).joined(separator: "/")

@@ -90,14 +90,14 @@ struct EngineModel {
     case .valueAcknowledged:
       check(mirror.isValueUnacknowledged && event.node == mirror.value, "needless \(line)")
       mirror.isValueUnacknowledged = false
-    case .cancelled: break
+    case .writeRejected, .cancelled: break
     }
     let path = mirror.path + (event.key.map { [$0.text] } ?? [])
     check(event.isAcknowledged == !touches(path), "\(line) says acknowledged: \(event.isAcknowledged)")
     switch event.kind {
     case .childRemoved, .childAdded, .childChanged:
       if event.isAcknowledged { mirror.unacknowledged.remove(key) } else { mirror.unacknowledged.insert(key) }
-    case .childMoved, .value, .childAcknowledged, .valueAcknowledged, .cancelled: break
+    case .childMoved, .value, .childAcknowledged, .valueAcknowledged, .writeRejected, .cancelled: break
     }
   }
 

@@ -20,7 +20,7 @@ struct EngineScript {
   static func line(_ event: TreeEvent) -> String {
     let kinds: [TreeEvent.Kind: String] = [
       .childRemoved: "-", .childAdded: "+", .childMoved: "~", .childChanged: "*", .childAcknowledged: "ack",
-      .value: "value", .valueAcknowledged: "ack value", .cancelled: "cancelled",
+      .value: "value", .valueAcknowledged: "ack value", .writeRejected: "rejected", .cancelled: "cancelled",
     ]
     var words = ["\(event.listener.number)", kinds[event.kind] ?? "", event.key?.text ?? ""]
     words.append(event.node.exportedJSON().description)
@@ -52,6 +52,26 @@ struct EngineScript {
 }
 
 @Suite struct TreeEngineTests {
+  @Test func `a refused write is reported with its reason to the listeners it concerns, after it is taken back`() throws
+  {
+    var script = EngineScript()
+    _ = try script.listen("/a", .all, 1)
+    _ = try script.listen("/a/x", .all, 2)
+    _ = try script.listen("/b", .all, 3)
+    _ = try script.server("/a", #"{"x":1}"#)
+    _ = try script.set("/a/x", "2")
+    let lines = script.play(script.engine.reject(1, reason: "/a/.validate is false"))
+    #expect(
+      lines == [
+        "2 value 1", "1 * x 1", #"1 value {"x":1}"#, "2 rejected null /a/.validate is false",
+        "1 rejected null /a/.validate is false",
+      ])
+    _ = try script.set("/a", "3")
+    let second = script.engine.reject(2, reason: "no").events.filter { $0.kind == .writeRejected }
+    #expect(second.map(\.writeID) == [2, 2])
+    #expect(second.map(\.listener.number) == [2, 1])
+  }
+
   @Test func `events of one update come as removals, additions, moves, changes, then the value`() throws {
     var script = EngineScript()
     let window = Window(order: .child(try TreePath("n")))
