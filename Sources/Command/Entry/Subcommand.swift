@@ -13,7 +13,8 @@ extension EchoCommand: Subcommand {}
 /// Every subcommand, in the order of the help.
 enum Subcommands {
   static let all: [any Subcommand.Type] = [
-    ServeCommand.self, AccessCommand.self, RulesCommand.self, QueryCommand.self, MutateCommand.self, SubscribeCommand.self,
+    ServeCommand.self, AccessCommand.self, RulesCommand.self, QueryCommand.self, MutateCommand.self,
+    SubscribeCommand.self,
     ImportCommand.self, SchemaCommand.self, GenerateCommand.self, BackupCommand.self, BenchCommand.self,
     EchoCommand.self, CompletionCommand.self, HelpCommand.self,
   ]

@@ -123,8 +123,8 @@ package struct TreeEngine: Sendable {
     apply(.merge(WriteTrie(parts)), at: path, tag: tag)
   }
 
-  /// The server's values in ranges of the leaves of `path`, of which a listener knows the whole value. Ignored when none
-  /// does any longer.
+  /// The server's values in ranges of the leaves of `path`, of which a listener knows the whole value. Ignored when no
+  /// listener does any longer.
   package mutating func serverReplace(_ path: TreePath, _ ranges: [LeafRange]) -> Outcome {
     guard let known = tree.knownServerNode(at: path) else { return Outcome() }
     return serverOverwrite(path, with: known.replacing(ranges))

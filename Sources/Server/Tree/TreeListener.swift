@@ -2,7 +2,7 @@ internal import MartletJSONTree
 
 /// What a listener's owner is shown.
 enum TreeShowing {
-  /// The value of the whole node, or of the window: at first, and when single changes cannot be told apart.
+  /// The value of the whole node, or of the window: at first, and when changes were dropped.
   case value(TreeNode)
   /// Values below the node, all of one transaction; an empty node is a deletion.
   case changes([TreeWrite])

@@ -20,8 +20,8 @@ struct TreeWriteRequest: Sendable {
   var expectedHash: String?
 }
 
-/// Carries out writes inside the store's transaction: server values are resolved, the condition and the rules are judged
-/// on the tree as it is then, and the resolved values are put.
+/// Carries out writes inside the store's transaction: server values are resolved, the condition and the rules are
+/// judged on the tree as it is then, and the resolved values are put.
 struct TreeWriting: Sendable {
   let policy: TreePolicy
   let limits: TreeLimits

@@ -2,8 +2,8 @@ import MartletJSON
 package import MartletJSONTree
 import MartletWire
 
-/// The hashes of a node's leaves by ranges. A client that has most of a large node sends them, and is sent the ranges that
-/// differ instead of the whole node.
+/// The hashes of a node's leaves by ranges. A client that has most of a large node sends them, and is sent the ranges
+/// that differ instead of the whole node.
 ///
 /// The text of a range nests its leaves in key order: `("KEY":(…),"KEY":(…))`, in the innermost parentheses the leaf as
 /// `TYPE:VALUE`, strings and keys between quotes with `\` before `"` and `\`. A priority stands before its leaf as
@@ -23,8 +23,8 @@ package struct CompoundHash: Hashable, Sendable {
 
   /// The hashes of a node that a client has.
   ///
-  /// - Parameter rangeBytes: about how long the text of a range is; nil takes what clients of the Realtime Database take,
-  ///   the larger of 512 and the root of a hundred times the node's size.
+  /// - Parameter rangeBytes: about how long the text of a range is; nil takes what clients of the Realtime Database
+  ///   take, the larger of 512 and the root of a hundred times the node's size.
   package init(_ node: TreeNode, rangeBytes: Int? = nil) {
     let leaves = HashedLeaf.all(of: node)
     let size = leaves.reduce(0) { $0 + $1.size }
@@ -49,8 +49,8 @@ package struct CompoundHash: Hashable, Sendable {
     self.hashes = hashes
   }
 
-  /// The ranges in which `node` differs from the node that was hashed, with what stands there now; nil when ranges cannot
-  /// say it, because one would hold the priority of a node and none of its leaves.
+  /// The ranges in which `node` differs from the node that was hashed, with what stands there now; nil when ranges
+  /// cannot say it, because one would hold the priority of a node and none of its leaves.
   package func differences(from node: TreeNode) -> [LeafRange]? {
     var rest = HashedLeaf.all(of: node)[...]
     var found: [LeafRange] = []
