@@ -189,6 +189,7 @@ final class TreeService {
         transaction = []
       }
     }
+    if !transaction.isEmpty { show(transaction, at: batch.lastOffset) }
     applied = batch.lastOffset
     let due = waiting.prefix { $0.offset <= applied }
     waiting.removeFirst(due.count)
