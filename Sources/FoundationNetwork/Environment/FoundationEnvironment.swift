@@ -18,7 +18,7 @@ package enum FoundationEnvironment {
 
   /// An environment whose requests and streams go by sessions made from a configuration.
   ///
-  /// - Parameter observer: asked about challenges, where the system asks a delegate.
+  /// - Parameter observer: kept for challenges, which are not forwarded yet.
   package static func make(
     sessions configuration: URLSessionConfiguration, on loop: DispatchLoop = loop,
     observer: (any URLSessionDelegate)? = nil

@@ -7,9 +7,9 @@ package import MartletCore
   package import Foundation
 #endif
 
-/// What a configuration trusts and shows, as a delegate that sessions ask.
+/// What a configuration trusts and shows. No setting of it has an implementation over the system's network yet.
 package enum SessionTrust {
-  /// Proxies are the system's; the delegate covers authorities, certificates and pins where the system asks one.
+  /// Proxies and trust are the system's.
   /// - Throws: `invalidRequest` for settings that would otherwise be ignored.
   package static func delegate(
     for configuration: ConnectionConfiguration

@@ -21,7 +21,7 @@ package final class SessionTasks: ExchangeTasks, Sendable {
   /// - Parameters:
   ///   - loop: where everything is reported.
   ///   - configuration: proxies, cookies, caches and TLS; its time-outs are not used.
-  ///   - observer: a delegate of the application's own, asked about challenges.
+  ///   - observer: a delegate of the application's own; kept for challenges, which are not forwarded yet.
   package init(
     on loop: DispatchLoop, configuration: URLSessionConfiguration, limits: ExchangeLimits = ExchangeLimits(),
     observer: (any URLSessionDelegate)? = nil

@@ -19,7 +19,7 @@ package final class SessionSockets: SocketTasks, Sendable {
 
   /// - Parameters:
   ///   - configuration: proxies, cookies and TLS; its time-outs are not used.
-  ///   - observer: a delegate of the application's own, asked about challenges.
+  ///   - observer: a delegate of the application's own; kept for challenges, which are not forwarded yet.
   package init(
     on loop: DispatchLoop, configuration: URLSessionConfiguration, observer: (any URLSessionDelegate)? = nil
   ) {

@@ -12,8 +12,7 @@ extension WebSocketTransport {
   /// cache and additional header fields. The session itself is not used, because its own delegate would get the data.
   ///
   /// - Parameters:
-  ///   - urlSession: the session whose configuration is taken over. On Apple platforms its delegate is asked about
-  ///     challenges.
+  ///   - urlSession: the session whose configuration is taken over. Its delegate is not asked about challenges yet.
   ///   - store: the store of the client; subscriptions write to it on request.
   ///   - endpointURL: the server's address.
   ///   - configuration: every other setting. The session's request time-out takes the place of its `openTimeout`.
