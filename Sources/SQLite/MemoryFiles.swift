@@ -94,11 +94,6 @@ package final class MemoryFiles: @unchecked Sendable {
     unsafe martlet_files_fail_sync(disk, Int64(successes ?? -1))
   }
 
-  /// After `successes` more writes every write fails; nil heals the disk.
-  package func failWrite(afterSuccesses successes: Int?) {
-    unsafe martlet_files_fail_write(disk, Int64(successes ?? -1))
-  }
-
   /// How many bytes all files together may have before the disk is full; nil takes the limit away.
   package func setCapacity(_ bytes: Int?) {
     unsafe martlet_files_set_capacity(disk, Int64(bytes ?? -1))

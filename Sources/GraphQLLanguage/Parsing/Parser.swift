@@ -42,16 +42,6 @@ package struct Parser {
     return value
   }
 
-  /// Reads a single type reference, such as `[Int!]!`.
-  package static func parseType(
-    _ source: String, limits: ParserLimits = .request
-  ) throws(SyntaxError) -> TypeReference {
-    var parser = try Parser(Array(source.utf8), name: nil, limits: limits)
-    let type = try parser.typeReference()
-    try parser.expect(.end)
-    return type
-  }
-
   private init(_ source: [UInt8], name: String?, limits: ParserLimits) throws(SyntaxError) {
     self.limits = limits
     // Offsets are kept in 32 bits, whatever the setting says.

@@ -12,8 +12,6 @@ struct WatcherIndex {
   private(set) var asked = 0
 
   var count: Int { watchers.count }
-  /// Records that some watcher reads.
-  var recordCount: Int { readers.count }
   var records: some Sequence<CacheKey> { readers.keys }
 
   func isRead(_ key: CacheKey) -> Bool { readers[key] != nil }

@@ -42,6 +42,4 @@ package enum SystemAnswer {
   package static let systemDescriptors = -23
   package static let connectionReset = -104
   package static let connectionAborted = -103
-  package static let noBuffers = -105
-  package static let noMemory = -12
 }

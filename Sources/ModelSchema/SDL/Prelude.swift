@@ -66,13 +66,6 @@ enum Prelude {
     scalar AWSIPAddress
     """#
 
-  /// Names that only the directives need; they are not part of the served schema.
-  static let directiveTypes: Set<String> = [
-    "ModelQueryMap", "ModelMutationMap", "ModelSubscriptionMap", "ModelSubscriptionLevel", "ModelTimestamps",
-    "ModelDeleteAction",
-    "ModelValidation", "ModelAuthRule", "ModelAuthAllow", "ModelAuthProvider", "ModelAuthOperation",
-  ]
-
   static let directives: Set<String> = [
     "model", "primaryKey", "index", "default", "hasMany", "hasOne", "belongsTo", "manyToMany", "mapsTo", "refersTo",
     "validate", "auth", "aws_subscribe",

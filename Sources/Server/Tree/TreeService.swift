@@ -43,8 +43,6 @@ final class TreeService {
     writing = TreeWriting(policy: policy, limits: treeLimits)
   }
 
-  var listenerCount: Int { listeners.count }
-
   // MARK: Sessions
 
   /// The sockets and streams, oldest first.

@@ -58,15 +58,6 @@ package struct HTTPServerMachine {
     return false
   }
 
-  /// Whether a head is under way, which header deadlines bound.
-  package var isReadingHead: Bool {
-    switch reading {
-    case .startLine: input.count > 0
-    case .fields: true
-    case .body, .complete, .stopped: false
-    }
-  }
-
   /// Takes bytes as they arrived.
   package mutating func receive(_ bytes: borrowing RawSpan, events: inout [HTTPServerEvent]) {
     if case .stopped = reading { return }

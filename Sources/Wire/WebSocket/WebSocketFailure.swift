@@ -59,7 +59,6 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, Express
   package static let normal: WebSocketCloseCode = 1000
   package static let goingAway: WebSocketCloseCode = 1001
   package static let protocolError: WebSocketCloseCode = 1002
-  package static let unsupportedData: WebSocketCloseCode = 1003
   /// Never on the wire: a close frame without a code.
   package static let noStatus: WebSocketCloseCode = 1005
   /// Never on the wire: the connection ended without a close frame.
@@ -67,11 +66,7 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, Express
   package static let invalidData: WebSocketCloseCode = 1007
   package static let policyViolation: WebSocketCloseCode = 1008
   package static let messageTooBig: WebSocketCloseCode = 1009
-  package static let mandatoryExtension: WebSocketCloseCode = 1010
   package static let internalError: WebSocketCloseCode = 1011
-  package static let serviceRestart: WebSocketCloseCode = 1012
-  package static let tryAgainLater: WebSocketCloseCode = 1013
-  package static let badGateway: WebSocketCloseCode = 1014
 
   /// Whether a close frame may carry this code.
   package var mayBeSent: Bool {
