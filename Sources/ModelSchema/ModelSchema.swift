@@ -35,6 +35,7 @@ package struct ModelSchema: Sendable {
     Self.takeExtensionsOfRoots(&document)
     try Self.checkDirectives(document, prelude)
     var complaints = Complaints()
+    Self.refuseStrayRules(document, &complaints)
     let expanded = JoinModels.expand(document, &complaints)
     var reader = ModelReader(expanded)
     reader.read()
@@ -104,6 +105,27 @@ package struct ModelSchema: Sendable {
       _ = try Schema.build(from: whole)
     } catch {
       throw ModelSchemaError(error.errors)
+    }
+  }
+
+  /// Rules outside models would be read and not enforced.
+  private static func refuseStrayRules(_ document: Document, _ complaints: inout Complaints) {
+    for definition in document.definitions {
+      let type: TypeDefinition
+      switch definition {
+      case .type(let written) where written.directive("model") == nil: type = written
+      case .typeExtension(let written) where ["Query", "Mutation", "Subscription"].contains(written.name.text):
+        type = written
+      default: continue
+      }
+      let places =
+        [(type.name.text, type.directive("auth"))]
+        + type.fields.map { ("\(type.name.text).\($0.name.text)", $0.directive("auth")) }
+      for case (let place, let directive?) in places {
+        complaints.add(
+          "\(place) has @auth, which types with @model and their fields can have. Resolvers of the program's own decide "
+            + "by the identity of their request.", at: directive.location)
+      }
     }
   }
 

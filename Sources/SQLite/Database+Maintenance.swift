@@ -51,6 +51,19 @@ extension Database {
     return text == "ok" ? nil : text
   }
 
+  /// Checks the whole file, indexes against tables included; what is wrong, at most `count` problems.
+  package func problems(_ count: Int) throws(SQLiteError) -> [String] {
+    let check = try prepare("PRAGMA integrity_check(\(count))")
+    var problems: [String] = []
+    do throws(SQLiteError) {
+      while try check.step() { problems.append(check.text(0)) }
+    } catch {
+      guard error.code == .corrupt else { throw error }
+      problems.append("\(error)")
+    }
+    return problems == ["ok"] ? [] : problems
+  }
+
   /// Copies the whole database as of now into `target`, which loses what it held, in one long read.
   package func backup(into target: Database) throws(SQLiteError) {
     guard let copying = unsafe sqlite3_backup_init(target.handle, "main", handle, "main") else {

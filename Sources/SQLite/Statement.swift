@@ -130,6 +130,9 @@ package final class Statement {
     }
   }
 
+  /// Columns of each row.
+  package var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
+
   package func isNull(_ column: Int) -> Bool { type(column) == .null }
 
   package func int64(_ column: Int) -> Int64 {

@@ -35,6 +35,12 @@ package final class Store: Sendable {
     var lineage: Lineage
   }
 
+  /// Holds the writer, which is another one after an authority has resigned.
+  final class Seat {
+    var writer: Writer
+    init(_ writer: Writer) { self.writer = writer }
+  }
+
   /// What changes the store's file.
   enum Writer {
     case authority(AuthorityWriter)
@@ -56,8 +62,11 @@ package final class Store: Sendable {
   package let recent: RecentBatches
   let place: StorePlace
   let clock: StoreClock
+  private let measured = Lock(StoreMeasures())
   let state: Lock<State>
-  let writer: Confined<Writer>
+  private let seat: Confined<Seat>
+  /// On the writer's executor.
+  var writer: Writer { seat.value.writer }
   let executor: any StoreExecutor
   let readers: [Reader]
   private let lock: Lock<FolderLock?>
@@ -71,7 +80,8 @@ package final class Store: Sendable {
     let opening = try StoreOpening(authority: place, shapes, options)
     do throws(SQLiteError) {
       let writer = try AuthorityWriter(
-        opening.file, term: options.term, limits: options.limits, clock: options.clock)
+        opening.file, opening.ledger ?? EmbeddedLedger(opening.file), term: options.term, limits: options.limits,
+        clock: options.clock)
       try self.init(place, opening, .authority(writer), opening.file.shapes, options)
     } catch {
       throw StoreError(error)
@@ -106,7 +116,7 @@ package final class Store: Sendable {
     onFailure = options.onFailure
     onTrouble = options.onTrouble
     lock = Lock(opening.lock)
-    self.writer = Confined(writer)
+    seat = Confined(Seat(writer))
     let folded = opening.file.folded
     state = Lock(State(position: LogPosition(folded), lineage: folded.lineage))
     var readers: [Reader] = []
@@ -194,11 +204,17 @@ package final class Store: Sendable {
       return group
     }
     guard !group.isEmpty else { return }
-    switch writer.value {
-    case .authority(let writer): deliver(writer.run(group.map(\.request)), to: group)
+    switch writer {
+    case .authority(let writer):
+      let began = clock.now()
+      let outcome = writer.run(group.map(\.request))
+      let time = clock.now() - began
+      measured.withLock { $0.note(writes: group.count, took: time) }
+      if outcome.hasResigned { resign() }
+      deliver(outcome, to: group)
     case .follower:
       let refusal = StoreError(.notAuthority, "this store follows another one's log; send the write to its authority")
-      deliver(AuthorityWriter.Outcome(results: group.map { _ in .failure(refusal) }), to: group)
+      handOut(AuthorityWriter.Outcome(results: group.map { _ in .failure(refusal) }), to: group)
     }
     checkpoint()
     let goesOn = state.withLock { state in
@@ -207,6 +223,14 @@ package final class Store: Sendable {
       return true
     }
     if goesOn { executor.execute { [self] in drain() } }
+  }
+
+  /// Follows the log from now on: another node may be its authority, or it may hold a group that is not here. On the
+  /// writer.
+  func resign() {
+    let file = writer.file
+    seat.value.writer = .follower(FollowerWriter(file, wanted: shapes, limits: limits))
+    file.follow()
   }
 
   /// Keeps why a group was not written, and reports a change of it.
@@ -222,16 +246,27 @@ package final class Store: Sendable {
   /// Why the last group was not written: a full disk, missing data files, a disk that failed. Nil when it was.
   package var trouble: StoreError? { state.withLock { $0.trouble } }
 
+  /// What the writer has measured so far.
+  package var measures: StoreMeasures { measured.withLock { $0 } }
+
+  /// The present moment by the clock that commits are dated with.
+  package var moment: Instant { clock.now() }
+
   /// Groups that a full disk refused.
   package var fullDisks: Int { state.withLock { $0.fullDisks } }
 
   private func checkpoint() {
-    if let failure = writer.value.file.checkpointIfDue(limits) { onFailure(failure) }
+    if let failure = writer.file.checkpointIfDue(limits) { onFailure(failure) }
+  }
+
+  /// Hands out what an attempt to write came to.
+  func deliver(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
+    note(outcome.trouble)
+    handOut(outcome, to: group)
   }
 
   /// Hands out one group: to each destination the batch, if it is registered, and its own completions.
-  func deliver(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
-    note(outcome.trouble)
+  private func handOut(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
     if let failure = outcome.failure { onFailure(failure) }
     if let batch = outcome.batch { recent.append(batch) }
     var destinations = settle()
@@ -250,17 +285,18 @@ package final class Store: Sendable {
         completions.append([work])
       }
     }
+    let committed = clock.now()
     for (index, destination) in destinations.enumerated() {
       let batch = index < registered ? outcome.batch : nil
       if batch == nil && completions[index].isEmpty { continue }
-      destination.deliver(StoreDelivery(batch: batch, completions: completions[index]))
+      destination.deliver(StoreDelivery(batch: batch, completions: completions[index], committed: committed))
     }
   }
 
   /// Makes the state of the writer's file the one that others see; returns the destinations of its batch.
   @discardableResult
   private func settle() -> [any StoreDestination] {
-    let folded = writer.value.file.folded
+    let folded = writer.file.folded
     return state.withLock { state in
       state.position = LogPosition(folded)
       state.lineage = folded.lineage
@@ -280,7 +316,7 @@ package final class Store: Sendable {
   ) {
     if state.withLock({ $0.isClosed }) { return completion(.failure(StoreError(.closed, "the store is closed"))) }
     executor.execute { [self] in
-      guard case .follower(let writer) = writer.value else {
+      guard case .follower(let writer) = writer else {
         return completion(.failure(StoreError(.invalid, "an authority folds no groups of others")))
       }
       do throws(StoreError) {
@@ -350,7 +386,7 @@ package final class Store: Sendable {
   // MARK: Care
 
   /// Checkpoints that gave up waiting for a reader. On the writer; for tests.
-  package var checkpointWaits: Int { writer.value.file.checkpointWaits }
+  package var checkpointWaits: Int { writer.file.checkpointWaits }
 
   /// Deletes what is beyond retention, also when nothing is written. Call it from time to time.
   ///
@@ -360,11 +396,13 @@ package final class Store: Sendable {
   }
 
   private func forget() {
-    guard case .authority(let writer) = writer.value else { return }
-    deliver(writer.forgetNow(), to: [])
+    guard case .authority(let writer) = writer else { return }
+    let outcome = writer.forgetNow()
+    if outcome.hasResigned { resign() }
+    deliver(outcome, to: [])
     checkpoint()
     let isOpen = state.withLock { !$0.isClosed }
-    if isOpen && writer.isForgetting { executor.execute { [self] in forget() } }
+    if isOpen && !outcome.hasResigned && writer.isForgetting { executor.execute { [self] in forget() } }
   }
 
   /// Takes no more work, finishes what is queued and ends the executors. Not from one of them.

@@ -13,6 +13,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case notFound
     /// A unique index holds the value already.
     case notUnique
+    /// Children refer to the record, and their relation says that it stays then.
+    case referenced
     /// A value does not fit its field, a required one is missing, or a size is over its limit.
     case invalid
     /// A page token that this store did not make for this query.
@@ -22,8 +24,12 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The number of this write has been acknowledged or its client has expired: whether it was applied is no longer
     /// known, so it is not applied.
     case outcomeForgotten
+    /// The access rules of the schema refuse the write; the message is for its caller.
+    case forbidden
     /// This store follows another one's log and takes no writes.
     case notAuthority
+    /// The ledger did not answer: whether the write is in the log will be known when the log is read again.
+    case outcomeUnknown
     /// The closure of a transaction threw; the message is its error's.
     case aborted
     // The moment's fault: try again later.
@@ -82,9 +88,9 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   package var isRetryable: Bool {
     switch code {
     case .overloaded, .deadline, .diskFull, .closed: true
-    case .conditionFailed, .versionMismatch, .alreadyExists, .notFound, .notUnique, .invalid, .invalidToken,
-      .tooManyRows, .aborted, .outcomeForgotten, .notAuthority, .locked, .noStore, .newerFormat, .migration, .diverged,
-      .damaged, .filesGone, .failed:
+    case .conditionFailed, .versionMismatch, .alreadyExists, .notFound, .notUnique, .referenced, .invalid,
+      .invalidToken, .tooManyRows, .aborted, .forbidden, .outcomeForgotten, .outcomeUnknown, .notAuthority, .locked,
+      .noStore, .newerFormat, .migration, .diverged, .damaged, .filesGone, .failed:
       false
     }
   }

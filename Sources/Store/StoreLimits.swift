@@ -23,15 +23,18 @@ package struct StoreLimits: Sendable, Equatable {
   package var activeScans = 16
   /// How long a user's transaction closure may hold the writer.
   package var transactionTime: Duration = .milliseconds(500)
-  /// Changes one transaction may make, cascades included. Batches reach subscribers whole.
+  /// Changes one transaction may make, those of relations with `onDelete` apart. Batches reach subscribers whole.
   package var transactionChanges = 10_000
+  /// Changes that relations with `onDelete` may add to one write: a few seconds of the writer, and so rare.
+  package var cascadeChanges = 100_000
   /// Bytes of one record's change in the log, the size AppSync's users know with room to spare.
   package var recordBytes = 1_048_576
   /// Bytes of one event of the application's own in the log.
   package var eventBytes = 1_048_576
   /// Bytes of one change of the tree in the log: the largest write of the tree's clients, 16 MiB, and its paths.
   package var treeBytes = 24 * 1_048_576
-  /// Bytes of a numbered write's outcome in the log: 10,000 changed records with keys of 100 bytes.
+  /// Bytes of one entry with a numbered write's outcome: 10,000 changed records with keys of 100 bytes. The outcome of
+  /// a write with more changes takes several entries.
   package var outcomeBytes = 1_048_576
   /// Bytes of a refusal's message that resends get; the rest is cut off.
   package var refusalMessageBytes = 1_024

@@ -10,6 +10,11 @@ package struct StoreOptions: Sendable {
   package var schemaText = ""
   /// Allows a migration to delete models and fields that the schema no longer has, with their data.
   package var allowsDropping = false
+  /// Opens data in which records share what a one-to-one relation gives to one of them. The relation is not kept unique
+  /// until they are repaired, and each opening reports a warning.
+  package var allowsDuplicates = false
+  /// Called while the store is opened or migrated, with what an operator should repair.
+  package var onWarning: @Sendable (String) -> Void = { _ in }
   /// The writer's executor.
   package var writer: any StoreExecutor
   /// One executor for each reader.
@@ -21,6 +26,8 @@ package struct StoreOptions: Sendable {
   package var onTrouble: @Sendable (StoreError?) -> Void = { _ in }
   /// Makes a store in a folder that holds other files; an empty or missing folder needs no permission.
   package var allowsCreating = false
+  /// Returns the ledger of an authority; called once, at opening. Nil keeps the log in the folder alone.
+  package var ledger: (@Sendable () -> any Ledger)?
 
   package init(term: UInt64, clock: StoreClock, writer: any StoreExecutor, readers: [any StoreExecutor]) {
     self.term = term

@@ -64,6 +64,8 @@ package enum GapReason: String, Sendable, Hashable, CaseIterable {
   case beyondTerm = "beyond-term"
   /// The changes were written under a schema that cannot be mapped to the present one.
   case schemaChange = "schema-change"
+  /// The caller's rights, or what it asks for, are no longer those under which it saw what came before.
+  case viewChanged = "view-changed"
   /// Entries of the log are damaged or missing.
   case damage
   /// The source has no memory: what happened without a subscriber is lost.

@@ -88,15 +88,3 @@ extension SubscriptionIndex {
 }
 
 extension SubscriptionIndex.Match: Equatable {}
-
-extension Predicate {
-  /// The positions of the fields that the condition reads.
-  var fields: Set<Int> {
-    switch self {
-    case .all, .none: []
-    case .and(let parts), .or(let parts): parts.reduce(into: []) { $0.formUnion($1.fields) }
-    case .not(let part): part.fields
-    case .compare(let field, _): [field]
-    }
-  }
-}

@@ -19,6 +19,8 @@ package struct ModelDefinition: Sendable {
   /// The `@auth` rules of the type and of its fields.
   package var access = ModelAccess()
   package var operations = ModelOperations()
+  /// Fields that are not stored and that resolvers of the program answer (`@computed`).
+  package var computed: [String] = []
   /// Positions of the time stamps, when the model keeps them.
   package var createdAt: Int?
   package var updatedAt: Int?
@@ -86,7 +88,14 @@ package struct ModelIndex: Sendable, Hashable {
 package struct ModelRelation: Sendable, Hashable {
   package enum Kind: Sendable, Hashable { case hasMany, hasOne, belongsTo }
   /// What happens to the children of a record that is deleted.
-  package enum DeleteAction: String, Sendable, Hashable { case cascade = "CASCADE" }
+  package enum DeleteAction: String, Sendable, Hashable {
+    /// They are deleted too.
+    case cascade = "CASCADE"
+    /// The record is not deleted while it has children.
+    case restrict = "RESTRICT"
+    /// They stay, without their reference to the record.
+    case setNull = "SET_NULL"
+  }
 
   package var name: String
   package var kind: Kind

@@ -29,6 +29,9 @@ package enum BuiltInOperation: Sendable, Hashable {
     package var model: Int
     package var events: Set<Event>
     package var filter: Filter
+    /// Arguments that narrow the generated field to the records of one owner: one for each field that an owner rule
+    /// reads.
+    package var owners: [Equality] = []
   }
 }
 

@@ -20,6 +20,18 @@ package indirect enum Predicate: Sendable, Hashable {
   case compare(field: Int, Comparison)
 }
 
+extension Predicate {
+  /// The positions of the fields that the condition reads.
+  package var fields: Set<Int> {
+    switch self {
+    case .all, .none: []
+    case .and(let parts), .or(let parts): parts.reduce(into: []) { $0.formUnion($1.fields) }
+    case .not(let part): part.fields
+    case .compare(let field, _): [field]
+    }
+  }
+}
+
 /// What a field is compared with.
 package enum Comparison: Sendable, Hashable {
   case eq(JSONValue)

@@ -65,6 +65,16 @@ extension ModelReader {
       return complain(
         "\(place) says onDelete and so must find its children by the primary key of \(owner.name).", at: field.location)
     }
+    if onDelete == .setNull {
+      let kept = found.target.first {
+        models[target.number].fields[$0].isRequired || models[target.number].primaryKey.contains($0)
+      }
+      if let kept {
+        return complain(
+          "\(place) says onDelete: SET_NULL, and \(target.name).\(models[target.number].fields[kept].name) cannot be null.",
+          at: field.location)
+      }
+    }
     let relation = ModelRelation(
       name: field.name.text, kind: kind, target: target.number, sourceFields: found.source,
       targetFields: found.target, isRequired: field.type.isNonNull && kind != .hasMany, limit: limit,

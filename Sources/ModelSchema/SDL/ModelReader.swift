@@ -54,6 +54,10 @@ struct ModelReader {
       primaryKey: [], location: type.location)
     for field in type.fields {
       if Self.isRelation(field) { continue }
+      if let computed = field.directive("computed") {
+        readComputed(field, computed, &model)
+        continue
+      }
       if let stored = storedField(field, of: name) { model.fields.append(stored) }
     }
     readKey(type, &model)
@@ -62,6 +66,17 @@ struct ModelReader {
     readIndexes(type, &model)
     readOperations(directive, &model)
     models.append(model)
+  }
+
+  /// A field that a resolver answers. What is said about stored values cannot be said of it.
+  private mutating func readComputed(_ field: FieldDefinition, _ directive: Directive, _ model: inout ModelDefinition) {
+    let stored = ["primaryKey", "index", "default", "mapsTo", "validate"]
+    if let wrong = field.directives.first(where: { stored.contains($0.name.text) }) {
+      return complaints.add(
+        "\(model.name).\(field.name.text) is @computed and so has no @\(wrong.name.text): it is not stored.",
+        at: wrong.location)
+    }
+    model.computed.append(field.name.text)
   }
 
   static func isRelation(_ field: FieldDefinition) -> Bool {

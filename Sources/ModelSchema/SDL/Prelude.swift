@@ -20,13 +20,22 @@ enum Prelude {
     directive @primaryKey(sortKeyFields: [String]) on FIELD_DEFINITION
     "Keeps records in order of this field and the sort key, and lists them by it."
     directive @index(name: String, sortKeyFields: [String], queryField: String) repeatable on FIELD_DEFINITION
+    "The field is not stored: a resolver of the program finds its value, from the record and the field's arguments."
+    directive @computed on FIELD_DEFINITION
     "What a create without the field stores."
     directive @default(value: String!) on FIELD_DEFINITION
     directive @hasMany(
       indexName: String, fields: [String!], references: [String!], limit: Int = 100, onDelete: ModelDeleteAction
     ) on FIELD_DEFINITION
-    "What happens to the children of a record that is deleted; without one they stay. CASCADE deletes them, in the same write."
-    enum ModelDeleteAction { CASCADE }
+    "What happens to the children of a record that is deleted; without one they stay as they are."
+    enum ModelDeleteAction {
+      "The children are deleted in the same write."
+      CASCADE
+      "A record with children is not deleted."
+      RESTRICT
+      "The children lose their reference to the record, in the same write."
+      SET_NULL
+    }
     directive @hasOne(fields: [String!], references: [String!]) on FIELD_DEFINITION
     directive @belongsTo(fields: [String!], references: [String!]) on FIELD_DEFINITION
     directive @manyToMany(relationName: String!, limit: Int = 100) on FIELD_DEFINITION
@@ -68,6 +77,6 @@ enum Prelude {
 
   static let directives: Set<String> = [
     "model", "primaryKey", "index", "default", "hasMany", "hasOne", "belongsTo", "manyToMany", "mapsTo", "refersTo",
-    "validate", "auth", "aws_subscribe",
+    "validate", "auth", "aws_subscribe", "computed",
   ]
 }

@@ -116,11 +116,18 @@ struct SchemaGenerator {
     let names: [(String?, BuiltInOperation.SubscriptionSource.Event)] = [
       (model.operations.onCreate, .create), (model.operations.onUpdate, .update), (model.operations.onDelete, .delete),
     ]
+    let owners = model.access.listeningOwnerFields.map { field in
+      BuiltInOperation.SubscriptionSource.Equality(argument: model.fields[field].name, field: field)
+    }
+    // A field that is called like the other argument can be filtered by that.
+    .filter { $0.argument != "filter" }
+    let arguments = owners.map { ", \($0.argument): String" }.joined()
     for (name, event) in names {
       guard let name else { continue }
-      subscription.append("\(name)(filter: ModelSubscription\(type)FilterInput): \(model.name)")
+      subscription.append("\(name)(filter: ModelSubscription\(type)FilterInput\(arguments)): \(model.name)")
       operations[FieldPath("Subscription", name)] = .subscribe(
-        BuiltInOperation.SubscriptionSource(model: model.number, events: [event], filter: .filterArgument))
+        BuiltInOperation.SubscriptionSource(
+          model: model.number, events: [event], filter: .filterArgument, owners: owners))
     }
   }
 
@@ -251,10 +258,12 @@ struct SchemaGenerator {
       for case (let name?, let verb) in verbs { members.append("\(name): \(verb)\(type)Input") }
     }
     guard !members.isEmpty else { return }
+    // Rules may hide a record from the caller that wrote it.
+    let hidden = models.contains { !$0.access.isEmpty } ? "" : "!"
     types.append("\"One write of a transaction.\" input ModelWriteInput @oneOf { \(members.joined(separator: " ")) }")
     types.append("union ModelRecord = \(models.map(\.name).joined(separator: " | "))")
     mutation.append(
-      "\"Makes all writes together, or none of them. Answers the records in the order of the writes.\" transaction(writes: [ModelWriteInput!]!): [ModelRecord!]!"
+      "\"Makes all writes together, or none of them. Answers the records in the order of the writes.\" transaction(writes: [ModelWriteInput!]!): [ModelRecord\(hidden)]!"
     )
     operations[FieldPath("Mutation", "transaction")] = .transaction
   }

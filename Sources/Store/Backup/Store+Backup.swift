@@ -39,11 +39,10 @@ extension Store {
     try database.backup(into: try scratch(target))
   }
 
-  /// Reads all of the copy once.
+  /// Reads all of the copy: its pages, the log with its checksums, and each record with its newest change.
   private static func check(_ copy: StorePlace) throws {
-    var settings = Database.Options()
-    settings.isReadOnly = true
-    let database = try Database(path: copy.databasePath, on: copy.files, options: settings)
-    if let damage = try database.damage() { throw StoreError(.failed, "the copy is damaged: \(damage)") }
+    guard let finding = try StoreCheck.report(copy, scratch: nil).findings.first else { return }
+    throw StoreError(
+      .damaged, "the copy is damaged, as the data may be, which 'martlet check' looks at: \(finding.message)")
   }
 }

@@ -34,7 +34,7 @@ extension Store {
     executor.execute { [self] in
       do {
         let file = try Self.scratch(target)
-        step(Confined(StoreCopy(try writer.value.file.copy(into: file), isWanted: isWanted, completion: completion)))
+        step(Confined(StoreCopy(try writer.file.copy(into: file), isWanted: isWanted, completion: completion)))
       } catch {
         completion(
           .failure((error as? StoreError) ?? (error as? SQLiteError).map { StoreError($0) } ?? .unknown(error)))

@@ -1,4 +1,5 @@
 package import MartletChangeFeed
+package import MartletVocabulary
 
 /// What the store hands to one destination at once.
 package struct StoreDelivery: Sendable {
@@ -7,7 +8,11 @@ package struct StoreDelivery: Sendable {
   /// The completions of writes and reads that were asked for by this destination, in order.
   package var completions: [@Sendable () -> Void]
 
-  package init(batch: ChangeBatch?, completions: [@Sendable () -> Void]) {
+  /// When the batch was durable, by the store's clock; nil for a delivery without one.
+  package var committed: Instant?
+
+  package init(batch: ChangeBatch?, completions: [@Sendable () -> Void], committed: Instant? = nil) {
+    self.committed = committed
     self.batch = batch
     self.completions = completions
   }

@@ -52,14 +52,19 @@ package final class StoreThread: StoreExecutor {
   }
 
   package func stop() {
+    end()
+    ended.wait()
+    ended.ring()  // for any other caller
+  }
+
+  /// Runs what was given, then ends. From any thread, the thread itself included; returns at once.
+  package func end() {
     let wakes = queue.withLock { queue in
       queue.isStopping = true
       defer { queue.isSleeping = false }
       return queue.isSleeping
     }
     if wakes { bell.ring() }
-    ended.wait()
-    ended.ring()  // for any other caller
   }
 
   private enum Next {

@@ -26,6 +26,7 @@ struct FormatUpgrade {
       ALTER TABLE martlet_revisions ADD COLUMN text TEXT NOT NULL DEFAULT '';
       ALTER TABLE martlet_fields ADD COLUMN storage TEXT NOT NULL DEFAULT '';
       ALTER TABLE martlet_fields ADD COLUMN added_default BLOB;
+      ALTER TABLE martlet_fields ADD COLUMN fills BLOB;
       """)
     try database.execute(LogTable.horizonTable + OutcomeTable.tables + TombstoneTable.tables)
     try database.execute(

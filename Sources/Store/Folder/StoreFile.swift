@@ -84,7 +84,7 @@ final class StoreFile {
   func transaction<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
     if let trouble { throw trouble }
     let before = folded
-    let (catalogueBefore, wantedBefore) = (catalogue, wanted)
+    let (catalogueBefore, wantedBefore, clientsBefore) = (catalogue, wanted, outcomes.countedClients)
     do {
       try begin.run()
       let value = try body()
@@ -92,6 +92,7 @@ final class StoreFile {
       return value
     } catch {
       folded = before
+      outcomes.countedClients = clientsBefore
       if catalogue != catalogueBefore { migrated(to: catalogueBefore, wanted: wantedBefore) }
       let failure = Self.groupError(error)
       if failure.code == .failed { self.failure = failure }
@@ -117,6 +118,11 @@ final class StoreFile {
     }
   }
 
+  /// Ends all writing: what was committed here and what others know of it may differ.
+  func fail(_ error: StoreError) {
+    failure = error
+  }
+
   // MARK: Folding
 
   /// Folds one entry of a group written at `time`. An entry for the fold changes its tables; a change of a record is
@@ -128,6 +134,7 @@ final class StoreFile {
     case .change(.tree(let change)): try tree.apply(change)
     case .outcome(let outcome):
       try outcomes.fold(outcome, offset: entry.offset, time: time, folded.horizon)
+    case .outcomeRest(let rest): try outcomes.fold(rest, offset: entry.offset)
     case .term(let term):
       try LineageTable.fold(term, offset: entry.offset, on: database)
       folded.lineage = try LineageTable.read(database)
@@ -146,6 +153,11 @@ final class StoreFile {
   func migrated(to catalogue: Catalogue, wanted: [RecordShape]?) {
     self.wanted = wanted
     use(catalogue)
+  }
+
+  /// Folds with the catalogue's models from now on, as a store without decisions of its own does.
+  func follow() {
+    migrated(to: catalogue, wanted: nil)
   }
 
   /// Appends a group whose entries have been folded.

@@ -6,21 +6,25 @@ internal import MartletSQLite
 struct StoreOpening {
   let lock: FolderLock?
   let file: StoreFile
+  /// Where an authority appends its groups.
+  let ledger: (any Ledger)?
 
   /// Opens the folder of an authority, which begins a term.
   init(authority place: StorePlace, _ wanted: [RecordShape], _ options: StoreOptions) throws(StoreError) {
     try self.init(place, wanted, options) { file in
-      try Self.beginTerm(file, wanted, options)
+      let ledger = options.ledger?() ?? EmbeddedLedger(file)
+      try Self.beginTerm(file, ledger, wanted, options)
+      return ledger
     }
   }
 
   /// Opens the folder of a store that follows another one's log: nothing is decided here.
   init(follower place: StorePlace, _ options: StoreOptions) throws(StoreError) {
-    try self.init(place, nil, options) { _ in }
+    try self.init(place, nil, options) { _ in nil }
   }
 
   private init(
-    _ place: StorePlace, _ wanted: [RecordShape]?, _ options: StoreOptions, _ begin: (StoreFile) throws -> Void
+    _ place: StorePlace, _ wanted: [RecordShape]?, _ options: StoreOptions, _ begin: (StoreFile) throws -> (any Ledger)?
   ) throws(StoreError) {
     switch place {
     case .folder(let folder):
@@ -35,7 +39,7 @@ struct StoreOpening {
       try database.execute("BEGIN IMMEDIATE")
       try Self.prepareTables(database, place)
       file = try StoreFile(database, DataFiles(place), wanted: wanted)
-      try begin(file)
+      ledger = try begin(file)
       try database.execute("COMMIT")
     } catch {
       throw (error as? SQLiteError).map { Self.error($0, place) } ?? (error as? StoreError)
@@ -44,23 +48,69 @@ struct StoreOpening {
   }
 
   /// Migrates to the wanted shapes and begins the authority's term, as a group of the log.
-  private static func beginTerm(_ file: StoreFile, _ wanted: [RecordShape], _ options: StoreOptions) throws {
+  private static func beginTerm(
+    _ file: StoreFile, _ ledger: any Ledger, _ wanted: [RecordShape], _ options: StoreOptions
+  ) throws {
     let position = file.folded.position
+    let last = try ledger.bounds().last
+    guard last == position.point else {
+      throw StoreError(
+        .diverged,
+        "the ledger ends at offset \(last.offset) and the folder at \(position.head); follow the ledger until both agree"
+      )
+    }
     var builder = GroupBuilder(
       first: position.head + 1, term: options.term, time: max(options.clock.milliseconds(), position.time),
       checksumBefore: position.checksum.value)
     let term = try LineageTable.next(options.term, keeping: options.limits.terms, on: file.database)
+    try ledger.begin(term: term.term, ordinal: term.ordinal, after: position.point).check()
     try file.fold(
       try builder.append(.term(term), endsTransaction: true, file.coder, options.limits), at: builder.time)
+    var wanted = wanted
+    let isOther = options.schemaName.isEmpty || options.schemaName != file.catalogue.schemaName
+    let check = RecordCheck(file.database, file.catalogue)
+    if isOther { try check.checkValues(wanted) }
+    let settled = try check.settleUniqueness(wanted, allowsDuplicates: options.allowsDuplicates)
+    wanted = settled.shapes
     let plan = try MigrationPlan(from: file.catalogue, to: wanted, dropping: options.allowsDropping)
-    if !plan.steps.isEmpty || file.catalogue.revision == 0 {
+    // Another schema without steps is logged too: the newest schema entry is the one in force.
+    if !plan.steps.isEmpty || file.catalogue.revision == 0 || (isOther && !options.schemaName.isEmpty) {
       var migrator = Migrator(file.database, file.catalogue)
       let (change, catalogue) = try migrator.run(
         plan, name: options.schemaName, text: options.schemaText, at: builder.time)
       try builder.append(.schema(change), endsTransaction: true, file.coder, options.limits)
       file.migrated(to: catalogue, wanted: wanted)
+    } else {
+      file.migrated(to: file.catalogue, wanted: wanted)
     }
-    if let group = builder.group { try file.append(group) }
+    for warning in settled.warnings { options.onWarning(warning) }
+    if let group = builder.group {
+      try file.append(group)
+      try ledger.append(group, after: position.point, in: term.term).check()
+    }
+  }
+
+  /// The tables of a second store that is made from a log and thrown away.
+  static func scratch(_ place: StorePlace) throws -> StoreFile {
+    var settings = Database.Options()
+    settings.isScratch = true
+    let database = try Database(path: place.databasePath, on: place.files, options: settings)
+    try prepareTables(database, place)
+    return try StoreFile(database, DataFiles(place), wanted: nil)
+  }
+
+  /// - Throws: unless the database is a store of the present format.
+  static func checkFormat(_ database: Database, _ place: StorePlace) throws {
+    guard try number("PRAGMA application_id", database) == StoreFormat.applicationID else {
+      throw StoreError(.failed, "\(place.databasePath) is a SQLite database, but not one of Martlet's")
+    }
+    let format = try number("PRAGMA user_version", database)
+    guard format != StoreFormat.version else { return }
+    throw StoreError(
+      format < StoreFormat.version ? .failed : .newerFormat,
+      format < StoreFormat.version
+        ? "\(place.databasePath) has format \(format); serve it once, which brings it to format \(StoreFormat.version)"
+        : "\(place.databasePath) has format \(format), which a newer version wrote")
   }
 
   /// Makes a new folder's tables, brings older ones to the present format, or refuses what is not ours to read.
@@ -84,7 +134,7 @@ struct StoreOpening {
         "\(place.databasePath) has format \(format), and this version reads formats up to \(StoreFormat.version); "
           + "use the newer version that wrote it")
     }
-    if format < 2 { try FormatUpgrade(database).run() }
+    if format < 2 { try FormatUpgrade(database).run() } else { try Catalogue.addMissingColumns(database) }
     // Folders that were made before there were trees.
     try database.execute(TreeTable.tables)
   }

@@ -13,7 +13,8 @@ struct EntryCoder {
     static let term: UInt8 = 5
     static let schema: UInt8 = 6
     static let horizon: UInt8 = 7
-    static let tree: UInt8 = 8
+    static let outcomeRest: UInt8 = 8
+    static let tree: UInt8 = 9
   }
 
   private static let format: UInt8 = 2
@@ -42,6 +43,7 @@ struct EntryCoder {
     case .change(.event(let event)): EventCoder.write(event, into: &writer)
     case .change(.tree(let change)): TreeCoder.write(change, into: &writer)
     case .outcome(let outcome): OutcomeCoder.write(outcome, into: &writer)
+    case .outcomeRest(let rest): OutcomeCoder.write(rest, into: &writer)
     case .term(let term):
       writer.unsigned(UInt64(bitPattern: term.ordinal))
       writer.fixed(term.term)
@@ -61,6 +63,7 @@ struct EntryCoder {
     case .change(.event): Kind.event
     case .change(.tree): Kind.tree
     case .outcome: Kind.outcome
+    case .outcomeRest: Kind.outcomeRest
     case .term: Kind.term
     case .schema: Kind.schema
     case .horizon: Kind.horizon
@@ -82,6 +85,7 @@ struct EntryCoder {
     case Kind.event: body = .change(.event(try EventCoder.read(&reader)))
     case Kind.tree: body = .change(.tree(try TreeCoder.read(&reader)))
     case Kind.outcome: body = .outcome(try OutcomeCoder.read(&reader))
+    case Kind.outcomeRest: body = .outcomeRest(try OutcomeCoder.readRest(&reader))
     case Kind.term:
       body = .term(
         TermStart(ordinal: try reader.signedPattern(), term: try reader.fixed(), keptFrom: try reader.signedPattern()))
@@ -123,6 +127,11 @@ struct EntryCoder {
   /// What the entry did to a record; nil when it is about something else.
   static func changeKind(_ bytes: [UInt8]) -> ChangeKind? {
     bytes.count > 1 ? ChangeKind(rawValue: bytes[1] & ~endMark) : nil
+  }
+
+  /// Whether the entry begins a term, from its first bytes alone.
+  static func isTerm(_ bytes: [UInt8]) -> Bool {
+    bytes.count > 1 && bytes[0] > oldestFormat && bytes[1] & ~endMark == Kind.term
   }
 
   /// Whether the entry ends a transaction, from its first bytes alone.

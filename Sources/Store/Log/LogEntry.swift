@@ -12,6 +12,8 @@ enum EntryBody {
   case change(Change.Body)
   /// The outcome of a numbered write. It stands before the write's changes, in the same transaction.
   case outcome(WriteOutcome)
+  /// What of an outcome did not fit into its first entry; directly after it, in the same transaction.
+  case outcomeRest(WriteOutcomeRest)
   case term(TermStart)
   case schema(SchemaChange)
   case horizon(Horizon)

@@ -21,6 +21,9 @@ final class OutcomeTable {
     var acknowledged: Int64
   }
 
+  /// Clients that have a row, expired ones included; nil until they are counted. What takes back a transaction or a
+  /// savepoint sets it back too.
+  var countedClients: Int64?
   private let database: Database
   private let selectClient: Statement
   private let selectOutcome: Statement
@@ -57,10 +60,22 @@ final class OutcomeTable {
 
   /// The time of the write that the client after the `count` newest ones made last; nil when there are not so many.
   func time(afterNewest count: Int64) throws(SQLiteError) -> Int64? {
-    let rows = try database.statement("SELECT at FROM martlet_clients ORDER BY at DESC LIMIT 1 OFFSET ?")
+    let excess = try clients() - count
+    guard excess > 0 else { return nil }
+    // From the oldest on: a look walks over the few that are too many and not over all that are kept.
+    let rows = try database.statement("SELECT at FROM martlet_clients ORDER BY at LIMIT 1 OFFSET ?")
     defer { rows.reset() }
-    try rows.bind(1, count)
+    try rows.bind(1, excess - 1)
     return try rows.step() ? rows.int64(0) : nil
+  }
+
+  private func clients() throws(SQLiteError) -> Int64 {
+    if let countedClients { return countedClients }
+    let rows = try database.statement("SELECT count(*) FROM martlet_clients")
+    defer { rows.reset() }
+    let count = try rows.step() ? rows.int64(0) : 0
+    countedClients = count
+    return count
   }
 
   /// Whether a client's last write is older than `time` and has not expired under `horizon`.
@@ -105,6 +120,14 @@ final class OutcomeTable {
     try insert(outcome.result, client.id, outcome.id.number, offset)
   }
 
+  /// Folds a further part of the outcome before it; the write's changes follow the last part.
+  func fold(_ rest: WriteOutcomeRest, offset: Int64) throws {
+    guard let client = try row(of: rest.id)?.client, let known = try outcome(client, rest.id.number) else {
+      throw StoreError(.diverged, "the log continues the outcome of a write that it does not have")
+    }
+    try insert(known.result + rest.result, client.id, rest.id.number, offset)
+  }
+
   /// Adds a client that is not there.
   func insert(_ id: WriteID, _ acknowledged: Int64, _ time: Int64) throws(SQLiteError) -> Client {
     let insert = try database.statement(
@@ -115,6 +138,7 @@ final class OutcomeTable {
     try insert.bind(3, acknowledged)
     try insert.bind(4, time)
     guard try insert.step() else { return Client(id: 0, acknowledged: acknowledged) }
+    countedClients = countedClients.map { $0 + 1 }
     return Client(id: insert.int64(0), acknowledged: acknowledged)
   }
 
@@ -142,6 +166,7 @@ final class OutcomeTable {
     try expired.bind(2, count)
     var ids: [Int64] = []
     while try expired.step() { ids.append(expired.int64(0)) }
+    countedClients = countedClients.map { $0 - Int64(ids.count) }
     for id in ids {
       try forgetOutcomes(of: id, through: .max)
       let delete = try database.statement("DELETE FROM martlet_clients WHERE id = ?")

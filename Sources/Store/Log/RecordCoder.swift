@@ -15,12 +15,15 @@ struct RecordCoder {
   private let models: [Int: Int]
   /// By position in `shapes`, by the folder's field number: the field's position.
   private let fields: [[Int: Int]]
+  /// By position in `shapes`: the fields that have become required with a value for older entries.
+  private let filled: [[Int]]
 
   init(_ shapes: [RecordShape], revision: Int64) {
     self.shapes = shapes
     self.revision = revision
     positions = Dictionary(shapes.indices.map { (shapes[$0].model, $0) }) { first, _ in first }
     models = Dictionary(shapes.indices.map { (shapes[$0].storedNumber, $0) }) { first, _ in first }
+    filled = shapes.map { shape in shape.columns.indices.filter { !shape.columns[$0].fills.isEmpty } }
     fields = shapes.map { shape in
       Dictionary(shape.columns.indices.map { (shape.columns[$0].storedNumber, $0) }) { first, _ in first }
     }
@@ -60,7 +63,10 @@ struct RecordCoder {
     for _ in 0..<(try reader.count()) {
       let number = try reader.number()
       let value = try reader.value()
-      if let field = fields[position][number] { old.append((field, value)) }
+      if let field = fields[position][number] {
+        let filled = value.isNull ? shapes[position].columns[field].fill(after: written) : nil
+        old.append((field, filled ?? value))
+      }
     }
     return RecordChange(
       kind: kind, model: shapes[position].model, key: RecordKey(values: key), version: version, image: image, old: old)
@@ -94,6 +100,17 @@ struct RecordCoder {
       let value = try reader.value()
       if let field = fields[position][number] { values[field] = value }
     }
+    // A field that has become required since then was given a value in all records.
+    for field in filled[position] where values[field].isNull {
+      if let fill = shape.columns[field].fill(after: written) { values[field] = fill }
+    }
     return Record(values: values)
+  }
+}
+
+extension RecordColumn {
+  /// What an entry of the catalogue's revision `written` that has no value holds by now; nil for nothing.
+  fileprivate func fill(after written: Int64) -> JSONValue? {
+    fills.first { $0.revision > written }?.value
   }
 }

@@ -12,6 +12,28 @@ struct WriteOutcome {
   var result: [UInt8]
 }
 
+/// A further part of the outcome of a write with many changes.
+struct WriteOutcomeRest {
+  var id: WriteID
+  var result: [UInt8]
+}
+
+extension WriteOutcome {
+  /// The outcome as bodies of entries whose results have at most `bytes` bytes each.
+  func split(_ bytes: Int) -> [EntryBody] {
+    guard result.count > bytes, bytes > 0 else { return [.outcome(self)] }
+    var first = self
+    first.result = Array(result.prefix(bytes))
+    var bodies: [EntryBody] = [.outcome(first)]
+    var rest = result.dropFirst(bytes)
+    while !rest.isEmpty {
+      bodies.append(.outcomeRest(WriteOutcomeRest(id: id, result: Array(rest.prefix(bytes)))))
+      rest = rest.dropFirst(bytes)
+    }
+    return bodies
+  }
+}
+
 /// The bodies of outcomes in the log: whose write it is, then its result.
 ///
 /// A result names models by the folder's numbers, so it can be folded without a schema and read under a newer one.
@@ -33,6 +55,21 @@ struct OutcomeCoder {
     writer.unsigned(UInt64(bitPattern: outcome.id.number))
     writer.unsigned(UInt64(bitPattern: outcome.acknowledged))
     writer.bytes.append(contentsOf: outcome.result)
+  }
+
+  static func write(_ rest: WriteOutcomeRest, into writer: inout EntryWriter) {
+    writer.text(rest.id.identity)
+    writer.text(rest.id.client)
+    writer.unsigned(UInt64(bitPattern: rest.id.number))
+    writer.bytes.append(contentsOf: rest.result)
+  }
+
+  static func readRest(_ reader: inout EntryReader) throws(StoreError) -> WriteOutcomeRest {
+    let identity = try reader.text()
+    let client = try reader.text()
+    let number = try reader.signedPattern()
+    return WriteOutcomeRest(
+      id: WriteID(client: client, number: number, identity: identity), result: reader.rest())
   }
 
   static func read(_ reader: inout EntryReader) throws(StoreError) -> WriteOutcome {
@@ -140,7 +177,10 @@ extension StoreError.Code {
     case .notUnique: 5
     case .invalid: 6
     case .aborted: 7
-    case .invalidToken, .tooManyRows, .outcomeForgotten, .notAuthority, .overloaded, .deadline, .diskFull, .closed,
+    case .referenced: 8
+    case .forbidden: 9
+    case .invalidToken, .tooManyRows, .outcomeForgotten, .outcomeUnknown, .notAuthority, .overloaded, .deadline,
+      .diskFull, .closed,
       .locked, .noStore, .filesGone, .newerFormat, .migration, .diverged, .damaged, .failed:
       nil
     }
@@ -154,6 +194,8 @@ extension StoreError.Code {
     case 4: self = .notFound
     case 5: self = .notUnique
     case 6: self = .invalid
+    case 8: self = .referenced
+    case 9: self = .forbidden
     default: self = .aborted
     }
   }

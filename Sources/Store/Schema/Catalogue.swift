@@ -22,6 +22,8 @@ struct Catalogue: Equatable {
     var addedRevision: Int64
     /// The default it was added with: what older records and entries hold in it, whatever the schema's default is now.
     var addedDefault: JSONValue
+    /// What replaced its nulls when it became required, oldest first.
+    var fills: [ColumnFill] = []
   }
 
   struct Index: Equatable {
@@ -32,6 +34,8 @@ struct Catalogue: Equatable {
 
   /// Grows by one with each migration; log entries carry it.
   var revision: Int64 = 0
+  /// The name of the schema that made the newest revision.
+  var schemaName = ""
   var models: [Model] = []
   /// The next unused number of a model.
   var nextModel = 1
@@ -48,7 +52,7 @@ struct Catalogue: Equatable {
     CREATE TABLE martlet_fields(
       model INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, signature TEXT NOT NULL,
       is_required INTEGER NOT NULL, added INTEGER NOT NULL, is_dropped INTEGER NOT NULL DEFAULT 0,
-      storage TEXT NOT NULL DEFAULT '', added_default BLOB, PRIMARY KEY(model, number)) WITHOUT ROWID, STRICT;
+      storage TEXT NOT NULL DEFAULT '', added_default BLOB, fills BLOB, PRIMARY KEY(model, number)) WITHOUT ROWID, STRICT;
     CREATE TABLE martlet_indexes(
       model INTEGER NOT NULL, name TEXT NOT NULL, columns TEXT NOT NULL, is_unique INTEGER NOT NULL,
       PRIMARY KEY(model, name)) WITHOUT ROWID, STRICT;
@@ -58,8 +62,12 @@ struct Catalogue: Equatable {
 
   /// Reads the catalogue of an open folder.
   init(reading database: Database) throws {
-    let revisions = try database.prepare("SELECT coalesce(max(revision), 0) FROM martlet_revisions")
-    if try revisions.step() { revision = revisions.int64(0) }
+    let revisions = try database.prepare(
+      "SELECT revision, schema FROM martlet_revisions ORDER BY revision DESC LIMIT 1")
+    if try revisions.step() {
+      revision = revisions.int64(0)
+      schemaName = revisions.text(1)
+    }
     let rows = try database.prepare(
       "SELECT number, table_name, name, key, is_dropped FROM martlet_models ORDER BY number")
     while try rows.step() {
@@ -78,7 +86,7 @@ struct Catalogue: Equatable {
   private mutating func readFields(_ database: Database) throws {
     let rows = try database.prepare(
       """
-      SELECT model, number, name, signature, is_required, added, is_dropped, storage, added_default
+      SELECT model, number, name, signature, is_required, added, is_dropped, storage, added_default, fills
       FROM martlet_fields ORDER BY model, number
       """)
     while try rows.step() {
@@ -97,7 +105,8 @@ struct Catalogue: Equatable {
       models[position].columns.append(
         Column(
           number: number, name: rows.text(2), signature: rows.text(3), storage: storage,
-          isRequired: rows.int64(4) != 0, addedRevision: rows.int64(5), addedDefault: addedDefault))
+          isRequired: rows.int64(4) != 0, addedRevision: rows.int64(5), addedDefault: addedDefault,
+          fills: rows.isNull(9) ? [] : try ColumnFill.read(rows.bytes(9))))
     }
   }
 
@@ -166,10 +175,39 @@ struct Catalogue: Equatable {
         shapes[index].columns[column].storedNumber = known.number
         shapes[index].columns[column].addedRevision = known.addedRevision
         shapes[index].columns[column].addedDefault = known.addedDefault
+        shapes[index].columns[column].fills = known.fills
       }
     }
   }
 
+  /// The table of fields in folders of format 2 that were made before fields had fills lacks their column.
+  static func addMissingColumns(_ database: Database) throws(SQLiteError) {
+    let column = try database.prepare("SELECT 1 FROM pragma_table_info('martlet_fields') WHERE name = 'fills'")
+    if try column.step() { return }
+    try database.execute("ALTER TABLE martlet_fields ADD COLUMN fills BLOB")
+  }
+
   /// GraphQL names have no commas.
   static func names(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }
+}
+
+extension ColumnFill {
+  static func read(_ bytes: [UInt8]) throws(StoreError) -> [ColumnFill] {
+    var reader = EntryReader(bytes)
+    var fills: [ColumnFill] = []
+    for _ in 0..<(try reader.count()) {
+      fills.append(ColumnFill(revision: try reader.signedPattern(), value: try reader.value()))
+    }
+    return fills
+  }
+
+  static func bytes(_ fills: [ColumnFill]) -> [UInt8] {
+    var writer = EntryWriter()
+    writer.count(fills.count)
+    for fill in fills {
+      writer.unsigned(UInt64(bitPattern: fill.revision))
+      writer.value(fill.value)
+    }
+    return writer.bytes
+  }
 }

@@ -21,7 +21,11 @@ struct CatalogueTables {
     case .renameModel(let model, let name):
       try update("UPDATE martlet_models SET name = ? WHERE number = ?", [.text(name), .number(Int64(model))])
     case .addField(let model, let field): try add(field, to: try known(model), revision)
-    case .requireField(let model, let field, let fill): try require(field, fill, of: try known(model))
+    case .renameTable(let model, let name):
+      // SQLite's names ignore case, in which alone the new one differs; so do those of the indexes.
+      try update("UPDATE martlet_models SET table_name = ? WHERE number = ?", [.text(name), .number(Int64(model))])
+    case .renameField(let model, let field, let name): try rename(field, name, of: try known(model))
+    case .requireField(let model, let field, let fill): try require(field, fill, of: try known(model), revision)
     case .relaxField(let model, let field):
       try update(
         "UPDATE martlet_fields SET is_required = 0 WHERE model = ? AND number = ?",
@@ -44,6 +48,7 @@ struct CatalogueTables {
       "INSERT INTO martlet_revisions(revision, schema, at, text) VALUES(?, ?, ?, ?)",
       [.number(change.revision), .text(change.name), .number(time), .text(change.text)])
     catalogue.revision = change.revision
+    catalogue.schemaName = change.name
   }
 
   // MARK: Models
@@ -84,12 +89,36 @@ struct CatalogueTables {
     try enter(field, model.number, revision)
   }
 
-  private func require(_ field: Int, _ fill: JSONValue, of model: Catalogue.Model) throws {
+  /// Gives a field the same name in other case, under which SQLite finds its column as before.
+  private func rename(_ field: Int, _ name: String, of model: Catalogue.Model) throws {
+    let old = try column(field, model).name
+    func renamed(_ names: [String]) -> Argument {
+      .text(names.map { $0.utf8.elementsEqual(old.utf8) ? name : $0 }.joined(separator: ","))
+    }
+    let number = Int64(model.number)
+    try update(
+      "UPDATE martlet_fields SET name = ? WHERE model = ? AND number = ?",
+      [.text(name), .number(number), .number(Int64(field))])
+    try update("UPDATE martlet_models SET key = ? WHERE number = ?", [renamed(model.key), .number(number)])
+    for index in model.indexes {
+      try update(
+        "UPDATE martlet_indexes SET columns = ? WHERE model = ? AND name = ?",
+        [renamed(index.columns), .number(number), .text(index.name)])
+    }
+  }
+
+  private func require(_ field: Int, _ fill: JSONValue, of model: Catalogue.Model, _ revision: Int64) throws {
     let column = try self.column(field, model)
     let name = SQLText.quoted(column.name)
     if !fill.isNull {
       try database.execute(
         "UPDATE \(table(model)) SET \(name) = \(literal(fill, column.storage)) WHERE \(name) IS NULL")
+      try update(
+        "UPDATE martlet_fields SET fills = ? WHERE model = ? AND number = ?",
+        [
+          .blob(ColumnFill.bytes(column.fills + [ColumnFill(revision: revision, value: fill)])),
+          .number(Int64(model.number)), .number(Int64(field)),
+        ])
     }
     try update(
       "UPDATE martlet_fields SET is_required = 1 WHERE model = ? AND number = ?",

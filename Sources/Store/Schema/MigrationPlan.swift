@@ -7,6 +7,10 @@ struct MigrationPlan: Equatable {
   enum Step: Equatable {
     case createTable(RecordShape)
     case renameModel(table: String, to: String)
+    /// The name that a model's data is stored under changes in case.
+    case renameTable(String, to: String)
+    /// The name that a field is stored under changes in case.
+    case renameColumn(table: String, String, to: String)
     case addColumn(RecordShape, Int)
     /// A field became required: no record may lack it. Filled with its default when it has one.
     case require(RecordShape, Int)
@@ -22,10 +26,12 @@ struct MigrationPlan: Equatable {
   /// Plans the way from `catalogue` to `shapes`.
   ///
   /// - Throws: `StoreError.migration`, with every reason in its message.
-  init(from catalogue: Catalogue, to shapes: [RecordShape], dropping: Bool) throws(StoreError) {
+  init(from before: Catalogue, to shapes: [RecordShape], dropping: Bool) throws(StoreError) {
     var refusals: [String] = []
     var losses: [String] = []
     Self.checkNames(shapes, &refusals)
+    var catalogue = before
+    if refusals.isEmpty { for shape in shapes { rename(&catalogue, to: shape) } }
     for shape in shapes {
       if let stored = catalogue.model(table: shape.tableName) {
         change(stored, to: shape, &refusals, &losses)
@@ -44,6 +50,26 @@ struct MigrationPlan: Equatable {
           + "; put it back, map it with @mapsTo if it was renamed, or allow dropping to delete the data")
     }
     if !refusals.isEmpty { throw StoreError(.migration, refusals.joined(separator: "; ")) }
+  }
+
+  /// Takes a model or field whose stored name differs only in case for the one that is there: the data stays.
+  private mutating func rename(_ catalogue: inout Catalogue, to shape: RecordShape) {
+    let folded = shape.tableName.lowercased()
+    guard let position = catalogue.models.firstIndex(where: { $0.tableName.lowercased() == folded }) else { return }
+    if catalogue.models[position].tableName != shape.tableName {
+      steps.append(.renameTable(catalogue.models[position].tableName, to: shape.tableName))
+      catalogue.models[position].tableName = shape.tableName
+    }
+    for column in shape.columns {
+      let folded = column.name.lowercased()
+      guard let field = catalogue.models[position].columns.firstIndex(where: { $0.name.lowercased() == folded }) else {
+        continue
+      }
+      let old = catalogue.models[position].columns[field].name
+      if old == column.name { continue }
+      steps.append(.renameColumn(table: shape.tableName, old, to: column.name))
+      catalogue.models[position].rename(old, to: column.name)
+    }
   }
 
   private mutating func change(
@@ -103,5 +129,14 @@ struct MigrationPlan: Equatable {
         }
       }
     }
+  }
+}
+
+extension Catalogue.Model {
+  fileprivate mutating func rename(_ old: String, to new: String) {
+    func renamed(_ name: String) -> String { name == old ? new : name }
+    key = key.map(renamed)
+    for index in columns.indices { columns[index].name = renamed(columns[index].name) }
+    for index in indexes.indices { indexes[index].columns = indexes[index].columns.map(renamed) }
   }
 }

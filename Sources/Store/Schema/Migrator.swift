@@ -31,6 +31,9 @@ struct Migrator {
     switch step {
     case .createTable(let shape): try perform(.createModel(newModel(shape)))
     case .renameModel(let table, let name): try perform(.renameModel(model: try number(table), name: name))
+    case .renameTable(let table, let name): try perform(.renameTable(model: try number(table), name: name))
+    case .renameColumn(let table, let column, let name):
+      try perform(.renameField(model: try number(table), field: try number(table, column), name: name))
     case .addColumn(let shape, let field):
       try checkAdded(shape, field)
       let model = try number(shape.tableName)

@@ -1,4 +1,5 @@
 package import MartletJSON
+package import MartletModelSchema
 
 /// How a field's values lie in their column.
 package enum ColumnStorage: String, Sendable {
@@ -31,12 +32,16 @@ package struct RecordColumn: Sendable, Equatable {
   package var isRequired: Bool
   /// The value records written before the field existed are given.
   package var defaultValue: JSONValue
+  /// Which values the schema allows; a migration looks for others.
+  package var domain = ValueDomain.any
   /// The field's number in the folder's catalogue, never used again for another; -1 until the folder is opened.
   package var storedNumber = -1
   /// The catalogue revision that added it.
   package var addedRevision: Int64 = 0
   /// The default it was added with, from the catalogue: what older entries of the log hold in it.
   package var addedDefault: JSONValue = .null
+  /// What entries without a value hold since the field became required, from the catalogue, oldest first.
+  package var fills: [ColumnFill] = []
 
   package init(
     name: String, field: String, storage: ColumnStorage, signature: String, isRequired: Bool, defaultValue: JSONValue
@@ -50,11 +55,20 @@ package struct RecordColumn: Sendable, Equatable {
   }
 }
 
+/// The value that a field's nulls were replaced with when it became required.
+package struct ColumnFill: Sendable, Equatable {
+  /// The catalogue revision that did it: entries of earlier ones are read with the value.
+  package var revision: Int64
+  package var value: JSONValue
+}
+
 /// A declared index: positions into the model's fields, in order.
 package struct RecordIndex: Sendable, Equatable {
   package var name: String
   package var fields: [Int]
   package var isUnique: Bool
+  /// The one-to-one relation that the index keeps, for messages.
+  package var relation: String?
 
   package init(name: String, fields: [Int], isUnique: Bool) {
     self.name = name
@@ -79,16 +93,27 @@ package struct RecordShape: Sendable, Equatable {
   /// The model's number in the folder's catalogue; -1 until the folder is opened.
   package var storedNumber = -1
 
-  /// Children that go when their parent goes.
+  /// Children, and what happens to them when their parent goes.
   package struct Cascade: Sendable, Equatable {
+    package enum Action: Sendable, Equatable {
+      /// They go too.
+      case delete
+      /// The parent stays while it has children.
+      case refuse
+      /// Their reference becomes null.
+      case clear
+    }
+
     /// The children's model number in the schema in force.
     package var child: Int
     /// The child's fields that hold the parent's key, in the key's order.
     package var reference: [Int]
+    package var action: Action
 
-    package init(child: Int, reference: [Int]) {
+    package init(child: Int, reference: [Int], action: Action = .delete) {
       self.child = child
       self.reference = reference
+      self.action = action
     }
   }
 
@@ -111,6 +136,12 @@ package struct RecordShape: Sendable, Equatable {
   /// An index's quoted name.
   func quotedName(of index: RecordIndex) -> String {
     SQLText.quoted("index_\(tableName)_\(index.name)")
+  }
+
+  /// A record in words: the model and its key.
+  func describe(_ key: RecordKey) -> String {
+    let values = key.values.map { $0.string ?? String(decoding: $0.serialized(), as: UTF8.self) }
+    return "\(name) " + (values.count == 1 ? values[0] : "(\(values.joined(separator: ", ")))")
   }
 
   /// A column's quoted name.

@@ -18,7 +18,11 @@ struct SchemaChange: Equatable {
 enum SchemaStep: Equatable {
   case createModel(NewModel)
   case renameModel(model: Int, name: String)
+  /// The name that the data is stored under differs in case from now on.
+  case renameTable(model: Int, name: String)
   case addField(model: Int, NewField)
+  /// The name that a field is stored under differs in case from now on.
+  case renameField(model: Int, field: Int, name: String)
   /// A field became required; records without a value are given `fill`, unless that is null.
   case requireField(model: Int, field: Int, fill: JSONValue)
   case relaxField(model: Int, field: Int)
@@ -59,6 +63,8 @@ enum SchemaCoder {
     static let createIndex: UInt8 = 6
     static let dropIndex: UInt8 = 7
     static let dropModel: UInt8 = 8
+    static let renameTable: UInt8 = 9
+    static let renameField: UInt8 = 10
   }
 
   // MARK: Writing
@@ -87,6 +93,13 @@ enum SchemaCoder {
       for field in model.fields { write(field, &writer) }
     case .renameModel(let model, let name):
       head(Tag.renameModel, model)
+      writer.text(name)
+    case .renameTable(let model, let name):
+      head(Tag.renameTable, model)
+      writer.text(name)
+    case .renameField(let model, let field, let name):
+      head(Tag.renameField, model)
+      writer.count(field)
       writer.text(name)
     case .addField(let model, let field):
       head(Tag.addField, model)
@@ -140,6 +153,9 @@ enum SchemaCoder {
     switch tag {
     case Tag.createModel: return .createModel(try newModel(model, &reader))
     case Tag.renameModel: return .renameModel(model: model, name: try reader.text())
+    case Tag.renameTable: return .renameTable(model: model, name: try reader.text())
+    case Tag.renameField:
+      return .renameField(model: model, field: try reader.number(), name: try reader.text())
     case Tag.addField: return .addField(model: model, try newField(&reader))
     case Tag.requireField:
       return .requireField(model: model, field: try reader.number(), fill: try reader.value())

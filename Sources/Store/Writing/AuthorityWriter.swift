@@ -18,12 +18,15 @@ final class AuthorityWriter {
     var failure: StoreError?
     /// Why nothing of the group was written, when its writes are not the cause.
     var trouble: StoreError?
+    /// Whether the store is no longer the log's authority and must follow it.
+    var hasResigned = false
   }
 
   let file: StoreFile
   private let limits: StoreLimits
   private let clock: StoreClock
   private let term: UInt64
+  private let ledger: any Ledger
   private var planner: RecordPlanner
   private var outcomeCoder: OutcomeCoder
   private let retention: Retention
@@ -32,9 +35,12 @@ final class AuthorityWriter {
   private let rollbackTo: Statement
   private var builder: GroupBuilder
 
-  /// A writer over a file in which `term` has begun.
-  init(_ file: StoreFile, term: UInt64, limits: StoreLimits, clock: StoreClock) throws(SQLiteError) {
+  /// A writer over a file in which `term` has begun, as it has in `ledger`.
+  init(
+    _ file: StoreFile, _ ledger: any Ledger, term: UInt64, limits: StoreLimits, clock: StoreClock
+  ) throws(SQLiteError) {
     self.file = file
+    self.ledger = ledger
     self.limits = limits
     self.clock = clock
     self.term = term
@@ -65,16 +71,14 @@ final class AuthorityWriter {
     }
     outcome.results.reserveCapacity(requests.count)
     let before = file.folded.position
-    builder = Self.builder(file, term, clock)
     do throws(StoreError) {
-      try file.transaction {
+      try commit {
         for request in requests { outcome.results.append(try perform(request)) }
         if let horizon = try retention.next(at: builder.time) { try append(.horizon(horizon), endsTransaction: true) }
-        if let group = builder.group { try file.append(group) }
-        try file.sweep(since: before, limits)
       }
     } catch {
       retention.lookAgain()
+      outcome.hasResigned = error.code == .notAuthority || error.code == .outcomeUnknown
       outcome.results = requests.map { _ in .failure(error) }
       outcome.trouble = error
       if error.code == .failed { outcome.failure = error }
@@ -88,27 +92,64 @@ final class AuthorityWriter {
     return outcome
   }
 
-  /// Changes the folder to other models with a group of its own, and writes by them from then on. Nothing is dropped.
+  /// Runs `body`, which fills the group in progress, and makes the group durable: in the ledger first, then here.
   ///
-  /// - Returns: the group, without visible changes; nil when nothing differs but the models' positions.
-  func migrate(to wanted: [RecordShape], schema name: String) throws(StoreError) -> ChangeBatch? {
+  /// - Throws: what `body` threw, `notAuthority` or `outcomeUnknown` from the ledger, or what failed here. Nothing was
+  ///   changed here.
+  private func commit(_ body: () throws -> Void) throws(StoreError) {
     let before = file.folded.position
     builder = Self.builder(file, term, clock)
-    try file.transaction {
+    var isInLedger = false
+    do throws(StoreError) {
+      try file.transaction {
+        try body()
+        if let group = builder.group { try file.append(group) }
+        try file.sweep(since: before, limits)
+        if let group = builder.group {
+          // The last step before the commit: what fails from here on is in the ledger and not in the folder.
+          try ledger.append(group, after: before.point, in: term).check()
+          isInLedger = !ledger.isEmbedded
+        }
+      }
+    } catch {
+      guard isInLedger else { throw error }
+      let failure = StoreError(.failed, "a group that is in the ledger could not be committed: \(error)")
+      file.fail(failure)
+      throw failure
+    }
+  }
+
+  /// Changes the folder to other models with a group of its own, and writes by them from then on. Nothing is dropped.
+  ///
+  /// - Returns: the group, without visible changes, or nil when nothing differs but the models' positions; and what an
+  ///   operator should repair.
+  func migrate(
+    to wanted: [RecordShape], schema name: String, text: String, allowsDuplicates: Bool
+  ) throws(StoreError) -> (batch: ChangeBatch?, warnings: [String]) {
+    let before = file.folded.position
+    var warnings: [String] = []
+    try commit {
+      let check = RecordCheck(file.database, file.catalogue)
+      try check.checkValues(wanted, since: file.wanted)
+      let settled = try check.settleUniqueness(wanted, allowsDuplicates: allowsDuplicates)
+      let wanted = settled.shapes
+      warnings = settled.warnings
       let plan = try MigrationPlan(from: file.catalogue, to: wanted, dropping: false)
-      if plan.steps.isEmpty { return file.migrated(to: file.catalogue, wanted: wanted) }
+      if plan.steps.isEmpty, name.isEmpty || name == file.catalogue.schemaName {
+        return file.migrated(to: file.catalogue, wanted: wanted)
+      }
       var migrator = Migrator(file.database, file.catalogue)
-      let (change, catalogue) = try migrator.run(plan, name: name, text: "", at: builder.time)
+      let (change, catalogue) = try migrator.run(plan, name: name, text: text, at: builder.time)
       try builder.append(.schema(change), endsTransaction: true, file.coder, limits)
       file.migrated(to: catalogue, wanted: wanted)
-      if let group = builder.group { try file.append(group) }
     }
     planner = RecordPlanner(file.records) { [file] in file.folded.horizon }
     outcomeCoder = OutcomeCoder(file.shapes)
-    guard builder.group != nil else { return nil }
-    return ChangeBatch(
+    guard builder.group != nil else { return (nil, warnings) }
+    let batch = ChangeBatch(
       changes: [], firstOffset: builder.first, lastOffset: builder.next - 1, term: term,
       byteCount: Int(file.folded.position.total - before.total))
+    return (batch, warnings)
   }
 
   /// Appends an entry for the fold and folds it.
@@ -130,6 +171,7 @@ final class AuthorityWriter {
     }
     try savepoint.run()
     let mark = builder.mark
+    let clients = file.outcomes.countedClients
     var outcome: Result<Receipt, StoreError>
     do {
       let transaction = openTransaction(request.operation)
@@ -139,6 +181,7 @@ final class AuthorityWriter {
       if let failure = error as? SQLiteError, failure.endsGroup { throw failure }
       builder.truncate(to: mark)
       try rollbackTo.run()
+      file.outcomes.countedClients = clients
       let refusal = Self.refusal(error)
       outcome = .failure(refusal)
       if let id = request.writeID, let acknowledged,
@@ -154,11 +197,14 @@ final class AuthorityWriter {
 
   private func openTransaction(_ operation: WriteOperation) -> OpenTransaction {
     guard case .transaction = operation else {
-      return OpenTransaction(at: builder.time, largest: limits.transactionChanges)
+      return OpenTransaction(
+        at: builder.time, largest: limits.transactionChanges, largestCascade: limits.cascadeChanges)
     }
     let now = clock.now
     let deadline = now() + limits.transactionTime
-    return OpenTransaction(at: builder.time, largest: limits.transactionChanges) { now() > deadline }
+    return OpenTransaction(
+      at: builder.time, largest: limits.transactionChanges, largestCascade: limits.cascadeChanges
+    ) { now() > deadline }
   }
 
   private func apply(_ operation: WriteOperation, _ transaction: OpenTransaction) throws {
@@ -191,8 +237,13 @@ final class AuthorityWriter {
     var receipt = Receipt(writeID: id, outcomes: bodies.map(Receipt.Outcome.init(of:)), offsets: nil)
     if let id, let acknowledged {
       let result = outcomeCoder.applied(receipt.outcomes)
-      try append(
-        .outcome(WriteOutcome(id: id, acknowledged: acknowledged, result: result)), endsTransaction: bodies.isEmpty)
+      let outcome = WriteOutcome(id: id, acknowledged: acknowledged, result: result)
+      // Each entry has the write's names and numbers as well.
+      let names = id.identity.utf8.count + id.client.utf8.count + 64
+      let parts = outcome.split(limits.outcomeBytes - names)
+      for (index, part) in parts.enumerated() {
+        try append(part, endsTransaction: bodies.isEmpty && index == parts.count - 1)
+      }
     }
     let first = builder.next
     for (index, body) in bodies.enumerated() {

@@ -48,7 +48,7 @@ struct GroupBuilder {
     case .change(.record): ("a change", limits.recordBytes)
     case .change(.event): ("an event", limits.eventBytes)
     case .change(.tree): ("a change of the tree", limits.treeBytes)
-    case .outcome: ("the outcome of a numbered write", limits.outcomeBytes)
+    case .outcome, .outcomeRest: ("the outcome of a numbered write", limits.outcomeBytes)
     case .schema: ("a schema change", limits.schemaBytes)
     // A few numbers each.
     case .term: ("a term", 64)

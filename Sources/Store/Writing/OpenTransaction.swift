@@ -6,19 +6,26 @@ final class OpenTransaction {
   /// Calendar time of the write, in milliseconds since 1970.
   let at: Int64
   private let largest: Int
+  /// Changes that relations with `onDelete` may add.
+  let largestCascade: Int
+  /// Of the changes, those that such relations added.
+  private(set) var cascaded = 0
   private let expired: (() -> Bool)?
   private(set) var changes: [Change.Body] = []
 
-  /// `largest` bounds the changes; `expired` answers whether the write's time is up.
-  init(at: Int64, largest: Int, expired: (() -> Bool)? = nil) {
+  /// `largest` bounds the changes apart from those of relations; `expired` returns whether the write's time is up.
+  init(at: Int64, largest: Int, largestCascade: Int, expired: (() -> Bool)? = nil) {
     self.at = at
     self.largest = largest
+    self.largestCascade = largestCascade
     self.expired = expired
   }
 
   /// Appends a change, in the order subscribers will see.
-  func append(_ change: Change.Body) throws(StoreError) {
-    guard changes.count < largest else {
+  func append(_ change: Change.Body, isCascade: Bool = false) throws(StoreError) {
+    if isCascade {
+      cascaded += 1
+    } else if changes.count - cascaded >= largest {
       throw StoreError(.invalid, "one write makes more than \(largest) changes")
     }
     try checkTime()
@@ -33,8 +40,17 @@ final class OpenTransaction {
   /// Whether the write's time is up.
   var isExpired: Bool { expired?() == true }
 
-  /// Takes back what was appended after the first `count` changes.
-  func truncate(to count: Int) {
-    changes.removeLast(changes.count - count)
+  /// A moment to go back to.
+  struct Mark {
+    fileprivate var changes: Int
+    fileprivate var cascaded: Int
+  }
+
+  var mark: Mark { Mark(changes: changes.count, cascaded: cascaded) }
+
+  /// Takes back what was appended since `mark`.
+  func truncate(to mark: Mark) {
+    changes.removeLast(changes.count - mark.changes)
+    cascaded = mark.cascaded
   }
 }

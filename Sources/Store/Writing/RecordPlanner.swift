@@ -37,7 +37,7 @@ final class RecordPlanner {
         throw StoreError(
           .alreadyExists, "a \(table.shape.name) with this key exists already", conflict(table, key, stored))
       }
-      throw StoreError(.notUnique, "another \(table.shape.name) has the same value in a unique index")
+      throw try notUnique(table, key, record)
     }
     try transaction.append(.record(change))
     return StoredRecord(record: record, version: version, created: transaction.at, changed: transaction.at)
@@ -72,7 +72,7 @@ final class RecordPlanner {
       try fold.apply(change, at: transaction.at)
     } catch {
       guard (error as? SQLiteError)?.code == .unique else { throw error }
-      throw StoreError(.notUnique, "another \(table.shape.name) has the same value in a unique index")
+      throw try notUnique(table, key, stored.record)
     }
     try transaction.append(.record(change))
     return stored
@@ -83,36 +83,41 @@ final class RecordPlanner {
     _ model: Int, _ key: RecordKey, condition: Predicate = .all, expectedVersion: Int64? = nil,
     in transaction: OpenTransaction
   ) throws -> StoredRecord {
-    var deleting: Set<NamedRecord> = []
-    return try delete(NamedRecord(model: model, key: key), condition, expectedVersion, transaction, &deleting)
+    let table = try records.table(model)
+    let stored = try existing(key, table, condition, expectedVersion)
+    if table.shape.cascades.isEmpty {
+      try remove(table, stored, transaction, isCascade: false)
+    } else {
+      var cascade = Cascade(self, transaction)
+      try cascade.delete(table, stored)
+    }
+    return stored
   }
 
-  /// A record named by model and key.
-  private struct NamedRecord: Hashable {
-    var model: Int
-    var key: RecordKey
+  /// Deletes one record, which is there as `stored`.
+  func remove(
+    _ table: RecordTable, _ stored: StoredRecord, _ transaction: OpenTransaction, isCascade: Bool
+  ) throws {
+    let change = RecordChange(
+      kind: .delete, model: table.shape.model, key: table.key(of: stored.record), version: stored.version + 1,
+      image: stored.record)
+    try fold.apply(change, at: transaction.at)
+    try transaction.append(.record(change), isCascade: isCascade)
   }
 
-  /// `deleting` holds the records whose deletion has begun, so that relations in a circle end.
-  private func delete(
-    _ named: NamedRecord, _ condition: Predicate, _ expectedVersion: Int64?, _ transaction: OpenTransaction,
-    _ deleting: inout Set<NamedRecord>
-  ) throws -> StoredRecord {
-    let table = try records.table(named.model)
-    let stored = try existing(named.key, table, condition, expectedVersion)
-    let key = table.key(of: stored.record)
-    deleting.insert(NamedRecord(model: named.model, key: key))
-    for cascade in table.shape.cascades {
-      for child in try children(of: key, cascade) {
-        let child = NamedRecord(model: cascade.child, key: child)
-        if !deleting.contains(child) { _ = try delete(child, .all, nil, transaction, &deleting) }
-      }
+  /// Sets fields of a record to null.
+  func clear(_ fields: [Int], _ table: RecordTable, _ stored: StoredRecord, _ transaction: OpenTransaction) throws {
+    var record = stored.record
+    var old: [(field: Int, value: JSONValue)] = []
+    for field in fields where !record.values[field].isNull {
+      old.append((field, record.values[field]))
+      record.values[field] = .null
     }
     let change = RecordChange(
-      kind: .delete, model: named.model, key: key, version: stored.version + 1, image: stored.record)
+      kind: .update, model: table.shape.model, key: table.key(of: record), version: stored.version + 1, image: record,
+      old: old)
     try fold.apply(change, at: transaction.at)
-    try transaction.append(.record(change))
-    return stored
+    try transaction.append(.record(change), isCascade: true)
   }
 
   // MARK: Checks
@@ -148,24 +153,28 @@ final class RecordPlanner {
     }
   }
 
-  /// The keys of the children that refer to a parent's key.
-  private func children(of key: RecordKey, _ cascade: RecordShape.Cascade) throws -> [RecordKey] {
-    let table = try records.table(cascade.child)
+  /// The error for a value that a unique index holds already, which names both records.
+  private func notUnique(_ table: RecordTable, _ key: RecordKey, _ record: Record) throws -> StoreError {
     let shape = table.shape
-    let condition = cascade.reference.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
-    let columns = shape.key.map(shape.column).joined(separator: ", ")
-    let rows = try table.select("SELECT \(columns) FROM \(shape.table) WHERE \(condition) ORDER BY \(columns)")
-    for (index, field) in cascade.reference.enumerated() where key.values.indices.contains(index) {
-      try shape.columns[field].storage.bind(key.values[index], to: rows, at: index + 1)
-    }
-    var keys: [RecordKey] = []
-    while try rows.step() {
-      var values: [JSONValue] = []
-      for (index, field) in shape.key.enumerated() {
-        values.append(try shape.columns[field].storage.read(rows, index))
+    for index in shape.indexes where index.isUnique && !index.fields.contains(where: { record.values[$0].isNull }) {
+      let condition = index.fields.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
+      let rows = try table.select("SELECT \(table.columns) FROM \(shape.table) WHERE \(condition)")
+      defer { rows.reset() }
+      for (position, field) in index.fields.enumerated() {
+        try shape.columns[field].storage.bind(record.values[field], to: rows, at: position + 1)
       }
-      keys.append(RecordKey(values: values))
+      while try rows.step() {
+        let other = try table.row(rows)
+        let otherKey = table.key(of: other.record)
+        if otherKey == key { continue }
+        let names = index.fields.map { shape.columns[$0].field }.joined(separator: ", ")
+        let reason = index.relation.map { "\($0) is @hasOne" } ?? "a unique index"
+        return StoreError(
+          .notUnique,
+          "\(shape.describe(key)) and \(shape.describe(otherKey)) would have the same \(names), which \(reason) excludes",
+          conflict(table, otherKey, other))
+      }
     }
-    return keys
+    return StoreError(.notUnique, "another \(shape.name) has the same value in a unique index")
   }
 }

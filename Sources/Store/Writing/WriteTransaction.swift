@@ -76,7 +76,7 @@ package final class WriteTransaction {
   }
 
   private func guarded<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
-    let count = open.changes.count
+    let mark = open.mark
     try open.checkTime()
     if let groupFailure { throw StoreError(groupFailure) }
     do {
@@ -86,7 +86,7 @@ package final class WriteTransaction {
       try database.statement("RELEASE step").run()
       return value
     } catch {
-      open.truncate(to: count)
+      open.truncate(to: mark)
       let failure = error as? SQLiteError
       if let failure, failure.endsGroup {
         groupFailure = failure

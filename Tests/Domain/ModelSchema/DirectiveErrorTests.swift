@@ -31,8 +31,13 @@ import Testing
       "type A @model { id: ID! } type Subscription { s(q: ID): A @aws_subscribe(mutations: [\"createA\"]) }",
       "not a field of A"
     ),
-    ("type A @model { id: ID! } type Subscription { s: A @aws_subscribe(mutations: [\"getA\"]) }", "not a mutation of A"),
+    (
+      "type A @model { id: ID! } type Subscription { s: A @aws_subscribe(mutations: [\"getA\"]) }",
+      "not a mutation of A"
+    ),
     ("type A @model @auth(rules: [{ allow: nobody }]) { id: ID! }", "nobody"),
+    ("type Query { a: Int @auth(rules: [{ allow: private }]) }", "Query.a has @auth"),
+    ("type A @auth(rules: [{ allow: private }]) { a: Int } type Query { a: A }", "A has @auth"),
   ])
   func `a mistake is named with its place`(source: String, part: String) {
     let error = #expect(throws: ModelSchemaError.self, "\(source)") { try ModelSchema(source) }

@@ -161,4 +161,67 @@ import Testing
       term: 1, clock: ManualClock().clock, writer: ManualExecutor(), readers: [ManualExecutor()])
     #expect(throws: Never.self) { try Store(.memory(MemoryFiles()), schema: schema, options: options) }
   }
+
+  // MARK: Fills
+
+  @Test func `a field that becomes required with a default is never null in old records and old events`() throws {
+    let files = try folder()
+    try StoreFixture(files: files, term: 2).commit(
+      .update(RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(2, 6)])))
+    let filled = shapes {
+      $0.columns[3].isRequired = true
+      $0.columns[3].defaultValue = "A1"
+    }
+    let fixture = try StoreFixture(files: files, shapes: filled, term: 3)
+    #expect(try fixture.log().map { $0.record?.image[3] } == ["A1", "A1"])
+    // Nullable again: what is written from now on may be null, and what was filled stays.
+    let relaxed = try StoreFixture(files: files, term: 4)
+    try relaxed.commit(.create(model: Models.flight, record: Models.flight("b")))
+    #expect(try relaxed.log().map { $0.record?.image[3] } == ["A1", "A1", .null])
+    // Required once more with another default: each entry has the value that its record was given.
+    let again = shapes {
+      $0.columns[3].isRequired = true
+      $0.columns[3].defaultValue = "B2"
+    }
+    let last = try StoreFixture(files: files, shapes: again, term: 5)
+    #expect(try last.log().map { $0.record?.image[3] } == ["A1", "A1", "B2"])
+    #expect(try ["a", "b"].map { try last.get(Models.flight, .string($0))?.record[3] } == ["A1", "B2"])
+  }
+
+  @Test func `the values before an update of a field that has become required are not null either`() throws {
+    let files = try folder()
+    try StoreFixture(files: files, term: 2).commit(
+      .update(RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(3, "C3")])))
+    let filled = shapes {
+      $0.columns[3].isRequired = true
+      $0.columns[3].defaultValue = "A1"
+    }
+    let fixture = try StoreFixture(files: files, shapes: filled, term: 3)
+    #expect(try fixture.log().last?.record?.old.map(\.value) == ["A1"])
+  }
+
+  // MARK: Case
+
+  @Test func `a model or field that is renamed in case only keeps its data, its indexes and its events`() throws {
+    let files = try folder()
+    var renamed = shapes {
+      $0.name = "FLIGHT"
+      $0.tableName = "FLIGHT"
+      $0.columns[1] = Models.column("Origin", required: true)
+    }
+    renamed[1].columns[0] = Models.column("Flight", required: true)
+    let fixture = try StoreFixture(files: files, shapes: renamed, term: 2)
+    #expect(try fixture.get(Models.flight, "a")?.record.values == ["a", "JFK", 5, nil, "X"])
+    #expect(try fixture.log().first?.record?.image[1] == "JFK")
+    try fixture.commit(.update(RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(1, "LAX")])))
+    let plan = try fixture.read { snapshot throws(StoreError) in
+      try snapshot.plan(ListQuery(model: Models.flight, equal: [(1, "LAX")]))
+    }
+    #expect(plan.joined().contains { $0.lowercased().contains("index_flight_byorigin") })
+    try fixture.commit(.delete(model: Models.flight, key: Models.key("a")))
+    // And back, after a restart.
+    let back = try StoreFixture(files: files, term: 3)
+    try back.commit(.create(model: Models.flight, record: Models.flight("b")))
+    #expect(try back.get(Models.flight, "b")?.record[1] == "JFK")
+  }
 }

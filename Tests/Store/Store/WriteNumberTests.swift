@@ -1,6 +1,7 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletModelSchema
+import MartletSQLite
 import MartletStore
 import Testing
 
@@ -110,5 +111,55 @@ struct WriteNumberTests {
     #expect(fixture.store.position.head == head + 1)
     #expect(fixture.recorder.batches.last?.changes.isEmpty == true)
     #expect(fixture.recorder.batches.last?.lastOffset == head + 1)
+  }
+
+  @Test func `an outcome that is larger than an entry takes several, and a resend gets all of it`() throws {
+    var limits = StoreLimits()
+    limits.outcomeBytes = 300
+    let files = MemoryFiles()
+    let fixture = try StoreFixture(files: files, limits: limits)
+    let head = fixture.store.position.head
+    let write = WriteRequest(
+      .batch((0..<60).map { .create(model: Models.flight, record: Models.flight("a long key \($0)")) }),
+      writeID: WriteID(client: "c", number: 1, identity: "i"))
+    let receipt = try #require(try fixture.commit([write, write]).last).get()
+    #expect(receipt.isRepeat && receipt.records.count == 60)
+    let parts = fixture.store.position.head - head - 60
+    #expect(parts > 3)
+    #expect(receipt.offsets == (head + parts + 1)...(head + parts + 60))
+    #expect(try fixture.log(after: head).count == 60)
+    let again = try #require(try StoreFixture(files: files, term: 2, limits: limits).commit([write]).first).get()
+    #expect(again == receipt)
+    let report = try Store.check(MemoryFiles(files.contents))
+    #expect(report.findings == [] && report.wasFolded)
+  }
+
+  @Test func `clients beyond the limit expire when groups and writes in between have failed`() throws {
+    var limits = StoreLimits()
+    limits.writeClients = 3
+    let fixture = try StoreFixture(limits: limits)
+    func look() throws {
+      fixture.store.maintain()
+      fixture.writer.run()
+    }
+    for round in 0..<12 {
+      fixture.clock.advance(1)
+      // A write that fails after its outcome was folded, then one that is refused, then one that is applied.
+      let large = WriteRequest(
+        .batch([
+          .create(model: Models.flight, record: Models.flight("x")),
+          .create(model: Models.flight, record: Models.flight("y", code: String(repeating: "z", count: 1 << 20))),
+        ]), writeID: WriteID(client: "large\(round)", number: 1))
+      try fixture.commit([large])
+      fixture.files.setCapacity(fixture.files.totalBytes)
+      #expect(try fixture.commit([request(1, "full\(round)")]).first?.errorCode == .diskFull)
+      fixture.files.setCapacity(nil)
+      try fixture.commit([request(1, "new\(round)")])
+      try look()
+      #expect(try fixture.rows("martlet_clients") <= 3 + 1)
+    }
+    try look()
+    // Clients of one moment expire together.
+    #expect((1...3).contains(try fixture.rows("martlet_clients")))
   }
 }

@@ -10,7 +10,6 @@ import Testing
 /// Runs work when the test says so, on the test's thread: deterministic.
 final class ManualExecutor: StoreExecutor {
   private let queue = Lock<[@Sendable () -> Void]>([])
-
   func execute(_ work: @escaping @Sendable () -> Void) {
     queue.withLock { $0.append(work) }
   }
@@ -151,13 +150,16 @@ final class StoreFixture {
 
   init(
     files: MemoryFiles = MemoryFiles(), clock: ManualClock = ManualClock(), shapes: [RecordShape] = Models.all,
-    term: UInt64 = 1, dropping: Bool = false, limits: StoreLimits = StoreLimits()
+    term: UInt64 = 1, dropping: Bool = false, limits: StoreLimits = StoreLimits(),
+    ledger: (any Ledger & Sendable)? = nil, _ adjust: (inout StoreOptions) -> Void = { _ in }
   ) throws {
     self.files = files
     self.clock = clock
     var options = StoreOptions(term: term, clock: clock.clock, writer: writer, readers: [reader])
     options.limits = limits
     options.allowsDropping = dropping
+    if let ledger { options.ledger = { ledger } }
+    adjust(&options)
     let failures = failures
     options.onFailure = { error in failures.list.withLock { $0.append(error) } }
     store = try Store(.memory(files), shapes: shapes, options: options)
@@ -191,6 +193,22 @@ final class StoreFixture {
     store.read([ReadRequest(read: body) { result in box.value.withLock { $0 = result } }], to: DirectDestination())
     reader.run()
     return try #require(box.value.withLock { $0 }).get()
+  }
+
+  /// Migrates the open store.
+  func migrate(to shapes: [RecordShape], schema: String = "") async throws {
+    let isDone = Lock(false)
+    let (store, writer, reader) = (store, writer, reader)
+    async let migrated: Void = {
+      defer { isDone.withLock { $0 = true } }
+      try await store.migrate(to: shapes, schema: schema)
+    }()
+    while !isDone.withLock({ $0 }) {
+      writer.run()
+      reader.run()
+      await Task.yield()
+    }
+    try await migrated
   }
 
   /// Copies the store, step by step to the end.

@@ -1,0 +1,56 @@
+internal import MartletSQLite
+
+/// The ledger of a store without further nodes: its own log. A group that has been written to the log in the open
+/// transaction is in the ledger as soon as that transaction commits. Confined to the writer's executor.
+final class EmbeddedLedger: Ledger {
+  private let file: StoreFile
+
+  init(_ file: StoreFile) {
+    self.file = file
+  }
+
+  var isEmbedded: Bool { true }
+
+  func begin(term: UInt64, ordinal: Int64, after point: LogPoint) -> LedgerAnswer { .appended }
+
+  func append(_ group: LogGroup, after point: LogPoint, in term: UInt64) -> LedgerAnswer { .appended }
+
+  func groups(after offset: Int64, bytes: Int) throws(StoreError) -> [LogGroup] {
+    do {
+      return try file.log.groups(after: offset, bytes: bytes)
+    } catch {
+      throw StoreError(reading: error)
+    }
+  }
+
+  func bounds() throws(StoreError) -> (first: LogPoint, last: LogPoint) {
+    let position = file.folded.position
+    do {
+      // The row before the first one that counts may be there still or be swept; without it no checksum is known.
+      let before = position.first - 1
+      let checksum = try file.log.checksum(at: before)?.value ?? 0
+      return (LogPoint(offset: before, checksum: checksum), position.point)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// The folder itself is what a restart begins with.
+  func newestSnapshot() -> LedgerSnapshot? { nil }
+}
+
+extension LogTable.Position {
+  /// The end of the log.
+  var point: LogPoint { LogPoint(offset: head, checksum: checksum.value) }
+}
+
+extension StoreError {
+  /// An error of reading that is not known to be the disk's.
+  init(reading error: any Error) {
+    switch error {
+    case let error as StoreError: self = error
+    case let error as SQLiteError: self.init(error)
+    default: self = .unknown(error)
+    }
+  }
+}
