@@ -82,10 +82,10 @@ package struct LiveAggregate: Sendable {
     for function in extremes.keys { extremes[function]?.reload() }
   }
 
-  /// The functions' values, in the query's order; nil while the store is asked, or when they are those taken before.
-  package mutating func take() -> [JSONValue]? {
+  /// The functions' values, in the query's order; nil while the store is asked.
+  package var values: [JSONValue]? {
     guard let totals, requests.isEmpty else { return nil }
-    let values = query.functions.map { function -> JSONValue in
+    return query.functions.map { function -> JSONValue in
       switch function {
       case .count: .int(Int64(totals.count))
       case .sum(let field): totals.sum(field)
@@ -93,7 +93,14 @@ package struct LiveAggregate: Sendable {
       case .minimum(let field), .maximum(let field): extremes[function]?.rows.first?.record[field] ?? .null
       }
     }
-    guard values != published else { return nil }
+  }
+
+  /// Whether the consumer has something to take.
+  package var isDue: Bool { values.map { $0 != published } ?? false }
+
+  /// The values, once for each change of one; nil while the store is asked, or when they are those taken before.
+  package mutating func take() -> [JSONValue]? {
+    guard let values, values != published else { return nil }
     published = values
     return values
   }

@@ -71,6 +71,20 @@ package struct LiveQuerySet: Sendable {
     if case .window(let window)? = queries[id.number] { window } else { nil }
   }
 
+  /// The aggregate called `id`; nil when it is gone.
+  package func aggregate(_ id: LiveQueryID) -> LiveAggregate? {
+    if case .aggregate(let aggregate)? = queries[id.number] { aggregate } else { nil }
+  }
+
+  /// Whether the query's consumer has something to take.
+  package func isDue(_ id: LiveQueryID) -> Bool {
+    switch queries[id.number] {
+    case .window(let window)?: window.isDue
+    case .aggregate(let aggregate)?: aggregate.isDue
+    case nil: false
+    }
+  }
+
   // MARK: Changes
 
   /// Applies the changes of one commit. Returns the queries that they concern, each once.

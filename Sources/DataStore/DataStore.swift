@@ -1,0 +1,187 @@
+public import MartletCore
+internal import MartletLiveQueries
+internal import MartletModelSchema
+internal import MartletStore
+
+/// A local store of models with live queries.
+///
+///     let store = try DataStore(models: [Post.self], storage: .file(path))
+///     try await store.save(Post(id: "1", title: "post one", rating: 11))
+///     let post = Post.keys
+///     for try await snapshot in store.observeQuery(
+///       for: Post.self, where: post.title.beginsWith("post") && post.rating > 10.0, sort: .ascending(post.rating))
+///     { print(snapshot.items.count, snapshot.isSynced) }
+///
+/// Every operation works without a network. A save or delete is on the disk when it returns, and live queries have it.
+/// Several stores can be open in one process, each with a file of its own.
+public final class DataStore: Sendable {
+  /// Nil for the stand-in that `Martlet.DataStore` is before it is configured.
+  private let room: StoreRoom?
+
+  /// Opens or creates a store.
+  ///
+  /// - Parameters:
+  ///   - models: the models it holds. A file with fewer or other fields is migrated; records are kept.
+  ///   - storage: where it keeps them.
+  /// - Throws: `invalidModel` when a field's type cannot be determined; `migration` when a type or a key has changed;
+  ///   `storage` when the file cannot be opened.
+  public init(models: [any Model.Type], storage: DataStoreStorage) throws(DataStoreError) {
+    var mappings: [ModelMapping] = []
+    for type in models { mappings.append(try Self.mapping(type, number: mappings.count)) }
+    room = try StoreRoom(mappings, storage)
+  }
+
+  private init() { room = nil }
+
+  static let unconfigured = DataStore()
+
+  private static func mapping<M: Model>(_ type: M.Type, number: Int) throws(DataStoreError) -> ModelMapping {
+    try ModelMapping(type, number: number)
+  }
+
+  func open() throws(DataStoreError) -> StoreRoom {
+    guard let room else { throw DataStoreError(.notConfigured, "there is no DataStore") }
+    return room
+  }
+
+  // MARK: Writing
+
+  /// Creates or updates a record, and returns it as stored.
+  ///
+  /// - Parameter condition: must hold for the stored record; a record that is not there fulfils none.
+  /// - Throws: `invalidCondition`, or what the store says. Nothing was changed.
+  @discardableResult
+  public func save<M: Model>(_ model: M, where condition: QueryPredicate? = nil) async throws(DataStoreError) -> M {
+    let room = try open()
+    let mapping = try room.mapping(M.self)
+    let record = try mapping.record(model)
+    let predicate = try condition.map { condition throws(DataStoreError) in try mapping.predicate(condition) }
+    room.resume()
+    let stored = try await room.commit { transaction in
+      try transaction.save(model: mapping.shape.model, record, where: predicate)
+      return try transaction.row(model: mapping.shape.model, mapping.key(record))?.record
+    }
+    return try mapping.model(stored ?? record, as: M.self)
+  }
+
+  /// Deletes a record. One that is not there is deleted already.
+  ///
+  /// - Throws: `invalidCondition` when the record is there and the condition does not hold for it.
+  public func delete<M: Model>(_ model: M, where condition: QueryPredicate? = nil) async throws(DataStoreError) {
+    let room = try open()
+    let mapping = try room.mapping(M.self)
+    try await delete(mapping, mapping.key(try mapping.record(model)), condition)
+  }
+
+  /// Deletes the record with this identifier. One that is not there is deleted already.
+  public func delete<M: Model>(_ type: M.Type, withId id: String) async throws(DataStoreError) {
+    let mapping = try open().mapping(type)
+    try await delete(mapping, RecordKey(values: [.string(id)]), nil)
+  }
+
+  private func delete(
+    _ mapping: ModelMapping, _ key: RecordKey, _ condition: QueryPredicate?
+  ) async throws(DataStoreError) {
+    let room = try open()
+    let predicate = try condition.map { condition throws(DataStoreError) in try mapping.predicate(condition) }
+    room.resume()
+    _ = try await room.commit { try $0.delete(model: mapping.shape.model, key, where: predicate) }
+  }
+
+  /// Deletes all records that fulfil the predicate, in one transaction.
+  public func delete<M: Model>(_ type: M.Type, where predicate: QueryPredicate) async throws(DataStoreError) {
+    let room = try open()
+    let mapping = try room.mapping(type)
+    let query = try mapping.query(predicate, nil, nil)
+    room.resume()
+    try await room.commit { transaction in
+      for row in try transaction.rows(query, .page(offset: 0, count: nil)).rows {
+        _ = try transaction.delete(model: query.model, row.key)
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  /// The record with this identifier; nil when there is none.
+  public func query<M: Model>(_ type: M.Type, byId id: String) async throws(DataStoreError) -> M? {
+    let room = try open()
+    let mapping = try room.mapping(type)
+    room.resume()
+    let row = try await room.perform { writer in
+      try writer.row(model: mapping.shape.model, RecordKey(values: [.string(id)]))
+    }
+    return try row.map { row throws(DataStoreError) in try mapping.model(row.record, as: type) }
+  }
+
+  /// The records that fulfil the predicate, in the order of `sort` and then of their keys.
+  ///
+  /// - Parameter page: which of them; all for nil.
+  public func query<M: Model>(
+    _ type: M.Type, where predicate: QueryPredicate? = nil, sort: QuerySort? = nil, paginate page: QueryPage? = nil
+  ) async throws(DataStoreError) -> [M] {
+    let room = try open()
+    let mapping = try room.mapping(type)
+    let query = try mapping.query(predicate, sort, page)
+    room.resume()
+    let rows = try await room.perform { writer in
+      try writer.rows(query, .page(offset: query.offset, count: query.limit)).rows
+    }
+    return try rows.map { row throws(DataStoreError) in try mapping.model(row.record, as: type) }
+  }
+
+  // MARK: Observing
+
+  /// The changes of a model's records from now on, whatever makes them.
+  ///
+  /// Work starts with the call. The stream ends when its consumer does, by `cancel()`, or with an error when the model
+  /// is not the store's, the predicate names an unknown field, or 10,000 events wait for the consumer; never for the
+  /// network.
+  public func observe<M: Model>(
+    _ type: M.Type, where predicate: QueryPredicate? = nil
+  ) -> MartletAsyncThrowingSequence<MutationEvent> {
+    // A consumer that takes nothing keeps 10,000 events, some megabytes, and then learns that it lost some.
+    let core = SubscriptionCore(BufferPolicy(.fail, events: 10_000, bytes: 64 << 20))
+    let stream = SubscriptionStream<MutationEvent>(core: core) { try MutationEvent($0.payload) }
+    do {
+      let room = try open()
+      let mapping = try room.mapping(type)
+      room.observe(model: mapping.shape.model, try mapping.predicate(predicate ?? .all), core)
+    } catch {
+      core.leave(.error(error))
+    }
+    return stream
+  }
+
+  /// The result of a query now, and again after every commit that changes it.
+  ///
+  /// The first snapshot equals `query` with the same arguments. A consumer that is slower than the commits gets one
+  /// snapshot for several of them.
+  public func observeQuery<M: Model>(
+    for type: M.Type, where predicate: QueryPredicate? = nil, sort: QuerySort? = nil, paginate page: QueryPage? = nil
+  ) -> MartletAsyncThrowingSequence<DataStoreQuerySnapshot<M>> {
+    let core = SubscriptionCore(BufferPolicy())
+    do {
+      let room = try open()
+      let mapping = try room.mapping(type)
+      let query = try mapping.query(predicate, sort, page)
+      let assembly = SnapshotAssembly<M>(mapping)
+      let consumer = room.observe(query, core)
+      return SubscriptionStream(core: core) { _ in try assembly.next(room.take(consumer)) }
+    } catch {
+      core.leave(.error(error))
+      return SubscriptionStream(core: core) { _ in throw error }
+    }
+  }
+
+  // MARK: Starting and stopping
+
+  /// Lets streams continue after `stop()` or `clear()`. Any query, save or delete does so, too.
+  public func start() async throws(DataStoreError) { try open().resume() }
+
+  /// Keeps streams connected and silent until `start()` or the next query, save or delete.
+  public func stop() async throws(DataStoreError) { try open().pause() }
+
+  /// Deletes all records. Streams stay connected and silent as after `stop()`; then live queries give what is there.
+  public func clear() async throws(DataStoreError) { try await open().clear() }
+}

@@ -1,0 +1,64 @@
+internal import MartletStore
+
+/// Why an operation of a `DataStore` failed.
+public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of failure it is.
+  public struct Code: Sendable, Hashable {
+    fileprivate enum Kind: String, Sendable, Hashable {
+      case notConfigured, invalidModel, invalidQuery, invalidCondition, decodingError, migration, storage, closed
+    }
+    fileprivate var kind: Kind
+
+    /// `Martlet.DataStore` was used before `Martlet.configure(dataStore:)`.
+    public static let notConfigured = Code(kind: .notConfigured)
+    /// The model is not one of the store's, or its fields cannot be determined.
+    public static let invalidModel = Code(kind: .invalidModel)
+    /// The predicate or the order names a field that the model does not have.
+    public static let invalidQuery = Code(kind: .invalidQuery)
+    /// The condition of a save or delete does not hold for the record as it is stored, or there is none.
+    public static let invalidCondition = Code(kind: .invalidCondition)
+    /// A stored record does not decode into the model's type.
+    public static let decodingError = Code(kind: .decodingError)
+    /// The file's models cannot be brought to the present ones: a type or a key changed.
+    public static let migration = Code(kind: .migration)
+    /// The disk failed or is full, or the file is damaged.
+    public static let storage = Code(kind: .storage)
+  }
+
+  /// What kind of failure it is.
+  public var code: Code
+  /// What was wrong, and where.
+  public var message: String
+  /// What the program can do about it.
+  public var recoverySuggestion: String {
+    switch code.kind {
+    case .notConfigured: "Call Martlet.configure(dataStore:) when the program starts."
+    case .invalidModel: "Name the model in DataStore(models:), and declare fieldTypes for fields of unusual types."
+    case .invalidQuery: "Use the model's own keys."
+    case .invalidCondition: "Read the record again and decide anew."
+    case .decodingError: "Make the field optional, or give it a default."
+    case .migration: "Add a field of the new type under another name."
+    case .storage, .closed: "See the message."
+    }
+  }
+
+  /// Message and suggestion.
+  public var description: String { "\(message). \(recoverySuggestion)" }
+
+  init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  init(_ error: StoreError) {
+    switch error.code {
+    case .conditionFailed: self.init(.invalidCondition, error.message)
+    case .migration: self.init(.migration, error.message)
+    case .invalid: self.init(.invalidQuery, error.message)
+    case .versionMismatch, .alreadyExists, .notFound, .notUnique, .referenced, .invalidToken, .tooManyRows,
+      .outcomeForgotten, .outcomeUnknown, .forbidden, .notAuthority, .aborted, .overloaded, .deadline, .diskFull, .closed, .locked, .noStore, .newerFormat, .diverged,
+      .damaged, .filesGone, .failed:
+      self.init(.storage, error.message)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+internal import MartletStore
+
+/// Finds how a model's fields are stored: decodes the model from nothing and notes which types it asks for.
+final class TypeProbe {
+  /// By the field's name.
+  var found: [String: ColumnStorage] = [:]
+  /// What a single value asked for.
+  var single: ColumnStorage?
+
+  /// The storage of a type that is not one of JSON's own, from what it asks for when it is decoded.
+  static func storage<Value: Decodable>(_ type: Value.Type, _ codingPath: [any CodingKey]) throws -> (
+    ColumnStorage, Value
+  ) {
+    let probe = TypeProbe()
+    let sample = (type as? any CaseIterable.Type).flatMap { first($0) as? Value }
+    if let raw = type as? any RawRepresentable.Type, let sample { return (rawStorage(raw), sample) }
+    let value = try Value(from: ProbeDecoder(probe: probe, codingPath: codingPath))
+    return (probe.single ?? .json, value)
+  }
+
+  private static func first<Cases: CaseIterable>(_ type: Cases.Type) -> Any? { type.allCases.first }
+
+  private static func rawStorage<Raw: RawRepresentable>(_ type: Raw.Type) -> ColumnStorage {
+    Raw.RawValue.self is any BinaryInteger.Type ? .integer : .text
+  }
+}
+
+/// Gives empty values to everything that is asked for.
+struct ProbeDecoder: Decoder {
+  let probe: TypeProbe
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(ProbeFields<Key>(probe: probe, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() -> any UnkeyedDecodingContainer { ProbeElements(codingPath: codingPath) }
+  func singleValueContainer() -> any SingleValueDecodingContainer { ProbeValue(probe: probe, codingPath: codingPath) }
+}
+
+private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let probe: TypeProbe
+  let codingPath: [any CodingKey]
+  var allKeys: [Key] { [] }
+
+  func contains(_ key: Key) -> Bool { true }
+  func decodeNil(forKey key: Key) -> Bool { false }
+
+  private func note<Value>(_ key: Key, _ storage: ColumnStorage, _ value: Value) -> Value {
+    probe.found[key.stringValue] = storage
+    return value
+  }
+
+  func decode(_ type: Bool.Type, forKey key: Key) -> Bool { note(key, .boolean, false) }
+  func decode(_ type: String.Type, forKey key: Key) -> String { note(key, .text, "") }
+  func decode(_ type: Double.Type, forKey key: Key) -> Double { note(key, .real, 0) }
+  func decode(_ type: Float.Type, forKey key: Key) -> Float { note(key, .real, 0) }
+  func decode(_ type: Int.Type, forKey key: Key) -> Int { note(key, .integer, 0) }
+  func decode(_ type: Int8.Type, forKey key: Key) -> Int8 { note(key, .integer, 0) }
+  func decode(_ type: Int16.Type, forKey key: Key) -> Int16 { note(key, .integer, 0) }
+  func decode(_ type: Int32.Type, forKey key: Key) -> Int32 { note(key, .integer, 0) }
+  func decode(_ type: Int64.Type, forKey key: Key) -> Int64 { note(key, .integer, 0) }
+  func decode(_ type: UInt.Type, forKey key: Key) -> UInt { note(key, .integer, 0) }
+  func decode(_ type: UInt8.Type, forKey key: Key) -> UInt8 { note(key, .integer, 0) }
+  func decode(_ type: UInt16.Type, forKey key: Key) -> UInt16 { note(key, .integer, 0) }
+  func decode(_ type: UInt32.Type, forKey key: Key) -> UInt32 { note(key, .integer, 0) }
+  func decode(_ type: UInt64.Type, forKey key: Key) -> UInt64 { note(key, .integer, 0) }
+
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    let (storage, value) = try TypeProbe.storage(type, codingPath + [key])
+    return note(key, storage, value)
+  }
+
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) -> Value? {
+    // A type that cannot be made from nothing is stored as text unless the model says otherwise.
+    let storage = (try? TypeProbe.storage(type, codingPath + [key]))?.0
+    return note(key, storage ?? .text, nil)
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedDecodingContainer<Nested> {
+    note(key, .json, KeyedDecodingContainer(ProbeFields<Nested>(probe: TypeProbe(), codingPath: codingPath + [key])))
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
+    note(key, .json, ProbeElements(codingPath: codingPath + [key]))
+  }
+
+  func superDecoder() -> any Decoder { ProbeDecoder(probe: TypeProbe(), codingPath: codingPath) }
+  func superDecoder(forKey key: Key) -> any Decoder { ProbeDecoder(probe: TypeProbe(), codingPath: codingPath + [key]) }
+}
+
+/// A list without elements.
+private struct ProbeElements: UnkeyedDecodingContainer {
+  let codingPath: [any CodingKey]
+  var count: Int? { 0 }
+  var isAtEnd: Bool { true }
+  var currentIndex: Int { 0 }
+
+  private var end: DecodingError {
+    .valueNotFound(Any.self, .init(codingPath: codingPath, debugDescription: "an empty list has no elements"))
+  }
+
+  func decodeNil() throws -> Bool { throw end }
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { throw end }
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+    throw end
+  }
+  func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw end }
+  func superDecoder() throws -> any Decoder { throw end }
+}
+
+private struct ProbeValue: SingleValueDecodingContainer {
+  let probe: TypeProbe
+  let codingPath: [any CodingKey]
+
+  private func note<Value>(_ storage: ColumnStorage, _ value: Value) -> Value {
+    probe.single = storage
+    return value
+  }
+
+  func decodeNil() -> Bool { false }
+  func decode(_ type: Bool.Type) -> Bool { note(.boolean, false) }
+  func decode(_ type: String.Type) -> String { note(.text, "") }
+  func decode(_ type: Double.Type) -> Double { note(.real, 0) }
+  func decode(_ type: Float.Type) -> Float { note(.real, 0) }
+  func decode(_ type: Int.Type) -> Int { note(.integer, 0) }
+  func decode(_ type: Int8.Type) -> Int8 { note(.integer, 0) }
+  func decode(_ type: Int16.Type) -> Int16 { note(.integer, 0) }
+  func decode(_ type: Int32.Type) -> Int32 { note(.integer, 0) }
+  func decode(_ type: Int64.Type) -> Int64 { note(.integer, 0) }
+  func decode(_ type: UInt.Type) -> UInt { note(.integer, 0) }
+  func decode(_ type: UInt8.Type) -> UInt8 { note(.integer, 0) }
+  func decode(_ type: UInt16.Type) -> UInt16 { note(.integer, 0) }
+  func decode(_ type: UInt32.Type) -> UInt32 { note(.integer, 0) }
+  func decode(_ type: UInt64.Type) -> UInt64 { note(.integer, 0) }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let (storage, value) = try TypeProbe.storage(type, codingPath)
+    return note(storage, value)
+  }
+}

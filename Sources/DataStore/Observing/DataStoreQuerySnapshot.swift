@@ -1,0 +1,62 @@
+public import MartletCore
+internal import MartletLiveQueries
+
+/// The result of a live query at one moment, and how it differs from the snapshot before.
+public struct DataStoreQuerySnapshot<M: Model>: Sendable {
+  /// The records, in the query's order.
+  public let items: DataStoreItems<M>
+  /// Whether the sync of this model has finished since `start()`. Always true for a store without a server.
+  public let isSynced: Bool
+  /// How the items differ from those of the snapshot before; in the first one all items are insertions.
+  public let changes: DataStoreChanges
+}
+
+/// The records of a snapshot. A copy costs nothing: snapshots share what they have in common.
+public struct DataStoreItems<M: Model>: RandomAccessCollection, Sendable {
+  struct Item: Sendable {
+    var model: M
+    var isPending: Bool
+  }
+
+  let chunks: SharedChunks<Item>
+
+  /// Zero.
+  public var startIndex: Int { 0 }
+  /// The number of records.
+  public var endIndex: Int { chunks.count }
+  /// The record at `index`.
+  public subscript(index: Int) -> M { chunks[index].model }
+
+  /// Whether a write to the record at `index` waits for the server's acknowledgement.
+  public func isPending(at index: Int) -> Bool { chunks[index].isPending }
+}
+
+/// How one snapshot's items became the next one's, in indices of both.
+///
+/// Applied in this order: remove the items at `deletions` and at the old indices of `moves`, insert those at
+/// `insertions` and at the new indices of `moves`, replace those at `updates`.
+public struct DataStoreChanges: Sendable, Hashable {
+  /// An item that is at another place among those that stayed.
+  public struct Move: Sendable, Hashable {
+    /// The index in the snapshot before.
+    public var from: Int
+    /// The index in this snapshot.
+    public var to: Int
+  }
+
+  /// Indices in the snapshot before, ascending.
+  public var deletions: [Int]
+  /// Indices in this snapshot, ascending.
+  public var insertions: [Int]
+  /// Items that changed their place.
+  public var moves: [Move]
+  /// Indices in this snapshot of items that changed at their place, ascending.
+  public var updates: [Int]
+
+  init(_ changes: ChangeSet) {
+    deletions = changes.deletions
+    insertions = changes.insertions
+    moves = changes.moves.map { Move(from: $0.from, to: $0.to) }
+    updates = changes.updates
+  }
+}

@@ -1,0 +1,113 @@
+internal import MartletJSON
+internal import MartletLiveQueries
+internal import MartletModelSchema
+internal import MartletSQLite
+internal import MartletSyncEngine
+
+/// Reads rows for queries: conditions and order in SQL, lists and embedded values in memory.
+struct ClientQueries {
+  let records: Records
+  let database: Database
+
+  func rows(_ query: WindowQuery, _ request: WindowRequest) throws -> WindowRows {
+    let table = try records.table(query.model)
+    for term in query.order.terms where !table.shape.columns.indices.contains(term.field) {
+      throw StoreError(.invalid, "\(table.shape.name) has no field number \(term.field)")
+    }
+    switch request {
+    case .page(let offset, let count):
+      let rows = try select(query, table, nil, isReversed: false, skipping: offset, count)
+      let skipped = rows.isEmpty && offset > 0 ? min(offset, try self.count(query, table)) : offset
+      return WindowRows(rows, skipped: skipped)
+    case .after(let row, let count):
+      return WindowRows(try select(query, table, row, isReversed: false, skipping: 0, count))
+    case .before(let row, let count):
+      return WindowRows(try select(query, table, row, isReversed: true, skipping: 0, count).reversed())
+    }
+  }
+
+  /// How many records the query selects, without its page.
+  private func count(_ query: WindowQuery, _ table: RecordTable) throws -> Int {
+    let condition = try PredicateSQL(query.predicate, table.shape)
+    if condition.residual != nil { return try select(query, table, nil, isReversed: false, skipping: 0, nil).count }
+    let statement = try database.statement("SELECT count(*) FROM \(table.shape.table) WHERE \(condition.text)")
+    for (index, value) in condition.values.enumerated() { try value.bind(to: statement, at: index + 1) }
+    defer { statement.reset() }
+    return try statement.step() ? Int(statement.int64(0)) : 0
+  }
+
+  /// Calls `body` with every record that the condition selects.
+  func forEach(model: Int, _ predicate: Predicate, _ body: (Record) -> Void) throws {
+    let table = try records.table(model)
+    let condition = try PredicateSQL(predicate, table.shape)
+    let statement = try database.statement("SELECT \(table.columns) FROM \(table.shape.table) WHERE \(condition.text)")
+    for (index, value) in condition.values.enumerated() { try value.bind(to: statement, at: index + 1) }
+    defer { statement.reset() }
+    while try statement.step() {
+      let record = try table.row(statement).record
+      if condition.residual?.matches(record) ?? true { body(record) }
+    }
+  }
+
+  private func select(
+    _ query: WindowQuery, _ table: RecordTable, _ bound: LiveRow?, isReversed: Bool, skipping: Int, _ count: Int?
+  ) throws -> [LiveRow] {
+    let shape = table.shape
+    let condition = try PredicateSQL(query.predicate, shape)
+    var text = condition.text
+    var values = condition.values
+    if let bound {
+      let seek = seek(query.order, bound.record, shape, isReversed: isReversed)
+      text = "(\(text)) AND (\(seek.text))"
+      values += seek.values
+    }
+    let order = query.order.terms.map { "\(shape.column($0.field)) \($0.isAscending != isReversed ? "ASC" : "DESC")" }
+    // What SQL does not decide is decided here, so that its limit would count too much.
+    let isDecided = condition.residual == nil
+    let limit = isDecided ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
+    let statement = try database.statement(
+      "SELECT \(table.columns) FROM \(shape.table) WHERE \(text) ORDER BY \(order.joined(separator: ", "))\(limit)")
+    for (index, value) in values.enumerated() { try value.bind(to: statement, at: index + 1) }
+    defer { statement.reset() }
+    var rows: [LiveRow] = []
+    var left = isDecided ? 0 : skipping
+    while rows.count < count ?? .max, try statement.step() {
+      let stored = try table.row(statement)
+      guard condition.residual?.matches(stored.record) ?? true else { continue }
+      if left > 0 { left -= 1 } else { rows.append(try row(stored, table)) }
+    }
+    return rows
+  }
+
+  /// A stored record as queries show it.
+  func row(_ stored: StoredRecord, _ table: RecordTable) throws -> LiveRow {
+    LiveRow(
+      key: table.key(of: stored.record), record: stored.record, version: stored.version,
+      isPending: stored.created != 0)
+  }
+
+  /// The rows after `record` in the order, or before it: for each leading part of the order, equal in the part and
+  /// beyond in the next field. Null is before every value.
+  private func seek(
+    _ order: RowOrder, _ record: Record, _ shape: RecordShape, isReversed: Bool
+  ) -> (text: String, values: [SQLValue]) {
+    var alternatives: [String] = []
+    var values: [SQLValue] = []
+    for (index, term) in order.terms.enumerated() {
+      let value = record[term.field]
+      let column = shape.column(term.field)
+      let isUpwards = term.isAscending != isReversed
+      if !isUpwards && value.isNull { continue }
+      var parts = order.terms[..<index].map { "\(shape.column($0.field)) IS ?" }
+      values += order.terms[..<index].map { SQLValue.column(record[$0.field], shape.columns[$0.field].storage) }
+      if value.isNull {
+        parts.append("\(column) IS NOT NULL")
+      } else {
+        parts.append(isUpwards ? "\(column) > ?" : "(\(column) IS NULL OR \(column) < ?)")
+        values.append(.column(value, shape.columns[term.field].storage))
+      }
+      alternatives.append("(" + parts.joined(separator: " AND ") + ")")
+    }
+    return (alternatives.isEmpty ? PredicateSQL.no : alternatives.joined(separator: " OR "), values)
+  }
+}

@@ -1,0 +1,174 @@
+internal import MartletJSON
+internal import MartletModelSchema
+internal import MartletSQLite
+internal import MartletSyncEngine
+
+/// The tables of a client's store beside those of its records. Fields are named by their columns, so that a migration
+/// keeps the outbox. Confined to the connection's thread.
+struct ClientTables {
+  static let sql = """
+    CREATE TABLE martlet_client(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+    CREATE TABLE martlet_client_outbox(
+      number INTEGER PRIMARY KEY, model TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL,
+      condition TEXT, is_sent INTEGER NOT NULL, conflicts INTEGER NOT NULL) STRICT;
+    CREATE INDEX martlet_client_outbox_key ON martlet_client_outbox(model, key);
+    CREATE TABLE martlet_client_images(
+      model TEXT NOT NULL, key TEXT NOT NULL, record TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(model, key)) WITHOUT ROWID, STRICT;
+    """
+
+  let database: Database
+
+  // MARK: Values
+
+  /// A named value: cursors, the next write's number.
+  func value(_ name: String) throws -> String? {
+    let statement = try database.statement("SELECT value FROM martlet_client WHERE name = ?")
+    try statement.bind(1, text: name)
+    defer { statement.reset() }
+    return try statement.step() ? statement.text(0) : nil
+  }
+
+  func set(_ name: String, _ value: String) throws {
+    let statement = try database.statement("INSERT OR REPLACE INTO martlet_client(name, value) VALUES(?, ?)")
+    try statement.bind(1, text: name)
+    try statement.bind(2, text: value)
+    try statement.run()
+  }
+
+  func clear() throws {
+    try database.execute(
+      "DELETE FROM martlet_client; DELETE FROM martlet_client_outbox; DELETE FROM martlet_client_images")
+  }
+
+  // MARK: Outbox
+
+  /// The pending writes of a record, in order.
+  func pending(_ shape: RecordShape, _ key: RecordKey) throws -> [PendingWrite] {
+    let statement = try database.statement(
+      """
+      SELECT number, content, condition, is_sent, conflicts FROM martlet_client_outbox
+      WHERE model = ? AND key = ? ORDER BY number
+      """)
+    try statement.bind(1, text: shape.tableName)
+    try statement.bind(2, text: key.text)
+    defer { statement.reset() }
+    var writes: [PendingWrite] = []
+    while try statement.step() {
+      var write = PendingWrite(
+        number: statement.int64(0), content: try content(JSONValue(parsing: statement.bytes(1)), shape))
+      write.isSent = statement.int64(3) != 0
+      write.conflicts = Int(statement.int64(4))
+      writes.append(write)
+    }
+    return writes
+  }
+
+  func put(_ write: PendingWrite, _ shape: RecordShape, _ key: RecordKey) throws {
+    let statement = try database.statement(
+      """
+      INSERT OR REPLACE INTO martlet_client_outbox(number, model, key, content, is_sent, conflicts)
+      VALUES(?, ?, ?, ?, ?, ?)
+      """)
+    try statement.bind(1, write.number)
+    try statement.bind(2, text: shape.tableName)
+    try statement.bind(3, text: key.text)
+    try statement.bind(4, utf8: json(write.content, shape).serialized())
+    try statement.bind(5, write.isSent ? 1 : Int64(0))
+    try statement.bind(6, Int64(write.conflicts))
+    try statement.run()
+  }
+
+  func removeWrite(_ number: Int64) throws {
+    let statement = try database.statement("DELETE FROM martlet_client_outbox WHERE number = ?")
+    try statement.bind(1, number)
+    try statement.run()
+  }
+
+  /// Every pending write in order: its number, the table of its model, and its record's key.
+  func outbox() throws -> [(number: Int64, table: String, key: RecordKey)] {
+    let statement = try database.statement("SELECT number, model, key FROM martlet_client_outbox ORDER BY number")
+    defer { statement.reset() }
+    var writes: [(number: Int64, table: String, key: RecordKey)] = []
+    while try statement.step() {
+      let key = try JSONValue(parsing: statement.bytes(2)).array ?? []
+      writes.append((statement.int64(0), statement.text(1), RecordKey(values: key)))
+    }
+    return writes
+  }
+
+  private func json(_ content: PendingWrite.Content, _ shape: RecordShape) -> JSONValue {
+    switch content {
+    case .create(let record): return ["create": Self.object(record, shape)]
+    case .delete: return ["delete": true]
+    case .update(let patches):
+      let members = patches.map { patch in
+        (key: shape.columns[patch.field].name, value: JSONValue.array([patch.old, patch.new]))
+      }
+      return ["update": .object(JSONObject(members))]
+    }
+  }
+
+  private func content(_ json: JSONValue, _ shape: RecordShape) throws(StoreError) -> PendingWrite.Content {
+    if let record = json["create"] { return .create(Self.record(record, shape)) }
+    if json["delete"] != nil { return .delete }
+    guard let members = json["update"]?.object else {
+      throw StoreError(.damaged, "the outbox holds a write of \(shape.name) that is none of create, update and delete")
+    }
+    // A field that a migration has removed is no longer sent.
+    return .update(
+      members.compactMap { name, values in
+        guard let field = shape.columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
+        return FieldPatch(field: field, old: values[0] ?? .null, new: values[1] ?? .null)
+      })
+  }
+
+  private static func object(_ record: Record, _ shape: RecordShape) -> JSONValue {
+    .object(JSONObject(shape.columns.enumerated().map { (key: $1.name, value: record[$0]) }))
+  }
+
+  private static func record(_ json: JSONValue, _ shape: RecordShape) -> Record {
+    Record(values: shape.columns.map { $0.storage.normalized(json[$0.name] ?? $0.defaultValue) })
+  }
+
+  // MARK: Images
+
+  /// The server's image of a record that has pending writes or is deleted.
+  func image(_ shape: RecordShape, _ key: RecordKey) throws -> ServerImage? {
+    let statement = try database.statement(
+      "SELECT record, version, position FROM martlet_client_images WHERE model = ? AND key = ?")
+    try statement.bind(1, text: shape.tableName)
+    try statement.bind(2, text: key.text)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    var record: Record?
+    if !statement.isNull(0) { record = Self.record(try JSONValue(parsing: statement.bytes(0)), shape) }
+    return ServerImage(record: record, version: statement.int64(1), position: statement.int64(2))
+  }
+
+  func put(_ image: ServerImage?, _ shape: RecordShape, _ key: RecordKey) throws {
+    guard let image else {
+      let statement = try database.statement("DELETE FROM martlet_client_images WHERE model = ? AND key = ?")
+      try statement.bind(1, text: shape.tableName)
+      try statement.bind(2, text: key.text)
+      return try statement.run()
+    }
+    let statement = try database.statement(
+      "INSERT OR REPLACE INTO martlet_client_images(model, key, record, version, position) VALUES(?, ?, ?, ?, ?)")
+    try statement.bind(1, text: shape.tableName)
+    try statement.bind(2, text: key.text)
+    if let record = image.record {
+      try statement.bind(3, utf8: Self.object(record, shape).serialized())
+    } else {
+      try statement.bind(3)
+    }
+    try statement.bind(4, image.version)
+    try statement.bind(5, image.position)
+    try statement.run()
+  }
+}
+
+extension RecordKey {
+  /// The key's values as JSON text, which equal keys have in common.
+  fileprivate var text: String { JSONValue.array(values).description }
+}

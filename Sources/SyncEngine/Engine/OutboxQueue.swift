@@ -1,0 +1,105 @@
+internal import MartletVocabulary
+
+/// The order of uploads and the one in flight. The writes themselves are in the store.
+struct OutboxQueue: Sendable {
+  struct Item: Sendable, Hashable {
+    var number: Int64
+    var model: Int
+  }
+
+  /// What the first write waits for.
+  enum State: Sendable, Hashable {
+    /// Nothing is in flight.
+    case idle
+    case inFlight
+    /// Until this time, or until the network is reachable.
+    case retrying(at: Instant)
+    case refreshing
+    /// For the application's answer.
+    case resolving(ServerImage)
+  }
+
+  private(set) var items: [Item] = []
+  private(set) var state = State.idle
+  private(set) var failures = 0
+  /// Whether the first write was refused with old credentials, and new ones were fetched for it.
+  var hasRefreshed = false
+  /// Writes that the server has and the feed has not passed: the offset of their change, by number.
+  private var durable: [(number: Int64, position: Int64)] = []
+
+  init() {}
+
+  var isEmpty: Bool { items.isEmpty }
+  var first: Item? { items.first }
+  var retryAt: Instant? { if case .retrying(let time) = state { time } else { nil } }
+
+  mutating func append(_ number: Int64, model: Int) {
+    guard !items.contains(where: { $0.number == number }) else { return }
+    items.append(Item(number: number, model: model))
+  }
+
+  mutating func takeOff() { state = .inFlight }
+
+  /// Connection lost: what was in flight is sent again under its number.
+  mutating func interrupt() {
+    // An answer of the application to a conflict stays awaited.
+    if case .resolving = state { return }
+    state = .idle
+  }
+
+  mutating func retry(at time: Instant) {
+    failures += 1
+    state = .retrying(at: time)
+  }
+
+  mutating func retry() {
+    switch state {
+    case .retrying, .refreshing: state = .idle
+    case .idle, .inFlight, .resolving: break
+    }
+  }
+
+  mutating func timer(_ now: Instant) {
+    if case .retrying(let time) = state, time <= now { state = .idle }
+  }
+
+  mutating func refresh() {
+    hasRefreshed = true
+    state = .refreshing
+  }
+
+  mutating func refreshFailed(until time: Instant) {
+    guard state == .refreshing else { return }
+    hasRefreshed = false
+    state = .retrying(at: time)
+  }
+
+  mutating func awaitResolution(_ image: ServerImage) { state = .resolving(image) }
+
+  /// The first write has its outcome.
+  mutating func finish(_ number: Int64, durableAt position: Int64? = nil) {
+    items.removeAll { $0.number == number }
+    if let position { durable.append((number, position)) }
+    state = .idle
+    failures = 0
+    hasRefreshed = false
+  }
+
+  /// The first write is retried under a new number, before all others.
+  mutating func replace(_ number: Int64, with newNumber: Int64) {
+    if let place = items.firstIndex(where: { $0.number == number }) { items[place].number = newNumber }
+    state = .idle
+  }
+
+  /// A write that was merged away or rejected with another.
+  mutating func remove(_ number: Int64) {
+    if first?.number == number { state = .idle }
+    items.removeAll { $0.number == number }
+  }
+
+  mutating func seen(upTo position: Int64) -> [Int64] {
+    let seen = durable.filter { $0.position <= position }.map(\.number)
+    durable.removeAll { $0.position <= position }
+    return seen
+  }
+}

@@ -1,0 +1,114 @@
+/// A model's sync in the present attempt.
+struct SyncRun: Sendable, Hashable {
+  var model: Int
+  var kind: SyncKind
+  var isStarted = false
+  var startedAt: Int64?
+  var position: Int64 = 0
+  var added = 0
+  var deleted = 0
+}
+
+extension SyncEngine {
+  mutating func subscribed(_ resumed: Bool, _ cursor: String?, _ wall: Int64) {
+    readyCursor = resumed ? nil : cursor
+    failures = 0
+    hasRefreshed = false
+    actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
+    if !resumed { synced = [] }
+    let order = DependencyOrder.order(parents: configuration.models.map(\.parents))
+    // A feed that resumes brings all that a model with a complete sync has missed.
+    queue = order.compactMap { model in
+      let stored = progress.indices.contains(model) ? progress[model] : ModelProgress()
+      let filter = configuration.models[model].filter
+      let isComplete = stored.lastSync != nil && stored.filter == filter
+      guard !resumed || !isComplete else {
+        synced.insert(model)
+        return nil
+      }
+      let kind = SyncKind.decide(stored, filter: filter, now: wall, interval: configuration.syncInterval)
+      return SyncRun(model: model, kind: kind)
+    }
+    phase = .syncing
+    actions.append(.hub(.syncQueriesStarted(models: queue.map(\.model))))
+    next()
+  }
+
+  /// Queries the next model, or becomes live.
+  private mutating func next() {
+    guard let run = queue.first else { return becomeLive() }
+    queue[0].isStarted = true
+    if run.kind == .full { actions.append(.beginFullSync(model: run.model)) }
+    actions.append(.query(generation: generation, model: run.model, run.kind, nextToken: nil))
+  }
+
+  mutating func receive(_ page: SyncPage, _ wall: Int64) {
+    guard var run = queue.first else { return }
+    let isFirst = run.startedAt == nil
+    run.startedAt = run.startedAt ?? page.startedAt
+    run.position = isFirst ? page.position : min(run.position, page.position)
+    if isFirst, page.isFull, run.kind != .full {
+      run.kind = .full
+      actions.append(.beginFullSync(model: run.model))
+    }
+    let deleted = page.changes.count { $0.image.record == nil }
+    run.added += page.changes.count - deleted
+    run.deleted += deleted
+    queue[0] = run
+    actions.append(.applyPage(model: run.model, page.changes))
+    if let limit = configuration.syncMaxRecords, run.added >= limit, page.nextToken != nil {
+      actions.append(.hub(.modelTruncated(model: run.model, limit: limit)))
+      queue.removeFirst()
+      return next()
+    }
+    if let token = page.nextToken {
+      actions.append(.query(generation: generation, model: run.model, run.kind, nextToken: token))
+    } else {
+      finish(run, wall)
+    }
+  }
+
+  private mutating func finish(_ run: SyncRun, _ wall: Int64) {
+    let isFull = run.kind == .full
+    let progress = ModelProgress(
+      lastSync: run.startedAt, completedAt: wall, filter: configuration.models[run.model].filter)
+    self.progress[run.model] = progress
+    synced.insert(run.model)
+    actions += [
+      .finishModel(model: run.model, progress, sweepBefore: isFull ? run.position : nil),
+      .hub(.modelSynced(model: run.model, isFullSync: isFull, added: run.added, deleted: run.deleted)),
+    ]
+    queue.removeFirst()
+    next()
+  }
+
+  private mutating func becomeLive() {
+    phase = .live
+    if let readyCursor { actions.append(.apply([], cursor: readyCursor)) }
+    readyCursor = nil
+    let waiting = held
+    held = []
+    for (changes, cursor, position) in waiting { apply(changes, cursor, position) }
+    actions += [
+      .hub(.syncQueriesReady), .hub(.syncStarted), .hub(.ready), .hub(.outboxStatus(isEmpty: outbox.isEmpty)),
+    ]
+  }
+
+  // MARK: The feed
+
+  mutating func feed(_ changes: [RemoteChange], _ cursor: String?, _ position: Int64) {
+    switch phase {
+    // The cursor must not be stored before the pages that the changes build on.
+    case .subscribing, .syncing: held.append((changes, cursor, position))
+    case .live: apply(changes, cursor, position)
+    case .stopped, .waiting, .terminated: break
+    }
+  }
+
+  private mutating func apply(_ changes: [RemoteChange], _ cursor: String?, _ position: Int64) {
+    actions.append(.apply(changes, cursor: cursor))
+    actions += changes.map { .hub(.syncReceived($0)) }
+    self.position = max(self.position, position)
+    for number in outbox.seen(upTo: self.position) { actions.append(.progress(number: number, .seen)) }
+  }
+}

@@ -1,0 +1,86 @@
+internal import MartletVocabulary
+
+extension SyncEngine {
+  /// A write that the store has taken into the outbox. Its model is known to the store, which gives it with the event.
+  mutating func enqueued(_ write: QueuedWrite) {
+    switch write {
+    case .added(let number, let model): outbox.append(number, model: model)
+    case .removed(let numbers): for number in numbers { outbox.remove(number) }
+    }
+    actions.append(.hub(.outboxStatus(isEmpty: outbox.isEmpty)))
+  }
+
+  /// Sends the first write when nothing is in flight and its model has been synced once.
+  mutating func upload() {
+    guard phase == .live || phase == .syncing, outbox.state == .idle, let write = outbox.first,
+      progress.indices.contains(write.model), progress[write.model].lastSync != nil
+    else { return }
+    outbox.takeOff()
+    actions += [
+      .upload(generation: generation, number: write.number), .progress(number: write.number, .sent),
+      .hub(.outboxMutationEnqueued(number: write.number)),
+    ]
+  }
+
+  mutating func uploaded(_ number: Int64, _ image: ServerImage?, _ position: Int64) {
+    guard outbox.state == .inFlight, outbox.first?.number == number else { return }
+    outbox.finish(number, durableAt: position)
+    actions += [
+      .acknowledge(number: number, image), .progress(number: number, .durable),
+      .hub(.outboxMutationProcessed(number: number)), .hub(.outboxStatus(isEmpty: outbox.isEmpty)),
+    ]
+    for number in outbox.seen(upTo: self.position) { actions.append(.progress(number: number, .seen)) }
+  }
+
+  mutating func uploadFailed(_ number: Int64, _ failure: SyncFailure, _ now: Instant) {
+    guard outbox.state == .inFlight, outbox.first?.number == number else { return }
+    switch failure {
+    case .network, .overloaded:
+      let delay = configuration.retry.delay(
+        after: outbox.failures + 1, retryAfter: failure.retryAfter, using: &random)
+      outbox.retry(at: now + delay)
+      actions.append(.hub(.failed(failure)))
+    case .unauthorized where !outbox.hasRefreshed:
+      outbox.refresh()
+      actions.append(.refreshCredentials(generation: generation))
+    case .unauthorized: reject(number, .unauthorized)
+    case .conditionFailed:
+      actions.append(.hub(.conditionalSaveFailed(number: number)))
+      reject(number, .conditionFailed)
+    case .refused(let code, let message): reject(number, .refused(code: code, message: message))
+    case .conflict(let image):
+      outbox.awaitResolution(image)
+      actions.append(.askConflict(number: number, image))
+    }
+  }
+
+  private mutating func reject(_ number: Int64, _ reason: DeadLetter.Reason) {
+    outbox.finish(number)
+    actions += [
+      .reject(number: number, reason), .hub(.outboxMutationFailed(number: number, reason)),
+      .hub(.outboxStatus(isEmpty: outbox.isEmpty)),
+    ]
+  }
+
+  mutating func resolved(_ number: Int64, _ resolution: RecordReplica.Resolution, _ newNumber: Int64) {
+    guard case .resolving(let image) = outbox.state, outbox.first?.number == number else { return }
+    actions.append(.resolve(number: number, resolution, image, newNumber: newNumber))
+  }
+
+  /// The write stays first until the store says what became of it: a later write of its record must not overtake it.
+  mutating func settled(_ number: Int64, _ newNumber: Int64?) {
+    guard case .resolving = outbox.state, outbox.first?.number == number else { return }
+    if let newNumber { return outbox.replace(number, with: newNumber) }
+    outbox.finish(number)
+    actions += [
+      .hub(.outboxMutationFailed(number: number, .conflict)), .hub(.outboxStatus(isEmpty: outbox.isEmpty)),
+    ]
+  }
+}
+
+/// What a local write did to the outbox.
+package enum QueuedWrite: Sendable, Hashable {
+  case added(number: Int64, model: Int)
+  /// Writes that were cancelled, or rejected with another.
+  case removed([Int64])
+}

@@ -1,0 +1,226 @@
+internal import MartletModelSchema
+package import MartletVocabulary
+
+/// The DataStore's engine: decides when to subscribe, to query, to upload and to wait. It performs nothing.
+///
+/// Order of a start: subscribe and hold back what the feed brings; sync the models that need it, parents first; apply
+/// what was held back; live. Uploads begin as soon as the models they write to have been synced once. Everything that
+/// must survive is in the store; a new engine over the same store continues.
+package struct SyncEngine: Sendable {
+  /// Where the engine is.
+  package enum Phase: Sendable, Hashable {
+    case stopped
+    /// Next: `syncing` or `live` when subscribed, `waiting` on failure.
+    case subscribing
+    /// Next: `live` after the last page, `waiting` on failure.
+    case syncing
+    case live
+    /// Until the retry time, a reachable network or new credentials.
+    case waiting
+    /// A refusal that no retry changes. Only `start` leaves it.
+    case terminated
+  }
+
+  let configuration: SyncConfiguration
+  package internal(set) var phase = Phase.stopped
+  /// Names the present attempt; answers to earlier ones are ignored.
+  package internal(set) var generation = 0
+  var random: SeededRandom
+  var progress: [ModelProgress]
+  /// Models that are synced in this attempt, in order; the first is being queried.
+  var queue: [SyncRun] = []
+  /// Changes of the feed that wait for the syncs before them.
+  var held: [(changes: [RemoteChange], cursor: String?, position: Int64)] = []
+  /// Models whose sync has finished since `start`, or that a resumed feed has kept whole.
+  var synced: Set<Int> = []
+  var outbox = OutboxQueue()
+  /// Where a feed begins that was not resumed; stored once the syncs before it are.
+  var readyCursor: String?
+  /// Position up to which the feed has passed.
+  var position: Int64 = 0
+  var failures = 0
+  /// Credentials were refreshed since the last success.
+  var hasRefreshed = false
+  /// Times at which something is tried again.
+  var reconnectAt: Instant?
+  private var wakesAt: Instant?
+  var actions: [SyncAction] = []
+
+  /// An engine over a store.
+  ///
+  /// - Parameters:
+  ///   - progress: how far each model has been synced, by position.
+  ///   - pending: the outbox: number and model of each write, in order.
+  package init(
+    _ configuration: SyncConfiguration, progress: [ModelProgress], pending: [(number: Int64, model: Int)],
+    seed: UInt64
+  ) {
+    self.configuration = configuration
+    self.progress = progress
+    random = SeededRandom(seed: seed)
+    for write in pending { outbox.append(write.number, model: write.model) }
+  }
+
+  /// Whether this model's sync has finished since `start`: the original's `isSynced`.
+  package func isSynced(model: Int) -> Bool { synced.contains(model) }
+
+  /// Models whose pages are still awaited, in order.
+  package var queuedModels: [Int] { queue.map(\.model) }
+
+  /// Whether the replica has everything and the server has everything: nothing is pending, and no sync is owed.
+  package var isSettled: Bool { phase == .live && outbox.isEmpty && synced.count == configuration.models.count }
+
+  // MARK: Events
+
+  /// Handles an event.
+  ///
+  /// - Parameters:
+  ///   - now: a monotonic clock.
+  ///   - wall: this client's wall clock in milliseconds.
+  package mutating func handle(_ event: SyncEvent, now: Instant, wall: Int64) -> [SyncAction] {
+    actions.removeAll(keepingCapacity: true)
+    switch event {
+    case .start: if phase == .stopped || phase == .terminated { start() }
+    case .stop: halt()
+    case .clear: clear()
+    case .outbox(let write): enqueued(write)
+    case .timer: timer(now)
+    case .reachable: reachable()
+    case .resolved(let number, let resolution, let newNumber): resolved(number, resolution, newNumber)
+    case .credentials(let generation, let isRefreshed):
+      if generation == self.generation { credentials(isRefreshed, now) }
+    case .settled(let number, let newNumber): settled(number, newNumber)
+    case .subscribed(let generation, let resumed, let cursor):
+      if generation == self.generation, phase == .subscribing { subscribed(resumed, cursor, wall) }
+    case .feed(let generation, let changes, let cursor, let position):
+      if generation == self.generation { feed(changes, cursor, position) }
+    case .feedReset(let generation, _):
+      if generation == self.generation, phase != .stopped { reset() }
+    case .disconnected(let generation, let failure):
+      if generation == self.generation { failed(failure, now) }
+    case .page(let generation, let model, let page):
+      if generation == self.generation, phase == .syncing, queue.first?.model == model { receive(page, wall) }
+    case .queryFailed(let generation, _, let failure):
+      if generation == self.generation, phase == .syncing { failed(failure, now) }
+    case .uploaded(let generation, let number, let image, let position):
+      if generation == self.generation { uploaded(number, image, position) }
+    case .uploadFailed(let generation, let number, let failure):
+      if generation == self.generation { uploadFailed(number, failure, now) }
+    }
+    upload()
+    setTimer()
+    return actions
+  }
+
+  // MARK: Starting and stopping
+
+  private mutating func start() {
+    failures = 0
+    hasRefreshed = false
+    synced = []
+    subscribe()
+  }
+
+  private mutating func subscribe() {
+    generation += 1
+    phase = .subscribing
+    reconnectAt = nil
+    queue = []
+    held = []
+    outbox.interrupt()
+    actions.append(.subscribe(generation: generation))
+  }
+
+  private mutating func halt() {
+    guard phase != .stopped else { return }
+    generation += 1
+    phase = .stopped
+    reconnectAt = nil
+    queue = []
+    held = []
+    outbox.interrupt()
+    actions += [.disconnect, .hub(.networkStatus(active: false))]
+  }
+
+  private mutating func clear() {
+    halt()
+    outbox = OutboxQueue()
+    progress = progress.map { _ in ModelProgress() }
+    position = 0
+    synced = []
+    actions.append(.clearStore)
+  }
+
+  // MARK: Failures
+
+  mutating func failed(_ failure: SyncFailure, _ now: Instant) {
+    switch phase {
+    case .stopped, .waiting, .terminated: return
+    case .subscribing, .syncing, .live: break
+    }
+    generation += 1
+    queue = []
+    held = []
+    outbox.interrupt()
+    actions += [.disconnect, .hub(.networkStatus(active: false))]
+    switch failure {
+    case .unauthorized where !hasRefreshed:
+      phase = .waiting
+      actions += [.hub(.failed(failure)), .refreshCredentials(generation: generation)]
+    case .refused:
+      phase = .terminated
+      actions.append(.hub(.terminated(failure)))
+    case .network, .overloaded, .unauthorized, .conditionFailed, .conflict:
+      phase = .waiting
+      failures += 1
+      // After the wait, credentials are worth another refresh.
+      hasRefreshed = false
+      let delay = configuration.retry.delay(after: failures, retryAfter: failure.retryAfter, using: &random)
+      reconnectAt = now + delay
+      actions.append(.hub(.failed(failure)))
+    }
+  }
+
+  private mutating func credentials(_ isRefreshed: Bool, _ now: Instant) {
+    if phase == .waiting, isRefreshed {
+      hasRefreshed = true
+      return subscribe()
+    }
+    if phase != .waiting, isRefreshed { return outbox.retry() }
+    // Without credentials the engine waits: nothing is dropped because a token service is away.
+    failures += 1
+    let time = now + configuration.retry.delay(after: failures, retryAfter: nil, using: &random)
+    if phase == .waiting { reconnectAt = time } else { outbox.refreshFailed(until: time) }
+  }
+
+  private mutating func timer(_ now: Instant) {
+    if let time = reconnectAt, time <= now { subscribe() }
+    outbox.timer(now)
+  }
+
+  private mutating func reachable() {
+    if phase == .waiting, reconnectAt != nil { subscribe() }
+    outbox.retry()
+  }
+
+  private mutating func reset() {
+    // What the cursor stood for is void: every model is owed a full sync.
+    progress = progress.map { _ in ModelProgress() }
+    synced = []
+    actions.append(.disconnect)
+    subscribe()
+  }
+
+  private mutating func setTimer() {
+    let times = [reconnectAt, outbox.retryAt].compactMap { $0 }
+    let next = times.min()
+    if let next, next != wakesAt { actions.append(.wake(at: next)) }
+    wakesAt = next
+  }
+}
+
+extension SyncFailure {
+  var retryAfter: Duration? {
+    if case .overloaded(let time) = self { time } else { nil }
+  }
+}

@@ -1,0 +1,156 @@
+package import MartletModelSchema
+package import MartletVocabulary
+
+/// A change of a record on the server.
+package struct RemoteChange: Sendable, Hashable {
+  /// The model's position among the engine's models.
+  package var model: Int
+  package var key: RecordKey
+  package var image: ServerImage
+
+  package init(model: Int, key: RecordKey, image: ServerImage) {
+    self.model = model
+    self.key = key
+    self.image = image
+  }
+}
+
+/// A page of a sync query.
+package struct SyncPage: Sendable, Hashable {
+  package var changes: [RemoteChange]
+  /// Asks for the next page; nil on the last.
+  package var nextToken: String?
+  /// The server's time when the first page began, in milliseconds; the next delta begins there.
+  package var startedAt: Int64
+  /// The position of the snapshot that the pages are read from.
+  package var position: Int64
+  /// Whether the server answered a delta query with all records, because the delta is no longer there.
+  package var isFull: Bool
+
+  package init(
+    changes: [RemoteChange], nextToken: String? = nil, startedAt: Int64, position: Int64, isFull: Bool = false
+  ) {
+    self.changes = changes
+    self.nextToken = nextToken
+    self.startedAt = startedAt
+    self.position = position
+    self.isFull = isFull
+  }
+}
+
+/// Why an exchange with the server failed.
+package enum SyncFailure: Error, Sendable, Hashable {
+  /// No answer: offline, timeout, connection lost, an answer that cannot be read.
+  case network
+  /// The server has no capacity now (429, 5xx), and perhaps says when to come back.
+  case overloaded(retryAfter: Duration?)
+  /// The credentials are not accepted.
+  case unauthorized
+  /// The record's condition does not hold.
+  case conditionFailed
+  /// The server has another version of the record.
+  case conflict(ServerImage)
+  /// The server refuses the request for good.
+  case refused(code: String, message: String)
+}
+
+/// What happens to the engine.
+package enum SyncEvent: Sendable, Hashable {
+  case start
+  case stop
+  /// Stops, and deletes what is stored.
+  case clear
+  /// The store changed its outbox: a local write, or what was rejected with another write.
+  case outbox(QueuedWrite)
+  /// The feed is established. `resumed`: every change since the stored cursor comes; otherwise changes were missed, and
+  /// the feed begins after `cursor`.
+  case subscribed(generation: Int, resumed: Bool, cursor: String?)
+  /// Changes of one transaction of the server. `cursor` is stored with them.
+  case feed(generation: Int, [RemoteChange], cursor: String?, position: Int64)
+  /// The server can no longer continue the feed, or the caller sees other records than before (`view-changed`).
+  case feedReset(generation: Int, reason: String)
+  case disconnected(generation: Int, SyncFailure)
+  case page(generation: Int, model: Int, SyncPage)
+  case queryFailed(generation: Int, model: Int, SyncFailure)
+  /// The server applied a write. `image` is the record after it; `position` that of its change.
+  case uploaded(generation: Int, number: Int64, ServerImage?, position: Int64)
+  case uploadFailed(generation: Int, number: Int64, SyncFailure)
+  /// The application's answer to a conflict; `newNumber` is given to the write that replaces it.
+  case resolved(number: Int64, RecordReplica.Resolution, newNumber: Int64)
+  /// The store has carried out `resolve`: the write is retried under another number, or has ended.
+  case settled(number: Int64, retriedAs: Int64?)
+  /// A new token was fetched, or could not be.
+  case credentials(generation: Int, isRefreshed: Bool)
+  /// The network is reachable again.
+  case reachable
+  /// The time of the last `wake` has come.
+  case timer
+}
+
+/// What the engine wants done. Actions of the store are carried out in order, each in one transaction.
+package enum SyncAction: Sendable, Hashable {
+  /// Subscribes to the changes of all models, from the stored cursor if there is one. Ends an earlier subscription.
+  case subscribe(generation: Int)
+  /// Ends subscription, queries and upload of earlier generations.
+  case disconnect
+  /// Asks for a page of a model.
+  case query(generation: Int, model: Int, SyncKind, nextToken: String?)
+  /// Applies a page and stores that it was.
+  case applyPage(model: Int, [RemoteChange])
+  /// A model's pages are complete: stores its progress. For a full sync, removes the rows whose server image is not
+  /// newer than `sweepBefore` and that no page of this sync had.
+  case finishModel(model: Int, ModelProgress, sweepBefore: Int64?)
+  /// Begins to note which rows the pages of a full sync have.
+  case beginFullSync(model: Int)
+  /// Applies changes of the feed and stores the cursor.
+  case apply([RemoteChange], cursor: String?)
+  /// Marks the write as sent, then sends it. A write that is no longer in the store is answered with `removed`.
+  case upload(generation: Int, number: Int64)
+  case acknowledge(number: Int64, ServerImage?)
+  /// Moves a write to the dead letters and rolls its change back.
+  case reject(number: Int64, DeadLetter.Reason)
+  /// Calls the application's conflict handler, whose answer is `resolved`.
+  case askConflict(number: Int64, ServerImage)
+  /// Stores the answer to a conflict; a write that is retried is sent under `newNumber`. Then sends `settled`.
+  case resolve(number: Int64, RecordReplica.Resolution, ServerImage, newNumber: Int64)
+  case refreshCredentials(generation: Int)
+  /// Deletes rows, outbox, dead letters and cursors.
+  case clearStore
+  /// Sends `timer` at this time; replaces the time before.
+  case wake(at: Instant)
+  /// How far a write is.
+  case progress(number: Int64, WriteProgress)
+  case hub(SyncHubEvent)
+}
+
+/// How far a write is on its way.
+package enum WriteProgress: Sendable, Hashable {
+  case sent
+  /// The server has it on disk.
+  case durable
+  /// The feed has passed it: every later read on this client is of a state that includes it.
+  case seen
+}
+
+/// What applications can follow; the names are the original's.
+package enum SyncHubEvent: Sendable, Hashable {
+  case networkStatus(active: Bool)
+  case subscriptionsEstablished
+  case syncQueriesStarted(models: [Int])
+  case modelSynced(model: Int, isFullSync: Bool, added: Int, deleted: Int)
+  /// A cap on records was met: the model is not synced.
+  case modelTruncated(model: Int, limit: Int)
+  case syncQueriesReady
+  case syncStarted
+  case ready
+  case syncReceived(RemoteChange)
+  case outboxMutationEnqueued(number: Int64)
+  case outboxMutationProcessed(number: Int64)
+  case outboxMutationFailed(number: Int64, DeadLetter.Reason)
+  case outboxStatus(isEmpty: Bool)
+  case conditionalSaveFailed(number: Int64)
+  /// An attempt failed and will be repeated.
+  case failed(SyncFailure)
+  /// The engine has stopped and will not start by itself.
+  case terminated(SyncFailure)
+}

@@ -1,0 +1,224 @@
+internal import MartletJSON
+package import MartletModelSchema
+
+/// One record on this client: the server's image and the local writes over it, in order.
+///
+/// The visible record is the server's with the pending writes applied. Each function is one transition that a store
+/// makes in one transaction, from rows it has read to rows it writes.
+package struct RecordReplica: Sendable, Hashable {
+  /// The server's image; nil for a record that the server has never sent.
+  package private(set) var server: ServerImage?
+  /// Local writes, by ascending number. Only the first can have been sent.
+  package private(set) var pending: [PendingWrite]
+
+  /// A record as a store has it.
+  package init(server: ServerImage? = nil, pending: [PendingWrite] = []) {
+    self.server = server
+    self.pending = pending
+  }
+
+  /// What queries see.
+  package var visible: Record? { pending.reduce(server?.record) { $1.applied(to: $0) } }
+
+  // MARK: Local writes
+
+  /// What became of a local write.
+  package enum Enqueued: Sendable, Hashable {
+    /// It is a write of its own.
+    case added
+    /// It is part of an earlier write, whose number now stands for both.
+    case merged(into: Int64)
+    /// It and the writes with these numbers cancel each other: there is nothing to send.
+    case cancelled([Int64])
+  }
+
+  /// A local write that does not fit the visible record.
+  package enum WriteError: Error, Sendable, Hashable {
+    /// A record with this key exists.
+    case exists
+    /// There is no record with this key.
+    case missing
+  }
+
+  /// Saves `record` whole: a creation, or an update of the fields that differ from what is visible. Nil when nothing
+  /// differs.
+  package mutating func save(
+    _ record: Record, number: Int64, condition: Predicate? = nil
+  ) throws(WriteError) -> Enqueued? {
+    guard let visible else {
+      return try write(PendingWrite(number: number, content: .create(record), condition: condition))
+    }
+    let patches = visible.patches(to: record)
+    guard !patches.isEmpty || condition != nil else { return nil }
+    return try write(PendingWrite(number: number, content: .update(patches), condition: condition))
+  }
+
+  /// Adds a write, or merges it with the last one when that has not been sent and neither has a condition.
+  package mutating func write(_ new: PendingWrite) throws(WriteError) -> Enqueued {
+    switch (new.content, visible == nil) {
+    case (.create, false): throw .exists
+    case (.update, true), (.delete, true): throw .missing
+    case (.create, true), (.update, false), (.delete, false): break
+    }
+    guard let last = pending.last, !last.isSent, last.condition == nil, new.condition == nil else { return add(new) }
+    switch (last.content, new.content) {
+    case (.create(let record), .update):
+      guard let merged = new.applied(to: record) else { return add(new) }
+      return replaceLast(.create(merged))
+    case (.create, .delete):
+      pending.removeLast()
+      return .cancelled([last.number])
+    case (.update(let earlier), .update(let later)):
+      let patches = Self.merged(earlier, later)
+      if patches.isEmpty {
+        pending.removeLast()
+        return .cancelled([last.number])
+      }
+      return replaceLast(.update(patches))
+    case (.update, .delete): return replaceLast(.delete)
+    // A record that is deleted and made again is another record: both writes are sent, in order.
+    case (.delete, .create): return add(new)
+    case (_, .create), (.delete, .update), (.delete, .delete): return add(new)
+    }
+  }
+
+  private mutating func add(_ write: PendingWrite) -> Enqueued {
+    pending.append(write)
+    return .added
+  }
+
+  private mutating func replaceLast(_ content: PendingWrite.Content) -> Enqueued {
+    pending[pending.count - 1].content = content
+    return .merged(into: pending[pending.count - 1].number)
+  }
+
+  /// Both patches in one: it replaces what the earlier one replaced. Fields that are back at that value are left out.
+  private static func merged(_ earlier: [FieldPatch], _ later: [FieldPatch]) -> [FieldPatch] {
+    var patches = earlier
+    for patch in later {
+      if let place = patches.firstIndex(where: { $0.field == patch.field }) {
+        patches[place].new = patch.new
+      } else {
+        patches.append(patch)
+      }
+    }
+    return patches.filter { $0.old != $0.new }.sorted { $0.field < $1.field }
+  }
+
+  // MARK: The server's answers
+
+  /// Takes an image from the feed, from a page or from an answer. Returns whether it is newer than the one before;
+  /// others change nothing, so that a page that was read earlier never brings a removed record back.
+  @discardableResult
+  package mutating func receive(_ image: ServerImage) -> Bool {
+    if let server, image.position <= server.position { return false }
+    server = image
+    return true
+  }
+
+  /// A full sync whose snapshot has `position` did not have the record: it was deleted, left the filter, or may no
+  /// longer be read. Returns whether it was there.
+  package mutating func sweep(at position: Int64) -> Bool {
+    guard let server, server.record != nil, server.position <= position else { return false }
+    self.server = ServerImage(record: nil, version: server.version, position: position)
+    return true
+  }
+
+  /// The write with this number is sent, perhaps again.
+  package mutating func send(_ number: Int64) {
+    if let place = place(of: number) { pending[place].isSent = true }
+  }
+
+  /// The server has applied the write with this number; `image` is the record after it.
+  package mutating func acknowledge(_ number: Int64, _ image: ServerImage?) {
+    if let place = place(of: number) { pending.remove(at: place) }
+    if let image { receive(image) }
+  }
+
+  /// The server has refused the write for good. What it changed is no longer visible, nor what builds on it: later
+  /// writes of a record whose creation was refused are refused with it.
+  package mutating func reject(_ number: Int64, _ reason: DeadLetter.Reason, _ image: ServerImage? = nil)
+    -> [DeadLetter]
+  {
+    if let image { receive(image) }
+    guard let place = place(of: number) else { return [] }
+    var letters = [DeadLetter(write: pending.remove(at: place), reason: reason)]
+    // What follows must fit the record without the refused write.
+    var record = pending[..<place].reduce(server?.record) { $1.applied(to: $0) }
+    var kept = Array(pending[..<place])
+    for write in pending[place...] {
+      if case .create = write.content, record != nil {
+        letters.append(DeadLetter(write: write, reason: .dependsOn(number: number)))
+      } else if record == nil, write.needsRecord {
+        letters.append(DeadLetter(write: write, reason: .dependsOn(number: number)))
+      } else {
+        kept.append(write)
+        record = write.applied(to: record)
+      }
+    }
+    pending = kept
+    return letters
+  }
+
+  /// What the application does about a conflict.
+  package enum Resolution: Sendable, Hashable {
+    /// The server's record stays.
+    case applyRemote
+    /// The local change is made again on the server's record.
+    case retryLocal
+    /// This record is written in place of the local change.
+    case retry(Record)
+  }
+
+  /// Resolves a conflict of the write with this number against the server's image. Returns the writes that end here.
+  ///
+  /// - Parameter newNumber: the number of the write that replaces it: the server has given the old number its outcome.
+  package mutating func resolve(
+    _ number: Int64, _ resolution: Resolution, _ image: ServerImage, newNumber: Int64
+  ) -> [DeadLetter] {
+    receive(image)
+    guard let place = place(of: number) else { return [] }
+    // A deleted record is not written again by an update, and needs no second deletion.
+    guard let current = server?.record, case let resolution = resolution, resolution != .applyRemote else {
+      if server?.record == nil, case .delete = pending[place].content {
+        pending.remove(at: place)
+        return []
+      }
+      return reject(number, .conflict)
+    }
+    let content: PendingWrite.Content
+    switch (resolution, pending[place].content) {
+    case (.retry(let record), _): content = .update(current.patches(to: record))
+    case (_, .delete): content = .delete
+    case (_, .create(let record)): content = .update(current.patches(to: record))
+    case (_, .update(let patches)):
+      content = .update(patches.map { FieldPatch(field: $0.field, old: current[$0.field], new: $0.new) })
+    }
+    pending[place].content = content
+    pending[place].number = newNumber
+    pending[place].isSent = false
+    pending[place].conflicts += 1
+    return []
+  }
+
+  private func place(of number: Int64) -> Int? { pending.firstIndex { $0.number == number } }
+}
+
+extension PendingWrite {
+  /// Whether the write changes a record that must be there.
+  fileprivate var needsRecord: Bool {
+    switch content {
+    case .create: false
+    case .update, .delete: true
+    }
+  }
+}
+
+extension Record {
+  /// The fields in which `other` differs.
+  package func patches(to other: Record) -> [FieldPatch] {
+    (0..<max(values.count, other.values.count)).compactMap { field in
+      self[field] == other[field] ? nil : FieldPatch(field: field, old: self[field], new: other[field])
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import MartletJSON
+import MartletLiveQueries
+import MartletModelSchema
+import MartletSQLite
+import MartletSimulation
+import MartletStore
+import MartletSyncEngine
+import Testing
+
+@Suite struct ClientWriterTests {
+  private static func column(_ name: String, _ storage: ColumnStorage) -> RecordColumn {
+    RecordColumn(
+      name: name, field: name, storage: storage, signature: storage.rawValue, isRequired: false, defaultValue: .null)
+  }
+
+  private static func shape(_ storages: [ColumnStorage], key: [Int]) -> RecordShape {
+    let columns = storages.enumerated().map { column("f\($0)", $1) }
+    return RecordShape(
+      model: 0, name: "Thing", tableName: "Thing", columns: columns, key: key, indexes: [], cascades: [])
+  }
+
+  private static let notes = shape([.text, .text, .integer], key: [0])
+  private static func key(_ id: String) -> RecordKey { RecordKey(values: [.string(id)]) }
+  private static func note(_ id: String, _ text: String, _ number: Int64) -> Record {
+    Record(values: [.string(id), .string(text), .int(number)])
+  }
+
+  private static func writer(_ files: MemoryFiles, _ shape: RecordShape = notes) throws -> ClientWriter {
+    try ClientWriter(path: "/store", on: files, shapes: [shape], syncs: true)
+  }
+
+  /// Defects 1 to 5 are differences between SQL and memory: negation, lone and NULL comparisons, composed groups.
+  @Test(arguments: UInt64(1)...4)
+  func `defects 1 to 5: random predicates, orders and pages mean the same in SQL and in memory`(seed: UInt64) throws {
+    let shape = Self.shape([.text, .integer, .real, .boolean, .json, .text, .integer], key: [6])
+    let writer = try ClientWriter(path: "/store", on: MemoryFiles(), shapes: [shape], syncs: false)
+    var random = RandomPredicates(seed: seed)
+    var all: [Record] = []
+    for number in Int64(0)..<60 { all.append(Record(values: random.record().values + [.int(number)])) }
+    _ = try writer.transaction { for record in all { try $0.save(model: 0, record) } }
+    for _ in 0..<50 {
+      let terms = (0..<random.count(below: 3)).map { _ in
+        SortOrder(field: random.count(below: 6), isAscending: random.chance(2))
+      }
+      let order = RowOrder(terms, primaryKey: [6])
+      let query = WindowQuery(model: 0, predicate: random.predicate(depth: 2), order: order)
+      let selected = all.filter { NaiveEvaluator.matches(query.predicate, $0) }
+        .sorted { order.compare($0, $1) < 0 }
+      func keys(_ records: some Sequence<Record>) -> [JSONValue] { records.map { $0[6] } }
+      func read(_ request: WindowRequest) throws -> [JSONValue] {
+        keys(try writer.rows(query, request).rows.map(\.record))
+      }
+      #expect(try read(.page(offset: 0, count: nil)) == keys(selected), "\(query)")
+      let (offset, count) = (random.count(below: 12), random.count(below: 9))
+      #expect(try read(.page(offset: offset, count: count)) == keys(selected.dropFirst(offset).prefix(count)))
+      #expect(try writer.rows(query, .page(offset: 90, count: 1)).skipped == selected.count)
+      let bound = LiveRow(key: RecordKey(values: []), record: all[random.count(below: 60)])
+      let after = selected.filter { order.compare($0, bound.record) > 0 }
+      let before = selected.filter { order.compare($0, bound.record) < 0 }
+      #expect(try read(.after(bound, count: 5)) == keys(after.prefix(5)), "\(query)")
+      #expect(try read(.before(bound, count: 5)) == keys(before.suffix(5)), "\(query)")
+    }
+  }
+
+  @Test func `defect 6: a save and its entry in the outbox are one transaction`() throws {
+    let files = MemoryFiles()
+    let writer = try Self.writer(files)
+    struct Stop: Error {}
+    #expect(throws: StoreError.self) {
+      _ = try writer.transaction { transaction in
+        try transaction.save(model: 0, Self.note("a", "x", 1))
+        throw Stop()
+      }
+    }
+    #expect(try writer.row(model: 0, Self.key("a")) == nil)
+    #expect(try writer.outbox().isEmpty)
+    let commit = try writer.transaction { try $0.save(model: 0, Self.note("a", "x", 1)) }
+    #expect(commit.outbox == [.added(number: 1, model: 0)])
+    #expect(commit.changes.map(\.after?.isPending) == [true])
+    // Another process, or the same one after a crash, has both.
+    let copy = try Self.writer(MemoryFiles(files.contents))
+    #expect(try copy.row(model: 0, Self.key("a"))?.record == Self.note("a", "x", 1))
+    #expect(try copy.outbox().map(\.number) == [1])
+    #expect(try copy.pending(model: 0, Self.key("a")).map(\.content) == [.create(Self.note("a", "x", 1))])
+  }
+
+  @Test func `the row shows local writes over the server's image, and the server's image once they are rejected`()
+    throws
+  {
+    let writer = try Self.writer(MemoryFiles())
+    let image = ServerImage(record: Self.note("a", "server", 1), version: 3, position: 10)
+    _ = try writer.transaction { try $0.receive([RemoteChange(model: 0, key: Self.key("a"), image: image)]) }
+    let row = try writer.row(model: 0, Self.key("a"))
+    #expect(row?.version == 3 && row?.isPending == false)
+    _ = try writer.transaction { try $0.save(model: 0, Self.note("a", "local", 1)) }
+    let newer = ServerImage(record: Self.note("a", "server", 7), version: 4, position: 11)
+    _ = try writer.transaction { try $0.receive([RemoteChange(model: 0, key: Self.key("a"), image: newer)]) }
+    #expect(try writer.row(model: 0, Self.key("a"))?.record == Self.note("a", "local", 7))
+    let commit = try writer.transaction { try $0.reject(model: 0, Self.key("a"), 1, .unauthorized) }
+    #expect(commit.letters.map(\.reason) == [.unauthorized])
+    let last = try writer.row(model: 0, Self.key("a"))
+    #expect(last?.record == newer.record && last?.isPending == false)
+    #expect(try writer.outbox().isEmpty)
+  }
+
+  @Test func `a page older than a removal does not bring the record back, after a restart too`() throws {
+    let files = MemoryFiles()
+    let writer = try Self.writer(files)
+    let key = Self.key("a")
+    func change(_ record: Record?, _ position: Int64) -> [RemoteChange] {
+      [RemoteChange(model: 0, key: key, image: ServerImage(record: record, version: position, position: position))]
+    }
+    _ = try writer.transaction { try $0.receive(change(Self.note("a", "x", 1), 5)) }
+    _ = try writer.transaction { try $0.receive(change(nil, 9)) }
+    let copy = try Self.writer(MemoryFiles(files.contents))
+    let commit = try copy.transaction { try $0.receive(change(Self.note("a", "x", 1), 7)) }
+    #expect(commit.changes.isEmpty)
+    #expect(try copy.row(model: 0, key) == nil)
+  }
+
+  @Test func `defect 9: a row of the server is stored whatever it refers to or lacks`() throws {
+    let writer = try Self.writer(MemoryFiles())
+    let record = Record(values: [.string("child"), .null, .null])
+    let image = ServerImage(record: record, version: 1, position: 1)
+    let commit = try writer.transaction {
+      try $0.receive([RemoteChange(model: 0, key: Self.key("child"), image: image)])
+    }
+    #expect(commit.changes.map(\.after?.record) == [record])
+  }
+
+  @Test func `a migration keeps rows and outbox`() throws {
+    let files = MemoryFiles()
+    _ = try Self.writer(files).transaction { try $0.save(model: 0, Self.note("a", "x", 1)) }
+    var wider = Self.notes
+    wider.columns.insert(Self.column("added", .text), at: 1)
+    let writer = try Self.writer(files, wider)
+    let expected = Record(values: [.string("a"), .null, .string("x"), .int(1)])
+    #expect(try writer.row(model: 0, Self.key("a"))?.record == expected)
+    #expect(try writer.pending(model: 0, Self.key("a")).map(\.content) == [.create(expected)])
+  }
+
+  @Test func `a deletion and a new record of the same key are both in the outbox`() throws {
+    let files = MemoryFiles()
+    let writer = try Self.writer(files)
+    let image = ServerImage(record: Self.note("a", "server", 1), version: 3, position: 10)
+    _ = try writer.transaction { try $0.receive([RemoteChange(model: 0, key: Self.key("a"), image: image)]) }
+    _ = try writer.transaction { _ = try $0.delete(model: 0, Self.key("a")) }
+    _ = try writer.transaction { try $0.save(model: 0, Self.note("a", "new", 2)) }
+    let copy = try Self.writer(MemoryFiles(files.contents))
+    #expect(
+      try copy.pending(model: 0, Self.key("a")).map(\.content) == [.delete, .create(Self.note("a", "new", 2))])
+    #expect(try copy.row(model: 0, Self.key("a"))?.record == Self.note("a", "new", 2))
+  }
+}

@@ -1,0 +1,115 @@
+import MartletCore
+import MartletDataStore
+import Testing
+
+@Suite struct ObservingTests {
+  @Test func `P6, P11: a live query's first snapshot is the query, and each save gives the next one`() async throws {
+    let store = try DataStoreTests.store()
+    try await store.save(post(1, "post one", rating: 11))
+    try await store.save(post(2, "other", rating: 20))
+    let keys = Post.keys
+    let stream = store.observeQuery(
+      for: Post.self, where: keys.title.beginsWith("post") && keys.rating > 10.0, sort: .ascending(keys.rating))
+    var snapshots = stream.makeAsyncIterator()
+    var snapshot = try #require(try await snapshots.next())
+    #expect(snapshot.items.map(\.id) == ["p1"] && snapshot.isSynced)
+    #expect(snapshot.changes.insertions == [0])
+
+    try await store.save(post(3, "post three", rating: 10.5))
+    snapshot = try #require(try await snapshots.next())
+    #expect(snapshot.items.map(\.id) == ["p3", "p1"] && snapshot.changes.insertions == [0])
+
+    try await store.save(post(2, "post two", rating: 20))
+    snapshot = try #require(try await snapshots.next())
+    #expect(snapshot.items.map(\.id) == ["p3", "p1", "p2"] && snapshot.changes.insertions == [2])
+
+    try await store.save(post(3, "post three", rating: 30))
+    snapshot = try #require(try await snapshots.next())
+    #expect(snapshot.items.map(\.id) == ["p1", "p2", "p3"])
+    #expect(snapshot.changes.moves.map(\.from) == [0] && snapshot.changes.moves.map(\.to) == [2])
+
+    try await store.delete(Post.self, withId: "p2")
+    snapshot = try #require(try await snapshots.next())
+    #expect(snapshot.items.map(\.id) == ["p1", "p3"] && snapshot.changes.deletions == [1])
+    stream.cancel()
+    #expect(try await snapshots.next() == nil)
+  }
+
+  @Test func `a slow consumer gets one snapshot for several commits, with the changes against its last one`()
+    async throws
+  {
+    let store = try DataStoreTests.store()
+    let stream = store.observeQuery(for: Post.self, sort: .ascending(Post.keys.id))
+    var snapshots = stream.makeAsyncIterator()
+    #expect(try await snapshots.next()?.items.isEmpty == true)
+    for number in 1...5 { try await store.save(post(number)) }
+    try await store.delete(Post.self, withId: "p2")
+    let snapshot = try #require(try await snapshots.next())
+    #expect(snapshot.items.map(\.id) == ["p1", "p3", "p4", "p5"])
+    #expect(snapshot.changes.insertions == [0, 1, 2, 3])
+  }
+
+  @Test func `a page stays exact while records come and go before and in it`() async throws {
+    let store = try DataStoreTests.store()
+    for number in 1...200 { try await store.save(post(number, rating: Double(number))) }
+    let keys = Post.keys
+    let stream = store.observeQuery(for: Post.self, sort: .descending(keys.rating), paginate: .page(1, limit: 5))
+    var snapshots = stream.makeAsyncIterator()
+    #expect(try await snapshots.next()?.items.map(\.rating) == [195, 194, 193, 192, 191])
+    for number in stride(from: 200, to: 100, by: -1) {
+      try await store.delete(Post.self, withId: "p\(number)")
+      let fresh = try await store.query(Post.self, sort: .descending(keys.rating), paginate: .page(1, limit: 5))
+      let snapshot = try #require(try await snapshots.next())
+      #expect(Array(snapshot.items) == fresh)
+    }
+  }
+
+  @Test func `observe gives every change of its model with type, id and record`() async throws {
+    let store = try DataStoreTests.store()
+    let stream = store.observe(Post.self)
+    let filtered = store.observe(Post.self, where: Post.keys.rating > 5.0)
+    try await stream.ready()
+    try await filtered.ready()
+    try await store.save(post(1, rating: 1))
+    try await store.save(Seat(row: "A", number: .init(1), isTaken: true))
+    try await store.save(post(1, "changed", rating: 9))
+    try await store.delete(Post.self, withId: "p1")
+    var events = stream.makeAsyncIterator()
+    var found: [MutationEvent] = []
+    for _ in 0..<3 { found.append(try #require(try await events.next())) }
+    #expect(found.map(\.mutationType) == [.create, .update, .delete])
+    #expect(found.map(\.modelId) == ["p1", "p1", "p1"])
+    let others = found.filter { $0.source != .local || !$0.isAcknowledged || $0.modelName != "Post" }
+    #expect(others.isEmpty)
+    #expect(try found[1].decodeModel(as: Post.self) == post(1, "changed", rating: 9))
+    #expect(found[0].description.hasPrefix("create Post p1 (local): {"))
+    var few = filtered.makeAsyncIterator()
+    #expect(try await few.next()?.mutationType == .update)
+    #expect(try await few.next()?.mutationType == .delete)
+  }
+
+  @Test func `stop and clear keep streams connected and silent until start or the next operation`() async throws {
+    let store = try DataStoreTests.store()
+    try await store.save(post(1))
+    let stream = store.observeQuery(for: Post.self)
+    var snapshots = stream.makeAsyncIterator()
+    #expect(try await snapshots.next()?.items.count == 1)
+    try await store.stop()
+    #expect(!stream.state.isFinished)
+    try await store.save(post(2))
+    #expect(try await snapshots.next()?.items.count == 2)
+    try await store.clear()
+    #expect(!stream.state.isFinished)
+    try await store.start()
+    let empty = try #require(try await snapshots.next())
+    #expect(empty.items.isEmpty && empty.changes.deletions == [0, 1])
+  }
+
+  @Test func `a stream over an unknown model or field ends with an error`() async throws {
+    let store = try DataStore(models: [Post.self], storage: .inMemory)
+    var events = store.observe(Seat.self).makeAsyncIterator()
+    await #expect(throws: DataStoreError.self) { try await events.next() }
+    var snapshots = store.observeQuery(for: Post.self, where: .field("colour", .equal("red"))).makeAsyncIterator()
+    await #expect(throws: DataStoreError.self) { try await snapshots.next() }
+  }
+}

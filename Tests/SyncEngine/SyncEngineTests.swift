@@ -1,0 +1,289 @@
+import MartletJSON
+import MartletModelSchema
+import MartletSyncEngine
+import MartletVocabulary
+import Testing
+
+/// Transcripts: an event, then exactly the actions that it causes, without the events of the hub.
+@Suite struct SyncEngineTests {
+  struct Transcript {
+    var engine: SyncEngine
+    var now = Instant.zero
+    var wall: Int64 = 1_000_000
+    private(set) var hub: [SyncHubEvent] = []
+
+    init(
+      models: [SyncConfiguration.Model] = [.init()], progress: [ModelProgress]? = nil,
+      pending: [(number: Int64, model: Int)] = [], configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) {
+      var configuration = SyncConfiguration(models: models)
+      configuration.retry.jitter = .zero
+      configure(&configuration)
+      engine = SyncEngine(
+        configuration, progress: progress ?? models.map { _ in ModelProgress() }, pending: pending, seed: 1)
+    }
+
+    mutating func callAsFunction(_ event: SyncEvent) -> [SyncAction] {
+      var actions: [SyncAction] = []
+      for action in engine.handle(event, now: now, wall: wall) {
+        if case .hub(let event) = action { hub.append(event) } else { actions.append(action) }
+      }
+      return actions
+    }
+
+    /// Starts, and syncs all models with empty pages.
+    mutating func becomeLive() {
+      _ = self(.start)
+      _ = self(.subscribed(generation: engine.generation, resumed: false, cursor: nil))
+      for model in engine.queuedModels {
+        _ = self(.page(generation: engine.generation, model: model, SyncEngineTests.page()))
+      }
+      hub = []
+    }
+  }
+
+  static func page(
+    _ changes: [RemoteChange] = [], next: String? = nil, startedAt: Int64 = 500, position: Int64 = 10
+  ) -> SyncPage {
+    SyncPage(changes: changes, nextToken: next, startedAt: startedAt, position: position)
+  }
+
+  static func change(_ key: JSONValue, _ position: Int64, model: Int = 0) -> RemoteChange {
+    RemoteChange(
+      model: model, key: RecordKey(values: [key]),
+      image: ServerImage(record: Record(values: [key]), version: 1, position: position))
+  }
+
+  @Test func `a start subscribes first, syncs parents first, and holds the feed back until all pages are applied`() {
+    var step = Transcript(models: [.init(parents: [1]), .init()])
+    #expect(step(.start) == [.subscribe(generation: 1)])
+    #expect(
+      step(.subscribed(generation: 1, resumed: false, cursor: nil)) == [
+        .beginFullSync(model: 1), .query(generation: 1, model: 1, .full, nextToken: nil),
+      ])
+    let early = Self.change("x", 12)
+    #expect(step(.feed(generation: 1, [early], cursor: "a-12", position: 12)) == [])
+    let first = Self.change("p", 3, model: 1)
+    #expect(
+      step(.page(generation: 1, model: 1, Self.page([first], next: "t"))) == [
+        .applyPage(model: 1, [first]), .query(generation: 1, model: 1, .full, nextToken: "t"),
+      ])
+    let done = ModelProgress(lastSync: 500, completedAt: 1_000_000)
+    #expect(
+      step(.page(generation: 1, model: 1, Self.page(startedAt: 900))) == [
+        .applyPage(model: 1, []), .finishModel(model: 1, done, sweepBefore: 10), .beginFullSync(model: 0),
+        .query(generation: 1, model: 0, .full, nextToken: nil),
+      ])
+    #expect(!step.engine.isSynced(model: 0))
+    #expect(
+      step(.page(generation: 1, model: 0, Self.page())) == [
+        .applyPage(model: 0, []), .finishModel(model: 0, done, sweepBefore: 10),
+        .apply([early], cursor: "a-12"),
+      ])
+    #expect(step.engine.isSynced(model: 0) && step.engine.isSettled)
+    #expect(
+      step.hub == [
+        .networkStatus(active: true), .subscriptionsEstablished, .syncQueriesStarted(models: [1, 0]),
+        .modelSynced(model: 1, isFullSync: true, added: 1, deleted: 0),
+        .modelSynced(model: 0, isFullSync: true, added: 0, deleted: 0), .syncReceived(early), .syncQueriesReady,
+        .syncStarted, .ready, .outboxStatus(isEmpty: true),
+      ])
+  }
+
+  @Test func `a feed that resumes needs no query for a model that was synced`() {
+    var step = Transcript(progress: [ModelProgress(lastSync: 500, completedAt: 900_000)])
+    _ = step(.start)
+    #expect(step(.subscribed(generation: 1, resumed: true, cursor: nil)) == [])
+    #expect(step.engine.phase == .live)
+  }
+
+  @Test func `a model is synced by a delta when that is young enough and its filter is the same`() {
+    let stored = ModelProgress(lastSync: 500, completedAt: 900_000, filter: [1])
+    #expect(SyncKind.decide(stored, filter: [1], now: 1_000_000, interval: 200_000) == .delta(since: 500))
+    #expect(SyncKind.decide(stored, filter: [2], now: 1_000_000, interval: 200_000) == .full)
+    #expect(SyncKind.decide(stored, filter: [1], now: 1_200_000, interval: 200_000) == .full)
+    #expect(SyncKind.decide(stored, filter: [1], now: 800_000, interval: 200_000) == .full, "a clock set back")
+    #expect(SyncKind.decide(ModelProgress(), filter: [], now: 0, interval: 1) == .full)
+  }
+
+  @Test func `a server whose delta is gone answers with all records, and the rest are removed`() {
+    var step = Transcript(progress: [ModelProgress(lastSync: 500, completedAt: 900_000)])
+    _ = step(.start)
+    #expect(
+      step(.subscribed(generation: 1, resumed: false, cursor: nil)) == [
+        .query(generation: 1, model: 0, .delta(since: 500), nextToken: nil)
+      ])
+    var page = Self.page()
+    page.isFull = true
+    let actions = step(.page(generation: 1, model: 0, page))
+    #expect(actions.contains(.beginFullSync(model: 0)))
+    #expect(
+      actions.contains(
+        .finishModel(model: 0, ModelProgress(lastSync: 500, completedAt: 1_000_000), sweepBefore: 10)))
+  }
+
+  @Test func `one write is in flight at a time, and its way is reported: sent, durable, seen`() {
+    var step = Transcript()
+    step.becomeLive()
+    #expect(
+      step(.outbox(.added(number: 1, model: 0))) == [
+        .upload(generation: 1, number: 1), .progress(number: 1, .sent),
+      ])
+    #expect(step(.outbox(.added(number: 2, model: 0))) == [])
+    #expect(
+      step(.uploaded(generation: 1, number: 1, nil, position: 20)) == [
+        .acknowledge(number: 1, nil), .progress(number: 1, .durable), .upload(generation: 1, number: 2),
+        .progress(number: 2, .sent),
+      ])
+    #expect(step(.uploaded(generation: 1, number: 1, nil, position: 20)) == [], "an answer that came twice")
+    #expect(
+      step(.feed(generation: 1, [], cursor: "a-20", position: 20)) == [
+        .apply([], cursor: "a-20"), .progress(number: 1, .seen),
+      ])
+  }
+
+  @Test func `uploads begin as soon as their model has been synced, while others are`() {
+    var step = Transcript(models: [.init(), .init()], pending: [(number: 1, model: 0)])
+    _ = step(.start)
+    _ = step(.subscribed(generation: 1, resumed: false, cursor: nil))
+    let actions = step(.page(generation: 1, model: 0, Self.page()))
+    #expect(actions.last == .progress(number: 1, .sent))
+    #expect(step.engine.phase == .syncing)
+  }
+
+  @Test func `P15: a refusal for load never drops a write, and Retry-After is honoured`() {
+    var step = Transcript()
+    step.becomeLive()
+    _ = step(.outbox(.added(number: 1, model: 0)))
+    for attempt in 1...40 {
+      let failure = SyncFailure.overloaded(retryAfter: attempt == 1 ? .seconds(7) : nil)
+      let actions = step(.uploadFailed(generation: 1, number: 1, failure))
+      let delay: Duration = attempt == 1 ? .seconds(7) : min(.milliseconds(100 << min(attempt - 1, 20)), .seconds(300))
+      #expect(actions == [.wake(at: step.now + delay)])
+      step.now = step.now + delay
+      #expect(step(.timer) == [.upload(generation: 1, number: 1), .progress(number: 1, .sent)])
+    }
+    #expect(!step.engine.isSettled)
+  }
+
+  @Test func `a network that is reachable again ends the wait`() {
+    var step = Transcript()
+    step.becomeLive()
+    _ = step(.outbox(.added(number: 1, model: 0)))
+    _ = step(.uploadFailed(generation: 1, number: 1, .network))
+    #expect(step(.reachable) == [.upload(generation: 1, number: 1), .progress(number: 1, .sent)])
+  }
+
+  @Test func `credentials are refreshed once for a write before it is rejected`() {
+    var step = Transcript()
+    step.becomeLive()
+    _ = step(.outbox(.added(number: 1, model: 0)))
+    #expect(step(.uploadFailed(generation: 1, number: 1, .unauthorized)) == [.refreshCredentials(generation: 1)])
+    #expect(
+      step(.credentials(generation: 1, isRefreshed: true)) == [
+        .upload(generation: 1, number: 1), .progress(number: 1, .sent),
+      ])
+    #expect(
+      step(.uploadFailed(generation: 1, number: 1, .unauthorized)) == [.reject(number: 1, .unauthorized)])
+    #expect(step.hub.contains(.outboxMutationFailed(number: 1, .unauthorized)))
+  }
+
+  @Test func `a refused write is rejected with its reason and the next one is sent`() {
+    var step = Transcript()
+    step.becomeLive()
+    _ = step(.outbox(.added(number: 1, model: 0)))
+    _ = step(.outbox(.added(number: 2, model: 0)))
+    #expect(
+      step(.uploadFailed(generation: 1, number: 1, .conditionFailed)) == [
+        .reject(number: 1, .conditionFailed), .upload(generation: 1, number: 2), .progress(number: 2, .sent),
+      ])
+    #expect(step.hub.contains(.conditionalSaveFailed(number: 1)))
+    #expect(step(.outbox(.removed([2]))) == [])
+  }
+
+  @Test func `a conflict waits for the application, over a reconnect too, and a retry has a new number`() {
+    var step = Transcript()
+    step.becomeLive()
+    _ = step(.outbox(.added(number: 1, model: 0)))
+    let theirs = ServerImage(record: Record(values: ["x"]), version: 3, position: 30)
+    #expect(step(.uploadFailed(generation: 1, number: 1, .conflict(theirs))) == [.askConflict(number: 1, theirs)])
+    _ = step(.disconnected(generation: 1, .network))
+    _ = step(.reachable)
+    _ = step(.subscribed(generation: 3, resumed: true, cursor: nil))
+    #expect(step.engine.phase == .live)
+    #expect(
+      step(.resolved(number: 1, .retryLocal, newNumber: 5)) == [
+        .resolve(number: 1, .retryLocal, theirs, newNumber: 5)
+      ])
+    #expect(
+      step(.settled(number: 1, retriedAs: 5)) == [.upload(generation: 3, number: 5), .progress(number: 5, .sent)])
+  }
+
+  @Test func `a lost connection sends what was in flight again, under its number`() {
+    var step = Transcript()
+    step.becomeLive()
+    _ = step(.outbox(.added(number: 1, model: 0)))
+    #expect(step(.disconnected(generation: 1, .network)).first == .disconnect)
+    #expect(step(.uploaded(generation: 1, number: 1, nil, position: 3)) == [])
+    step.now = step.now + .seconds(1)
+    #expect(step(.timer) == [.subscribe(generation: 3)])
+    #expect(
+      step(.subscribed(generation: 3, resumed: true, cursor: nil)) == [
+        .upload(generation: 3, number: 1), .progress(number: 1, .sent),
+      ])
+  }
+
+  @Test func `a feed that cannot continue, or shows other records than before, leads to full syncs`() {
+    var step = Transcript()
+    step.becomeLive()
+    #expect(
+      step(.feedReset(generation: 1, reason: "view-changed")) == [.disconnect, .subscribe(generation: 2)])
+    #expect(
+      step(.subscribed(generation: 2, resumed: false, cursor: nil)).last
+        == .query(generation: 2, model: 0, .full, nextToken: nil))
+  }
+
+  @Test func `defect 10: a model that meets the cap on records is reported as truncated and not as synced`() {
+    var step = Transcript(configure: { $0.syncMaxRecords = 2 })
+    _ = step(.start)
+    _ = step(.subscribed(generation: 1, resumed: false, cursor: nil))
+    let page = Self.page([Self.change("a", 1), Self.change("b", 2)], next: "more")
+    _ = step(.page(generation: 1, model: 0, page))
+    #expect(step.hub.contains(.modelTruncated(model: 0, limit: 2)))
+    let synced = step.hub.filter { if case .modelSynced = $0 { true } else { false } }
+    #expect(synced.isEmpty)
+    #expect(!step.engine.isSynced(model: 0) && !step.engine.isSettled)
+  }
+
+  @Test func `defect 11: an end without a retry is an event, and a start leaves it`() {
+    var step = Transcript()
+    _ = step(.start)
+    let refusal = SyncFailure.refused(code: "NO_SUCH_MODEL", message: "Post")
+    #expect(step(.disconnected(generation: 1, refusal)) == [.disconnect])
+    #expect(step.hub.last == .terminated(refusal))
+    #expect(step.engine.phase == .terminated)
+    #expect(step(.start) == [.subscribe(generation: 3)])
+  }
+
+  @Test func `stop and clear end everything, and answers that come later change nothing`() {
+    var step = Transcript()
+    step.becomeLive()
+    _ = step(.outbox(.added(number: 1, model: 0)))
+    #expect(step(.stop) == [.disconnect])
+    #expect(step(.uploaded(generation: 1, number: 1, nil, position: 3)) == [])
+    #expect(step(.feed(generation: 1, [], cursor: nil, position: 4)) == [])
+    #expect(step(.start) == [.subscribe(generation: 3)])
+    #expect(step(.clear) == [.disconnect, .clearStore])
+    #expect(step(.timer) == [])
+  }
+
+  @Test func `credentials that cannot be refreshed make the engine wait, not drop`() {
+    var step = Transcript()
+    step.becomeLive()
+    #expect(step(.disconnected(generation: 1, .unauthorized)) == [.disconnect, .refreshCredentials(generation: 2)])
+    let actions = step(.credentials(generation: 2, isRefreshed: false))
+    #expect(actions == [.wake(at: step.now + .milliseconds(100))])
+    step.now = step.now + .milliseconds(100)
+    #expect(step(.timer) == [.subscribe(generation: 3)])
+  }
+}
