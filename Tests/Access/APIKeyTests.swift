@@ -12,6 +12,7 @@ import Testing
   @Test(arguments: [
     "", #","operations":["read"]"#, #","operations":["create","delete","read"]"#, #","operations":["get","list"]"#,
     #","models":["Flight","Gate"]"#, #","expires":1893456000"#,
+    #","introspection":true"#, #","introspection":false"#,
     #","operations":["update","read"],"models":["Flight"],"expires":1893456000"#,
   ])
   func `an entry is written as it was read`(members: String) throws {
@@ -24,7 +25,7 @@ import Testing
     (#","operations":[]"#, "\"operations\""), (#","operations":"read""#, "\"operations\""),
     (#","operations":["write"]"#, "\"write\""), (#","models":[1]"#, "\"models\""), (#","models":[]"#, "\"models\""),
     (#","expires":"2030-01-01""#, "\"expires\""), (#","expires":0"#, "\"expires\""),
-    (#","expires":1.5"#, "\"expires\""),
+    (#","expires":1.5"#, "\"expires\""), (#","introspection":"yes""#, "\"introspection\""),
     (#","expires":1893456000000"#, "\"expires\""), (#","model":["Flight"]"#, "\"model\""),
   ])
   func `a mistake in an entry is refused, and never a wider key`(members: String, named: String) {

@@ -11,12 +11,18 @@ package struct APIKey: Sendable, Hashable {
   package var scope: AccessScope
   /// When it stops being accepted, as time since 1970; nil for never.
   package var expires: Duration?
+  /// Whether its callers may ask for the schema; nil for what the server's configuration says.
+  package var introspection: Bool?
 
-  package init(name: String, digest: [UInt8], scope: AccessScope = .everything, expires: Duration? = nil) {
+  package init(
+    name: String, digest: [UInt8], scope: AccessScope = .everything, expires: Duration? = nil,
+    introspection: Bool? = nil
+  ) {
     self.name = name
     self.digest = digest
     self.scope = scope
     self.expires = expires
+    self.introspection = introspection
   }
 
   /// The identity of a caller that shows the key.
@@ -41,7 +47,7 @@ extension APIKey {
   /// ```
   package init(_ entry: JSONValue) throws(Malformed) {
     guard let object = entry.object else { throw Malformed(description: "is not an object") }
-    let known = ["name", "sha256", "operations", "models", "expires"]
+    let known = ["name", "sha256", "operations", "models", "expires", "introspection"]
     // A misspelt "models" would otherwise be a key for all of them.
     if let other = object.keys.first(where: { !known.contains($0) }) {
       throw Malformed(description: "has the member \"\(other)\", which does not exist")
@@ -58,6 +64,12 @@ extension APIKey {
         throw Malformed(description: "(\(name)) needs \"expires\" as whole seconds since 1970")
       }
       expires = .seconds(seconds)
+    }
+    if let value = object["introspection"] {
+      guard let allowed = value.bool else {
+        throw Malformed(description: "(\(name)) needs \"introspection\" as true or false")
+      }
+      introspection = allowed
     }
   }
 
@@ -122,6 +134,7 @@ extension APIKey {
     }
     if let models = scope.models { entry["models"] = .array(models.map { .string($0) }) }
     if let expires { entry["expires"] = .int(expires.components.seconds) }
+    if let introspection { entry["introspection"] = .bool(introspection) }
     return entry
   }
 

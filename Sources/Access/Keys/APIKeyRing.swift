@@ -48,10 +48,11 @@ package struct APIKeyRing: Sendable, Hashable {
     return .accepted(found)
   }
 
-  /// Whether what a key admitted may continue: not when the key was withdrawn, renamed, given another scope, or made to
-  /// end sooner.
+  /// Whether what a key admitted may continue: not when the key was withdrawn, renamed, given another scope or right
+  /// to ask for the schema, or made to end sooner.
   package func stillAccepts(_ key: APIKey, at now: Duration) -> Bool {
     guard case .accepted(let found) = find(key.digest, at: now), found.scope == key.scope,
+      found.introspection == key.introspection,
       found.name.hasSameBytes(as: key.name)
     else { return false }
     guard let end = found.expires else { return true }

@@ -13,6 +13,15 @@ package struct ModelAccess: Sendable, Hashable {
 
   /// Whether the schema says nothing about this model.
   package var isEmpty: Bool { rules.isEmpty && fieldRules.isEmpty && relationRules.isEmpty }
+
+  /// The fields by which owners may listen, each once and in the order of the rules.
+  var listeningOwnerFields: [Int] {
+    var fields: [Int] = []
+    for rule in rules where rule.operations.contains(.listen) {
+      if case .owner(let field, _, _) = rule.subject, !fields.contains(field) { fields.append(field) }
+    }
+    return fields
+  }
 }
 
 extension ModelSchema {

@@ -41,7 +41,7 @@ extension Predicate {
   }
 
   /// One text for each predicate: values as JSON, which quotes them.
-  var canonicalText: String {
+  package var canonicalText: String {
     switch self {
     case .all: "all"
     case .none: "none"

@@ -71,11 +71,32 @@ package struct RuleOutcome: Sendable, Hashable {
   /// The record as the caller sees it, hidden fields being null; nil when the caller does not see it at all.
   package func view(of record: Record, for operation: AccessOperation) -> Record? {
     guard predicate(for: operation).matches(record) else { return nil }
+    return masked(record, for: operation)
+  }
+
+  /// The same for a record that `predicate(for:)` is known to hold for.
+  package func masked(_ record: Record, for operation: AccessOperation) -> Record {
     var view = record
     for field in fields.keys where field < view.values.count {
       if !visibility(of: field, for: operation).matches(record) { view.values[field] = .null }
     }
     return view
+  }
+
+  /// Whether some field or relation may be hidden in a record that is seen.
+  package func hidesParts(for operation: AccessOperation) -> Bool {
+    fields.contains { $0.value[operation] != .all } || relations.contains { $0.value[operation] != .all }
+  }
+
+  /// The fields that a condition reads and whose values the caller does not see in any record: such a condition would
+  /// only probe for them.
+  package func hiddenFields(of condition: Predicate, for operation: AccessOperation) -> [Int] {
+    condition.fields.filter { visibility(of: $0, for: operation) == .none }.sorted()
+  }
+
+  /// Whether `operation` can be allowed on a record whose field holds this text, or has it in its list.
+  package func mayAllow(_ operation: AccessOperation, where field: Int, names text: String) -> Bool {
+    predicate(for: operation).admits(field, text)
   }
 
   /// What a filter comes to for this caller: true for the records that the caller sees, and whose visible values fulfil
@@ -145,6 +166,21 @@ package struct RuleOutcome: Sendable, Hashable {
   ///
   /// - Parameter digest: A cryptographic digest: callers choose their own names, and must not find two with one digest.
   package func digest(using digest: ([UInt8]) -> [UInt8]) -> [UInt8] { digest(reading.canonicalBytes) }
+}
+
+extension Predicate {
+  /// Whether the condition can hold for a record whose field names `text`, as far as the form of rules shows.
+  fileprivate func admits(_ position: Int, _ text: String) -> Bool {
+    switch self {
+    case .none: return false
+    case .and(let parts): return parts.allSatisfy { $0.admits(position, text) }
+    case .or(let parts): return parts.contains { $0.admits(position, text) }
+    case .compare(position, .eq(let value)): return ValueOrder.areEqual(value, .string(text))
+    case .compare(position, .in(let values)): return values.contains { ValueOrder.areEqual($0, .string(text)) }
+    case .compare(position, .contains(let value)): return ValueOrder.areEqual(value, .string(text))
+    case .all, .not, .compare: return true
+    }
+  }
 }
 
 extension RuleOutcome {

@@ -1,31 +1,38 @@
 package import MartletAccess
 package import MartletJSON
 internal import MartletRuntime
+internal import MartletTokens
 
-/// Which credentials the server accepts: any on the loopback network in development, else API keys, or what the program
-/// decides.
+/// Which credentials the server accepts: any on the loopback network in development, else those of the access file, or
+/// what the program decides.
 ///
-/// Keys are random and long, so a plain SHA-256 of each is kept; comparison takes the same time wherever the first
-/// difference is. Keys can be replaced while the server runs.
+/// API keys are random and long, so a plain SHA-256 of each is kept; comparison takes the same time wherever the first
+/// difference is. Everything can be replaced while the server runs.
 package final class AccessControl: Sendable {
   package enum Mode: Sendable {
     case development
-    case keys(APIKeyRing)
+    case file(AccessFile)
     /// `onConnect` decides alone.
+    case program
+  }
+
+  private enum Accepted {
+    case development
+    case credentials(Credentials)
     case program
   }
 
   /// What can be replaced while the server runs, together.
   private struct Policy {
-    var mode: Mode
+    var accepted: Accepted
     var origins: OriginCheck
   }
 
   private let policy: Lock<Policy>
   private let digest: @Sendable ([UInt8]) -> [UInt8]
-  /// Time since 1970, by which keys expire.
+  /// Time since 1970, by which keys and tokens expire.
   private let now: @Sendable () -> Duration
-  /// Members of a `connection_init` payload, or of AppSync's authorization, that may hold a key; lower case.
+  /// Members of a `connection_init` payload, or of AppSync's authorization, that may hold credentials; lower case.
   private let members: [String]
   private let memberNames: [String]
 
@@ -41,70 +48,132 @@ package final class AccessControl: Sendable {
   ) {
     self.members = members.map { $0.lowercased() }
     memberNames = members
-    policy = Lock(Policy(mode: mode, origins: origins))
+    let accepted: Accepted =
+      switch mode {
+      case .development: .development
+      case .program: .program
+      case .file(let file): .credentials(Credentials(file, after: nil, digest: digest))
+      }
+    policy = Lock(Policy(accepted: accepted, origins: origins))
     self.digest = digest
     self.now = now
   }
 
-  private var mode: Mode { policy.withLock { $0.mode } }
+  private var accepted: Accepted { policy.withLock { $0.accepted } }
   package var origins: OriginCheck { policy.withLock { $0.origins } }
 
   package var isDevelopment: Bool {
-    if case .development = mode { true } else { false }
+    if case .development = accepted { true } else { false }
   }
+
+  /// Verifies tokens; nil where none are accepted.
+  var tokens: TokenAuthority? {
+    if case .credentials(let credentials) = accepted { credentials.tokens } else { nil }
+  }
+
+  /// Signatures of tokens that were checked.
+  package var tokenVerifications: Int { tokens?.verifications ?? 0 }
 
   /// What admitted a client.
   package enum Grant: Sendable, Hashable {
-    /// No key is needed.
+    /// No credentials are needed.
     case development
     case key(APIKey)
+    case token(TokenGrant)
+    /// None were shown, and callers without are admitted.
+    case guest
     /// Credentials are the program's affair.
     case program
   }
 
-  /// Puts another access file in force, all of it at once. Sessions that a withdrawn key admitted have to be judged
-  /// again by `isGood`.
+  /// Puts another access file in force, all of it at once. Sessions that withdrawn credentials admitted have to be
+  /// judged again by `isGood`.
   ///
-  /// - Returns: false, with nothing changed, for a server whose access is not by API keys.
-  package func replace(keys: APIKeyRing, origins: Set<String>?) -> Bool {
+  /// - Returns: false, with nothing changed, for a server whose access is not by an access file.
+  package func replace(_ file: AccessFile) -> Bool {
     policy.withLock { policy in
-      guard case .keys = policy.mode else { return false }
-      policy = Policy(mode: .keys(keys), origins: OriginCheck(.origins(origins)))
+      guard case .credentials(let old) = policy.accepted else { return false }
+      policy = Policy(
+        accepted: .credentials(Credentials(file, after: old.tokens, digest: digest)),
+        origins: OriginCheck(.origins(file.origins)))
       return true
     }
   }
 
-  /// The grant of a request, from its headers; nil when its credentials are not accepted.
-  package func grant(apiKey: String?, authorization: String?) -> Grant? {
-    switch mode {
-    case .development: return .development
-    case .program: return .program
-    case .keys(let keys):
-      guard let given = apiKey ?? authorization.flatMap(Self.bearer) else { return nil }
-      switch keys.find(digest(Array(given.utf8)), at: now()) {
-      case .accepted(let key): return .key(key)
-      case .expired, .unknown: return nil
+  // MARK: Judging
+
+  /// Judges a request by its headers.
+  func judge(apiKey: String?, authorization: String?) -> CredentialFinding {
+    judge(apiKey.map { [$0] } ?? authorization.map { [Self.bearer($0)] } ?? [])
+  }
+
+  /// Judges a socket by the payload of its `connection_init` or by AppSync's authorization: each of the configured
+  /// members may hold credentials, with or without `Bearer`.
+  func judge(payload: JSONObject?) -> CredentialFinding {
+    var shown: [String] = []
+    for (name, value) in payload ?? JSONObject() where members.contains(name.lowercased()) {
+      if let text = value.string { shown.append(Self.bearer(text)) }
+    }
+    return judge(shown)
+  }
+
+  private func judge(_ shown: [String]) -> CredentialFinding {
+    switch accepted {
+    case .development: return .granted(.development)
+    case .program: return .granted(.program)
+    case .credentials(let credentials):
+      if shown.isEmpty { return credentials.allowsGuests ? .granted(.guest) : .missing }
+      var finding = CredentialFinding.missing
+      for text in shown {
+        finding = judge(text, credentials)
+        switch finding {
+        case .granted, .unresolved: return finding
+        case .refused, .missing: break
+        }
       }
+      return finding
     }
   }
 
-  /// The grant of a socket, from the payload of its `connection_init` or from AppSync's authorization: each of the
-  /// configured members may hold a key, with or without `Bearer`.
-  package func grant(payload: JSONObject?) -> Grant? {
-    for (name, value) in payload ?? JSONObject() where members.contains(name.lowercased()) {
-      if let text = value.string, let grant = grant(apiKey: nil, authorization: text) { return grant }
+  private func judge(_ text: String, _ credentials: Credentials) -> CredentialFinding {
+    switch credentials.keys.find(digest(Array(text.utf8)), at: now()) {
+    case .accepted(let key): return .granted(.key(key))
+    case .expired: return .refused("key-expired")
+    case .unknown: break
     }
-    return grant(apiKey: nil, authorization: nil)
+    guard !credentials.tokens.issuers.isEmpty, TokenAuthority.isToken(text) else { return .refused("unknown-key") }
+    return Self.finding(credentials.tokens.check(text, at: now()))
+  }
+
+  private static func finding(_ finding: TokenAuthority.Finding) -> CredentialFinding {
+    switch finding {
+    case .accepted(let grant): .granted(.token(grant))
+    case .refused(let reason): .refused(reason.code)
+    case .needsKey(let token): .unresolved(token)
+    case .unavailable: .refused("no-keys")
+    }
+  }
+
+  /// Looks for the key of a token and judges it again. `completion` is called once, on any thread.
+  func resolve(_ token: UnresolvedToken, _ completion: @escaping @Sendable (CredentialFinding) -> Void) {
+    guard let tokens else { return completion(.refused("no-keys")) }
+    tokens.resolve(token, now: now) { completion(Self.finding($0)) }
   }
 
   /// Whether what admitted a client would still do so.
   package func isGood(_ grant: Grant) -> Bool {
-    switch (grant, mode) {
-    case (.key(let key), .keys(let keys)): keys.stillAccepts(key, at: now())
-    case (.development, .development), (.key, .development), (.program, .program): true
-    case (.development, .keys), (.development, .program), (.key, .program), (.program, .keys), (.program, .development):
-      false
+    switch (grant, accepted) {
+    case (.key(let key), .credentials(let credentials)): credentials.keys.stillAccepts(key, at: now())
+    case (.token(let grant), .credentials(let credentials)): credentials.tokens.stillAccepts(grant, at: now())
+    case (.guest, .credentials(let credentials)): credentials.allowsGuests
+    case (_, .development), (.program, .program): true
+    case (.development, .credentials), (.program, .credentials), (_, .program): false
     }
+  }
+
+  /// Whether a request with this API key is admitted.
+  package func accepts(apiKey: String) -> Bool {
+    if case .granted = judge(apiKey: apiKey, authorization: nil) { true } else { false }
   }
 
   /// What a request shows under the configured names, in the form a socket's payload has.
@@ -116,7 +185,7 @@ package final class AccessControl: Sendable {
     return found
   }
 
-  private static func bearer(_ header: String) -> String? {
+  private static func bearer(_ header: String) -> String {
     let prefix = "bearer "
     return header.lowercased().hasPrefix(prefix) ? String(header.dropFirst(prefix.count)) : header
   }

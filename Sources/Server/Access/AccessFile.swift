@@ -1,21 +1,33 @@
 internal import MartletAccess
 internal import MartletJSON
 
-/// The access configuration: a JSON file that names API keys by their SHA-256.
+/// The access configuration: which credentials are accepted, and which web pages may use the server.
+///
+/// As a JSON file:
 ///
 /// ```json
 /// {
 ///   "keys": [
-///     { "name": "departure board", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" },
+///     { "name": "departure board", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+///       "operations": [ "read" ], "models": [ "Flight" ] },
 ///     { "name": "visitor", "sha256": "…", "expires": 1893456000 }
 ///   ],
+///   "tokens": [
+///     { "issuer": "https://login.example", "audience": [ "board" ] }
+///   ],
+///   "guests": true,
 ///   "origins": [ "https://board.example" ]
 /// }
 /// ```
 ///
-/// `expires` is in seconds since 1970; a key without it is accepted until it is removed from the file.
+/// Credentials are tried in that order: API keys, then tokens. Callers that show none are admitted as guests where
+/// `guests` is true; credentials that are not accepted are refused in any case. A key's `expires` is in seconds since
+/// 1970; a key without it is accepted until it is removed from the file. A key's `introspection`, `true` or `false`,
+/// says whether its callers may ask for the schema, whatever the server's configuration says.
 public struct AccessFile: Sendable {
   let keys: APIKeyRing
+  let issuers: [CheckedIssuer]
+  let allowsGuests: Bool
   /// Origins whose pages may use the server; nil for any.
   let origins: Set<String>?
 
@@ -23,6 +35,28 @@ public struct AccessFile: Sendable {
   public struct Malformed: Error, Sendable, CustomStringConvertible {
     /// One sentence.
     public let description: String
+  }
+
+  /// An access configuration that is written in the program, without API keys.
+  ///
+  /// ```swift
+  /// configuration.access = .keys(try AccessFile(issuers: [TokenIssuer(issuer: issuer, keys: .discovery)]))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - issuers: The issuers whose tokens are accepted.
+  ///   - allowsGuests: Whether callers that show no credentials are admitted, for rules that allow the public.
+  ///   - origins: Origins whose pages may use the server; nil for any.
+  /// - Throws: `Malformed`, naming the issuer.
+  public init(issuers: [TokenIssuer], allowsGuests: Bool = false, origins: Set<String>? = nil) throws(Malformed) {
+    do {
+      keys = try APIKeyRing([])
+    } catch {
+      throw Malformed(description: "In \"keys\", \(error.description).")
+    }
+    self.issuers = try Self.checked(issuers)
+    self.allowsGuests = allowsGuests
+    self.origins = origins
   }
 
   /// Reads the file's text.
@@ -36,44 +70,76 @@ public struct AccessFile: Sendable {
       throw Malformed(description: "The access file is not JSON: \(error.description).")
     }
     guard let members = root.object else {
-      throw Malformed(description: "The access file is not an object with \"keys\" and \"origins\".")
+      throw Malformed(description: "The access file is not an object with \"keys\", \"tokens\" and \"origins\".")
     }
-    if let unknown = members.first(where: { !["keys", "origins"].contains($0.key) }) {
+    if let unknown = members.first(where: { !["keys", "tokens", "guests", "origins"].contains($0.key) }) {
       throw Malformed(description: "The access file has \"\(unknown.key)\", which means nothing here.")
     }
-    guard let list = root["keys"]?.array, !list.isEmpty else {
-      throw Malformed(description: "The access file has no \"keys\", so every request would be refused.")
+    keys = try Self.keys(members["keys"])
+    issuers = try Self.issuers(members["tokens"])
+    allowsGuests = members["guests"]?.bool ?? false
+    if let guests = members["guests"], guests.bool == nil {
+      throw Malformed(description: "\"guests\" must be true or false.")
     }
+    guard !keys.keys.isEmpty || !issuers.isEmpty || allowsGuests else {
+      throw Malformed(
+        description: "The access file has neither \"keys\" nor \"tokens\", so every request would be refused.")
+    }
+    origins = try Self.origins(members["origins"])
+  }
+
+  private static func keys(_ value: JSONValue?) throws(Malformed) -> APIKeyRing {
+    if let value, value.array == nil { throw Malformed(description: "\"keys\" must be a list.") }
     var keys: [APIKey] = []
-    for (index, entry) in list.enumerated() {
+    for (index, entry) in (value?.array ?? []).enumerated() {
       do {
         keys.append(try APIKey(entry))
       } catch {
         throw Malformed(description: "keys[\(index)] \(error.description).")
       }
-      guard keys[index].scope == .everything else {
-        // Ignoring it would give the key more than its entry says.
-        throw Malformed(
-          description: "keys[\(index)] has \"operations\" or \"models\", which this version does not enforce.")
-      }
     }
     do {
-      self.keys = try APIKeyRing(keys)
+      return try APIKeyRing(keys)
     } catch {
       throw Malformed(description: "In \"keys\", \(error.description).")
     }
-    if let listed = root["origins"], !listed.isNull {
-      guard let origins = listed.array?.map(\.string), !origins.contains(nil) else {
-        throw Malformed(description: "\"origins\" must be a list of strings such as \"https://board.example\".")
+  }
+
+  private static func issuers(_ value: JSONValue?) throws(Malformed) -> [CheckedIssuer] {
+    if let value, value.array == nil { throw Malformed(description: "\"tokens\" must be a list.") }
+    var issuers: [TokenIssuer] = []
+    for (index, entry) in (value?.array ?? []).enumerated() {
+      do {
+        issuers.append(try TokenIssuer(entry))
+      } catch {
+        throw Malformed(description: "tokens[\(index)] \(error.description).")
       }
-      let named = origins.compactMap { $0 }
-      if let wrong = named.first(where: { !OriginCheck.isOrigin($0) }) {
-        throw Malformed(
-          description: "\"origins\" has \"\(wrong)\", which is not an origin such as \"https://board.example\".")
-      }
-      self.origins = Set(named)
-    } else {
-      origins = nil
     }
+    return try checked(issuers)
+  }
+
+  private static func checked(_ issuers: [TokenIssuer]) throws(Malformed) -> [CheckedIssuer] {
+    var checked: [CheckedIssuer] = []
+    for (index, issuer) in issuers.enumerated() {
+      do {
+        checked.append(try CheckedIssuer(issuer))
+      } catch {
+        throw Malformed(description: "tokens[\(index)] \(error.description).")
+      }
+    }
+    return checked
+  }
+
+  private static func origins(_ value: JSONValue?) throws(Malformed) -> Set<String>? {
+    guard let value, !value.isNull else { return nil }
+    guard let origins = value.array?.map(\.string), !origins.contains(nil) else {
+      throw Malformed(description: "\"origins\" must be a list of strings such as \"https://board.example\".")
+    }
+    let named = origins.compactMap { $0 }
+    if let wrong = named.first(where: { !OriginCheck.isOrigin($0) }) {
+      throw Malformed(
+        description: "\"origins\" has \"\(wrong)\", which is not an origin such as \"https://board.example\".")
+    }
+    return Set(named)
   }
 }

@@ -7,6 +7,8 @@ package struct OriginCheck: Sendable {
   package enum Refusal: String, Sendable {
     case host = "The Host header does not name this development server."
     case origin = "The Origin header does not belong to this development server."
+    case forwarded =
+      "A development server does not serve requests that a proxy forwards: start it with --access for others."
     case notLoopback = "A development server answers on the loopback network only."
   }
 
@@ -24,9 +26,13 @@ package struct OriginCheck: Sendable {
   }
 
   /// Nil when the request may proceed.
-  package func refusal(host: String?, origin: String?, peerIsLoopback: Bool) -> Refusal? {
+  ///
+  /// - Parameter isForwarded: Whether a header field says that a proxy sent the request for another client, who may be
+  ///   anywhere.
+  package func refusal(host: String?, origin: String?, peerIsLoopback: Bool, isForwarded: Bool = false) -> Refusal? {
     switch policy {
     case .loopbackOnly:
+      guard !isForwarded else { return .forwarded }
       guard peerIsLoopback else { return .notLoopback }
       guard let host, Self.isLoopback(authority: host[...]) else { return .host }
       guard let origin else { return nil }

@@ -17,16 +17,6 @@ import Testing
     #expect(error?.description.contains("--dev") == true && error?.description.contains("sha256") == true)
   }
 
-  @Test func `auth rules are refused outside development, where they would not be enforced`() throws {
-    var configuration = ServerConfiguration(
-      schema: "type Note @model @auth(rules: [{allow: owner}]) { id: ID! text: String }")
-    configuration.access = .keys(try Served.access("k"))
-    let error = #expect(throws: ServerError.self) { try GraphQLServer(configuration) }
-    #expect(error?.code == .access && error?.description.contains("Note") == true)
-    configuration.access = .development
-    #expect(throws: Never.self) { try GraphQLServer(configuration) }
-  }
-
   @Test func `development binds loopback addresses only`() {
     var configuration = ServerConfiguration(schema: Self.schema)
     configuration.access = .development
@@ -91,10 +81,39 @@ import Testing
     }
   }
 
-  @Test func `a key with a scope is refused as long as scopes are not enforced`() {
-    let digest = String(repeating: "0", count: 64)
-    #expect(throws: AccessFile.Malformed.self) {
-      try AccessFile(#"{"keys":[{"name":"a","sha256":"\#(digest)","operations":["read"]}]}"#)
+  @Test func `a key with a scope does no more than its entry says, on every field`() async throws {
+    let keys = [
+      APIKey(name: "reader", digest: [], scope: AccessScope(operations: AccessOperation.reads)),
+      APIKey(name: "noter", digest: [], scope: AccessScope(models: ["Note"])),
+    ].map { key in
+      var key = key
+      key.digest = Digest.sha256(Array(key.name.utf8))
+      return key.entry.description
+    }
+    let access = try AccessFile(#"{"keys":[\#(keys.joined(separator: ","))]}"#)
+    let schema =
+      "type Note @model { id: ID! } type Other @model { id: ID! } type Query { own: String } type Mutation { set: String }"
+    let setUp: (inout ServerConfiguration) -> Void = { configuration in
+      configuration.access = .keys(access)
+      configuration.resolvers = { resolvers in
+        resolvers.compute("Query", "own") { _ in "own" as JSONValue }
+        resolvers.compute("Mutation", "set") { _ in "set" as JSONValue }
+      }
+    }
+    try await Served.with(schema, setUp) { server in
+      let allowed: [(query: String, reader: Bool, noter: Bool)] = [
+        ("{ listNotes { items { id } } }", true, true), ("{ listOthers { items { id } } }", true, false),
+        ("mutation { createNote(input: {id: \"a\"}) { id } }", false, true),
+        ("mutation { createOther(input: {id: \"a\"}) { id } }", false, false),
+        ("{ own }", true, false), ("{ ...on Query { own } }", true, false), ("mutation { set }", false, false),
+      ]
+      for row in allowed {
+        for (key, isAllowed) in [("reader", row.reader), ("noter", row.noter)] {
+          let answer = try await HTTPRequest.graphql(row.query, port: server.port, headers: [("x-api-key", key)])
+          let code = answer.json["errors"]?[0]?["extensions"]?["code"]
+          #expect(code == (isAllowed ? nil : "FORBIDDEN"), "\(key): \(row.query): \(answer.text)")
+        }
+      }
     }
   }
 

@@ -14,9 +14,36 @@ import Testing
     let written = table.split(separator: "\n").filter { $0.hasPrefix("| `") }
       .compactMap { $0.split(separator: "`").dropFirst().first.map { "martlet_\($0)" } }
     try await Served.with(Talk.schema) { server in
-      let served = try await Metrics.read(server)
-      #expect(Set(served.keys) == Set(written))
+      let served = try await Metrics.text(server).split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+        .compactMap { $0.split(separator: " ").dropFirst(2).first.map(String.init) }
+      #expect(Set(served) == Set(written))
       #expect(written.count == served.count)
+    }
+  }
+
+  @Test func `each event is measured once from its commit to its frame, in its protocol`() async throws {
+    try await Served.with(Talk.schema) { server in
+      let talks = [Talk(dialect: .transportWS), Talk(dialect: .legacy)]
+      var sockets: [RawSocket] = []
+      for talk in talks { sockets.append(try await talk.live(server.port)) }
+      let count = 3
+      for _ in 0..<count {
+        let create = #"mutation { createNote(input: {text: "event"}) { id text } }"#
+        #expect(try await HTTPRequest.graphql(create, port: server.port).status == 200)
+      }
+      for socket in sockets {
+        for _ in 0..<count { _ = try await socket.message(socket === sockets[0] ? "next" : "data") }
+      }
+      let text = try await Metrics.text(server)
+      for name in ["graphql-transport-ws", "graphql-ws"] {
+        #expect(text.contains("martlet_commit_to_frame_seconds_count{protocol=\"\(name)\"} \(count)\n"))
+        #expect(text.contains("martlet_commit_to_frame_seconds_bucket{protocol=\"\(name)\",le=\"+Inf\"} \(count)\n"))
+      }
+      #expect(text.contains("martlet_commit_to_frame_seconds_count{protocol=\"sse\"} 0\n"))
+      #expect(text.contains("\nmartlet_store_group_writes_count \(count)\n"))
+      #expect(text.contains("\nmartlet_store_group_writes_sum \(count)\n"))
+      #expect(text.contains("\nmartlet_store_commit_seconds_bucket{le=\"+Inf\"} \(count)\n"))
+      for socket in sockets { socket.abort() }
     }
   }
 

@@ -54,3 +54,22 @@ import Testing
     #expect(error?.description.contains("orgins") == true)
   }
 }
+
+/// Proxies in front of a development server.
+@Suite(.timeLimit(.minutes(1))) struct ForwardedRequestTests {
+  @Test(arguments: ["Forwarded", "Via", "X-Forwarded-For", "x-forwarded-host", "X-Real-IP"])
+  func `a development server refuses what a proxy forwards, and a server with keys does not`(field: String) async throws
+  {
+    let schema = "type Note @model { id: ID! }"
+    try await Served.with(schema) { server in
+      let answer = try await HTTPRequest.graphql("{ __typename }", port: server.port, headers: [(field, "1.1 p")])
+      #expect(answer.status == 403 && answer.text.contains("proxy"))
+    }
+    let access = try Served.access("secret")
+    try await Served.with(schema, { $0.access = .keys(access) }) { server in
+      let answer = try await HTTPRequest.graphql(
+        "{ __typename }", port: server.port, headers: [(field, "1.1 p"), ("x-api-key", "secret")])
+      #expect(answer.status == 200)
+    }
+  }
+}

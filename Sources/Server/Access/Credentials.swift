@@ -1,0 +1,27 @@
+internal import MartletAccess
+internal import MartletRuntime
+
+/// What an access file accepts, in the order in which it is tried: API keys, tokens, and callers without credentials.
+struct Credentials: Sendable {
+  var keys: APIKeyRing
+  var tokens: TokenAuthority
+  /// Whether callers that show nothing are admitted as guests.
+  var allowsGuests: Bool
+
+  init(_ file: AccessFile, after previous: TokenAuthority?, digest: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+    keys = file.keys
+    tokens = TokenAuthority(file.issuers, after: previous, digest: digest)
+    allowsGuests = file.allowsGuests
+  }
+}
+
+/// What credentials come to.
+enum CredentialFinding: Sendable {
+  case granted(AccessControl.Grant)
+  /// A token whose key has to be looked for.
+  case unresolved(UnresolvedToken)
+  /// They are not accepted. The reason is a stable name for logs and metrics.
+  case refused(String)
+  /// There are none, and some are needed.
+  case missing
+}

@@ -1,0 +1,121 @@
+internal import MartletAccess
+internal import MartletJSON
+internal import MartletRuntime
+internal import MartletSignatures
+internal import MartletTokens
+internal import MartletVocabulary
+
+/// A caller that a token admitted.
+package struct TokenGrant: Sendable, Hashable {
+  /// The issuer as it was configured then.
+  let issuer: TokenIssuer
+  let key: TokenKey
+  let identity: Identity
+}
+
+/// Verifies bearer tokens for all doors of a server, with the keys of its issuers that are in force. From any thread.
+///
+/// Equal tokens are verified once while they are good.
+final class TokenAuthority: Sendable {
+  /// What becomes of a token.
+  enum Finding: Sendable {
+    case accepted(TokenGrant)
+    case refused(TokenRefusal)
+    /// No key in force fits; another look at the issuer's key set may find it. `resolve` takes that look.
+    case needsKey(UnresolvedToken)
+    /// There are no keys to check it with for now.
+    case unavailable
+  }
+
+  let issuers: [IssuerKeys]
+  private let digest: @Sendable ([UInt8]) -> [UInt8]
+  private let limits = TokenLimits()
+
+  /// - Parameter previous: an authority whose issuers keep their keys where their description is the same.
+  init(_ issuers: [CheckedIssuer], after previous: TokenAuthority?, digest: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+    self.digest = digest
+    self.issuers = issuers.map { issuer in
+      previous?.issuers.first { $0.issuer.description == issuer.description } ?? IssuerKeys(issuer)
+    }
+  }
+
+  /// Signatures that were checked, over all issuers.
+  var verifications: Int { issuers.reduce(0) { $0 + $1.verifications } }
+
+  /// Whether text has the form of a token, so that it is not taken for an API key.
+  static func isToken(_ text: String) -> Bool { text.utf8.count { $0 == UInt8(ascii: ".") } >= 2 }
+
+  /// Judges a token by the keys in force. `now` is time since 1970.
+  func check(_ token: String, at now: Duration) -> Finding {
+    guard token.utf8.count <= limits.tokenBytes else { return .refused(.tooLarge) }
+    let text = Array(token.utf8)
+    let name = digest(text)
+    for issuer in issuers {
+      if let known = issuer.remembered(name, at: now) { return .accepted(known) }
+    }
+    let claims: TokenClaims
+    do throws(TokenRefusal) {
+      // Not believed yet: the issuer that it claims says with whose keys it is checked.
+      claims = try TokenClaims(CompactToken(text, limits: limits).payload, depth: limits.depth)
+    } catch {
+      return .refused(error)
+    }
+    var refusal = TokenRefusal.wrongIssuer(claims.issuer ?? "")
+    var unresolved: UnresolvedToken?
+    for issuer in issuers where issuer.mayHaveIssued(claims) {
+      let generation = issuer.generation
+      switch issuer.verify(text, name, at: now) {
+      case .success(let grant): return .accepted(grant)
+      case .failure(let error):
+        refusal = error
+        if case .unknownKey = error, issuer.isPublished, unresolved == nil {
+          unresolved = UnresolvedToken(token: token, issuer: issuer, generation: generation)
+        }
+      }
+    }
+    return unresolved.map { .needsKey($0) } ?? .refused(refusal)
+  }
+
+  /// Looks for the key of a token at its issuer, where that is allowed and may help, and judges it again.
+  ///
+  /// - Parameter completion: called once, on any thread.
+  func resolve(
+    _ unresolved: UnresolvedToken, now: @escaping @Sendable () -> Duration,
+    _ completion: @escaping @Sendable (Finding) -> Void
+  ) {
+    unresolved.issuer.wait(
+      KeyWaiter { [self] outcome in
+        switch outcome {
+        case .retry:
+          let finding = check(unresolved.token, at: now())
+          if case .needsKey = finding { completion(.refused(.unknownKey(nil))) } else { completion(finding) }
+        case .refused: completion(.refused(.unknownKey(nil)))
+        case .unavailable: completion(.unavailable)
+        }
+      }, since: unresolved.generation)
+  }
+
+  /// Whether what a token admitted may continue: not when its issuer was removed or described otherwise, or its key was
+  /// withdrawn.
+  func stillAccepts(_ grant: TokenGrant, at now: Duration) -> Bool {
+    guard grant.identity.expires.map({ now < $0 }) ?? true else { return false }
+    return issuers.contains { $0.issuer.description == grant.issuer && $0.hasHad(grant.key) }
+  }
+}
+
+/// A token whose key is not known yet.
+struct UnresolvedToken: Sendable {
+  let token: String
+  let issuer: IssuerKeys
+  /// How often the issuer's keys had been installed when the token was checked.
+  let generation: Int
+}
+
+/// A caller that waits for a look at a key set.
+final class KeyWaiter: Sendable {
+  enum Outcome: Sendable { case retry, refused, unavailable }
+
+  let resume: @Sendable (Outcome) -> Void
+
+  init(_ resume: @escaping @Sendable (Outcome) -> Void) { self.resume = resume }
+}

@@ -1,0 +1,91 @@
+import MartletJSON
+import MartletRuntime
+import MartletServer
+import Testing
+
+/// Key sets that an issuer publishes, while a server uses them.
+@Suite(.timeLimit(.minutes(1))) struct KeySetRotationTests {
+  private static let schema = "type Note @model { id: ID! text: String }"
+
+  /// Publishes a key set that can be replaced; nil answers 500.
+  private final class Publisher: Sendable {
+    let set = Lock<String?>(nil)
+    let requests = Lock(0)
+
+    func with(_ body: (String) async throws -> Void) async throws {
+      let schema = "type Query { a: String }"
+      try await Served.with(
+        schema,
+        { configuration in
+          configuration.resolvers = { $0.compute("Query", "a") { _ in JSONValue.null } }
+          configuration.endpoints = [
+            try ServerEndpoint("/keys", access: .open) { [self] _, response in
+              requests.withLock { $0 += 1 }
+              let set = self.set.withLock { $0 }
+              await response.send(set == nil ? 500 : 200, body: Array((set ?? "").utf8))
+            }
+          ]
+        }
+      ) { try await body("http://127.0.0.1:\($0.port)/keys") }
+    }
+  }
+
+  private static func access(_ address: String) throws -> AccessFile {
+    try AccessFile(
+      #"{"tokens":[{"issuer":"\#(PublishedIssuer.name)","audience":"board","jwks":"\#(address)"}]}"#)
+  }
+
+  private static func expect(_ status: Int, _ name: String, _ port: Int) async throws {
+    let token = try #require(PublishedIssuer.tokens[name])
+    let answer = try await HTTPRequest.graphql(
+      "{ listNotes { items { id } } }", port: port, headers: [("Authorization", "Bearer \(token)")])
+    #expect(answer.status == status, "\(name)")
+  }
+
+  @Test func `keys are fetched from their address, and a token of a key that was added later causes one look`()
+    async throws
+  {
+    let publisher = Publisher()
+    publisher.set.withLock { $0 = PublishedIssuer.set("k1") }
+    try await publisher.with { address in
+      try await Served.with(Self.schema, { $0.access = .keys(try Self.access(address)) }) { server in
+        try await Self.expect(200, "k1 ada", server.port)
+        publisher.set.withLock { $0 = PublishedIssuer.set("k1", "k2") }
+        try await Self.expect(200, "k2 ada", server.port)
+        try await Self.expect(200, "k1 bob", server.port)
+        #expect(publisher.requests.withLock { $0 } == 2)
+      }
+    }
+  }
+
+  @Test func `P10: a socket waits for the key of its token, and ends when the key is withdrawn`() async throws {
+    let publisher = Publisher()
+    publisher.set.withLock { $0 = PublishedIssuer.set("k1") }
+    try await publisher.with { address in
+      try await Served.with(Self.schema, { $0.access = .keys(try Self.access(address)) }) { server in
+        let token = try #require(PublishedIssuer.tokens["k1 ada"])
+        let socket = try await RawSocket.open(port: server.port)
+        socket.send(#"{"type":"connection_init","payload":{"authToken":"\#(token)"}}"#)
+        _ = try await socket.message("connection_ack")
+        publisher.set.withLock { $0 = PublishedIssuer.set("k2") }
+        // Its key is unknown here, so that the set is looked at again, and the first key is gone.
+        try await Self.expect(200, "k2 bob", server.port)
+        #expect(await socket.closing() == RawSocket.Closing(4403, "The credentials were withdrawn."))
+        try await Self.expect(401, "k1 ada", server.port)
+      }
+    }
+  }
+
+  @Test func `an outage of the address refuses tokens of unknown keys and no others`() async throws {
+    let publisher = Publisher()
+    publisher.set.withLock { $0 = PublishedIssuer.set("k1") }
+    try await publisher.with { address in
+      try await Served.with(Self.schema, { $0.access = .keys(try Self.access(address)) }) { server in
+        try await Self.expect(200, "k1 ada", server.port)
+        publisher.set.withLock { $0 = nil }
+        try await Self.expect(401, "k2 ada", server.port)
+        try await Self.expect(200, "k1 bob", server.port)
+      }
+    }
+  }
+}
