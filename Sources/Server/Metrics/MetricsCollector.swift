@@ -1,52 +1,23 @@
-internal import MartletLoop
 internal import MartletRuntime
 internal import MartletSockets
 package import MartletStore
+internal import MartletVocabulary
 
 /// Adds up the loops' counters for `/metrics`, in Prometheus' text form.
 package final class MetricsCollector: Sendable {
-  /// What a loop reports besides its counters.
-  package struct Gauges: Sendable {
-    package var connections = 0
-    package var sessions = 0
-    package var streams = 0
-    package var subscriptions = 0
-    package var groups = 0
-    package var scannedFilters = 0
-    /// Bytes written to sockets that their peers have not taken.
-    package var pendingBytes = 0
-    /// What the loop itself has done since it started; zero under a simulation.
-    package var turns = 0
-    package var wakes = 0
-    package var sends = 0
-    package var receives = 0
-    /// Connections closed at once because there were too many.
-    package var refused = 0
-
-    /// The same with the counters of the loop, when it is one that counts.
-    fileprivate func adding(_ loop: any Loop) -> Gauges {
-      guard let counted = (loop as? EpollLoop)?.counters else { return self }
-      var gauges = self
-      gauges.turns = counted.turns
-      gauges.wakes = counted.wakes
-      gauges.sends = counted.sends
-      gauges.receives = counted.receives
-      gauges.refused = counted.refused
-      return gauges
-    }
-  }
-
   private struct Sum {
     var waiting: Int
     var counters = LoopCounters()
-    var gauges = Gauges()
+    var gauges = LoopGauges()
   }
 
-  private let store: Store
+  /// The stores, by what their paths begin with.
+  private let stores: [(path: String, store: Store)]
   private let hubs = Lock<[LoopBound<LoopServer>]>([])
 
-  package init(_ store: Store) {
-    self.store = store
+  /// - Parameter others: The stores besides the first, by what their paths begin with.
+  package init(_ store: Store, _ others: [(path: String, store: Store)] = []) {
+    stores = [("", store)] + others
   }
 
   func follow(_ hub: LoopBound<LoopServer>) {
@@ -60,11 +31,11 @@ package final class MetricsCollector: Sendable {
 
   /// Asks each loop once and calls `completion` on the last one to answer.
   package func collect(_ completion: @escaping @Sendable (String) -> Void) {
-    snapshot { [store] counters, gauges in completion(Self.text(counters, gauges, store)) }
+    snapshot { [stores] counters, gauges in completion(Self.text(counters, gauges, stores)) }
   }
 
   /// The same as numbers.
-  package func snapshot(_ completion: @escaping @Sendable (LoopCounters, Gauges) -> Void) {
+  package func snapshot(_ completion: @escaping @Sendable (LoopCounters, LoopGauges) -> Void) {
     let hubs = hubs.withLock { $0 }
     let sum = SharedSum(waiting: hubs.count)
     for hub in hubs {
@@ -84,7 +55,7 @@ package final class MetricsCollector: Sendable {
     }
 
     /// The total, for the last that adds.
-    func add(_ counters: LoopCounters, _ gauges: Gauges) -> (LoopCounters, Gauges)? {
+    func add(_ counters: LoopCounters, _ gauges: LoopGauges) -> (LoopCounters, LoopGauges)? {
       sum.withLock { sum in
         sum.counters.add(counters)
         sum.gauges.connections += gauges.connections
@@ -94,6 +65,8 @@ package final class MetricsCollector: Sendable {
         sum.gauges.groups += gauges.groups
         sum.gauges.scannedFilters += gauges.scannedFilters
         sum.gauges.pendingBytes += gauges.pendingBytes
+        sum.gauges.membersCatchingUp += gauges.membersCatchingUp
+        for (name, delays) in gauges.delays { sum.gauges.delays[name, default: Histogram(delays.bounds)].add(delays) }
         sum.gauges.turns += gauges.turns
         sum.gauges.wakes += gauges.wakes
         sum.gauges.sends += gauges.sends
@@ -105,8 +78,9 @@ package final class MetricsCollector: Sendable {
     }
   }
 
-  private static func text(_ counters: LoopCounters, _ gauges: Gauges, _ store: Store) -> String {
-    let position = store.position
+  private static func text(
+    _ counters: LoopCounters, _ gauges: LoopGauges, _ stores: [(path: String, store: Store)]
+  ) -> String {
     var lines: [String] = []
     func add(_ name: String, _ kind: String, _ help: String, _ value: Int64) {
       lines += ["# HELP martlet_\(name) \(help)", "# TYPE martlet_\(name) \(kind)", "martlet_\(name) \(value)"]
@@ -121,15 +95,35 @@ package final class MetricsCollector: Sendable {
     add("subscriptions", "gauge", "Live subscriptions fed by the log.", Int64(gauges.subscriptions))
     add("subscription_groups", "gauge", "Groups of equal subscriptions.", Int64(gauges.groups))
     add("scanned_filters", "gauge", "Filters without an equality, tried on every event.", Int64(gauges.scannedFilters))
+    add(
+      "members_catching_up", "gauge", "Subscriptions that read on from their own offsets.",
+      Int64(gauges.membersCatchingUp))
     add("pending_bytes", "gauge", "Bytes that sockets' peers have not taken.", Int64(gauges.pendingBytes))
     add("loop_turns_total", "counter", "Rounds of the event loops.", Int64(gauges.turns))
     add("loop_wakes_total", "counter", "Times another thread had to wake a loop.", Int64(gauges.wakes))
     add("socket_sends_total", "counter", "System calls that send.", Int64(gauges.sends))
     add("socket_receives_total", "counter", "System calls that receive.", Int64(gauges.receives))
-    add("log_head_offset", "gauge", "Newest durable offset of the change log.", position.head)
-    add("log_first_offset", "gauge", "Oldest offset the change log keeps.", position.firstRetained)
-    add("log_bytes", "gauge", "Bytes of change log entries kept.", position.bytes)
-    add("store_disk_full_total", "counter", "Groups of writes that a full disk refused.", Int64(store.fullDisks))
+    // The first store's figures have no label, so that a server with one store reads as it always did.
+    func each(_ name: String, _ kind: String, _ help: String, _ value: (Store) -> Int64) {
+      lines += ["# HELP martlet_\(name) \(help)", "# TYPE martlet_\(name) \(kind)"]
+      for (path, store) in stores {
+        lines.append("martlet_\(name)\(path.isEmpty ? "" : "{store=\"\(path)\"}") \(value(store))")
+      }
+    }
+    each("log_head_offset", "gauge", "Newest durable offset of the change log.") { $0.position.head }
+    each("log_first_offset", "gauge", "Oldest offset the change log keeps.") { $0.position.firstRetained }
+    each("log_bytes", "gauge", "Bytes of change log entries kept.") { $0.position.bytes }
+    each("store_disk_full_total", "counter", "Groups of writes that a full disk refused.") { Int64($0.fullDisks) }
+    lines += HistogramText(
+      "commit_to_frame_seconds", "From a durable commit to the frame of its event for one member.", scale: 1_000_000
+    ).lines(gauges.delays.sorted { $0.key < $1.key }.map { ("protocol=\"\($0.key)\"", $0.value) })
+    func labelled(_ histogram: (StoreMeasures) -> Histogram) -> [(String, Histogram)] {
+      stores.map { path, store in (path.isEmpty ? "" : "store=\"\(path)\"", histogram(store.measures)) }
+    }
+    lines += HistogramText(
+      "store_commit_seconds", "Group commits, from their first write to the disk's confirmation.", scale: 1_000_000
+    ).lines(labelled(\.commits))
+    lines += HistogramText("store_group_writes", "Writes of a group commit.", scale: 1).lines(labelled(\.writes))
     return lines.joined(separator: "\n") + "\n"
   }
 }
