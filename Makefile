@@ -10,7 +10,7 @@ SECONDS ?= 30
 TEST_FLAGS ?= --disable-index-store -debug-info-format none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test test-foundation lint format docs bench sim fuzz conformance check
+.PHONY: help setup run build lab deb test test-foundation test-console test-packaging lint format docs bench sim fuzz conformance check
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -22,12 +22,27 @@ run: setup ## serve the departure board on its embedded store and watch real fli
 	@$(SWIFT) build -c release --product DepartureBoard
 	@Examples/DepartureBoard/run --port $(PORT) --speed $(SPEED) --airport $(BOARD)
 
+deb: setup ## build a Debian package: .build/martlet_VERSION_ARCHITECTURE.deb
+	@SWIFT=$(SWIFT) Packaging/build-deb
+
+test-packaging: ## proxies, systemd unit, Debian package, alerts; says what is not installed
+	@$(SWIFT) build --product martlet
+	@Tests/Packaging/run .build/debug/martlet || [ $$? -eq 77 ]
+
 build: setup ## build the command: .build/release/martlet
 	@$(SWIFT) build -c release --product martlet
+
+lab: setup ## build the tool that benchmarks and conformance suites use: .build/release/martlet-lab
+	@$(SWIFT) build -c release --product martlet-lab
 
 test: setup ## run every test a fresh machine can run
 	@Interoperation/prepare || [ $$? -eq 77 ]
 	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/run-tests
+	@Tests/Console/run .build/debug/martlet || [ $$? -eq 77 ]
+
+test-console: ## the console in headless Chromium; says so where it is not installed
+	@$(SWIFT) build --product martlet
+	@Tests/Console/run .build/debug/martlet || [ $$? -eq 77 ]
 
 test-foundation: setup ## build the client over Foundation's network, as Apple platforms do, and test it
 	@MARTLET_NETWORK=foundation MARTLET_SUITES=FoundationNetwork,FoundationServer timeout 900 \
@@ -43,7 +58,7 @@ format: ## format the sources in place
 docs: setup ## build the DocC documentation of the products into .build/docs
 	@Scripts/build-docs
 
-bench: build ## print every figure beside its peer: Benchmarks/README.md
+bench: build lab ## print every figure beside its peer: Benchmarks/README.md
 	@Benchmarks/run
 
 sim: setup ## client and server under one seeded executor, SEEDS seeds twice
@@ -52,7 +67,7 @@ sim: setup ## client and server under one seeded executor, SEEDS seeds twice
 fuzz: setup ## coverage-guided fuzzing of every parser, SECONDS each
 	@Fuzz/run all $(SECONDS) || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
 
-conformance: build ## suites that need more than a fresh machine has; says what it skipped
+conformance: build lab ## suites that need more than a fresh machine has; says what it skipped
 	@Conformance/run
 
 check: lint test ## what a pull request needs

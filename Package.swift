@@ -82,10 +82,15 @@ let floor0: [Target] = [
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
   module("Tokens", martlet("Vocabulary", "JSON", "Access")),
   module("ChangeFeed", martlet("Vocabulary", "JSON", "JSONTree", "ModelSchema")),
+  // The DataStore's engine: outbox, images, syncs and uploads as decisions.
+  module("SyncEngine", martlet("Vocabulary", "JSON", "ModelSchema")),
   // Results of queries, kept exact change by change.
   module("LiveQueries", martlet("JSON", "ModelSchema", "ChangeFeed")),
   module("Wire", martlet("Vocabulary", "JSON")),
   module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire")),
+  // The files of the console in the browser; Embedded is written from Assets by Scripts/embed-console.
+  .target(
+    name: "MartletConsole", path: "Sources/Console", exclude: ["Assets"], swiftSettings: strict),
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
   module("JSONTree", martlet("Vocabulary", "JSON")),
   // The rules that decide who may read and write which part of a tree.
@@ -124,7 +129,8 @@ let floor2: [Target] = [
   module(
     "Store",
     martlet(
-      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite")),
+      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "LiveQueries", "SyncEngine",
+      "Runtime", "SQLite")),
 ]
 
 let floor3: [Target] = [
@@ -143,6 +149,10 @@ let floor3: [Target] = [
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
   module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
   module("Publishers", martlet("Core", "Runtime")),
+  // Models on the client's own disk, with live queries.
+  module(
+    "DataStore",
+    martlet("JSON", "ModelSchema", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "Core")),
   module(
     "Testing",
     martlet("Vocabulary", "Core", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation")),
@@ -150,13 +160,15 @@ let floor3: [Target] = [
     "Server",
     martlet(
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
-      "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
-      "Loop", "Sockets", "GraphQLExecution", "Store")),
+      "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
+      "HTTPClient", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
   module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime")),
 ]
 
 let floor4: [Target] = [
+  // What a program with subcommands is made of: specifications, parsing, help, exit codes, the console.
+  module("CommandLine", martlet("Vocabulary", "GraphQLLanguage", "Runtime")),
   .executableTarget(
     name: "MartletCommand",
     dependencies: martlet(
@@ -164,9 +176,17 @@ let floor4: [Target] = [
       "Wire", "Runtime",
       "Loop", "Sockets", "Access", "Tokens", "Signatures",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
-      "GraphQLStore", "SQLiteStore")
+      "GraphQLStore", "SQLiteStore", "CommandLine")
       + ["Martlet", "CMartletSystem"],
     path: "Sources/Command", swiftSettings: strict),
+  // Measures parts of Martlet and echoes WebSockets, for Benchmarks and Conformance; users do not need it.
+  .executableTarget(
+    name: "martlet-lab",
+    dependencies: martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "Loop",
+      "Sockets", "SQLite", "Core", "GraphQLExecution", "Store", "GraphQLStore", "SQLiteStore", "CommandLine")
+      + ["Martlet", "CMartletSystem"],
+    path: "Sources/Lab", swiftSettings: strict),
   // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.
   .executableTarget(
     name: "martlet-generate", dependencies: martlet("GenerateFiles"), path: "Sources/GenerateTool",
@@ -216,6 +236,7 @@ let suites: [Target] = [
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "Simulation")),
   suite("LiveQueries", martlet("Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "LiveQueries", "Simulation")),
+  suite("SyncEngine", martlet("Vocabulary", "JSON", "ModelSchema", "SyncEngine")),
   suite("Wire", martlet("Vocabulary", "JSON", "Wire", "Simulation", "TestSupport")),
   suite("GraphQLWire", martlet("Vocabulary", "JSON", "Wire", "GraphQLWire", "Simulation", "TestSupport")),
   suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
@@ -241,14 +262,14 @@ let suites: [Target] = [
     "System",
     martlet(
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
-      "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
-      "Loop", "Sockets",
+      "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets",
       "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite(
     "Command",
-    martlet("Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers", "TestSupport")
-      + ["Martlet", "MartletCommand", "TodoWatcher"]),
+    martlet(
+      "Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers", "CommandLine", "TestSupport")
+      + ["Martlet", "MartletCommand", "martlet-lab", "TodoWatcher"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),
@@ -276,19 +297,27 @@ let suites: [Target] = [
   suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),
   suite("TreeRules", martlet("Vocabulary", "JSON", "JSONTree", "TreeRules", "Testing")),
   suite("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
+  suite(
+    "DataStore",
+    martlet(
+      "JSON", "ModelSchema", "LiveQueries", "SyncEngine", "SQLite", "Store", "Core", "DataStore", "Publishers",
+      "Simulation")),
   suite("House", []),
 ]
 
 let command = Product.executable(name: "martlet", targets: ["MartletCommand"])
+let lab = Product.executable(name: "martlet-lab", targets: ["martlet-lab"])
 
 let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
   .library(name: "MartletHTTP", targets: ["MartletHTTP"]),
   .library(name: "MartletServer", targets: ["MartletServer"]),
   .library(name: "MartletPublishers", targets: ["MartletPublishers"]),
+  .library(name: "MartletDataStore", targets: ["MartletDataStore"]),
   .library(name: "MartletTesting", targets: ["MartletTesting"]),
   .library(name: "MartletSQLiteStore", targets: ["MartletSQLiteStore"]),
   command,
+  lab,
   .plugin(name: "MartletGeneratePlugin", targets: ["MartletGeneratePlugin"]),
 ]
 

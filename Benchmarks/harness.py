@@ -16,6 +16,7 @@ import urllib.request
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOOLS = os.path.join(ROOT, ".build", "bench")
 MARTLET = os.environ.get("MARTLET", os.path.join(ROOT, ".build", "release", "martlet"))
+LAB = os.environ.get("MARTLET_LAB", os.path.join(ROOT, ".build", "release", "martlet-lab"))
 SCHEMA = os.path.join(ROOT, "Benchmarks", "schema.graphql")
 SELECTION = "id topic number text sent"
 PAD = " and some more text for the size of it"
@@ -39,8 +40,9 @@ def tools():
         source, target = os.path.join(folder, name + ".c"), os.path.join(TOOLS, name)
         if not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source):
             subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-o", target, source] + libraries, check=True)
-    if not os.path.exists(MARTLET):
-        sys.exit("There is no %s: run make build first." % MARTLET)
+    for program in (MARTLET, LAB):
+        if not os.path.exists(program):
+            sys.exit("There is no %s: run make build lab first." % program)
 
 
 def tool(name):
@@ -183,8 +185,8 @@ def write(port, requests, body=SINGLE, clients=1, options=()):
 
 
 def bench(*words):
-    """Runs `martlet bench` and answers its figure."""
-    out = subprocess.run([MARTLET, "bench"] + [str(w) for w in words], capture_output=True, text=True, check=True).stdout
+    """Runs `martlet-lab bench` and answers its figure."""
+    out = subprocess.run([LAB, "bench"] + [str(w) for w in words], capture_output=True, text=True, check=True).stdout
     return json.loads(out.strip().splitlines()[-1])
 
 

@@ -101,7 +101,7 @@ def main():
                     port = h.free_port()
                     c.append(measure_floor([h.tool("floor"), str(port), file.name], port, members, burst))
                     port = h.free_port()
-                    swift.append(measure_floor([h.MARTLET, "bench", "floor", "--port", str(port), "--frame", file.name],
+                    swift.append(measure_floor([h.LAB, "bench", "floor", "--port", str(port), "--frame", file.name],
                                                port, members, burst))
                 report(members, burst, ours, c, swift)
 

@@ -11,6 +11,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <arpa/inet.h>
 
@@ -198,4 +199,19 @@ void martlet_address_text(const martlet_address *address, char *text) {
 const char *martlet_error_text(int error) {
   const char *text = strerrordesc_np(error);
   return text ? text : "unknown error";
+}
+
+int martlet_send_datagram(const char *path, const char *text) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = strlen(path);
+  if (length == 0 || length >= sizeof(address.sun_path)) return -ENAMETOOLONG;
+  memcpy(address.sun_path, path, length);
+  if (path[0] == '@') address.sun_path[0] = 0;
+  int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -errno;
+  socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+  ssize_t sent = sendto(descriptor, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&address, size);
+  int result = sent < 0 ? -errno : 0;
+  close(descriptor);
+  return result;
 }

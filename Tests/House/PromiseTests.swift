@@ -17,7 +17,7 @@ import Testing
     ("a transaction is never seen half applied", nil),
     ("a reload does not drop what stays valid", nil),
     ("a slow consumer is bounded by count and bytes", nil),
-    ("nothing is delivered after access is withdrawn", "access rules"),
+    ("nothing is delivered after access is withdrawn", nil),
     ("a local write is visible to local observers at once", "the local store"),
     ("each local write has one fate", "the local store"),
     ("read your writes, monotonic reads and writes, writes follow reads", "the local store"),

@@ -13,11 +13,12 @@ import Testing
   static let bans: [Ban] = [
     Ban(
       pattern: #"\bTask(\.detached|\.immediate)?(\s*\(priority:[^)]*\))?\s*\{"#, instead: "Spawner.spawn",
-      allowed: ["Sources/Runtime/ConcurrentSpawner.swift", "Sources/Simulation/", "Sources/Command/"]),
+      allowed: ["Sources/Runtime/ConcurrentSpawner.swift", "Sources/Simulation/", "Sources/Command/", "Sources/Lab/"]),
     Ban(
       pattern: #"(Clock|Date|DispatchTime)\(?\)?\.now\b|\bDate\(\)"#, instead: "Loop.now",
       allowed: [
         "Sources/Loop/Turns/EpollLoop.swift", "Sources/FoundationNetwork/Loop/DispatchLoop.swift", "Sources/Command/",
+        "Sources/Lab/",
         "Sources/Server/Node/Clock.swift",
         // Threads without a loop.
         "Sources/Runtime/Bell.swift", "Sources/Server/Logging/",
@@ -25,14 +26,17 @@ import Testing
       ]),
     Ban(
       pattern: #"Task\.sleep|Thread\.sleep|\busleep\("#, instead: "Loop.schedule",
-      allowed: ["Sources/Loop/Turns/LoopThread.swift", "Sources/Command/", "Sources/Simulation/"]),
+      allowed: ["Sources/Loop/Turns/LoopThread.swift", "Sources/Command/", "Sources/Lab/", "Sources/Simulation/"]),
     Ban(
       pattern: #"\.random\(|SystemRandomNumberGenerator|randomElement\(\)|\.shuffled\(\)"#,
-      instead: "a generator passed in", allowed: ["Sources/Command/", "Sources/Runtime/SystemChance.swift"]),
+      instead: "a generator passed in",
+      allowed: ["Sources/Command/", "Sources/Lab/", "Sources/Runtime/SystemChance.swift"]),
     Ban(pattern: #"\btry!|\bas!"#, instead: "a typed error", allowed: []),
     Ban(pattern: #"\bfatalError\("#, instead: "a typed error, or a precondition that names the rule", allowed: []),
     Ban(pattern: #"\b(TODO|FIXME|XXX)\b"#, instead: "an entry in the changelog's known gaps", allowed: []),
-    Ban(pattern: #"\bprint\("#, instead: "the log, or the command's output", allowed: ["Sources/Command/"]),
+    Ban(
+      pattern: #"\bprint\("#, instead: "the log, or the command's output",
+      allowed: ["Sources/Command/", "Sources/Lab/"]),
   ]
 
   @Test(arguments: bans.indices)

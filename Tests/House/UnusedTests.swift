@@ -7,7 +7,7 @@ import Testing
 @Suite struct UnusedTests {
   /// Names that are used from outside of Sources, each with its user.
   static let used: [String: String] = [
-    "MartletMain": "the entry point of the command",
+    "MartletMain": "the entry point of the command", "LabMain": "the entry point of the tool for measurements",
     "GenerateTool": "the entry point of the plugin's tool", "callAsFunction": "called by the language",
   ]
 

@@ -44,6 +44,8 @@ const char *martlet_resolve_error_text(int code);
 // Writes the address without its port; the buffer must hold 64 bytes.
 void martlet_address_text(const martlet_address *address, char *text);
 const char *martlet_error_text(int error);
+// Sends a datagram to a socket of the local machine by its path; '@' begins an abstract name. 0 or -errno.
+int martlet_send_datagram(const char *path, const char *text);
 // Names the calling thread, for tools that list threads.
 void martlet_name_thread(const char *name);
 // What the allocator gave for an object: for tests that hold one to a size.

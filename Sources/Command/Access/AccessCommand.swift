@@ -1,18 +1,21 @@
+import MartletCommandLine
+
 /// `martlet access key create|list|revoke`, `martlet access token check` and `martlet access explain`.
 enum AccessCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "access", summary: "Manage API keys, check tokens and explain rules.",
     operands: [
       .init(
-        name: "ACTION", help: "key create, key list, key revoke, token check or explain; new is short for key create"),
-      .init(name: "WHAT", help: "the rest of the action; for explain, the operation"),
+        name: "ACTION",
+        help: "key create, key list, key revoke, token check or explain; create, list and revoke are about keys"),
+      .init(name: "WHAT", help: "the rest of the action; for explain, the operation", isOptional: true),
       .init(name: "VALUE", help: "the key's name; a token, or - for one a line from standard input", isOptional: true),
     ],
     options: KeyActions.options + TokenCheck.options + ExplainAction.options,
     examples: [
       ("martlet access key create \"departure board\"", "prints a key, and the entry for the access file"),
       ("martlet access key create board --file access.json", "prints a key and adds its entry to access.json"),
-      ("martlet access key list --file access.json", "names the keys, and when they expire"),
+      ("martlet access list --file access.json", "names the keys, and when they expire"),
       ("martlet access key revoke board --file access.json", "removes the key; a running server reads it at SIGHUP"),
       ("martlet access token check --keys jwks.json -", "says of each line whether the token is accepted, and why not"),
       (
@@ -29,16 +32,19 @@ enum AccessCommand: Subcommand {
       + "token check exits with 1 when a token is refused. It reads no network: save a provider's key set to a file.")
 
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
-    let words = arguments.operands
-    let value = words.count > 2 ? words[2] : nil
-    switch (words[0], words[1], value) {
-    case ("new", let name, nil): return try KeyActions.create(name, arguments)
+    var words = arguments.operands
+    if words[0] == "new" { words[0] = "create" }
+    if ["create", "list", "revoke"].contains(words[0]) { words.insert("key", at: 0) }
+    guard words.count <= 3 else { throw UsageError("Unexpected operand '\(words[3])'.") }
+    let (what, value) = (words.count > 1 ? words[1] : "", words.count > 2 ? words[2] : nil)
+    switch (words[0], what, value) {
     case ("key", "create", let name?): return try KeyActions.create(name, arguments)
     case ("key", "list", nil): return try KeyActions.list(arguments)
     case ("key", "revoke", let name?): return try KeyActions.revoke(name, arguments)
     case ("token", "check", let token?): return try TokenCheck.run(token, arguments)
+    case ("explain", "", nil): throw UsageError("explain needs an operation.")
     case ("explain", let operation, nil): return try ExplainAction.run(operation, arguments)
-    case ("key", "create", nil), ("key", "revoke", nil): throw UsageError("key \(words[1]) needs the key's name.")
+    case ("key", "create", nil), ("key", "revoke", nil): throw UsageError("key \(what) needs the key's name.")
     case ("token", "check", nil): throw UsageError("token check needs a token, or - for standard input.")
     default:
       throw UsageError(

@@ -1,4 +1,5 @@
 import MartletAccess
+import MartletCommandLine
 import MartletGraphQLLanguage
 import MartletJSON
 import MartletModelSchema

@@ -1,4 +1,5 @@
 import MartletAccess
+import MartletCommandLine
 import MartletJSON
 import MartletRuntime
 import MartletSockets
@@ -8,6 +9,7 @@ enum KeyActions {
   static let options: [CommandSpecification.Option] = [
     .init(name: "file", value: "FILE", help: "the access file; create makes it when it is missing"),
     .init(name: "expires-in", value: "TIME", help: "key create: how long the key is accepted, such as 90d"),
+    .init(name: "introspection", value: nil, help: "key create: its callers may ask for the schema"),
   ]
 
   static func create(_ name: String, _ arguments: ParsedArguments) throws -> ExitCode {
@@ -21,6 +23,7 @@ enum KeyActions {
       guard seconds <= APIKey.farthest else { throw UsageError("--expires-in goes beyond the year 9999.") }
       key.expires = .seconds(seconds)
     }
+    if arguments.has("introspection") { key.introspection = true }
     guard let file = arguments.value("file") else {
       Console.out("Key, shown once:  \(text)\nEntry for \"keys\": \(JSONValue.object(key.entry))")
       return .success

@@ -1,4 +1,5 @@
 import MartletAccess
+import MartletCommandLine
 import MartletJSON
 
 /// An access file that is being changed: entries and members that are not touched stay as they were written.

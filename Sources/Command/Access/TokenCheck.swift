@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletRuntime
 import MartletSignatures
 import MartletTokens

@@ -1,3 +1,5 @@
+import MartletCommandLine
+
 /// Shell completion, written from the same specifications as the help.
 enum Completion {
   static let shells = ["bash", "zsh", "fish"]

@@ -1,3 +1,5 @@
+import MartletCommandLine
+
 /// `martlet help [SUBCOMMAND]`.
 enum HelpCommand: Subcommand {
   static let specification = CommandSpecification(
@@ -12,7 +14,7 @@ enum HelpCommand: Subcommand {
       Console.out(overview)
       return .success
     }
-    guard let command = Subcommands.named(name) else { throw UsageError(Dispatcher.unknown(name)) }
+    guard let command = Subcommands.named(name) else { throw UsageError(Subcommands.dispatcher.unknown(name)) }
     Console.out(command.specification.helpText)
     return .success
   }

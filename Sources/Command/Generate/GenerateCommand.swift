@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletGenerateFiles
 import MartletGenerator
 import MartletGraphQLLanguage

@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletJSON
 
 /// Writes rows, a batch in one transaction or, when it is too large for one, in several. Rows whose key exists are

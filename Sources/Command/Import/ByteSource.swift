@@ -1,4 +1,5 @@
 import Foundation
+import MartletCommandLine
 
 /// A file's bytes in stretches, so that a file of any size is read with the same memory.
 final class ByteSource {

@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletCommandLine
 
 /// `martlet import URL MODEL FILE`.
 enum ImportCommand: Subcommand {

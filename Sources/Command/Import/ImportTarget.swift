@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletJSON
 
 /// What the server says about the model that rows go into.

@@ -1,3 +1,5 @@
+import MartletCommandLine
+
 /// A line on standard error that is drawn over itself; silent when standard error is not a terminal.
 struct ProgressBar {
   private let isShown: Bool

@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletJSON
 
 /// Rows into inputs of a model.

@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletJSON
 
 /// One row of an import file, with the line it begins on.

@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletCommandLine
 import MartletRuntime
 
 /// Why a command could not use a server, as one sentence and one exit code for each cause, whatever the protocol.

@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletGraphQLLanguage
 
 /// The document of a command, checked before anything is sent: a mistake in it is the same for every server and

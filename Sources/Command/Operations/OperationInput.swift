@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletCommandLine
 import MartletJSON
 
 /// What the commands that send a document have in common.

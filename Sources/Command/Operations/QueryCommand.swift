@@ -1,4 +1,5 @@
 import Martlet
+import MartletCommandLine
 
 /// `martlet query URL DOCUMENT`.
 enum QueryCommand: Subcommand {

@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletCommandLine
 
 /// A server as the commands see it: the library's client, with failures that have exit codes.
 struct Remote: Sendable {

@@ -1,5 +1,6 @@
 import CMartletSystem
 import Foundation
+import MartletCommandLine
 
 /// `--wait`: holds a command back until the server takes connections.
 enum ServerWait {

@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletCommandLine
 import MartletServer
 
 /// `martlet subscribe URL DOCUMENT`.

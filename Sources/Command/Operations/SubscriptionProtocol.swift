@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletCommandLine
 
 /// What `martlet subscribe --protocol` speaks.
 enum SubscriptionProtocol: String, CaseIterable {

@@ -1,4 +1,5 @@
 import Foundation
+import MartletCommandLine
 import MartletServer
 
 /// `martlet serve SCHEMA --data DIR --port N`.
@@ -14,6 +15,9 @@ enum ServeCommand: Subcommand {
       .init(name: "address", value: "IP", help: "the address to bind, or localhost (default 127.0.0.1)"),
       .init(name: "dev", value: nil, help: "open to this machine, without keys, with introspection"),
       .init(name: "access", value: "FILE", help: "the access file that names API keys"),
+      .init(
+        name: "introspection", value: nil,
+        help: "let every admitted caller ask for the schema; else only --dev and keys with \"introspection\": true"),
       .init(name: "tls-certificate", value: "FILE", help: "serve TLS with this certificate chain (PEM)"),
       .init(name: "tls-key", value: "FILE", help: "the certificate's private key (PEM)"),
       .init(name: "retention", value: "TIME", help: "how long missed events can be caught up (default 7d)"),
@@ -21,6 +25,9 @@ enum ServeCommand: Subcommand {
         name: "limit", value: "NAME=VALUE", help: "sets a bound, such as http.bodyBytes=4MiB; docs/guides/limits.md",
         repeats: true),
       .init(name: "loops", value: "N", help: "event loops (default: one fewer than cores)"),
+      .init(
+        name: "allow-duplicates", value: nil, help: "serve records that share what @hasOne gives to one, with a warning"
+      ),
       .init(
         name: "rules", value: "FILE",
         help: "serve the synced tree at /.ws and /PATH.json under these rules; SIGHUP reads them again"),
@@ -43,7 +50,7 @@ enum ServeCommand: Subcommand {
     ],
     discussion:
       "SIGINT and SIGTERM stop it gracefully: clients are told to come back and resume where they were. SIGHUP reads "
-      + "the access file and the certificate again. The log goes to standard error. When it cannot be written, entries "
+      + "the schema, the access file and the certificate again: all of them take effect, or none. The log goes to standard error. When it cannot be written, entries "
       + "are dropped and a later one says how many; the server serves on.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
@@ -68,11 +75,16 @@ enum ServeCommand: Subcommand {
     let signals = Signals.sequence([SIGINT, SIGTERM, SIGHUP])
     let scheme = configuration.certificate == nil ? "http" : "https"
     let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
-    Console.announce("Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql")
+    let served = "Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql"
+    Console.announce(served)
+    ServiceManager.report(.ready, served)
     for await signal in signals {
       guard signal == SIGHUP else { break }
+      ServiceManager.report(.reloading, "Reading schema, access file and certificate again")
       await Self.reload(server, arguments)
+      ServiceManager.report(.ready, served)
     }
+    ServiceManager.report(.stopping, "Waiting for operations and clients")
     Console.announce("Stopping; clients will resume.")
     await server.stop()
     return .success
@@ -118,8 +130,10 @@ enum ServeCommand: Subcommand {
         throw UsageError("--limit: \(error.description)")
       }
     }
+    if arguments.has("introspection") { configuration.allowsIntrospection = true }
     configuration.loops = try arguments.integer("loops", in: 1...256)
     configuration.allowsDropping = arguments.has("allow-dropping")
+    configuration.allowsDuplicates = arguments.has("allow-duplicates")
     configuration.allowsCreating = arguments.has("create")
     let level = Log.Level.allCases.first { "\($0)" == arguments.value("log-level") } ?? .info
     let format = arguments.value("log-format").flatMap { Log.Format(rawValue: $0) }
@@ -136,27 +150,24 @@ enum ServeCommand: Subcommand {
     }
   }
 
-  /// Reads schema, access file and certificate again. The files are read before anything takes effect; each of the two
-  /// parts then takes effect whole or not at all, and what is refused is said.
+  /// Reads schema, access file, certificate and the tree's rules again. All of them take effect, or none when one is
+  /// refused; what is refused is said.
   private static func reload(_ server: GraphQLServer, _ arguments: ParsedArguments) async {
     let schemaFile = arguments.operands[0]
+    let reason: String
     do {
       let access = try arguments.value("access").map { try accessFile($0) }
-      let schema = try NamedFile.text(schemaFile)
-      if let file = arguments.value("rules") { try await server.reload(treeRules: try NamedFile.text(file)) }
-      try server.reload(access: access)
-      do {
-        try await server.reload(schema: schema)
-        Console.announce("Reloaded.", to: STDERR_FILENO)
-      } catch {
-        Console.announce(
-          "Reloaded, but the old schema stays in force: \(schemaFile): \(error.description)", to: STDERR_FILENO)
-      }
+      let rules = try arguments.value("rules").map { try NamedFile.text($0) }
+      try await server.reload(schema: try NamedFile.text(schemaFile), access: access, treeRules: rules)
+      return Console.announce("Reloaded.", to: STDERR_FILENO)
     } catch let failure as CommandFailure {
-      Console.announce("Not reloaded, the old keys stay in force: \(failure.message)", to: STDERR_FILENO)
+      reason = failure.message
+    } catch let error as ServerError {
+      reason = error.code == .schema || error.code == .data ? "\(schemaFile): \(error.description)" : error.description
     } catch {
-      Console.announce("Not reloaded: \(error)", to: STDERR_FILENO)
+      reason = "\(error)"
     }
+    Console.announce("Not reloaded, everything stays as it was: \(reason)", to: STDERR_FILENO)
   }
 
   private static func exitCode(_ code: ServerError.Code) -> ExitCode {

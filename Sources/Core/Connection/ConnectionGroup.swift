@@ -105,7 +105,7 @@ extension ConnectionGroup: RequestCarrier {
   func start(_ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
     start(
       SocketOperation(
-        home.knowledge.numbered(request, kind), .response(response, kind),
+        home.knowledge.numbered(request, kind, response), .response(response, kind),
         repetition: kind == .numberedMutation ? .ifWritesAreAgreed : .never))
   }
 }

@@ -44,7 +44,7 @@ final class HTTPSubscriber {
     // One of its own that cannot be read is the server's to refuse.
     guard var continuity = try? RequestContinuity(extensions: request.extensions) else { return request }
     continuity.cursors = true
-    if let cursor = position.cursor { continuity.resume = cursor }
+    if let cursor = position.cursor { (continuity.resume, continuity.view) = (cursor, position.view) }
     request.extensions = continuity.added(to: request.extensions)
     return request
   }
@@ -87,7 +87,8 @@ final class HTTPSubscriber {
       awaitsProof = false
     }
     switch said {
-    case .ready(let cursor):
+    case .ready(let cursor, let view):
+      position.view = view
       if let cursor { position.reached(cursor) }
       activate()
       feed.activate(isConfirmed: true)

@@ -41,7 +41,7 @@ final class HTTPOperation {
   }
 
   private let response: PendingResponse
-  private let request: GraphQLRequest
+  private var request: GraphQLRequest
   private let kind: OperationKind
   private let extras: HTTPExtras
   private let home: Surroundings
@@ -96,6 +96,9 @@ final class HTTPOperation {
   }
 
   private func send(_ credentials: Credentials) {
+    if wasSent, kind == .numberedMutation {
+      request.extensions = RequestContinuity.resending(request.extensions)
+    }
     var headers = HTTPHeaders([("Host", endpoint.hostField)])
     let inParts = extras.takesParts ? home.configuration.incrementalDelivery.accept : nil
     // Parts are read as they arrive, and compressed responses whole.

@@ -19,9 +19,8 @@ final class HTTPOperations: RequestCarrier {
       return response.finish(throwing: GraphQLClientError(.shutDown, "the client was shut down"))
     }
     let key = ObjectIdentifier(response)
-    let operation = HTTPOperation(home.knowledge.numbered(request, kind), kind, extras, response, in: home) {
-      [weak self] in self?.forget(key)
-    }
+    let numbered = home.knowledge.numbered(request, kind, response)
+    let operation = HTTPOperation(numbered, kind, extras, response, in: home) { [weak self] in self?.forget(key) }
     running[key] = operation
     order.append(key)
     operation.start()

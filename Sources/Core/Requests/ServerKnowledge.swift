@@ -11,13 +11,14 @@ final class ServerKnowledge {
     self.writes = writes
   }
 
-  /// The request as it is sent: a numbered mutation with its number.
-  func numbered(_ request: GraphQLRequest, _ kind: OperationKind) -> GraphQLRequest {
+  /// The request as it is sent: a numbered mutation with its number. `response` is what its caller waits for.
+  func numbered(_ request: GraphQLRequest, _ kind: OperationKind, _ response: PendingResponse) -> GraphQLRequest {
     switch kind {
     case .query, .mutation: return request
     case .numberedMutation:
       var request = request
-      request.extensions = RequestContinuity(write: writes.next()).added(to: request.extensions)
+      let (write, acknowledged) = writes.next(for: response)
+      request.extensions = RequestContinuity(write: write, acknowledged: acknowledged).added(to: request.extensions)
       return request
     }
   }

@@ -77,6 +77,8 @@ public struct EventGap: Sendable, Hashable, CustomStringConvertible {
     public static let retention = Reason(rawValue: "retention")
     /// The server's log is not the one the cursor is from.
     public static let lineage = Reason(rawValue: "lineage")
+    /// What the caller may see has changed while it was away, or while it listened.
+    public static let viewChanged = Reason(rawValue: "view-changed")
   }
 
   /// Why events are missing.

@@ -4,7 +4,7 @@ import MartletJSON
 /// Answers the introspection fields of a schema with what the language module says about it.
 package struct IntrospectionModel: Sendable {
   let schema: Schema
-  /// Whether clients may ask; if not, both entry fields are errors.
+  /// Whether clients may ask of whom their request says nothing; for others both entry fields are errors.
   let isOpen: Bool
 
   init(_ schema: Schema, isOpen: Bool) {
@@ -12,14 +12,14 @@ package struct IntrospectionModel: Sendable {
     self.isOpen = isOpen
   }
 
-  private func checkIsOpen() throws {
-    if !isOpen { throw ResolverError("Introspection is switched off.") }
+  private func checkIsOpen(to context: RequestContext) throws {
+    guard context.allowsIntrospection ?? isOpen else { throw ResolverError("Introspection is switched off.") }
   }
 
   /// `__schema`.
   var schemaResolver: FieldResolver {
-    .builtIn { [self] _ in
-      try checkIsOpen()
+    .builtIn { [self] request in
+      try checkIsOpen(to: request.context)
       return .object(IntrospectionObject(node: .schema, schema: schema))
     }
   }
@@ -27,7 +27,7 @@ package struct IntrospectionModel: Sendable {
   /// `__type(name:)`.
   var typeResolver: FieldResolver {
     .builtIn { [self] request in
-      try checkIsOpen()
+      try checkIsOpen(to: request.context)
       return IntrospectionObject.resolved(Introspection.type(request.string("name") ?? "", in: schema), schema)
     }
   }

@@ -112,7 +112,8 @@ struct Planner {
     }
     return FieldPlan(
       responseName: node.responseName, parentName: type.name, definition: definition, resolver: resolver,
-      slot: code.slot, arguments: arguments, content: content, places: places, stream: stream)
+      slot: code.slot, parentSlots: resolver.runsUserCode ? schema.resolvers.slots[type.name] ?? [:] : [:],
+      arguments: arguments, content: content, places: places, stream: stream)
   }
 
   private mutating func content(

@@ -36,6 +36,8 @@ package final class FieldPlan: Sendable {
   package let resolver: FieldResolver
   /// The field's position in a stored record of the parent type.
   package let slot: Int?
+  /// The positions of the parent's fields, for a resolver that asks for them; empty when the parent is not a record.
+  let parentSlots: [String: Int]
   package let arguments: ArgumentPlan
   package let content: FieldContent
   /// Every place where the document selects the field; never empty.
@@ -49,7 +51,8 @@ package final class FieldPlan: Sendable {
 
   init(
     responseName: String, parentName: String, definition: SchemaField, resolver: FieldResolver, slot: Int?,
-    arguments: ArgumentPlan, content: FieldContent, places: [CollectedField], stream: StreamPlan? = nil
+    parentSlots: [String: Int] = [:], arguments: ArgumentPlan, content: FieldContent, places: [CollectedField],
+    stream: StreamPlan? = nil
   ) {
     self.responseName = responseName
     encodedName = Self.encodedKey(responseName)
@@ -57,6 +60,7 @@ package final class FieldPlan: Sendable {
     self.definition = definition
     self.resolver = resolver
     self.slot = slot
+    self.parentSlots = parentSlots
     self.arguments = arguments
     self.content = content
     self.places = places

@@ -96,7 +96,7 @@ extension Execution {
   ) -> FieldRequest {
     FieldRequest(
       source: source, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name,
-      path: path)
+      path: path, slots: field.parentSlots)
   }
 
   /// Completes a value at a position that is a field or a list's item: where null may stand, faults below end here.

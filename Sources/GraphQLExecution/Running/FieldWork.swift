@@ -68,9 +68,10 @@ package struct FieldWork {
       resolver: field.resolver,
       request: FieldRequest(
         source: sources.first ?? .null, arguments: arguments, context: context, typeName: field.parentName,
-        fieldName: field.name, path: path),
+        fieldName: field.name, path: path, slots: field.parentSlots),
       batch: BatchRequest(
-        sources: sources, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name),
+        sources: sources, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name,
+        slots: field.parentSlots),
       wanted: wanted, events: source)
   }
 }

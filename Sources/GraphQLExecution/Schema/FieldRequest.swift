@@ -16,11 +16,14 @@ public struct FieldRequest: Sendable {
   public let fieldName: String
   /// Where the field stands in the response.
   public let path: [GraphQLError.PathElement]
+  /// The position of each field of the parent, when that is a stored record.
+  private let slots: [String: Int]
 
   package init(
     source: ResolvedValue, arguments: JSONObject, context: RequestContext, typeName: String, fieldName: String,
-    path: [GraphQLError.PathElement]
+    path: [GraphQLError.PathElement], slots: [String: Int] = [:]
   ) {
+    self.slots = slots
     self.source = source
     self.arguments = arguments
     self.context = context
@@ -52,11 +55,9 @@ public struct FieldRequest: Sendable {
     if case .bool(let flag)? = arguments[name] { flag } else { nil }
   }
 
-  /// The member `name` of the parent's value, when that is a JSON object.
-  public func parent(_ name: String) -> JSONValue? {
-    guard case .json(.object(let members)) = source.content else { return nil }
-    return members[name]
-  }
+  /// The field `name` of the parent: the member of a JSON object, the stored field of a record of a `@model` type, or
+  /// the property of a `ResolvedObject`. Nil when the parent has none.
+  public func parent(_ name: String) -> JSONValue? { source.member(name, slots: slots) }
 }
 
 /// What a batched resolver is asked: one field of several parents, in one call per level of the response.
@@ -71,17 +72,38 @@ public struct BatchRequest: Sendable {
   public let typeName: String
   /// The field's name in the schema.
   public let fieldName: String
+  /// The position of each field of the parents, when they are stored records.
+  private let slots: [String: Int]
 
   /// The caller of the operation, as the server admitted it; `.guest` where nothing established one.
   public var identity: Identity { context.identity }
 
+  /// The field `name` of each parent, as `FieldRequest.parent` finds it.
+  public func parents(_ name: String) -> [JSONValue?] { sources.map { $0.member(name, slots: slots) } }
+
   package init(
-    sources: [ResolvedValue], arguments: JSONObject, context: RequestContext, typeName: String, fieldName: String
+    sources: [ResolvedValue], arguments: JSONObject, context: RequestContext, typeName: String, fieldName: String,
+    slots: [String: Int] = [:]
   ) {
+    self.slots = slots
     self.sources = sources
     self.arguments = arguments
     self.context = context
     self.typeName = typeName
     self.fieldName = fieldName
+  }
+}
+
+extension ResolvedValue {
+  /// The value of one field, as JSON.
+  fileprivate func member(_ name: String, slots: [String: Int]) -> JSONValue? {
+    switch content {
+    case .json(.object(let members)): return members[name]
+    case .record(let record):
+      guard let slot = slots[name], record.slots.indices.contains(slot) else { return nil }
+      return record.slots[slot]
+    case .object(let object): return object.value(of: name).json
+    case .null, .json, .list, .partial: return nil
+    }
   }
 }

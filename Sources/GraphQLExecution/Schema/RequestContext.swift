@@ -9,12 +9,18 @@ public struct RequestContext: Sendable {
   public var identity: Identity
   /// When the client stops waiting; nil without a limit. Past it the operation's task is cancelled.
   public var deadline: Instant?
+  /// Whether the caller may ask for the schema; nil for what the schema says of all callers.
+  public var allowsIntrospection: Bool?
 
   /// A context with the given parts.
-  public init(value: (any Sendable)? = nil, identity: Identity = .guest, deadline: Instant? = nil) {
+  public init(
+    value: (any Sendable)? = nil, identity: Identity = .guest, deadline: Instant? = nil,
+    allowsIntrospection: Bool? = nil
+  ) {
     self.value = value
     self.identity = identity
     self.deadline = deadline
+    self.allowsIntrospection = allowsIntrospection
   }
 
   /// The program's value, if it has the type asked for.

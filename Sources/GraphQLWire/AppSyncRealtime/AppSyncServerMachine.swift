@@ -67,7 +67,9 @@ extension AppSyncRealtime {
       actions.append(.send(ServerText.startAcknowledgement(id)))
     }
 
-    package mutating func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction]) {
+    package mutating func ready(
+      _ number: Int, _ cursor: Cursor, view: String?, actions: inout [SubscriptionServerAction]
+    ) {
       live(number, actions: &actions)
     }
   }

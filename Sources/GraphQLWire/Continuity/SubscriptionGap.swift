@@ -23,10 +23,13 @@ package struct SubscriptionPosition: Equatable, Sendable {
   package var cursor: Cursor?
   /// The offset of the newest event delivered, possibly inside a transaction: what is not newer is a repeat.
   package var delivered: Int64
+  /// What the server said last about what the client's rights let it see; a resume repeats it.
+  package var view: String?
 
-  package init(cursor: Cursor? = nil, delivered: Int64 = 0) {
+  package init(cursor: Cursor? = nil, delivered: Int64 = 0, view: String? = nil) {
     self.cursor = cursor
     self.delivered = delivered
+    self.view = view
   }
 
   /// Whether an event at `offset` has not been delivered before.

@@ -99,9 +99,16 @@ extension StartStopServerMachine {
       _ = state.takeEarly()
       actions.append(.authenticate(payload: payload?.value.object))
     } else if isOpen {
-      // A repeated `connection_init` is acknowledged again.
-      actions.append(.send(acknowledgement(nil)))
+      // A repeated `connection_init` is acknowledged again, and may bring other credentials.
+      let credentials = payload?.value.object ?? JSONObject()
+      if credentials.isEmpty { return actions.append(.send(acknowledgement(nil))) }
+      actions.append(.renew(credentials: credentials))
     }
+  }
+
+  package mutating func renewed(_ isAccepted: Bool, actions: inout [SubscriptionServerAction]) {
+    guard isOpen else { return }
+    if isAccepted { actions.append(.send(acknowledgement(nil))) } else { refuse("Forbidden", actions: &actions) }
   }
 
   package mutating func connectionEnded(actions: inout [SubscriptionServerAction]) {

@@ -6,6 +6,8 @@ package import MartletWire
 package enum SubscriptionServerAction: Equatable, Sendable {
   /// Check the credentials, then call `accept` or `refuse`.
   case authenticate(payload: JSONObject?)
+  /// The client of an open connection shows other credentials. Check them, then call `renewed`.
+  case renew(credentials: JSONObject)
   /// Prepare an operation. Its id is reserved already; `number` names it towards the machine, never reused.
   case start(number: Int, OperationID, GraphQLRequest)
   /// Clean up operation `number`: its client lost interest or is gone. Exactly once for each started operation
@@ -57,6 +59,11 @@ package protocol SubscriptionServerMachine: Sendable {
   /// The credentials that let the client in are no longer good: says so as the dialect does, and closes, so that the
   /// client comes back with others.
   mutating func withdraw(_ reason: String, actions: inout [SubscriptionServerAction])
+  /// What the client's other credentials came to. Those that are not accepted change nothing, except where the dialect
+  /// has no answer but the end of the connection.
+  mutating func renewed(_ isAccepted: Bool, actions: inout [SubscriptionServerAction])
+  /// The credentials end after this time: says so where the dialect can, so that the client shows others.
+  mutating func warn(_ left: Duration, actions: inout [SubscriptionServerAction])
   /// Ends the connection with any code, for example 1001 at shutdown.
   mutating func end(_ code: WebSocketCloseCode, _ reason: String, actions: inout [SubscriptionServerAction])
 
@@ -67,8 +74,9 @@ package protocol SubscriptionServerMachine: Sendable {
   mutating func catchesUp(_ number: Int, actions: inout [SubscriptionServerAction])
   /// The subscription is live and has no place in a log.
   mutating func live(_ number: Int, actions: inout [SubscriptionServerAction])
-  /// The subscription is live: everything up to `cursor` has been sent and every later event will be.
-  mutating func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction])
+  /// The subscription is live: everything up to `cursor` has been sent and every later event will be. `view` is the
+  /// digest of what the client's rights let it see; nil where nothing restricts them.
+  mutating func ready(_ number: Int, _ cursor: Cursor, view: String?, actions: inout [SubscriptionServerAction])
   /// A gap that nothing can fill. Sent only to clients that negotiated gaps.
   mutating func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [SubscriptionServerAction])
   /// The operation has ended well.
@@ -84,6 +92,11 @@ package protocol SubscriptionServerMachine: Sendable {
 
 extension SubscriptionServerMachine {
   package func continuity(of number: Int) -> Continuity { continuity }
+  package mutating func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction]) {
+    ready(number, cursor, view: nil, actions: &actions)
+  }
+  package func renewed(_ isAccepted: Bool, actions: inout [SubscriptionServerAction]) {}
+  package func warn(_ left: Duration, actions: inout [SubscriptionServerAction]) {}
   package func catchesUp(_ number: Int, actions: inout [SubscriptionServerAction]) {}
   package mutating func withdraw(_ reason: String, actions: inout [SubscriptionServerAction]) {
     refuse(reason, actions: &actions)

@@ -139,8 +139,12 @@ extension GraphQLTransportWS {
       operation.isSent = true
       operations[id] = operation
       var request = operation.request
+      if operation.wasSent, operation.repetition == .ifWritesAreAgreed {
+        request.extensions = RequestContinuity.resending(request.extensions)
+      }
       if continuity.cursors, let cursor = operation.position.cursor {
-        request.extensions = RequestContinuity(resume: cursor).added(to: request.extensions)
+        request.extensions = RequestContinuity(resume: cursor, view: operation.position.view)
+          .added(to: request.extensions)
       }
       actions.append(.send(ClientMessage.subscribe(id, request).serialized()))
       actions.append(.started(id))
@@ -221,12 +225,13 @@ extension GraphQLTransportWS {
         } else {
           actions.append(.next(id, payload: payload, cursor: nil))
         }
-      case .ready(let id, let cursor):
+      case .ready(let id, let cursor, let view):
         guard isKnown(id) else { return }
         // Without a place it cannot resume, and the positions in pings are not its own.
         guard let cursor else { return actions.append(.confirmed(id)) }
         operations[id]?.isReady = true
         operations[id]?.position.reached(cursor)
+        operations[id]?.position.view = view
         actions.append(.ready(id, cursor))
       case .gap(let id, let gap):
         guard isKnown(id) else { return }

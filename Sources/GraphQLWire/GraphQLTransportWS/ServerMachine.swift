@@ -69,7 +69,12 @@ extension GraphQLTransportWS {
         guard session.initialise() else { throw .tooManyInitialisations }
         asked = Continuity(payload: payload)
         actions.append(.authenticate(payload: payload))
-      case .ping(let payload): actions.append(.send(ServerMessage.pongText(payload)))
+      case .ping(let payload):
+        // Credentials are not sent back, and mean nothing on a connection that has not been accepted.
+        guard let credentials = payload?["martlet"]?["credentials"]?.object else {
+          return actions.append(.send(ServerMessage.pongText(payload)))
+        }
+        if isOpen { actions.append(.renew(credentials: credentials)) } else { renewed(false, actions: &actions) }
       case .pong: break
       case .subscribe(let id, let request): try subscribe(id, request, &actions)
       case .complete(let id):
@@ -120,6 +125,15 @@ extension GraphQLTransportWS {
       close(.forbidden(reason), &actions)
     }
 
+    package func renewed(_ isAccepted: Bool, actions: inout [ServerAction]) {
+      actions.append(.send(ServerMessage.pongText(["martlet": ["credentials": .bool(isAccepted)]])))
+    }
+
+    package func warn(_ left: Duration, actions: inout [ServerAction]) {
+      guard isOpen, continuity.cursors else { return }
+      actions.append(.send(ServerMessage.warningText(left)))
+    }
+
     /// Ends the connection with any code, for example 1001 at shutdown or 4500.
     package mutating func end(_ code: WebSocketCloseCode, _ reason: String, actions: inout [ServerAction]) {
       close(Close(code, reason), &actions)
@@ -153,9 +167,9 @@ extension GraphQLTransportWS {
     package func eventPrefix(_ id: OperationID) -> [UInt8] { NextMessage.prefix(id) }
 
     /// Everything up to `cursor` has been sent and every later event will be. Only towards clients that asked.
-    package func ready(_ number: Int, _ cursor: Cursor, actions: inout [ServerAction]) {
+    package func ready(_ number: Int, _ cursor: Cursor, view: String?, actions: inout [ServerAction]) {
       guard continuity.cursors, let id = id(of: number) else { return }
-      actions.append(.send(ServerMessage.readyText(id, cursor)))
+      actions.append(.send(ServerMessage.readyText(id, cursor, view)))
     }
 
     /// A hole that nothing can fill. Only towards clients that asked.

@@ -15,11 +15,19 @@ extension GraphQLTransportWS.ServerMessage {
     return MessageWriting.plain("ping", payload: JSONObject([("martlet", member)]))
   }
 
-  static func readyText(_ id: OperationID, _ cursor: Cursor?) -> [UInt8] {
+  static func warningText(_ left: Duration) -> [UInt8] {
+    let milliseconds = left.wholeNanoseconds / 1_000_000
+    return MessageWriting.plain("ping", payload: ["martlet": ["credentialsEndInMs": .int(milliseconds)]])
+  }
+
+  static func readyText(_ id: OperationID, _ cursor: Cursor?, _ view: String? = nil) -> [UInt8] {
     MessageWriting.message(id, "ready") { writer in
       guard let cursor else { return }
       writer.key("cursor")
       writer.string(cursor.description)
+      guard let view else { return }
+      writer.key("view")
+      writer.string(view)
     }
   }
 

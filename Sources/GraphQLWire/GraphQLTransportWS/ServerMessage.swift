@@ -12,8 +12,8 @@ extension GraphQLTransportWS {
     /// `payload` is a list of errors; a single object of other servers is made one.
     case error(OperationID, payload: [JSONValue])
     case complete(OperationID)
-    /// Live; without a cursor when its events have none.
-    case ready(OperationID, Cursor?)
+    /// Live; without a cursor when its events have none. `view` says what the client's rights let it see.
+    case ready(OperationID, Cursor?, view: String? = nil)
     case gap(OperationID, SubscriptionGap)
     /// A message about one operation that breaks the rules; only that operation fails.
     case malformed(OperationID, String)
@@ -43,7 +43,7 @@ extension GraphQLTransportWS {
       case "error": error(id, root["payload"])
       case "complete": .complete(id)
       case "ready":
-        readiness(id, root["cursor"])
+        readiness(id, root["cursor"], view: root["view"]?.string)
       default:
         cursor(root["to"]).map { to in
           .gap(id, SubscriptionGap(reason: root["reason"]?.string ?? "", from: cursor(root["from"]), to: to))
@@ -68,9 +68,9 @@ extension GraphQLTransportWS {
       return .error(id, payload: payload.value.array ?? (payload.isNull ? [] : [payload.value]))
     }
 
-    private static func readiness(_ id: OperationID, _ place: JSONTape.Element?) -> ServerMessage {
+    private static func readiness(_ id: OperationID, _ place: JSONTape.Element?, view: String?) -> ServerMessage {
       guard let place else { return .ready(id, nil) }
-      return cursor(place).map { .ready(id, $0) } ?? .malformed(id, "ready with a cursor that is none")
+      return cursor(place).map { .ready(id, $0, view: view) } ?? .malformed(id, "ready with a cursor that is none")
     }
 
     private static func cursor(_ element: JSONTape.Element?) -> Cursor? {

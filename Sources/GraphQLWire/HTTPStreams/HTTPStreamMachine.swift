@@ -131,9 +131,11 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
     say(.ready(nil), &actions)
   }
 
-  package mutating func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction]) {
+  package mutating func ready(
+    _ number: Int, _ cursor: Cursor, view: String?, actions: inout [SubscriptionServerAction]
+  ) {
     open(&actions)
-    say(.ready(cursor), &actions)
+    say(.ready(cursor, view: view), &actions)
   }
 
   package mutating func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [SubscriptionServerAction]) {

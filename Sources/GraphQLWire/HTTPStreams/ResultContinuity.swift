@@ -6,8 +6,9 @@ package import MartletVocabulary
 package enum ResultContinuity: Equatable, Sendable {
   /// Where the result stands. `endsTransaction` is false while more of its transaction follows.
   case event(Cursor, endsTransaction: Bool)
-  /// Everything up to this cursor has been sent; nil for a stream that is not fed by a log.
-  case ready(Cursor?)
+  /// Everything up to this cursor has been sent; nil for a stream that is not fed by a log. `view` says what the
+  /// client's rights let it see.
+  case ready(Cursor?, view: String? = nil)
   case gap(SubscriptionGap)
   /// Everything up to here has been sent, though no event says so.
   case position(Cursor)
@@ -38,7 +39,7 @@ package enum ResultContinuity: Equatable, Sendable {
   package var place: Cursor? {
     switch self {
     case .event(let cursor, let endsTransaction): endsTransaction ? cursor : nil
-    case .ready(let cursor): cursor
+    case .ready(let cursor, _): cursor
     case .gap(let gap): gap.to
     case .position(let cursor): cursor
     }
@@ -50,9 +51,10 @@ package enum ResultContinuity: Equatable, Sendable {
       var member: JSONObject = ["cursor": .string(cursor.description)]
       if !endsTransaction { member["partial"] = .bool(true) }
       return member
-    case .ready(let cursor):
+    case .ready(let cursor, let view):
       var ready = JSONObject()
       if let cursor { ready["cursor"] = .string(cursor.description) }
+      if let view { ready["view"] = .string(view) }
       return ["ready": .object(ready)]
     case .gap(let gap):
       return [
@@ -72,7 +74,7 @@ package enum ResultContinuity: Equatable, Sendable {
     guard let tape = try? JSONTape(payload), let member = tape.root["extensions"]?["martlet"] else { return nil }
     func cursor(_ element: JSONTape.Element?) -> Cursor? { element?.string.flatMap { Cursor($0) } }
     if let ready = member["ready"] {
-      self = .ready(cursor(ready["cursor"]))
+      self = .ready(cursor(ready["cursor"]), view: ready["view"]?.string)
     } else if let gap = member["gap"], let to = cursor(gap["to"]) {
       self = .gap(SubscriptionGap(reason: gap["reason"]?.string ?? "unknown", from: cursor(gap["from"]), to: to))
     } else if let place = cursor(member["position"]?["cursor"]) {

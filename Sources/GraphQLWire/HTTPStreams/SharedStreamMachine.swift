@@ -128,8 +128,10 @@ package struct SharedStreamMachine: SubscriptionServerMachine {
 
   package func live(_ number: Int, actions: inout [SubscriptionServerAction]) { say(.ready(nil), number, &actions) }
 
-  package func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction]) {
-    say(.ready(cursor), number, &actions)
+  package func ready(
+    _ number: Int, _ cursor: Cursor, view: String?, actions: inout [SubscriptionServerAction]
+  ) {
+    say(.ready(cursor, view: view), number, &actions)
   }
 
   package func gap(_ number: Int, _ gap: SubscriptionGap, actions: inout [SubscriptionServerAction]) {

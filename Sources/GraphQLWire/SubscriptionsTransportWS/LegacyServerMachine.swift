@@ -99,6 +99,8 @@ extension SubscriptionsTransportWS {
 
     /// The protocol does not say that a subscription is live.
     package func live(_ number: Int, actions: inout [SubscriptionServerAction]) {}
-    package func ready(_ number: Int, _ cursor: Cursor, actions: inout [SubscriptionServerAction]) {}
+    package func ready(
+      _ number: Int, _ cursor: Cursor, view: String?, actions: inout [SubscriptionServerAction]
+    ) {}
   }
 }

@@ -7,21 +7,30 @@ internal import MartletVocabulary
 /// the log, a window at a time. They become live inside one turn, when nothing lies between.
 ///
 /// Confined to its loop.
-final class CatchUpReader {
+final class CatchUpReader: CatchUpWaiting {
   private unowned let subscriber: any Subscriber
   private unowned let feed: Feed
   private var members: [Member] = []
-  /// What is sent next: which member gets which change.
-  private var queue: [(member: Member, change: Change)] = []
-  private var next = 0
-  /// Of each participant, the position in the queue of its last change of the transaction that is being queued.
-  private var lastQueued: [Int?] = []
-  /// The members the queue was made for; those that joined since are not served by it.
+  /// The changes under way: each is tried on each participant before the next, one by one.
+  private var changes: [Change] = []
+  private var nextChange = 0
+  private var nextParticipant = 0
+  /// The members the changes were read for; those that joined since are not served by them.
   private var participants: [Member] = []
-  private var queueEnd: Int64 = 0
+  /// Of each participant, its last change of the transaction under way. Whether it gets a later one of the same
+  /// transaction decides the transaction mark of this one.
+  private var held: [Change?] = []
+  /// What is sent next; at most two for one change and participant.
+  private var due: [(member: Member, change: Change)] = []
+  /// The offset that the participants have been served up to when the changes are done.
+  private var windowEnd: Int64 = 0
   private var isWaiting = false
+  /// Whether the feed continues this reader in a later turn.
+  var isQueued = false
   private var isOver = false
   private var writer = JSONWriter()
+
+  var memberCount: Int { members.count }
 
   init(_ subscriber: any Subscriber, in feed: Feed) {
     self.subscriber = subscriber
@@ -44,32 +53,74 @@ final class CatchUpReader {
     isOver = true
     members = []
     participants = []
-    queue = []
+    changes = []
+    held = []
+    due = []
   }
 
-  /// Writes as much as the subscriber has room for.
+  /// Writes as much as the subscriber has room for, and the turn for catch-ups.
   func pump() {
+    // Readers that wait for a turn are continued in their order.
+    guard !isQueued else { return }
     while !isWaiting, !isOver, !members.isEmpty {
       guard subscriber.hasRoom else { return subscriber.continueNextTurn() }
-      if next < queue.count {
+      guard feed.mayCatchUp else { return feed.continueLater(self) }
+      if !due.isEmpty {
         sendNext()
         continue
       }
-      for member in participants where member.isCatchingUp && member.since < queueEnd { member.since = queueEnd }
+      if nextChange < changes.count {
+        step()
+        continue
+      }
+      guard !releaseHeld() else { continue }
+      for member in participants where member.isCatchingUp && member.since < windowEnd { member.since = windowEnd }
       participants = []
-      queue.removeAll(keepingCapacity: true)
-      next = 0
+      changes = []
+      nextChange = 0
+      nextParticipant = 0
       readNext()
     }
     if members.isEmpty, !isWaiting, !isOver { feed.end(subscriber) }
   }
 
-  private func sendNext() {
-    let (member, change) = queue[next]
-    guard member.isCatchingUp, change.offset > member.since, let group = member.group, let id = member.id?.group else {
-      next += 1
+  /// Tries the next change on the next participant.
+  private func step() {
+    guard nextParticipant < participants.count else {
+      nextChange += 1
+      nextParticipant = 0
       return
     }
+    let (index, change) = (nextParticipant, changes[nextChange])
+    let member = participants[index]
+    nextParticipant += 1
+    feed.catchUps.spend(CatchUpTurn.comparison)
+    guard member.isCatchingUp else { return }
+    if change.offset > member.since, member.group?.concerns(change) == true {
+      if let earlier = held[index] { due.append((member, earlier.marked(endsTransaction: false))) }
+      held[index] = change
+    }
+    guard change.endsTransaction, let last = held[index] else { return }
+    held[index] = nil
+    due.append((member, last.marked(endsTransaction: true)))
+  }
+
+  /// Changes that are read are whole transactions; should one be cut, what is held of it is sent without a mark.
+  ///
+  /// - Returns: whether there was anything.
+  private func releaseHeld() -> Bool {
+    for index in held.indices {
+      guard let change = held[index] else { continue }
+      held[index] = nil
+      due.append((participants[index], change.marked(endsTransaction: false)))
+    }
+    return !due.isEmpty
+  }
+
+  private func sendNext() {
+    let (member, change) = due.removeFirst()
+    guard member.isCatchingUp, let group = member.group, let id = member.id?.group else { return }
+    feed.catchUps.spend(CatchUpTurn.event)
     writer = JSONWriter(reusing: writer.bytes)
     if group.encode(change, into: &writer) {
       send(feed.event(change, writer.bytes, for: group), to: member)
@@ -85,7 +136,6 @@ final class CatchUpReader {
   }
 
   private func send(_ event: FeedEvent, to member: Member) {
-    next += 1
     guard member.isCatchingUp else { return }
     subscriber.write(event, to: member)
     member.since = event.offset
@@ -95,47 +145,25 @@ final class CatchUpReader {
   /// Takes the step that `CatchUp` decides for the member with the smallest offset.
   private func readNext() {
     participants = members
+    held = Array(repeating: nil, count: participants.count)
     let from = members.map(\.since).min() ?? feed.applied
     switch CatchUp.next(from: feed.cursor(at: from), in: feed.situation) {
     case .live: goLive()
     case .ring(let offset):
       // The ring may have dropped the offset in this moment; then the next step reads the log.
       let batches = feed.store.recent.batches(after: offset, bytes: feed.limits.catchUpBytes) ?? []
-      for batch in batches { enqueue(batch.changes.after(offset), through: batch.lastOffset) }
+      changes = batches.flatMap { $0.changes.after(offset) }
+      windowEnd = batches.last?.lastOffset ?? from
     case .log(let offset):
       if let page = feed.pages.page(after: offset) {
-        enqueue(page.changes, through: page.last)
+        changes = Array(page.changes)
+        // Entries that subscribers cannot see may follow.
+        windowEnd = page.last
       } else {
         readLog(after: offset)
       }
     case .gap(let reason): declareGap(reason, upTo: from)
     }
-  }
-
-  /// Queues what each member gets of the changes up to `last`, or up to the end of a transaction when they are many.
-  /// The changes are whole transactions; a member's mark stands on the last change of a transaction that it gets.
-  private func enqueue(_ changes: ArraySlice<Change>, through last: Int64) {
-    if queue.count >= feed.limits.catchUpChanges { return }
-    lastQueued.removeAll(keepingCapacity: true)
-    lastQueued.append(contentsOf: repeatElement(nil, count: participants.count))
-    for change in changes {
-      for index in participants.indices {
-        let member = participants[index]
-        guard change.offset > member.since, member.group?.concerns(change) == true else { continue }
-        lastQueued[index] = queue.count
-        queue.append((member, change.marked(endsTransaction: false)))
-      }
-      queueEnd = change.offset
-      guard change.endsTransaction else { continue }
-      for index in lastQueued.indices {
-        guard let position = lastQueued[index] else { continue }
-        queue[position].change = queue[position].change.marked(endsTransaction: true)
-        lastQueued[index] = nil
-      }
-      if queue.count >= feed.limits.catchUpChanges { return }
-    }
-    // Entries that subscribers cannot see may follow.
-    queueEnd = last
   }
 
   private func readLog(after offset: Int64) {
@@ -152,7 +180,7 @@ final class CatchUpReader {
     let ready = members
     members = []
     participants = []
-    queueEnd = 0
+    windowEnd = 0
     for member in ready {
       member.isCatchingUp = false
       feed.sayReady(member)

@@ -1,5 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletRuntime
+internal import MartletStore
 internal import MartletVocabulary
 
 /// What a feed may still do in a turn of its loop.
@@ -54,32 +55,36 @@ extension Feed {
     let delivery = deliveries.begin()
     let later = deliveries.later
     let members = index.members(of: delivery.group)
+    let now = store.moment
     var position = min(delivery.remaining, members.count)
     if position == 0 { budget.spend(0) }
     while position > 0, !budget.isSpent {
       position -= 1
-      budget.spend(write(delivery.events, later, to: members[position]))
+      budget.spend(write(delivery.events, later, to: members[position], at: now))
     }
     deliveries.visited(downTo: position)
   }
 
   /// Writes the events that the member has not had, and returns how many. Nothing is allocated.
-  private func write(_ events: [FeedEvent], _ later: [FeedEvent], to member: Member) -> Int {
+  private func write(_ events: [FeedEvent], _ later: [FeedEvent], to member: Member, at now: Instant) -> Int {
     if member.isCatchingUp { return 0 }
     let subscriber = member.subscriber
-    var written = write(events, to: member, subscriber)
-    if !later.isEmpty { written += write(later, to: member, subscriber) }
+    var written = write(events, to: member, subscriber, at: now)
+    if !later.isEmpty { written += write(later, to: member, subscriber, at: now) }
     if written > 0, subscriber.isLagging { stopWriting(to: subscriber) }
     return written
   }
 
-  private func write(_ events: [FeedEvent], to member: Member, _ subscriber: any Subscriber) -> Int {
+  private func write(
+    _ events: [FeedEvent], to member: Member, _ subscriber: any Subscriber, at now: Instant
+  ) -> Int {
     var written = 0
     // By position: without optimisation an iterator allocates for each element, and tests count that.
     for position in events.indices {
       let event = events[position]
       guard event.offset > member.since else { continue }
       subscriber.write(event, to: member)
+      if let committed = event.committed { subscriber.meter.add(now - committed) }
       member.since = event.offset
       written += 1
     }

@@ -33,9 +33,10 @@ extension Feed {
     member.subscriber.caughtUp(member, at: cursor(at: max(member.since, settled)))
   }
 
-  /// Has a member read on from an offset, which `judge` has found valid, until it is live.
-  package func catchUp(_ member: Member, after offset: Int64) {
-    member.owesReady = true
+  /// Has a member read on from an offset, which `judge` has found valid, until it is live. `owesReady` is false for a
+  /// member that was live before.
+  package func catchUp(_ member: Member, after offset: Int64, owesReady: Bool = true) {
+    member.owesReady = owesReady
     member.since = offset
     reader(for: member.subscriber).add(member)
     resume(member.subscriber)

@@ -32,6 +32,9 @@ package final class Feed {
   /// Whether deliveries continue in the next turn.
   var isContinued = false
   var budget = DeliveryBudget()
+  private var commitTimes = CommitTimes()
+  /// Members that read on from their own offsets.
+  package var membersCatchingUp: Int { readers.values.reduce(0) { $0 + $1.memberCount } }
   /// The most connections that were written to in one turn.
   package internal(set) var largestTurn = 0
   /// Called with each batch in its order, once the feed has matched it.
@@ -41,6 +44,10 @@ package final class Feed {
   private var lastDamage: Int64?
   /// The writes that the loop has read in this turn.
   private(set) lazy var writes = TurnWrites(store, on: loop, destination)
+  /// The share of a turn that catch-ups get.
+  var catchUps = CatchUpTurn()
+  /// The most work that catch-ups did in one turn.
+  package var largestCatchUpTurn: Int { catchUps.largest }
   /// The subscribers with members that catch up.
   var readers: [ObjectIdentifier: CatchUpReader] = [:]
   private(set) lazy var pages = LogPageReader(self)
@@ -120,7 +127,11 @@ package final class Feed {
   /// leaves ahead of the fan-out it causes, both in the same turn.
   package func receive(_ delivery: StoreDelivery) {
     delivery.finish()
-    if let batch = delivery.batch, batch.lastOffset > applied { apply(batch) }
+    guard let batch = delivery.batch, batch.lastOffset > applied else { return }
+    if let committed = delivery.committed {
+      commitTimes.note(committed, from: batch.firstOffset, to: batch.lastOffset)
+    }
+    apply(batch)
   }
 
   /// Matches and encodes; members are written to before the turn ends, or over several turns when there are many.
@@ -171,7 +182,9 @@ package final class Feed {
   }
 
   func event(_ change: Change, _ payload: [UInt8], for group: any FeedGroup) -> FeedEvent {
-    group.event(payload, at: cursor(at: change.offset), endsTransaction: change.endsTransaction)
+    let event = group.event(payload, at: cursor(at: change.offset), endsTransaction: change.endsTransaction)
+    event.committed = commitTimes.time(of: change.offset)
+    return event
   }
 }
 
@@ -182,5 +195,35 @@ extension Feed: DeliveryReceiver {
 
   func countRefusedWrite() {
     counters.add(.writesRefused)
+  }
+}
+
+// MARK: The turn for catch-ups
+
+extension Feed {
+  /// Whether readers may work in this turn.
+  var mayCatchUp: Bool { catchUps.mayWork(at: loop.now, limits.catchUpWorkPerTurn) }
+
+  /// Continues a reader in a later turn.
+  func continueLater(_ reader: CatchUpReader) {
+    if catchUps.queue(reader) { askForCatchUps() }
+  }
+
+  private func askForCatchUps() {
+    let bound = bound
+    loop.execute { bound.value.continueCatchUps() }
+  }
+
+  /// Continues the readers that wait, as far as this turn has room for them.
+  private func continueCatchUps() {
+    let readers = catchUps.begin(at: loop.now, limits.catchUpWorkPerTurn)
+    for (position, reader) in readers.enumerated() {
+      guard mayCatchUp else {
+        if catchUps.putBack(readers[position...]) { askForCatchUps() }
+        return
+      }
+      reader.isQueued = false
+      reader.pump()
+    }
   }
 }

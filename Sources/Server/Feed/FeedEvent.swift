@@ -6,6 +6,9 @@ package class FeedEvent {
   package let payload: [UInt8]
   package let endsTransaction: Bool
 
+  /// When the change was durable, for an event that is delivered as it is committed.
+  final var committed: Instant?
+
   final var offset: Int64 { cursor.offset }
 
   package init(_ payload: [UInt8], at cursor: Cursor, endsTransaction: Bool) {

@@ -15,6 +15,9 @@ package struct FeedLimits: Sendable {
   package var catchUpPages = 64
   /// How much the index of subscriptions takes.
   package var index = SubscriptionIndexLimits()
+  /// Work on catch-ups in one loop turn: comparing a change with a member counts 1, writing it an event 16 more. About
+  /// 3 ms.
+  package var catchUpWorkPerTurn = 16_384
   /// How long a catch-up waits before it asks a store again that has refused a read for overload. Short against a
   /// person's patience, long against the time of a read.
   package var readRetry: Duration = .milliseconds(50)

@@ -10,6 +10,8 @@ package protocol Subscriber: AnyObject {
   /// Whether so many bytes wait to be sent that no event is written directly. The feed then keeps each member's offset
   /// and reads on from there once `hasRoom`.
   var isLagging: Bool { get }
+  /// Measures the events that are written to the subscriber as they are committed.
+  var meter: DeliveryMeter { get }
   /// The members that follow `feed`, in the order in which they were started.
   func members(of feed: Feed) -> [Member]
   /// Appends an event to the outgoing bytes. Called for each member of a group with the same event; allocates nothing.

@@ -51,6 +51,8 @@ public struct Log: Sendable {
     public static let count = Key("count")
     /// A field of the schema, such as `Query.forecast`.
     public static let field = Key("field")
+    /// An issuer of tokens.
+    public static let issuer = Key("issuer")
     /// An offset in the change log.
     public static let offset = Key("offset")
     /// An operation's name.

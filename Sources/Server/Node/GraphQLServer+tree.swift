@@ -10,10 +10,30 @@ extension GraphQLServer {
   /// - Throws: `ServerError` (`treeRules`) for rules that cannot be used, and when the server serves no tree. The old
   ///   rules stay in force then.
   public func reload(treeRules text: String) async throws(ServerError) {
+    let prepared = try prepared(treeRules: text)
+    prepared.use()
+    await recheckTree()
+  }
+
+  /// Rules of the tree that were read and checked, and are not in force yet.
+  struct PreparedRules: Sendable {
+    fileprivate let policy: TreePolicy
+    fileprivate let rules: RuleSet
+
+    /// Puts them in force. It cannot fail.
+    func use() { policy.replace(rules) }
+  }
+
+  /// Reads other rules of the tree, without any effect.
+  func prepared(treeRules text: String) throws(ServerError) -> PreparedRules {
     guard let policy = node.tree else {
       throw ServerError(.treeRules, "The server was started without rules and serves no tree.")
     }
-    policy.replace(try ServerAssembly.treeRules(text, node.limits))
+    return PreparedRules(policy: policy, rules: try ServerAssembly.treeRules(text, node.limits))
+  }
+
+  /// Judges the tree's listeners by the rules in force.
+  func recheckTree() async {
     for loop in loops {
       await withCheckedContinuation { continuation in
         loop.loop.execute {

@@ -1,8 +1,10 @@
+internal import MartletHTTPClient
 internal import MartletLoop
 internal import MartletModelSchema
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
+internal import MartletVocabulary
 
 /// A server for one schema: GraphQL over HTTP and WebSocket, on an embedded store whose change log feeds every
 /// subscription.
@@ -26,7 +28,10 @@ public final class GraphQLServer: Sendable {
   private enum Life { case made, started, stopped }
 
   let configuration: ServerConfiguration
+  /// The first store.
   package let node: ServerNode
+  /// All stores, the first one first.
+  package let nodes: [ServerNode]
   private let metrics: MetricsCollector
   private let running = Lock<Running?>(nil)
   private let life = Lock(Life.made)
@@ -34,39 +39,67 @@ public final class GraphQLServer: Sendable {
   /// Whether another schema is being put in force.
   let isReloading = Lock(false)
   let calendar: Calendar
+  /// For key sets of token issuers.
+  private let http: any HTTPExchanging = CurlClient()
 
   /// Reads the schema and opens the data. Nothing is served yet.
   ///
   /// - Throws: `ServerError` for a schema, access configuration or data folder that cannot be served.
   public init(_ configuration: ServerConfiguration) throws(ServerError) {
     self.configuration = configuration
+    try configuration.checkStores()
     var chance = SystemChance.generator()
-    var options = StoreOptions(
-      term: chance.next(), clock: CalendarClock.forStore, limits: StoreLimits(configuration.limits))
     let failure = FailureSwitch()
     let log = configuration.log
-    options.onFailure = { error in
-      log.write(.error, "The disk failed: nothing is acknowledged any more.", [(.reason, error.description)])
-      failure.fail(error.description)
-    }
-    options.onTrouble = { trouble in
-      guard let trouble else { return log.write(.info, "Writes are accepted again.", []) }
-      guard trouble.code != .failed else { return }
-      log.write(.error, "Writes are refused: the store cannot be written.", [(.reason, trouble.description)])
-    }
     self.failure = failure
-    let place: StorePlace =
-      switch configuration.data {
-      case .folder(let folder): .folder(folder)
-      case .memory: .emptyMemory
+    var terms: [UInt64] = []
+    for _ in 0...configuration.stores.count { terms.append(chance.next()) }
+    let calendar = Calendar(milliseconds: CalendarClock.milliseconds, generator: chance)
+    self.calendar = calendar
+    func surroundings(_ data: ServerConfiguration.Data, term: UInt64) -> ServerAssembly.Surroundings {
+      var options = StoreOptions(
+        term: term, clock: CalendarClock.forStore, limits: StoreLimits(configuration.limits))
+      options.onFailure = { error in
+        log.write(.error, "The disk failed: nothing is acknowledged any more.", [(.reason, error.description)])
+        failure.fail(error.description)
       }
-    calendar = Calendar(milliseconds: CalendarClock.milliseconds, generator: chance)
-    node = try ServerAssembly.node(
-      configuration,
-      on: ServerAssembly.Surroundings(
-        place: place, storeOptions: options, spawner: ConcurrentSpawner(),
-        calendar: calendar))
-    metrics = MetricsCollector(node.store)
+      options.onTrouble = { trouble in
+        guard let trouble else { return log.write(.info, "Writes are accepted again.", []) }
+        guard trouble.code != .failed else { return }
+        log.write(.error, "Writes are refused: the store cannot be written.", [(.reason, trouble.description)])
+      }
+      let place: StorePlace =
+        switch data {
+        case .folder(let folder): .folder(folder)
+        case .memory: .emptyMemory
+        }
+      return ServerAssembly.Surroundings(
+        place: place, storeOptions: options, spawner: ConcurrentSpawner(), calendar: calendar)
+    }
+    let node = try ServerAssembly.node(configuration, on: surroundings(configuration.data, term: terms[0]))
+    self.node = node
+    var nodes = [node]
+    do throws(ServerError) {
+      for (store, term) in zip(configuration.stores, terms.dropFirst()) {
+        nodes.append(
+          try ServerAssembly.node(
+            configuration.serving(store), on: surroundings(store.data, term: term), besides: node, at: store.path))
+      }
+    } catch {
+      for node in nodes { node.store.close() }
+      throw error
+    }
+    self.nodes = nodes
+    metrics = MetricsCollector(node.store, nodes.dropFirst().map { ($0.path, $0.store) })
+  }
+
+  /// The store whose paths begin with `path`; the first for nil.
+  func node(at path: String?) throws(ServerError) -> ServerNode {
+    guard let path else { return node }
+    guard let found = nodes.first(where: { Array($0.path.utf8) == Array(path.utf8) }) else {
+      throw ServerError(.endpoint, "There is no store at \"\(path)\".")
+    }
+    return found
   }
 
   /// The bound port; zero before `start`.
@@ -114,8 +147,13 @@ public final class GraphQLServer: Sendable {
         throw ServerError(.certificate, "\(error)")
       }
     }
-    for loop in loops.loops { bounds.append(LoopBound(LoopServer(node, on: loop, metrics: metrics), on: loop)) }
+    let others = Array(nodes.dropFirst())
+    for loop in loops.loops {
+      bounds.append(LoopBound(LoopServer(node, others, on: loop, metrics: metrics), on: loop))
+    }
     for hub in bounds { hub.loop.execute { hub.value.start() } }
+    // Before the first connection: its token may need the keys.
+    fetchKeys(on: bounds[0])
     do {
       var options = SocketListener.Options(address: configuration.address, port: configuration.port)
       options.limits = ListenerLimits(configuration.limits)
@@ -148,7 +186,7 @@ public final class GraphQLServer: Sendable {
       defer { running = nil }
       return running
     }
-    guard let stopping else { return node.store.close() }
+    guard let stopping else { return closeStores() }
     stopping.listener.stop()
     for hub in stopping.hubs {
       await withCheckedContinuation { continuation in
@@ -157,9 +195,13 @@ public final class GraphQLServer: Sendable {
     }
     stopping.loops.stop()
     metrics.forget()
-    node.store.close()
+    closeStores()
     node.log.write(.info, "The server has stopped.")
     await node.log.flushed()
+  }
+
+  private func closeStores() {
+    for node in nodes { node.store.close() }
   }
 
   /// Called once, with the reason, when the disk failed: nothing more is acknowledged, and the process should end.
@@ -168,23 +210,62 @@ public final class GraphQLServer: Sendable {
   }
 
   /// Puts another access file in force, keys and origins, and reads the certificate again. Sockets and streams that a
-  /// withdrawn key admitted are ended as their protocol says that credentials are not accepted; others stay.
+  /// withdrawn credentials admitted are ended as their protocol says that credentials are not accepted; others stay.
   ///
   /// - Throws: `ServerError` when the certificate cannot be read, or when the access is not by API keys; nothing has
   ///   changed then.
   public func reload(access: AccessFile?) throws(ServerError) {
+    try prepared(access).use()
+  }
+
+  /// An access file and certificate that were read and checked, and are not in force yet.
+  struct PreparedAccess: Sendable {
+    fileprivate let server: GraphQLServer
+    fileprivate let access: AccessFile?
+    fileprivate let certificate: (context: TLSServerContext, renewal: TLSServerContext.Renewal)?
+
+    /// Puts them in force. It cannot fail.
+    func use() {
+      if let certificate { certificate.context.use(certificate.renewal) }
+      guard let access, server.node.access.replace(access) else { return }
+      if let first = server.loops.first { server.fetchKeys(on: first) }
+      server.recheckAccess()
+    }
+  }
+
+  /// Reads the certificate again and checks that keys may be replaced, without any effect.
+  func prepared(_ access: AccessFile?) throws(ServerError) -> PreparedAccess {
     if access != nil {
       guard case .keys = configuration.access else {
-        throw ServerError(.access, "The server's access is not by API keys, so that there are no keys to replace.")
+        throw ServerError(.access, "The server's access is not by an access file, so that there is none to replace.")
       }
     }
+    guard let context = running.withLock({ $0?.tls }) else {
+      return PreparedAccess(server: self, access: access, certificate: nil)
+    }
     do {
-      try running.withLock { $0?.tls }?.reload()
+      return PreparedAccess(server: self, access: access, certificate: (context, try context.renewal()))
     } catch {
       throw ServerError(.certificate, "\(error)")
     }
-    guard let access, node.access.replace(keys: access.keys, origins: access.origins) else { return }
-    for hub in running.withLock({ $0?.hubs ?? [] }) { hub.loop.execute { hub.value.recheckAccess() } }
+  }
+
+  /// Ends what withdrawn credentials admitted.
+  private func recheckAccess() {
+    for hub in loops { hub.loop.execute { hub.value.recheckAccess() } }
+  }
+
+  /// Begins to fetch the published key sets of token issuers that are new, and stops with those that are gone.
+  private func fetchKeys(on hub: LoopBound<LoopServer>) {
+    let issuers = node.access.tokens?.issuers ?? []
+    let http = http
+    let log = node.log
+    var chance = SystemChance.generator()
+    let seed = chance.next()
+    let changed: @Sendable () -> Void = { [weak self] in self?.recheckAccess() }
+    hub.loop.execute {
+      hub.value.follow(issuers, http: http, log: log, chance: SeededRandom(seed: seed), keysWithdrawn: changed)
+    }
   }
 
   /// The loops that serve now.

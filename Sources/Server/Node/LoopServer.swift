@@ -1,8 +1,10 @@
 internal import MartletChangeFeed
+internal import MartletModelSchema
 package import MartletRuntime
 internal import MartletStore
+internal import MartletVocabulary
 
-/// What one loop of the server holds: its connections, its sessions and its feed of the log.
+/// What one loop of the server holds: its connections, and for each store its sessions and its feed of the log.
 ///
 /// Confined to its loop.
 package final class LoopServer {
@@ -11,65 +13,166 @@ package final class LoopServer {
   package let counters = LoopTally()
   /// The loop's connections.
   package let transport: LoopTransport
-  /// The loop's view of the store's log.
-  package let feed: Feed
-  private let service: GraphQLService
-  /// The tree as this loop serves it.
+  /// GraphQL on each store; the first is the server's first store.
+  let services: [GraphQLService]
+  /// The tree of the first store as this loop serves it.
   let tree: TreeService?
+  /// Fetch key sets of token issuers; on one loop of a server.
+  private var keySets: [(issuer: IssuerKeys, driver: KeySetDriver)] = []
   let metrics: MetricsCollector
+  /// The end of the server, once it has begun.
+  var ending: ServerEnding?
 
-  package init(_ node: ServerNode, on loop: any Loop, metrics: MetricsCollector) {
+  /// - Parameters:
+  ///   - node: The server's first store.
+  ///   - others: Its further stores.
+  package init(_ node: ServerNode, _ others: [ServerNode] = [], on loop: any Loop, metrics: MetricsCollector) {
     self.node = node
     self.loop = loop
     self.metrics = metrics
-    feed = Feed(node.store, on: loop, counters, limits: FeedLimits(node.limits), sharing: node.evaluations)
+    let counters = self.counters
     let admission = Admission(
       node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.query.operationTimeout,
       calendar: node.calendar)
-    transport = LoopTransport(on: loop, node.limits, admission, counters, node.log, node.calendar)
-    service = GraphQLService(node, on: loop, transport, feed, counters)
-    let graphQL = GraphQLEndpoint(service)
+    let transport = LoopTransport(on: loop, node.limits, admission, counters, node.log, node.calendar)
+    let services = ([node] + others).map { node in
+      let feed = Feed(
+        node.store, on: loop, counters, limits: FeedLimits(node.limits), sharing: node.evaluations)
+      feed.onDamage = { [log = node.log, health = node.health] damage in
+        health.logIsDamaged(at: damage.offset)
+        log.write(
+          .error, "The change log cannot be read.", [(.offset, "\(damage.offset)"), (.reason, damage.reason)])
+      }
+      return GraphQLService(node, on: loop, transport, feed, counters)
+    }
+    self.transport = transport
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
-    let status = StatusEndpoints(transport, metrics, node.store, node.health)
-    if let policy = node.tree {
-      tree = TreeService(
-        node.store, policy, on: loop, feed.destination, access: node.access, calendar: node.calendar,
+    let status = StatusEndpoints(transport, metrics, services.map(\.node.store), node.health)
+    let graphQL = services.flatMap { GraphQLEndpoint($0).rows }
+    tree = node.tree.map { policy in
+      TreeService(
+        node.store, policy, on: loop, services[0].feed.destination, access: node.access, calendar: node.calendar,
         limits: node.limits.tree)
-    } else {
-      tree = nil
     }
     let trees = tree.map { TreeEndpoints($0, admission, bodyBytes: node.limits.tree.writeBytes).rows } ?? []
-    transport.table = EndpointTable(graphQL.rows + status.rows + programs + trees)
-    if let tree { feed.onBatch = { [weak tree] batch in tree?.apply(batch) } }
-    feed.onDamage = { [log = node.log, health = node.health] damage in
-      health.degrade("the change log is damaged at offset \(damage.offset)")
-      log.write(
-        .error, "The change log cannot be read.", [(.offset, "\(damage.offset)"), (.reason, damage.reason)])
-    }
+    transport.table = Self.table(graphQL + status.rows + trees, programs, node, loop, metrics)
+    self.services = services
+    if let tree { services[0].feed.onBatch = { [weak tree] batch in tree?.apply(batch) } }
   }
 
-  /// Begins to follow the store. On the loop, before the first connection.
+  /// The server's own paths come first, then the program's, then the page at `/`.
+  private static func table(
+    _ own: [Endpoint], _ programs: [Endpoint], _ node: ServerNode, _ loop: any Loop, _ metrics: MetricsCollector
+  ) -> EndpointTable {
+    let access = ConsoleAccess(schema: { node.schema }, isDevelopment: node.access.isDevelopment)
+    let console = ConsoleEndpoints(
+      loop: loop, access: access, snapshot: { metrics.snapshot($0) },
+      state: { ConsoleState(models: node.models, store: node.store, isDevelopment: access.isDevelopment) })
+    let paths = EndpointTable(own + console.rows + programs)
+    let page = ServerPage(
+      table: paths, schema: { node.models.schema },
+      models: { node.models.models.map(\.name) }, access: access, isSecure: node.isSecure)
+    return EndpointTable(own + console.rows + programs + page.rows)
+  }
+
+  /// The loop's view of the first store's log.
+  package var feed: Feed { services[0].feed }
+
+  /// Begins to follow the stores. On the loop, before the first connection.
   package func start() {
     metrics.follow(LoopBound(self, on: loop))
-    feed.start()
+    for service in services { service.feed.start() }
+  }
+
+  /// Fetches the published key sets of these issuers from now on, and of no others.
+  func follow(
+    _ issuers: [IssuerKeys], http: any HTTPExchanging, log: Log, chance: SeededRandom,
+    keysWithdrawn: @escaping @Sendable () -> Void
+  ) {
+    keySets = keySets.filter { known in
+      if issuers.contains(where: { $0 === known.issuer }) { return true }
+      known.issuer.attach(nil)
+      known.driver.stop()
+      return false
+    }
+    let surroundings = KeySetDriver.Surroundings(loop: loop, http: http, log: log, keysWithdrawn: keysWithdrawn)
+    for issuer in issuers where !keySets.contains(where: { $0.issuer === issuer }) {
+      guard let driver = KeySetDriver(issuer, surroundings, chance: chance) else { continue }
+      keySets.append((issuer, driver))
+      issuer.attach(LoopBound(driver, on: loop))
+      driver.start()
+    }
   }
 
   /// Ends following.
   package func stop() {
-    feed.stop()
+    for service in services { service.feed.stop() }
+    for (issuer, driver) in keySets {
+      issuer.attach(nil)
+      driver.stop()
+    }
+    keySets = []
     // The rows hold the services that hold the transport.
     transport.table = EndpointTable([])
   }
 
   /// The sessions of all clients, oldest first.
-  var sessions: [any LoopSession] { service.sessionsInOrder + (tree?.sessionsInOrder ?? []) }
+  var sessions: [any LoopSession] {
+    let sessions =
+      services.count == 1
+      ? services[0].sessionsInOrder : services.flatMap(\.sessionsInOrder).sorted { $0.serial < $1.serial }
+    return sessions + (tree?.sessionsInOrder ?? [])
+  }
 
   /// What the loop holds now.
-  var gauges: MetricsCollector.Gauges {
-    MetricsCollector.Gauges(
+  var gauges: LoopGauges {
+    let sessions = sessions
+    let indexes = services.map(\.feed.index)
+    return LoopGauges(
       connections: transport.connections.count, sessions: sessions.count(where: \.isSocket),
-      streams: sessions.count { !$0.isSocket }, subscriptions: feed.index.memberCount,
-      groups: feed.index.groupCount, scannedFilters: feed.index.scannedPredicateCount,
-      pendingBytes: transport.pendingBytes)
+      streams: sessions.count { !$0.isSocket }, subscriptions: indexes.reduce(0) { $0 + $1.memberCount },
+      groups: indexes.reduce(0) { $0 + $1.groupCount },
+      scannedFilters: indexes.reduce(0) { $0 + $1.scannedPredicateCount }, pendingBytes: transport.pendingBytes,
+      membersCatchingUp: services.reduce(0) { $0 + $1.feed.membersCatchingUp },
+      delays: services.reduce(into: [:]) { sum, service in
+        for (name, delays) in service.meters.delays { sum[name, default: Histogram(delays.bounds)].add(delays) }
+      })
+  }
+
+  // MARK: Changes while serving
+
+  /// Another schema is in force for a store: ends the subscriptions that mean nothing under it.
+  ///
+  /// - Returns: how many those were.
+  func recheckSchema(of node: ServerNode) -> Int {
+    services.filter { $0.node === node }.reduce(0) { ended, service in
+      // What they hold has the shape of the old models.
+      service.feed.pages.forget()
+      return ended + service.sessionsInOrder.reduce(0) { $0 + $1.recheckSchema() }
+    }
+  }
+
+  /// Other keys are in force: ends what withdrawn ones admitted.
+  func recheckAccess() {
+    let ended = sessions.reduce(0) { $0 + $1.recheckAccess() }
+    guard ended > 0 else { return }
+    node.log.write(
+      .info, "Sockets, streams and subscriptions were ended: their key was withdrawn.", [(.count, "\(ended)")])
+  }
+
+  // MARK: Maintenance
+
+  /// Looks every second for a request for a backup.
+  package func serveBackupsPeriodically() {
+    guard !transport.isDraining else { return }
+    for service in services { service.node.store.serveBackupRequest() }
+    loop.schedule(at: loop.now + .seconds(1)) { [weak self] in self?.serveBackupsPeriodically() }
+  }
+
+  /// Deletes what is beyond retention from time to time, also when nothing is written.
+  package func maintainPeriodically() {
+    guard !transport.isDraining else { return }
+    for service in services { service.node.store.maintain() }
+    loop.schedule(at: loop.now + node.store.limits.maintenanceInterval) { [weak self] in self?.maintainPeriodically() }
   }
 }

@@ -7,10 +7,16 @@ package final class ServedSchema: Sendable {
   package let schema: ExecutableSchema
   /// Topics that subscription fields listen to, by the field's name.
   package let topics: [String: String]
+  /// Whether the schema has access rules. Models without any are then closed.
+  package let isGuarded: Bool
+  /// Replaces what rules come to, in tests.
+  let lens: RuleLens?
 
-  package init(models: ModelSchema, schema: ExecutableSchema, topics: [String: String]) {
+  package init(models: ModelSchema, schema: ExecutableSchema, topics: [String: String], lens: RuleLens? = nil) {
+    self.lens = lens
     self.models = models
     self.schema = schema
     self.topics = topics
+    isGuarded = models.hasAccessRules
   }
 }

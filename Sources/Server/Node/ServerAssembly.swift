@@ -26,19 +26,30 @@ package enum ServerAssembly {
   }
 
   /// Reads the schema, opens the store, attaches resolvers.
+  ///
+  /// - Parameters:
+  ///   - first: The server's first store, whose callers the others share.
+  ///   - path: What the store's paths begin with; empty for the first.
   package static func node(
-    _ configuration: ServerConfiguration, on surroundings: Surroundings
+    _ configuration: ServerConfiguration, on surroundings: Surroundings, besides first: ServerNode? = nil,
+    at path: String = ""
   ) throws(ServerError) -> ServerNode {
     let models = try Self.models(configuration, keeping: [])
-    let access = try accessControl(configuration, models)
-    let tree = try configuration.treeRules.map { text throws(ServerError) in
+    let own = try accessControl(configuration, surroundings.calendar)
+    let access = first?.access ?? own
+    // The first store has the tree.
+    let tree = try (first == nil ? configuration.treeRules : nil).map { text throws(ServerError) in
       TreePolicy(try treeRules(text, configuration.limits))
     }
     var options = surroundings.storeOptions
     options.limits = StoreLimits(configuration.limits)
     options.allowsDropping = configuration.allowsDropping
+    options.allowsDuplicates = configuration.allowsDuplicates
     options.allowsCreating = configuration.allowsCreating
     options.schemaName = String(models.version, radix: 16)
+    options.schemaText = configuration.schema
+    let log = configuration.log
+    options.onWarning = { log.write(.warning, "Data needs repair.", [(.reason, $0)]) }
     let store: Store
     do {
       store = try Store(surroundings.place, schema: models, options: options)
@@ -52,7 +63,8 @@ package enum ServerAssembly {
         served, store: store, limits: configuration.limits, log: configuration.log, spawner: surroundings.spawner,
         access: access, place: surroundings.userCode, onConnect: configuration.onConnect,
         endpoints: configuration.endpoints, tree: tree, statusCodes: configuration.statusCodes,
-        calendar: surroundings.calendar)
+        isSecure: configuration.certificate != nil, calendar: surroundings.calendar, path: path,
+        health: first?.health ?? NodeHealth())
     } catch {
       store.close()
       throw error
@@ -97,9 +109,14 @@ package enum ServerAssembly {
     } catch {
       throw ServerError(.schema, error.description)
     }
-    let missing = schema.rootFieldsWithoutCode
+    let computed = models.models.flatMap { model in
+      model.computed.filter { resolvers.fields[Resolvers.FieldName(model.name, $0)] == nil }
+        .map { "\(model.name).\($0)" }
+    }
+    let missing = schema.rootFieldsWithoutCode + computed
     guard missing.isEmpty else { throw ServerError(.schema, Self.missingCode(missing)) }
-    return ServedSchema(models: models, schema: schema, topics: configuration.topics)
+    return ServedSchema(
+      models: models, schema: schema, topics: configuration.topics, lens: configuration.ruleLens)
   }
 
   /// A field of a root type has nothing that could answer it.
@@ -111,7 +128,7 @@ package enum ServerAssembly {
   }
 
   private static func accessControl(
-    _ configuration: ServerConfiguration, _ models: ModelSchema
+    _ configuration: ServerConfiguration, _ calendar: Calendar
   ) throws(ServerError) -> AccessControl {
     guard let access = configuration.access else {
       throw ServerError(
@@ -131,32 +148,19 @@ package enum ServerAssembly {
       }
       return AccessControl(
         .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers,
-        digest: Digest.sha256)
+        digest: Digest.sha256, now: { calendar.sinceEpoch() })
     case .keys(let file):
-      try refuseRules(models)
       return AccessControl(
-        .keys(file.keys), origins: OriginCheck(.origins(file.origins)), members: configuration.credentialMembers,
-        digest: Digest.sha256)
+        .file(file), origins: OriginCheck(.origins(file.origins)), members: configuration.credentialMembers,
+        digest: Digest.sha256, now: { calendar.sinceEpoch() })
     case .onConnect(let origins):
-      try refuseRules(models)
       guard configuration.onConnect != nil else {
         throw ServerError(
           .access, "The access is .onConnect, but ServerConfiguration.onConnect is nil: set the closure that decides.")
       }
       return AccessControl(
         .program, origins: OriginCheck(.origins(origins)), members: configuration.credentialMembers,
-        digest: Digest.sha256)
-    }
-  }
-
-  /// Rules that are read and not enforced would be worse than none.
-  static func refuseRules(_ models: ModelSchema) throws(ServerError) {
-    let guarded = models.models.filter { !$0.access.isEmpty }.map(\.name)
-    guard guarded.isEmpty else {
-      throw ServerError(
-        .access,
-        "The schema has @auth rules (\(guarded.joined(separator: ", "))) that this version reads but does not "
-          + "enforce. Serve it with --dev, or remove the rules.")
+        digest: Digest.sha256, now: { calendar.sinceEpoch() })
     }
   }
 }

@@ -44,6 +44,8 @@ public struct ServerConfiguration: Sendable {
 
   /// The schema: `@model` types, and types with resolvers of their own.
   public var schema: String
+  /// Further stores under the same server, each with a schema, data and a change log of its own.
+  public var stores: [ServerStore] = []
   /// The schema's file, for messages.
   public var schemaName: String?
   /// Where the data lives.
@@ -69,6 +71,10 @@ public struct ServerConfiguration: Sendable {
   public var limits = ServerLimits()
   /// Lets a migration delete models and fields the schema no longer has, with their data.
   public var allowsDropping = false
+  /// Serves data in which several records share what an `@hasOne` relation gives to one of them. The relation is not
+  /// kept unique until they are repaired, and each start writes a warning that names two of them. Without it, such data
+  /// is refused.
+  public var allowsDuplicates = false
   /// Makes a new store in a folder that holds other files. An empty or missing folder needs no permission; without it,
   /// a folder that is not a data folder, or half of one, is refused.
   public var allowsCreating = false
@@ -86,12 +92,15 @@ public struct ServerConfiguration: Sendable {
   public var resolvers: @Sendable (inout Resolvers) -> Void = { _ in }
   /// Endpoints of the program's own, served beside `/graphql`; the server's own paths come first.
   public var endpoints: [ServerEndpoint] = []
-  /// Whether clients may ask for the schema; nil allows it in development only. Every caller that is admitted may,
-  /// then.
+  /// Whether callers may ask for the schema (introspection): all that are admitted, or none; nil allows it in
+  /// development only. An entry of the access file may say otherwise of its key, with `"introspection": true` or
+  /// `false`.
   public var allowsIntrospection: Bool?
   /// Subscription fields fed by topics: field name to topic. `GraphQLServer.publish` appends to a topic; the field's
   /// arguments must equal the event's members of their names.
   public var topics: [String: String] = [:]
+  /// Replaces what rules come to, for tests that plant leaks.
+  package var ruleLens: RuleLens?
 
   /// The rules of the synced tree, as the text of a rules file; nil serves no tree.
   ///

@@ -4,13 +4,16 @@ package import MartletModelSchema
 package import MartletRuntime
 package import MartletStore
 
-/// What all loops of one server share: immutable, or safe from any thread.
+/// What all loops of one server share of a store that it serves: immutable, or safe from any thread. What belongs to
+/// the server as a whole, such as the access, is the same object in the nodes of all its stores.
 package final class ServerNode: Sendable {
   private let current: Lock<ServedSchema>
   package let store: Store
   package let limits: ServerLimits
   package let log: Log
-  package let health = NodeHealth()
+  package let health: NodeHealth
+  /// What the store's paths begin with; empty for the server's first store.
+  package let path: String
   /// Payloads of subscriptions that the loops share.
   let evaluations: SharedEvaluations
   /// Starts tasks for user code; never on a loop.
@@ -24,6 +27,8 @@ package final class ServerNode: Sendable {
   let tree: TreePolicy?
   /// Endpoints of the program's own.
   let endpoints: [ServerEndpoint]
+  /// Whether the server itself speaks TLS.
+  let isSecure: Bool
   /// Which statuses say how a GraphQL request went.
   package let statusCodes: GraphQLStatusCodes
   /// Event streams that several operations share.
@@ -37,9 +42,11 @@ package final class ServerNode: Sendable {
     _ served: ServedSchema, store: Store, limits: ServerLimits, log: Log, spawner: any Spawner,
     access: AccessControl, place: UserCodePlace = .pool,
     onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], tree: TreePolicy? = nil,
-    statusCodes: GraphQLStatusCodes = .audited,
-    calendar: Calendar
+    statusCodes: GraphQLStatusCodes = .audited, isSecure: Bool = false, calendar: Calendar, path: String = "",
+    health: NodeHealth = NodeHealth()
   ) {
+    self.path = path
+    self.health = health
     streams = StreamRegistry(limits)
     self.calendar = calendar
     current = Lock(served)
@@ -53,6 +60,7 @@ package final class ServerNode: Sendable {
     self.endpoints = endpoints
     self.tree = tree
     self.statusCodes = statusCodes
+    self.isSecure = isSecure
     persisted = Lock(PersistedOperationStore(limits: PersistedOperationLimits(limits)))
     evaluations = SharedEvaluations(
       capacity: limits.session.evaluatedBytes, largestCount: limits.session.evaluatedPayloads)
@@ -63,6 +71,12 @@ package final class ServerNode: Sendable {
   package var models: ModelSchema { served.models }
   package var schema: ExecutableSchema { served.schema }
   package var topics: [String: String] { served.topics }
+
+  /// What the program's own code reaches of the server.
+  var handle: ServerHandle {
+    ServerHandle(
+      store: store, calendar: calendar, limits: limits.query, models: { [current] in current.withLock { $0.models } })
+  }
 
   /// Puts another schema in force for what begins from now on.
   func serve(_ schema: ServedSchema) {

@@ -8,8 +8,12 @@ public struct ServerTransaction {
   private let transaction: WriteTransaction
   private let models: ModelSchema
   private let calendar: Calendar
+  private let limits: ServerLimits.Query
 
-  init(_ transaction: WriteTransaction, _ models: ModelSchema, _ calendar: Calendar) {
+  init(
+    _ transaction: WriteTransaction, _ models: ModelSchema, _ calendar: Calendar, _ limits: ServerLimits.Query
+  ) {
+    self.limits = limits
     self.transaction = transaction
     self.models = models
     self.calendar = calendar
@@ -22,6 +26,29 @@ public struct ServerTransaction {
     let model = try definition(model)
     return try rethrowing { () throws in
       try transaction.get(model.number, InputReader(model).key(key)).map { object($0.record, model) }
+    }
+  }
+
+  /// A page of a model's records, with the transaction's own writes.
+  ///
+  /// ```swift
+  /// let open = try transaction.list("Todo", ["filter": ["done": ["eq": false]], "limit": 20])
+  /// let ofAda = try transaction.list("Todo", ["owner": "ada"], index: "byOwner")
+  /// ```
+  /// - Parameters:
+  ///   - arguments: Those of the list query that the schema has for the model or for the index: `filter`, `limit`,
+  ///     `nextToken`, `sortDirection`, the key's fields.
+  ///   - index: The name of an index of the model; nil lists by the primary key.
+  /// - Throws: `ServerError` when the model or the index does not exist, or the arguments mean nothing.
+  public func list(
+    _ model: String, _ arguments: JSONObject = JSONObject(), index: String? = nil
+  ) throws(ServerError) -> RecordPage {
+    let model = try definition(model)
+    let found = try RecordPage.index(index, of: model)
+    return try rethrowing { () throws in
+      RecordPage(
+        try transaction.list(
+          ListArguments(model: model, index: found, limits: limits, outcome: nil).query(arguments)), model)
     }
   }
 
@@ -78,71 +105,13 @@ public struct ServerTransaction {
     return model
   }
 
-  private func object(_ record: Record, _ model: ModelDefinition) -> JSONObject {
-    JSONObject(model.fields.enumerated().map { (key: $1.name, value: record[$0]) })
-  }
+  private func object(_ record: Record, _ model: ModelDefinition) -> JSONObject { RecordPage.object(record, model) }
 
   private func rethrowing<Value>(_ body: () throws -> Value) throws(ServerError) -> Value {
     do {
       return try body()
     } catch {
       throw ServerError(.write, "\(error)")
-    }
-  }
-}
-
-extension GraphQLServer {
-  /// Makes several writes together, or none of them, and returns what the closure returns. The closure runs on the
-  /// store's writer, synchronously; what it throws takes everything back.
-  ///
-  /// Suspends until the transaction is durable.
-  ///
-  /// ```swift
-  /// let account = try await server.transaction { transaction in
-  ///   try transaction.update("Account", ["id": "a", "balance": 90])
-  ///   return try transaction.update("Account", ["id": "b", "balance": 110])
-  /// }
-  /// ```
-  /// - Throws: `ServerError`, when the closure threw, took too long, or the store refused.
-  @discardableResult
-  public func transaction<Value: Sendable>(
-    _ body: @escaping @Sendable (ServerTransaction) throws -> Value
-  ) async throws(ServerError) -> Value {
-    let models = node.models
-    let calendar = calendar
-    let returned = Lock<Value?>(nil)
-    let operation = WriteOperation.transaction { transaction in
-      let value = try body(ServerTransaction(transaction, models, calendar))
-      returned.withLock { $0 = value }
-    }
-    _ = try await commit(operation)
-    guard let value = returned.withLock({ $0 }) else {
-      throw ServerError(.write, "The transaction was acknowledged without having run.")
-    }
-    return value
-  }
-
-  /// Appends an event of the application's own to the log: it has a cursor, is retained, and reaches the subscription
-  /// fields that listen to its topic (`ServerConfiguration.topics`), also those that come back later.
-  ///
-  /// Suspends until the event is durable.
-  ///
-  /// - Returns: its place in the log.
-  /// - Throws: `ServerError` when the store refuses it, or has been closed.
-  @discardableResult
-  public func publish(topic: String, payload: JSONValue) async throws(ServerError) -> Cursor {
-    try await commit(.event(topic: topic, payload: payload))
-  }
-
-  private func commit(_ operation: WriteOperation) async throws(ServerError) -> Cursor {
-    let result = await withCheckedContinuation { continuation in
-      node.store.commit(WriteRequest(operation)) { continuation.resume(returning: $0) }
-    }
-    switch result {
-    case .success(let receipt):
-      let position = node.store.position
-      return Cursor(term: position.term, offset: receipt.offsets?.upperBound ?? position.head)
-    case .failure(let error): throw ServerError(.write, error.description)
     }
   }
 }

@@ -6,13 +6,13 @@ internal import MartletWire
 struct StatusEndpoints {
   private let transport: LoopTransport
   private let metrics: MetricsCollector
-  private let store: Store
+  private let stores: [Store]
   private let health: NodeHealth
 
-  init(_ transport: LoopTransport, _ metrics: MetricsCollector, _ store: Store, _ health: NodeHealth) {
+  init(_ transport: LoopTransport, _ metrics: MetricsCollector, _ stores: [Store], _ health: NodeHealth) {
     self.transport = transport
     self.metrics = metrics
-    self.store = store
+    self.stores = stores
     self.health = health
   }
 
@@ -29,10 +29,11 @@ struct StatusEndpoints {
     var rows: [Endpoint] = []
     rows += page("/healthz") { _ in (200, "ok") }
     // A degraded node stays in rotation: it serves what is not damaged, and there may be no other.
-    rows += page("/readyz") { [store, health] transport in
+    rows += page("/readyz") { [stores, health] transport in
       if transport.isDraining { return (503, "draining") }
-      if let trouble = store.trouble { return (503, "no writes: \(Self.reason(trouble))") }
-      return (200, health.degradation.map { "degraded: \($0)" } ?? "ready")
+      if let trouble = stores.lazy.compactMap(\.trouble).first { return (503, "no writes: \(Self.reason(trouble))") }
+      let degradation = health.degradation(firstRetained: stores.map(\.position.firstRetained).min() ?? 0)
+      return (200, degradation.map { "degraded: \($0)" } ?? "ready")
     }
     if let path = PathPattern("/metrics") {
       rows.append(

@@ -8,6 +8,10 @@ internal import MartletWire
 struct Caller: Sendable {
   /// The credentials that admitted it; nil for a page that needs none, and on a WebSocket that has shown none yet.
   var grant: AccessControl.Grant?
+  /// A token that it has shown and whose key has to be looked for.
+  var unresolved: UnresolvedToken?
+  /// Why its credentials are not accepted, as a stable name for the log.
+  var refusal: String?
   var identity: Identity
   /// When its rights end, by the loop's clock.
   var deadline: Instant?
@@ -18,9 +22,30 @@ struct Caller: Sendable {
       switch grant {
       case .development: .system
       case .key(let key): key.identity
-      case .program, nil: .guest
+      case .token(let token): token.identity
+      case .guest, .program, nil: .guest
       }
   }
+
+  /// Whether the caller may ask for the schema; nil for what the configuration says.
+  var allowsIntrospection: Bool? {
+    if case .key(let key)? = grant { key.introspection } else { nil }
+  }
+
+  /// A caller whose credentials are not accepted.
+  init(refused reason: String) {
+    self.init(nil)
+    refusal = reason
+  }
+
+  /// A caller that has not proved anything yet.
+  init(unresolved: UnresolvedToken) {
+    self.init(nil)
+    self.unresolved = unresolved
+  }
+
+  /// Whether it has neither shown credentials nor been admitted as one that needs none.
+  var isUnknown: Bool { grant == nil && unresolved == nil }
 
   /// Whether two requests come from one caller, whatever their credentials' age.
   func isSame(as other: Caller) -> Bool {
@@ -37,14 +62,25 @@ final class Admission {
   enum Decision {
     case admitted(Caller)
     case refused(HTTPAnswer)
-    /// The program decides.
-    case asks(ConnectionRequest, Caller)
+    /// It is decided later.
+    case asks(AdmissionQuestion)
   }
 
-  /// What the program decided.
+  /// What was decided later.
   enum Outcome {
     /// - Parameter payload: for the acknowledgement, where the protocol has room for one.
     case admitted(Caller, payload: JSONObject?)
+    /// By the program.
+    case refused(String)
+    /// Its credentials are not accepted, for this reason.
+    case unknown(String)
+  }
+
+  /// What a message shows of its caller.
+  enum Shown {
+    case nothing
+    case caller(Caller)
+    /// The reason is a stable name.
     case refused(String)
   }
 
@@ -85,34 +121,58 @@ final class Admission {
   func judge(_ head: HTTPRequestHead, _ rule: AdmissionRule, peerIsLoopback: Bool) -> Decision {
     if case .open = rule { return .admitted(Caller(nil)) }
     let refusal = access.origins.refusal(
-      host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: peerIsLoopback)
+      host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: peerIsLoopback,
+      isForwarded: Self.forwarding.contains { head.headers.contains($0) })
     if let refusal { return .refused(.error(403, refusal.rawValue, "FORBIDDEN", note: .violation)) }
-    let grant = access.grant(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"])
-    let caller = limited(Caller(grant))
+    let caller = caller(access.judge(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"]))
     switch rule {
     case .open, .sameOrigin: return .admitted(caller)
     case .keyed, .identified: break
     }
-    guard let grant else { return .refused(Self.unknownCredentials) }
-    guard question != nil else { return .admitted(caller) }
+    if caller.isUnknown { return .refused(Self.unknownCredentials(caller.refusal)) }
+    let asked = AdmissionQuestion(program: question == nil ? nil : request(head, rule, caller), caller)
+    return asked.isOpen ? .asks(asked) : .admitted(caller)
+  }
+
+  /// What the program is asked about a request; nil where it is not asked.
+  private func request(_ head: HTTPRequestHead, _ rule: AdmissionRule, _ caller: Caller) -> ConnectionRequest? {
     switch rule {
-    case .identified(let dialect):
-      return .asks(ConnectionRequest(payload: credentials(of: head), dialect: dialect), caller)
-    case .keyed where grant == .program:
-      return .asks(ConnectionRequest(payload: credentials(of: head), dialect: .http), caller)
-    case .keyed, .open, .sameOrigin: return .admitted(caller)
+    case .identified(let dialect): ConnectionRequest(payload: credentials(of: head), dialect: dialect)
+    case .keyed where caller.grant == .program: ConnectionRequest(payload: credentials(of: head), dialect: .http)
+    case .keyed, .open, .sameOrigin: nil
     }
   }
 
-  private static var unknownCredentials: HTTPAnswer {
+  /// Header fields that proxies add (RFC 7239, RFC 9110 section 7.6.3, and what was there before them).
+  private static let forwarding: [StaticString] = [
+    "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port",
+    "X-Forwarded-Server", "X-Real-IP",
+  ]
+
+  /// The client does not learn the reason, which would help to guess.
+  static func unknownCredentials(_ reason: String?) -> HTTPAnswer {
     .error(
-      401, "An API key is needed: x-api-key or Authorization: Bearer.", "UNAUTHENTICATED",
-      note: .credentials("A request was refused: its credentials are not known."))
+      401, "Credentials are needed: x-api-key, or Authorization: Bearer.", "UNAUTHENTICATED",
+      note: .credentials("A request was refused: its credentials are not known.", reason: reason))
   }
 
-  /// The caller that shows its credentials in a message's payload; nil when they are not accepted.
-  func caller(payload: JSONObject?) -> Caller? {
-    access.grant(payload: payload).map { limited(Caller($0)) }
+  /// The caller that shows its credentials in a message's payload.
+  func shown(in payload: JSONObject?) -> Shown {
+    let finding = access.judge(payload: payload)
+    switch finding {
+    case .missing: return .nothing
+    case .refused(let reason): return .refused(reason)
+    case .granted, .unresolved: return .caller(caller(finding))
+    }
+  }
+
+  private func caller(_ finding: CredentialFinding) -> Caller {
+    switch finding {
+    case .granted(let grant): limited(Caller(grant))
+    case .unresolved(let token): Caller(unresolved: token)
+    case .refused(let reason): Caller(refused: reason)
+    case .missing: Caller(refused: "missing")
+    }
   }
 
   /// The caller with the end of its identity as its deadline.
@@ -123,40 +183,56 @@ final class Admission {
     return caller
   }
 
-  // MARK: Asking the program
+  // MARK: Deciding later
 
   /// Carries an answer to the loop.
-  private final class Listener {
-    let completion: (ConnectionAnswer) -> Void
-    init(_ completion: @escaping (ConnectionAnswer) -> Void) { self.completion = completion }
+  private final class Listener<Answer> {
+    let completion: (Answer) -> Void
+    init(_ completion: @escaping (Answer) -> Void) { self.completion = completion }
   }
 
-  /// Asks the program whether a caller is served.
+  /// Finds out whether a caller is served: looks for the key of its token, then asks the program.
   ///
-  /// - Parameter completion: called on the loop, once and after this has returned: with the answer, or with a refusal
+  /// - Parameter completion: called on the loop, once and after this has returned: with the outcome, or with a refusal
   ///   after `operationTimeout`. It may still be called after the question was let go.
-  /// - Returns: the question; nil when there is no program to ask, and `completion` is not called.
-  func ask(
-    _ request: ConnectionRequest, _ caller: Caller, _ completion: @escaping (Outcome) -> Void
-  ) -> PendingQuestion? {
-    guard let question else { return nil }
-    var isAnswered = false
-    let answer = { [unowned self] (answer: ConnectionAnswer) in
-      guard !isAnswered else { return }
-      isAnswered = true
-      completion(self.outcome(of: answer, caller))
+  /// - Returns: the question; nil when there is nothing to find out, and `completion` is not called.
+  func ask(_ asked: AdmissionQuestion, _ completion: @escaping (Outcome) -> Void) -> PendingQuestion? {
+    guard asked.isOpen, asked.program == nil || question != nil else { return nil }
+    var expire: () -> Void = {}
+    let pending = PendingQuestion(loop.schedule(at: loop.now + timeout) { expire() })
+    let finish = { [weak pending] (outcome: Outcome) in
+      guard let pending else { return }
+      pending.answer { completion(outcome) }
     }
-    let bound = LoopBound(Listener(answer), on: loop)
-    let task = spawner.spawn {
-      var answer = ConnectionAnswer.refuse()
-      if let given = try? await question(request) { answer = given }
-      let given = answer
-      bound.loop.execute { bound.value.completion(given) }
+    expire = { finish(.refused("No answer whether this client may connect")) }
+    guard let token = asked.caller.unresolved else {
+      askProgram(asked.program, asked.caller, pending, finish)
+      return pending
     }
-    let timer = loop.schedule(at: loop.now + timeout) {
-      answer(.refuse("No answer whether this client may connect"))
-    }
-    return PendingQuestion(task, timer)
+    let bound = LoopBound(
+      Listener<CredentialFinding> { [weak self, weak pending] finding in
+        guard let self, let pending, !pending.isOver else { return }
+        let caller = self.caller(finding)
+        guard caller.grant != nil else { return finish(.unknown(caller.refusal ?? "unknown")) }
+        self.askProgram(asked.program, caller, pending, finish)
+      }, on: loop)
+    access.resolve(token) { finding in bound.loop.execute { bound.value.completion(finding) } }
+    return pending
+  }
+
+  private func askProgram(
+    _ request: ConnectionRequest?, _ caller: Caller, _ pending: PendingQuestion, _ finish: @escaping (Outcome) -> Void
+  ) {
+    guard let request, let question else { return finish(.admitted(caller, payload: nil)) }
+    let bound = LoopBound(
+      Listener<ConnectionAnswer> { [unowned self] in finish(self.outcome(of: $0, caller)) }, on: loop)
+    pending.begin(
+      spawner.spawn {
+        var answer = ConnectionAnswer.refuse()
+        if let given = try? await question(request) { answer = given }
+        let given = answer
+        bound.loop.execute { bound.value.completion(given) }
+      })
   }
 
   private func outcome(of answer: ConnectionAnswer, _ caller: Caller) -> Outcome {
@@ -174,4 +250,19 @@ final class Admission {
       return .admitted(caller, payload: payload)
     }
   }
+}
+
+/// What is not decided by a request's head alone: whether a token's key can be found, and whether the program accepts
+/// the caller.
+struct AdmissionQuestion {
+  /// What the program is asked; nil where it is not asked.
+  let program: ConnectionRequest?
+  let caller: Caller
+
+  init(program: ConnectionRequest?, _ caller: Caller) {
+    self.program = program
+    self.caller = caller
+  }
+
+  var isOpen: Bool { program != nil || caller.unresolved != nil }
 }

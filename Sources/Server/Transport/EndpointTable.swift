@@ -18,7 +18,10 @@ struct EndpointTable {
   }
 
   /// The paths that are served, for the answer to a request for another one.
-  var paths: String { rows.map(\.path.description).joined(separator: ", ") }
+  var paths: String { list.joined(separator: ", ") }
+
+  /// The paths that are served, in the order in which they are tried.
+  var list: [String] { rows.map(\.path.description) }
 
   /// The methods of all rows, for `OPTIONS *`.
   var methods: [String] {

@@ -8,8 +8,8 @@ struct HTTPAnswer {
     case none
     /// The peer broke a rule or a limit of the protocol.
     case violation
-    /// The credentials were not accepted; the text is logged, once for each connection and status.
-    case credentials(StaticString)
+    /// The credentials were not accepted; text and reason are logged, once for each connection and status.
+    case credentials(StaticString, reason: String? = nil)
   }
 
   let status: Int

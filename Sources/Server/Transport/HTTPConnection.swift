@@ -50,6 +50,12 @@ package final class HTTPConnection {
     if case .http(let pipeline) = role { pipeline.drain() }
   }
 
+  /// Whether nothing has to be answered or sent that is not on its way.
+  var owesNothing: Bool {
+    if case .http(let pipeline) = role { return pipeline.owesNothing }
+    return false
+  }
+
   /// Whether everything has been sent, the end included, and only the client's end is waited for.
   var awaitsPeerOnly: Bool {
     if case .http(let pipeline) = role { return pipeline.awaitsPeerOnly }
@@ -93,5 +99,6 @@ extension HTTPConnection: ByteChannelHandler {
     }
     transport.connections[ObjectIdentifier(self)] = nil
     transport.tally.add(.connectionsClosed)
+    transport.onProgress?()
   }
 }

@@ -19,7 +19,7 @@ final class HTTPPipeline {
     var awaitsContinue: Bool
     /// Whether all of it has arrived.
     var isWhole = false
-    /// The question to the program, while it decides.
+    /// The question about the caller, until it is decided.
     var question: PendingQuestion?
 
     init(_ head: HTTPRequestHead, _ verdict: RequestVerdict, awaitsContinue: Bool) {
@@ -122,8 +122,8 @@ final class HTTPPipeline {
     sharing = []
     let request = Incoming(head, judge.verdict(on: head, sharing: &sharing), awaitsContinue: expectsContinue)
     incoming = request
-    if case .asks(let endpoint, let path, let question, let caller) = request.verdict {
-      request.question = transport.admission.ask(question, caller) { [weak self, weak request] outcome in
+    if case .asks(let endpoint, let path, let question) = request.verdict {
+      request.question = transport.admission.ask(question) { [weak self, weak request] outcome in
         guard let self, let request, self.incoming === request, request.question != nil else { return }
         request.question = nil
         switch outcome {
@@ -131,6 +131,9 @@ final class HTTPPipeline {
         case .refused(let reason):
           request.verdict = .answered(
             .error(403, reason, "FORBIDDEN", note: .credentials("A client was refused by the program.")))
+        case .unknown(let reason): request.verdict = .answered(Admission.unknownCredentials(reason))
+        }
+        if case .answered = request.verdict {
           request.dropped = request.body.count
           request.body = []
         }
@@ -249,7 +252,7 @@ final class HTTPPipeline {
     switch answer.note {
     case .none: break
     case .violation: noteViolation(answer.status, answer.reason)
-    case .credentials(let message): noteRefusedCredentials(answer.status, message)
+    case .credentials(let message, let reason): noteRefusedCredentials(answer.status, message, reason)
     }
     send(answer.status, answer.headers, body: answer.body, closing: closing)
   }
@@ -301,6 +304,7 @@ final class HTTPPipeline {
   private func responseEnded() {
     responder = nil
     reading = nil
+    transport.onProgress?()
     if machine.shouldClose { return channel.closeAfterFlush() }
     readNext()
   }
@@ -320,8 +324,8 @@ final class HTTPPipeline {
       reason, [(.connection, "\(connection.serial)"), (.status, "\(status)")], isLogged: isNoted(status))
   }
 
-  func noteRefusedCredentials(_ status: Int, _ message: StaticString) {
-    transport.noteRefusal(message, isLogged: isNoted(status))
+  func noteRefusedCredentials(_ status: Int, _ message: StaticString, _ reason: String?) {
+    transport.noteRefusal(message, reason: reason, isLogged: isNoted(status))
   }
 
   /// Whether a violation with this status was logged of this connection; from now on it was.
@@ -343,7 +347,9 @@ final class HTTPPipeline {
     if machine.shouldClose { channel.closeAfterFlush() }
   }
 
-  var awaitsPeerOnly: Bool { responder == nil && incoming == nil && machine.shouldClose && channel.pendingBytes == 0 }
+  var owesNothing: Bool { responder == nil && incoming == nil && machine.shouldClose }
+
+  var awaitsPeerOnly: Bool { owesNothing && channel.pendingBytes == 0 }
 
   /// The client has sent everything. True when the answer under way is still worth sending.
   func peerFinished() -> Bool {

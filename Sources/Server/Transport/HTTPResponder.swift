@@ -112,7 +112,7 @@ final class HTTPResponder {
   }
 
   /// Counts credentials that were not accepted, as above.
-  func noteRefusedCredentials(_ status: Int, _ message: StaticString) {
-    pipeline?.noteRefusedCredentials(status, message)
+  func noteRefusedCredentials(_ status: Int, _ message: StaticString, _ reason: String? = nil) {
+    pipeline?.noteRefusedCredentials(status, message, reason)
   }
 }

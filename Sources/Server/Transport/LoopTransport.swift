@@ -18,6 +18,8 @@ package final class LoopTransport {
   var connections: [ObjectIdentifier: HTTPConnection] = [:]
   /// Set when the server is being stopped: every response is the last of its connection.
   package var isDraining = false
+  /// Called while the server is being stopped, when something ended: an operation, a response, a connection.
+  var onProgress: (() -> Void)?
   /// Compressors, lent out while a message is in work.
   let zlib = ZlibPool()
   /// Numbers connections and what runs on them, so that what is done to all of them is done in one order, the same in
@@ -72,8 +74,9 @@ package final class LoopTransport {
   }
 
   /// Counts credentials that were not accepted, for a request, a connection or a subscription: as above.
-  func noteRefusal(_ message: StaticString, isLogged: Bool) {
+  /// `reason` is a stable name, without anything of the credentials.
+  func noteRefusal(_ message: StaticString, reason: String?, isLogged: Bool) {
     tally.add(.credentialsRefused)
-    if !isLogged { log.write(.warning, message) }
+    if !isLogged { log.write(.warning, message, reason.map { [(.reason, $0)] } ?? []) }
   }
 }

@@ -5,8 +5,8 @@ internal import MartletWire
 enum RequestVerdict {
   /// The body is read, then the endpoint answers. `path` is what stands for the braces of the endpoint's pattern.
   case admitted(Endpoint, path: String, Caller)
-  /// The program decides whether the caller is admitted.
-  case asks(Endpoint, path: String, ConnectionRequest, Caller)
+  /// Whether the caller is admitted is decided later.
+  case asks(Endpoint, path: String, AdmissionQuestion)
   /// The answer stands already; the body is dropped.
   case answered(HTTPAnswer)
 }
@@ -40,7 +40,7 @@ struct RequestJudge {
     switch transport.admission.judge(head, endpoint.admission(head), peerIsLoopback: peerIsLoopback) {
     case .admitted(let caller): return .admitted(endpoint, path: path, caller)
     case .refused(let answer): return .answered(answer)
-    case .asks(let request, let caller): return .asks(endpoint, path: path, request, caller)
+    case .asks(let question): return .asks(endpoint, path: path, question)
     }
   }
 

@@ -15,9 +15,24 @@ package final class TLSServerContext: Sendable {
     current = Lock(try Self.make(certificateFile, keyFile))
   }
 
-  /// Reads the files again. Sessions stay resumable. On an error the old certificate stays in use.
+  /// A certificate that was read and is not in use yet.
+  package struct Renewal: Sendable {
+    fileprivate let context: TLSContext
+  }
+
+  /// Reads the files again. On an error the old certificate stays in use.
   package func reload() throws(TLSError) {
-    let fresh = try Self.make(certificateFile, keyFile)
+    use(try renewal())
+  }
+
+  /// Reads the files again, without effect on what is served.
+  package func renewal() throws(TLSError) -> Renewal {
+    Renewal(context: try Self.make(certificateFile, keyFile))
+  }
+
+  /// Serves later handshakes with a certificate. Sessions stay resumable.
+  package func use(_ renewal: Renewal) {
+    let fresh = renewal.context
     current.withLock { current in
       _ = unsafe martlet_tls_copy_ticket_keys(current.pointer, fresh.pointer)
       current = fresh

@@ -30,6 +30,43 @@ import Testing
     #expect(names.first??.isEmpty == false)
   }
 
+  private static func writes(_ server: ScriptedHTTPServer) -> [String] {
+    server.requests.map { request in
+      let write = request.body["extensions"]?["martlet"]?["write"]
+      let mark = write?["resend"]?.bool == true ? " again" : ""
+      return "\(write?["number"]?.int ?? 0) after \(write?["acknowledged"]?.int ?? -1)\(mark)"
+    }
+  }
+
+  @Test func `a write acknowledges those that have ended, and what is sent again says so`() throws {
+    let script = [Reply.cut, Self.agreed, .cut, .cut, Self.agreed, Self.agreed]
+    let server = ScriptedHTTPServer { number, _ in script[number - 1] }
+    let client = try server.client { $0.assumesWriteNumbers = true }
+    try server.executor.run {
+      for _ in 1...3 { try await client.mutate("mutation { n }", appliesOnce: true) }
+    }
+    // The server may not know a client whose first write was lost: that one is not marked.
+    #expect(
+      Self.writes(server) == ["1 after 0", "1 after 0", "2 after 1", "2 after 1 again", "2 after 1 again", "3 after 2"])
+  }
+
+  @Test func `a write does not acknowledge one that is still under way`() throws {
+    let server = ScriptedHTTPServer { number, _ in number == 1 ? .silence : Self.agreed }
+    let client = try server.client {
+      $0.assumesWriteNumbers = true
+      $0.requestTimeout = .seconds(10)
+    }
+    try server.executor.run {
+      async let first = try? client.mutate("mutation { first }", appliesOnce: true)
+      await server.executor.sleep(.seconds(1))
+      for _ in 1...2 { try await client.mutate("mutation { n }", appliesOnce: true) }
+      _ = await first
+      // Its caller no longer waits, so it is not sent again either.
+      try await client.mutate("mutation { n }", appliesOnce: true)
+    }
+    #expect(Self.writes(server) == ["1 after 0", "2 after 0", "3 after 0", "4 after 3"])
+  }
+
   @Test func `a server that has not said so gets nothing twice, unless the configuration says it remembers`() throws {
     let script = [Self.plain, .cut, Self.plain]
     for assumes in [false, true] {

@@ -1,4 +1,5 @@
 import Foundation
+import MartletCommandLine
 import Testing
 
 @testable import MartletCommand
@@ -30,6 +31,18 @@ import Testing
     token=\(token); ed=\(edToken)
 
     """
+
+  @Test func `keys are created, listed and revoked without the word key`() async throws {
+    let result = try await run(
+      """
+      martlet access create board --file a.json > /dev/null && martlet access create "other one" --file a.json > /dev/null
+      martlet access revoke board --file a.json > /dev/null && martlet access list --file a.json
+      martlet access create too many --file a.json; echo $?; martlet access; echo $?; martlet access revoke; echo $?
+      """)
+    #expect(result.output == "other one\tnever expires\n64\n64\n64\n", "\(result.output)")
+    #expect(result.errors.contains("Unexpected operand 'many'"))
+    #expect(result.errors.contains("key revoke needs the key's name"))
+  }
 
   @Test(arguments: [
     ("--at 1300819000 $token", "accepted: no subject, expires 2011-03-22T18:43:00Z, signed with ES256"),

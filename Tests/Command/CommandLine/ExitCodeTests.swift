@@ -1,4 +1,5 @@
 import Foundation
+import MartletCommandLine
 import Testing
 
 @testable import MartletCommand
@@ -29,8 +30,8 @@ import Testing
     ),
     ("echo 'type T @model { id: ID! }' > s; martlet serve s --memory --port 0", .configuration, "--dev"),
     (
-      "echo 'type T @model @auth(rules: [{allow: owner}]) { id: ID! }' > s; martlet access new a --file a.json >/dev/null; "
-        + "martlet serve s --memory --port 0 --access a.json", .configuration, "@auth rules (T)"
+      "echo 'type T @model { id: ID! }' > s; echo '{\"tokens\":[{\"issuer\":\"http://a.example\"}]}' > a; "
+        + "martlet serve s --memory --port 0 --access a", .configuration, "tokens[0] has an issuer that cannot be asked"
     ),
     ("echo '{}' > a; echo 'type T @model { id: ID! }' > s; martlet serve s --memory --access a", .configuration, "a: "),
     ("martlet query 127.0.0.1:1 '{ a }'", .unavailable, "Connection refused"),

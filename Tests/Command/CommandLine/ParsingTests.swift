@@ -1,3 +1,4 @@
+import MartletCommandLine
 import Testing
 
 @testable import MartletCommand
@@ -54,10 +55,10 @@ import Testing
 
   @Test(arguments: [
     ("sevre", "Unknown subcommand 'sevre'. Did you mean 'serve'?"),
-    ("frobnicate", "Unknown subcommand 'frobnicate'. 'martlet help' lists them."),
+    ("frobnicate", "Unknown subcommand 'frobnicate'. 'martlet --help' lists them."),
   ])
   func `an unknown subcommand is answered with the nearest`(word: String, message: String) {
-    #expect(Dispatcher.unknown(word) == message)
+    #expect(Subcommands.dispatcher.unknown(word) == message)
   }
 
   @Test(arguments: [

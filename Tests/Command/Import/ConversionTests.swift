@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletJSON
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import MartletCommandLine
 import MartletServer
 import Testing
 

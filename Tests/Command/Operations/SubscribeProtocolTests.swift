@@ -1,4 +1,5 @@
 import Foundation
+import MartletCommandLine
 import MartletJSON
 import MartletServer
 import Testing

@@ -5,4 +5,10 @@ enum ServeSnippets {
   static func limit(_ configuration: inout ServerConfiguration) {
     configuration.limits.http.bodyBytes = 4 * 1_048_576
   }
+
+  static func addStore(_ configuration: inout ServerConfiguration, archiveSchema: String) throws {
+    var archive = try ServerStore("/archive", schema: archiveSchema)
+    archive.data = .folder("archive")
+    configuration.stores = [archive]
+  }
 }

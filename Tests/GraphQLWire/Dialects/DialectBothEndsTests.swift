@@ -76,7 +76,7 @@ import Testing
             }
           case .send(let text): serverSocket.machine.send(text: text, to: &serverSocket.output)
           case .stop(let number): stopped.append(number)
-          case .tellPosition, .violated: break
+          case .renew, .tellPosition, .violated: break
           }
         }
         if clientSocket.output.isEmpty, serverSocket.output.isEmpty, client.actions.isEmpty { return }

@@ -52,7 +52,7 @@ import Testing
           case .transportWS: #expect((4400...4429).contains(code) && violations > 0)
           case .legacy, .appSync: #expect(code == 1000)
           }
-        case .send, .authenticate, .tellPosition: break
+        case .send, .authenticate, .renew, .tellPosition: break
         }
       }
       #expect(running.isEmpty)

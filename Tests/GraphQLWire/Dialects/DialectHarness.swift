@@ -67,6 +67,7 @@ extension Heard {
   init(_ action: SubscriptionServerAction) {
     switch action {
     case .authenticate(let payload): self = .authenticate(payload)
+    case .renew(let credentials): self = .renew(credentials)
     case .start(let number, let id, let request): self = .start(number, id.text, request.query)
     case .stop(let number): self = .stop(number)
     case .send(let text): self = .send(String(decoding: text, as: UTF8.self))

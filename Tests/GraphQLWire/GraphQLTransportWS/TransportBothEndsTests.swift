@@ -39,7 +39,7 @@ import Testing
           case .start(let number, _, _):
             server.machine.ready(number, Cursor(term: 1, offset: 0), actions: &server.actions)
           case .send(let text): serverSocket.machine.send(text: text, to: &serverSocket.output)
-          case .stop, .tellPosition, .violated, .close: break
+          case .renew, .stop, .tellPosition, .violated, .close: break
           }
           server.actions.removeFirst()
         }

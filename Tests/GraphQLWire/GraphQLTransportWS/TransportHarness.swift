@@ -14,6 +14,7 @@ func identifier(_ text: String) throws -> OperationID {
 /// Texts, not bytes, so that a failing transcript can be read.
 enum Heard: Equatable {
   case authenticate(JSONObject?)
+  case renew(JSONObject)
   case start(Int, String, String)
   case stop(Int)
   case send(String)
@@ -60,6 +61,7 @@ struct ServerEnd {
     return actions.map { action in
       switch action {
       case .authenticate(let payload): .authenticate(payload)
+      case .renew(let credentials): .renew(credentials)
       case .start(let number, let id, let request): .start(number, id.text, request.query)
       case .stop(let number): .stop(number)
       case .send(let text): .send(String(decoding: text, as: UTF8.self))

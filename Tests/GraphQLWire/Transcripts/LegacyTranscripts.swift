@@ -95,6 +95,21 @@ import Testing
         < {"type":"ka"}
         """)),
     Transcript(
+      "a second connection_init with other credentials is acknowledged when they are good, else it is the end",
+      opened(
+        """
+        > {"type":"connection_init","payload":{"authToken":"b"}}
+        = renew {"authToken":"b"}
+        + renewed 1
+        < {"type":"connection_ack"}
+        + warn 60
+        > {"type":"connection_init","payload":{"authToken":"c"}}
+        = renew {"authToken":"c"}
+        + renewed 0
+        < {"type":"connection_error","payload":{"message":"Forbidden"}}
+        = close 1011 Forbidden
+        """)),
+    Transcript(
       "an id in use: the running operation ends without a word, the new one starts",
       opened(
         """

@@ -57,6 +57,9 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     case ("complete", let number?): server.machine.complete(number, actions: &server.actions)
     case ("live", let number?): server.machine.live(number, actions: &server.actions)
     case ("ready", let number?): server.machine.ready(number, cursor, actions: &server.actions)
+    // 1 for credentials that are accepted.
+    case ("renewed", let isAccepted?): server.machine.renewed(isAccepted == 1, actions: &server.actions)
+    case ("warn", let seconds?): server.machine.warn(.seconds(seconds), actions: &server.actions)
     case ("end", let code?):
       server.machine.end(WebSocketCloseCode(rawValue: UInt16(code)), argument, actions: &server.actions)
     case ("wait", let seconds?): server.pass(.seconds(seconds))
@@ -99,6 +102,7 @@ extension Heard {
     switch self {
     case .send(let text): "< \(text)"
     case .authenticate(let payload): "= authenticate" + (payload.map { " \(JSONValue.object($0))" } ?? "")
+    case .renew(let credentials): "= renew \(JSONValue.object(credentials))"
     case .start(let number, let id, let query): "= start \(number) \(id) \(query)"
     case .stop(let number): "= stop \(number)"
     case .tellPosition: "= tell position"

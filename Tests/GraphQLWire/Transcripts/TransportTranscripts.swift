@@ -127,6 +127,26 @@ import Testing
         = close 4409 Subscriber for 1 already exists
         """)),
     Transcript(
+      "a ping with credentials is answered when they were checked, and does not send them back",
+      """
+      > {"type":"ping","payload":{"martlet":{"credentials":{"authToken":"a"}}}}
+      < {"type":"pong","payload":{"martlet":{"credentials":false}}}
+      > {"type":"connection_init","payload":{"martlet":{"cursors":true}}}
+      = authenticate {"martlet":{"cursors":true}}
+      + accept
+      < {"type":"connection_ack","payload":{"martlet":{"cursors":true}}}
+      + warn 60
+      < {"type":"ping","payload":{"martlet":{"credentialsEndInMs":60000}}}
+      > {"type":"ping","payload":{"martlet":{"credentials":{"authToken":"b"}}}}
+      = renew {"authToken":"b"}
+      + renewed 1
+      < {"type":"pong","payload":{"martlet":{"credentials":true}}}
+      > {"type":"ping","payload":{"martlet":{"credentials":{"authToken":"c"}}}}
+      = renew {"authToken":"c"}
+      + renewed 0
+      < {"type":"pong","payload":{"martlet":{"credentials":false}}}
+      """),
+    Transcript(
       "no connection_init in time: 4408",
       """
       + wait 2

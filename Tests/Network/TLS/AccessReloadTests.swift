@@ -19,7 +19,7 @@ import Testing
       certificateFile: certificates.certificateFile, keyFile: certificates.keyFile)
     let server = try GraphQLServer(configuration)
     try server.start()
-    func accepts(_ key: String) -> Bool { server.node.access.grant(apiKey: key, authorization: nil) != nil }
+    func accepts(_ key: String) -> Bool { server.node.access.accepts(apiKey: key) }
     try Data("broken".utf8).write(to: URL(fileURLWithPath: certificates.certificateFile))
     let error = #expect(throws: ServerError.self) { try server.reload(access: try Self.access("new")) }
     #expect(error?.code == .certificate && accepts("old") && !accepts("new"))

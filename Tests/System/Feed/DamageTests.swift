@@ -66,4 +66,12 @@ import Testing
     // Three pages, and none twice.
     #expect(harness.counters.counts[.catchUpReads] == 3)
   }
+
+  @Test func `readiness reports damage until the log no longer reaches back to it`() {
+    let health = NodeHealth()
+    #expect(health.degradation(firstRetained: 1) == nil)
+    for offset in [5, 3] as [Int64] { health.logIsDamaged(at: offset) }
+    #expect(health.degradation(firstRetained: 5) == "the change log is damaged at offset 5")
+    #expect(health.degradation(firstRetained: 6) == nil)
+  }
 }

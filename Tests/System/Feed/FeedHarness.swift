@@ -97,6 +97,7 @@ final class KeepingSubscriber: Subscriber {
   var onWrite: (() -> Void)?
   var hasRoom = true
   var isLagging = false
+  let meter = DeliveryMeter()
 
   /// Follows a topic from now on.
   func follow(_ topic: String, of feed: Feed) throws {

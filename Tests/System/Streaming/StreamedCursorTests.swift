@@ -64,7 +64,7 @@ import Testing
   ) async throws {
     try await Self.with { server in
       let first = try await StreamedResponse.open(Self.query, accept: accept, extensions: Self.asks, port: server.port)
-      guard case .ready(let start?)? = Self.said(await Self.next(first)) else {
+      guard case .ready(let start?, _)? = Self.said(await Self.next(first)) else {
         Issue.record("no ready")
         return
       }
@@ -109,7 +109,7 @@ import Testing
       if cursor == "later" {
         let stream = try await StreamedResponse.open(
           Self.query, accept: accept, extensions: Self.asks, port: server.port)
-        guard case .ready(let here?)? = Self.said(await Self.next(stream)) else { return }
+        guard case .ready(let here?, _)? = Self.said(await Self.next(stream)) else { return }
         resume = Cursor(term: here.term, offset: here.offset + 100).description
         stream.abort()
       }
@@ -165,7 +165,7 @@ import Testing
     try await Self.with({ $0.limits.session.positionInterval = .milliseconds(20) }) { server in
       let stream = try await StreamedResponse.open(
         Self.query, accept: accept, extensions: Self.asks, port: server.port)
-      guard case .ready(let place?)? = Self.said(await Self.next(stream)) else {
+      guard case .ready(let place?, _)? = Self.said(await Self.next(stream)) else {
         Issue.record("no ready")
         return
       }

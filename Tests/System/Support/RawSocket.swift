@@ -99,9 +99,15 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
 
   func sendBinary(_ bytes: [UInt8]) { loop.execute { self.channel?.send(binary: bytes) } }
 
-  func subscribe(_ id: String, _ query: String, variables: JSONObject = [:], resume: String? = nil) {
+  func subscribe(
+    _ id: String, _ query: String, variables: JSONObject = [:], resume: String? = nil, view: String? = nil
+  ) {
     var payload: JSONObject = ["query": .string(query), "variables": .object(variables)]
-    if let resume { payload["extensions"] = ["martlet": ["resume": .string(resume)]] }
+    if let resume {
+      var member: JSONObject = ["resume": .string(resume)]
+      if let view { member["view"] = .string(view) }
+      payload["extensions"] = ["martlet": .object(member)]
+    }
     send(
       String(
         decoding: JSONValue.object(["id": .string(id), "type": "subscribe", "payload": .object(payload)]).serialized(),

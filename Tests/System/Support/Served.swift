@@ -27,13 +27,17 @@ enum Served {
   /// An access file with one key for each name; the key is the name itself.
   static func access(_ keys: String..., origins: String = "null") throws -> AccessFile {
     let entries = keys.map { key in
-      let digest = Digest.sha256(Array(key.utf8)).map { byte in
-        let digits = String(byte, radix: 16)
-        return digits.count == 1 ? "0" + digits : digits
-      }
-      return #"{"name":"\#(key)","sha256":"\#(digest.joined())"}"#
+      #"{"name":"\#(key)","sha256":"\#(hexadecimal(key))"}"#
     }
     return try AccessFile(#"{"keys":[\#(entries.joined(separator: ","))],"origins":\#(origins)}"#)
+  }
+
+  /// The SHA-256 of a key, as access files have it.
+  static func hexadecimal(_ key: String) -> String {
+    Digest.sha256(Array(key.utf8)).map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined()
   }
 }
 

@@ -91,6 +91,7 @@ extension FeedLimits {
     catchUpBytes = limits.session.catchUpBytes
     catchUpChanges = max(limits.session.catchUpChanges, 1)
     catchUpPages = limits.session.catchUpPages
+    catchUpWorkPerTurn = limits.session.catchUpWorkPerTurn
     readRetry = limits.session.readRetry
     index.scannedPredicates = limits.session.scannedFilters
     index.branchesPerPredicate = limits.session.branchesPerFilter
@@ -144,6 +145,7 @@ extension StoreLimits {
     activeScans = store.activeScans
     transactionTime = store.transactionTime
     transactionChanges = store.transactionChanges
+    cascadeChanges = store.cascadeChanges
     recordBytes = store.recordBytes
     eventBytes = store.eventBytes
     treeBytes = limits.tree.entryBytes

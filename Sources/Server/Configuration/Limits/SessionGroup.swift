@@ -9,6 +9,10 @@ extension ServerLimits {
     /// retention; nil sends none.
     public var positionInterval: Duration? = .seconds(20)
 
+    /// How long before a caller's credentials end its client is warned, where the protocol can say so: enough for a
+    /// refresh over a slow network.
+    public var credentialsWarning: Duration = .seconds(60)
+
     // MARK: Slow readers
 
     /// Pending outgoing bytes at which a connection counts as lagging: nothing more is encoded for it until it drains.
@@ -21,6 +25,9 @@ extension ServerLimits {
     /// Pages of the log that a loop keeps for members that catch up: enough for the returning clients of one restart,
     /// bounded because each can have a MiB.
     public var catchUpPages = 64
+    /// Work on catch-ups in one loop turn, over all clients that have come back: comparing a change with a subscription
+    /// counts 1, writing it an event 16 more. About 3 ms, so that live events and other requests do not wait.
+    public var catchUpWorkPerTurn = 16_384
     /// How long a catch-up waits before it asks a store again that has refused a read for overload. Short against a
     /// person's patience, long against the time of a read.
     public var readRetry: Duration = .milliseconds(50)

@@ -9,13 +9,16 @@ extension ServerLimits {
     public var groupOperations = 256
     /// How long the closure of `GraphQLServer.transaction` may hold the writer.
     public var transactionTime: Duration = .milliseconds(500)
-    /// Changes one transaction may make, cascades included. Batches reach subscribers whole.
+    /// Changes one transaction may make, those of relations with `onDelete` apart. Batches reach subscribers whole.
     public var transactionChanges = 10_000
+    /// Changes that relations with `onDelete` may add to one write: a few seconds of the writer, and so rare.
+    public var cascadeChanges = 100_000
     /// Bytes of one record's change in the log, the size AppSync's users know with room to spare.
     public var recordBytes = 1_048_576
     /// Bytes of one event of a topic in the log.
     public var eventBytes = 1_048_576
-    /// Bytes of a numbered write's outcome in the log: 10,000 changed records with keys of 100 bytes.
+    /// Bytes of one log entry with a numbered write's outcome: 10,000 changed records with keys of 100 bytes. The
+    /// outcome of a write with more changes takes several entries.
     public var outcomeBytes = 1_048_576
     /// Bytes of a refusal's message that resends get; the rest is cut off.
     public var refusalMessageBytes = 1_024

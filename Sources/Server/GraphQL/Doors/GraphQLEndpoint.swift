@@ -4,7 +4,8 @@ internal import MartletWire
 /// The paths at which GraphQL is served, as rows of the server's table.
 ///
 /// `/graphql` takes requests and WebSockets, `/graphql/stream` answers by server-sent events whatever it is asked, and
-/// `/graphql/realtime` is where AppSync's clients look for their WebSocket.
+/// `/graphql/realtime` is where AppSync's clients look for their WebSocket. The paths of a further store begin with its
+/// own.
 struct GraphQLEndpoint {
   let service: GraphQLService
 
@@ -16,19 +17,19 @@ struct GraphQLEndpoint {
 
   var rows: [Endpoint] {
     var rows: [Endpoint] = []
-    if let path = PathPattern("/graphql") {
+    if let path = PathPattern(service.node.path + "/graphql") {
       rows.append(
         Endpoint(
           path, methods: Self.methods, sharing: .configured, bodyBytes: bodyBytes, admission: admission,
           upgrade: upgrade, respond: { answer($0, $1, asStream: false) }))
     }
-    if let path = PathPattern("/graphql/stream") {
+    if let path = PathPattern(service.node.path + "/graphql/stream") {
       rows.append(
         Endpoint(
           path, methods: Self.methods, sharing: .configured, bodyBytes: bodyBytes, admission: admission,
           respond: { answer($0, $1, asStream: true) }))
     }
-    if let path = PathPattern("/graphql/realtime") {
+    if let path = PathPattern(service.node.path + "/graphql/realtime") {
       rows.append(
         Endpoint(
           path, methods: ["GET"], sharing: .configured, bodyBytes: bodyBytes, admission: { _ in .sameOrigin },
@@ -43,14 +44,16 @@ struct GraphQLEndpoint {
 
   private func admission(_ head: HTTPRequestHead) -> AdmissionRule {
     // Browsers cannot set headers on a WebSocket, so the key may come with connection_init.
-    if WebSocketUpgradeRequest.isAsked(by: head), head.path == "/graphql" { return .sameOrigin }
+    if WebSocketUpgradeRequest.isAsked(by: head), service.localPath(of: head) == "/graphql" { return .sameOrigin }
     if SharedStreamExchange.isTicket(head, service) { return .sameOrigin }
-    return .identified(service.transport.admission.asksProgram ? Self.dialect(of: head) : .http)
+    return .identified(service.transport.admission.asksProgram ? dialect(of: head) : .http)
   }
 
   /// The protocol of a request as a program that is asked sees it.
-  private static func dialect(of head: HTTPRequestHead) -> ConnectionRequest.Dialect {
-    if head.path == "/graphql/stream" || SharedEventStream.token(of: head) != nil { return .eventStream }
+  private func dialect(of head: HTTPRequestHead) -> ConnectionRequest.Dialect {
+    if service.localPath(of: head) == "/graphql/stream" || SharedEventStream.token(of: head) != nil {
+      return .eventStream
+    }
     switch GraphQLOverHTTP.preferredStream(head) {
     case .eventStream: return .eventStream
     case .multipart: return .multipart
@@ -78,13 +81,18 @@ struct GraphQLEndpoint {
     let choice: DialectChoice?
     do {
       choice = try DialectChoice.choose(
-        path: request.head.path, query: request.head.query, subprotocols: asked.subprotocols)
+        path: service.localPath(of: request.head), query: request.head.query, subprotocols: asked.subprotocols)
     } catch {
       return .refuse(.text(400, "\(error)", note: .violation))
     }
     var caller = request.caller
-    if caller.grant == nil, let authorization = choice?.authorization {
-      caller = service.transport.admission.caller(payload: authorization) ?? caller
+    if caller.isUnknown || caller.grant == .guest, let authorization = choice?.authorization {
+      switch service.transport.admission.shown(in: authorization) {
+      case .caller(let shown): caller = shown
+      // It is refused when the client initialises the connection.
+      case .refused(let reason): caller = Caller(refused: reason)
+      case .nothing: break
+      }
     }
     return .open(subprotocol: choice?.dialect.subprotocol, GraphQLSession(service, choice, caller))
   }

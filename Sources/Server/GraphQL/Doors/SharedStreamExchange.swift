@@ -40,7 +40,7 @@ struct SharedStreamExchange {
       return true
     }
     guard let token else {
-      guard head.method == "DELETE", head.path == "/graphql/stream" else { return false }
+      guard head.method == "DELETE", service.localPath(of: head) == "/graphql/stream" else { return false }
       refuseUnknown()
       return true
     }
@@ -109,8 +109,8 @@ struct SharedStreamExchange {
     case .unknown: refuseUnknown()
     case .otherCaller: refuseOwner()
     case .granted(let session):
-      if let session, service.transport.admission.asksProgram {
-        session.loop.execute { session.value.expire(at: caller.deadline) }
+      if let session, service.transport.admission.asksProgram || caller.deadline != nil {
+        session.loop.execute { session.value.renew(caller) }
       }
       body()
     }

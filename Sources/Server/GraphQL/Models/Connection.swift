@@ -1,3 +1,4 @@
+internal import MartletAccess
 internal import MartletGraphQLExecution
 internal import MartletJSON
 internal import MartletModelSchema
@@ -7,10 +8,12 @@ internal import MartletStore
 struct Connection: ResolvedObject {
   let model: ModelDefinition
   let page: ListPage
+  /// What the rules allow the caller; nil where nothing restricts it.
+  let outcome: RuleOutcome?
 
   func value(of field: String) -> ResolvedValue {
     switch field {
-    case "items": .list(page.records.map { .record(model.value($0.record)) })
+    case "items": .list(page.records.map { model.value($0.record, outcome, .list) })
     case "nextToken": page.token.map { .value(.string($0)) } ?? .null
     default: .null
     }
@@ -18,8 +21,16 @@ struct Connection: ResolvedObject {
 }
 
 extension ModelDefinition {
-  /// A record as the executor reads it.
-  func value(_ record: Record) -> RecordValue {
-    RecordValue(typeName: name, slots: record.values)
+  /// A record as the executor reads it. `whole` is the record itself, hidden fields included, which rules of relations
+  /// read.
+  func value(_ view: Record, of whole: Record) -> RecordValue {
+    RecordValue(typeName: name, slots: view.values, attachment: access.relationRules.isEmpty ? nil : whole)
+  }
+
+  /// A record as a caller sees it by an operation; null when the rules do not show it. Nil for `outcome` restricts
+  /// nothing.
+  func value(_ record: Record, _ outcome: RuleOutcome?, _ operation: AccessOperation) -> ResolvedValue {
+    guard let outcome else { return .record(RecordValue(typeName: name, slots: record.values)) }
+    return outcome.view(of: record, for: operation).map { .record(value($0, of: record)) } ?? .null
   }
 }

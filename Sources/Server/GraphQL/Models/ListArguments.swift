@@ -8,6 +8,8 @@ struct ListArguments {
   /// The index a query lists by; nil for the primary key.
   let index: ModelIndex?
   let limits: ServerLimits.Query
+  /// What the rules allow the caller; nil where nothing restricts it.
+  let outcome: RuleOutcome?
 
   func query(_ arguments: JSONObject) throws -> ListQuery {
     var reader = FilterReader(model)
@@ -26,8 +28,10 @@ struct ListArguments {
     } else if arguments["sortDirection"]?.string == "DESC" {
       order = model.primaryKey.map { SortOrder(field: $0, isAscending: false) }
     }
+    try outcome?.checkOrder(by: equal.map(\.field) + order.map(\.field), for: .list, of: model)
     return ListQuery(
-      model: model.number, equal: equal, filter: filter.count == 1 ? filter[0] : .and(filter), order: order,
+      model: model.number, equal: equal, filter: try restricted(filter.count == 1 ? filter[0] : .and(filter)),
+      order: order,
       limit: try limit(arguments, limits.pageItems), token: arguments["nextToken"]?.string)
   }
 
@@ -40,11 +44,22 @@ struct ListArguments {
     let covering = model.indexes.first { $0.fields.starts(with: relation.targetFields) }
     let sort = covering.map { Array($0.fields.dropFirst(relation.targetFields.count)) } ?? []
     let order = sort.isEmpty && !isAscending ? model.primaryKey : sort
+    // By default children come in the order of an index, which the caller did not ask for: its hidden fields are left
+    // out of the order.
+    let shown = order.filter { outcome?.canSort(by: $0, for: .list) ?? true }
+    var filter = try restricted(try reader.read(arguments["filter"]))
+    // That a child belongs to a parent says what its reference fields hold.
+    let visible = relation.targetFields.compactMap { outcome?.visibility(of: $0, for: .list) }.filter { $0 != .all }
+    if !visible.isEmpty { filter = .and([filter] + visible) }
     return ChildrenQuery(
-      model: model.number, reference: relation.targetFields, parents: parents,
-      filter: try reader.read(arguments["filter"]),
-      order: order.map { SortOrder(field: $0, isAscending: isAscending) },
+      model: model.number, reference: relation.targetFields, parents: parents, filter: filter,
+      order: shown.map { SortOrder(field: $0, isAscending: isAscending) },
       limit: relation.kind == .hasMany ? try limit(arguments, relation.limit) : 1)
+  }
+
+  /// The caller's filter within the records that it sees.
+  private func restricted(_ filter: Predicate) throws -> Predicate {
+    try outcome?.checked(filter, for: .list, of: model) ?? filter
   }
 
   private func limit(_ arguments: JSONObject, _ fallback: Int) throws -> Int {

@@ -1,3 +1,4 @@
+internal import MartletAccess
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletJSON
@@ -9,22 +10,28 @@ extension ModelResolvers {
   func write(_ operation: BuiltInOperation, _ batch: BatchRequest, _ completion: @escaping Completion) {
     let scope = batch.context.value(as: RequestScope.self)
     let now = calendar.dateTime()
-    let planned: [(model: ModelDefinition, write: WriteOperation, key: RecordKey)]
+    let rights = scope?.rights
+    let planned: [PlannedWrite]
     do {
       if case .transaction = operation {
-        planned = try (batch.arguments["writes"]?.array ?? []).map { try planMember($0, now) }
+        planned = try (batch.arguments["writes"]?.array ?? []).map { try planMember($0, now, rights) }
       } else {
         planned = [
           try plan(
-            operation, batch.arguments["input"]?.object ?? JSONObject(), batch.arguments["condition"], now)
+            operation, batch.fieldName, batch.arguments["input"]?.object ?? JSONObject(),
+            batch.arguments["condition"], now, rights)
         ]
       }
     } catch {
       return fail(batch, error, completion)
     }
     let isTransaction = operation == .transaction
+    let whole: WriteOperation =
+      rights != nil
+      ? GuardedWrites(writes: planned).operation
+      : isTransaction ? .batch(planned.map(\.write)) : planned[0].write
     let request = WriteRequest(
-      isTransaction ? .batch(planned.map(\.write)) : planned[0].write, writeID: scope?.writeID)
+      whole, writeID: scope?.writeID, acknowledged: scope?.acknowledged, isResend: scope?.isResend ?? false)
     let destination = destination(batch)
     let write = Store.Submission(request) { result in
       switch result {
@@ -35,7 +42,7 @@ extension ModelResolvers {
         let records = answers(planned, receipt)
         if receipt.isRepeat, records.contains(where: { $0 == nil }) { return completion([.failure(Self.forgotten)]) }
         let values = zip(planned, records).map { entry, record in
-          record.map { ResolvedValue.record(entry.model.value($0)) } ?? .null
+          record.map { entry.model.value($0, entry.answer, .get) } ?? .null
         }
         completion([.success(isTransaction ? .list(values) : values[0])])
       }
@@ -50,7 +57,7 @@ extension ModelResolvers {
   /// What each write made of its record, among the receipt's records, which are in the writes' order and have cascades
   /// too. Nil for one that is no longer known.
   private func answers(
-    _ planned: [(model: ModelDefinition, write: WriteOperation, key: RecordKey)], _ receipt: Receipt
+    _ planned: [PlannedWrite], _ receipt: Receipt
   ) -> [Record?] {
     struct Written: Hashable {
       var kind: ChangeKind
@@ -87,47 +94,73 @@ extension ModelResolvers {
     extensions: ["code": "ALREADY_APPLIED", "errorType": "ConditionalCheckFailedException"])
 
   /// One member of a transaction: the one mutation its object names.
-  private func planMember(
-    _ member: JSONValue, _ now: String
-  ) throws -> (model: ModelDefinition, write: WriteOperation, key: RecordKey) {
+  private func planMember(_ member: JSONValue, _ now: String, _ rights: Rights?) throws -> PlannedWrite {
     let given = (member.object ?? JSONObject()).filter { !$0.value.isNull }
     guard given.count == 1, let only = given.first,
       let operation = schema.operations[FieldPath("Mutation", only.key)]
     else { throw FilterError(path: "writes", message: "each write names exactly one mutation") }
-    return try plan(operation, only.value.object ?? JSONObject(), nil, now)
+    return try plan(operation, only.key, only.value.object ?? JSONObject(), nil, now, rights)
   }
 
   private func plan(
-    _ operation: BuiltInOperation, _ input: JSONObject, _ condition: JSONValue?, _ now: String
-  ) throws -> (model: ModelDefinition, write: WriteOperation, key: RecordKey) {
-    switch operation {
-    case .create(let number):
-      let model = schema.models[number]
-      let record = try InputReader(model).create(input, now: now, freshID: calendar.identifier())
-      var filter = FilterReader(model)
-      let predicate = try filter.read(condition, path: "condition")
+    _ operation: BuiltInOperation, _ name: String, _ input: JSONObject, _ condition: JSONValue?, _ now: String,
+    _ rights: Rights?
+  ) throws -> PlannedWrite {
+    guard let (number, kind) = operation.written else {
+      throw FilterError(path: "writes", message: "only creates, updates and deletes can be written")
+    }
+    let model = schema.models[number]
+    let outcome = rights?.outcome(of: number, for: kind.use)
+    try outcome?.require(kind, name, on: "Mutation")
+    var filter = FilterReader(model)
+    var predicate = try filter.read(condition, path: "condition")
+    let reader = InputReader(model)
+    let given = Set(
+      input.keys.compactMap { model.position(of: $0) }.filter { kind == .create || !model.primaryKey.contains($0) })
+    func planned(_ write: WriteOperation, _ key: RecordKey) -> PlannedWrite {
+      PlannedWrite(
+        model: model, write: write, key: key, given: given, name: name, outcome: outcome,
+        answer: rights?.outcome(of: number, for: .answer))
+    }
+    if kind == .create {
+      var record = try reader.create(input, now: now, freshID: calendar.identifier())
+      if let outcome { record = outcome.owned(record, given: given) }
       guard predicate == .all || predicate.matches(record) else {
         throw StoreError(.conditionFailed, "the condition does not hold for the new record")
       }
-      return (model, .create(model: number, record: record), model.key(of: record))
-    case .update(let number):
-      let model = schema.models[number]
-      let reader = InputReader(model)
-      let key = try reader.key(input)
-      var filter = FilterReader(model)
-      let update = RecordUpdate(
-        model: number, key: key, values: try reader.changes(input, now: now),
-        condition: try filter.read(condition, path: "condition"))
-      return (model, .update(update), key)
-    case .delete(let number):
-      let model = schema.models[number]
-      let key = try InputReader(model).key(input)
-      var filter = FilterReader(model)
-      return (
-        model, .delete(model: number, key: key, condition: try filter.read(condition, path: "condition")), key
-      )
-    case .get, .list, .listByIndex, .transaction, .subscribe:
-      throw FilterError(path: "writes", message: "only creates, updates and deletes can be written")
+      return planned(.create(model: number, record: record), model.key(of: record))
+    }
+    // A condition must not say anything about what the caller does not see.
+    if predicate != .all, let outcome = rights?.outcome(of: number, for: .condition) {
+      predicate = try outcome.checked(predicate, for: .get, of: model)
+    }
+    let key = try reader.key(input)
+    if kind == .delete { return planned(.delete(model: number, key: key, condition: predicate), key) }
+    let update = RecordUpdate(
+      model: number, key: key, values: try reader.changes(input, now: now), condition: predicate)
+    return planned(.update(update), key)
+  }
+}
+
+extension AccessOperation {
+  /// What a write's rules are used for.
+  fileprivate var use: RuleUse {
+    switch self {
+    case .create: .create
+    case .delete: .delete
+    case .update, .get, .list, .listen, .sync, .search: .update
+    }
+  }
+}
+
+extension BuiltInOperation {
+  /// The model that a mutation writes, and how; nil for other fields.
+  fileprivate var written: (model: Int, kind: AccessOperation)? {
+    switch self {
+    case .create(let model): (model, .create)
+    case .update(let model): (model, .update)
+    case .delete(let model): (model, .delete)
+    case .get, .list, .listByIndex, .transaction, .subscribe: nil
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import MartletAccess
 package import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletJSON
@@ -86,29 +87,44 @@ package struct ModelResolvers: Sendable {
     batch.context.value(as: RequestScope.self)?.destination ?? DirectDestination()
   }
 
+  /// What the rules allow the caller of a request with a model; nil where nothing restricts it.
+  func outcome(of model: ModelDefinition, _ batch: BatchRequest, for use: RuleUse) -> RuleOutcome? {
+    batch.context.value(as: RequestScope.self)?.rights?.outcome(of: model.number, for: use)
+  }
+
   func fail(_ batch: BatchRequest, _ error: any Error, _ completion: Completion) {
     completion(Array(repeating: .failure(StoreErrors.resolverError(error)), count: batch.sources.count))
   }
 
   private func get(_ model: ModelDefinition, _ batch: BatchRequest, _ completion: @escaping Completion) {
+    let outcome = outcome(of: model, batch, for: .get)
+    do {
+      try outcome?.require(.get, batch.fieldName, on: batch.typeName)
+    } catch {
+      return fail(batch, error, completion)
+    }
     let key = RecordKey(values: model.primaryKey.map { batch.arguments[model.fields[$0].name] ?? .null })
     read(batch, completion) { snapshot throws(StoreError) in
       try snapshot.get(model.number, key)
     } answer: { stored in
-      [stored.map { .record(model.value($0.record)) } ?? .null]
+      [stored.map { model.value($0.record, outcome, .get) } ?? .null]
     }
   }
 
   private func list(
     _ model: ModelDefinition, _ index: ModelIndex?, _ batch: BatchRequest, _ completion: @escaping Completion
   ) {
+    let outcome = outcome(of: model, batch, for: index == nil ? .list : .index)
     let query: ListQuery
     do {
-      query = try ListArguments(model: model, index: index, limits: limits).query(batch.arguments)
+      try outcome?.require(.list, batch.fieldName, on: batch.typeName)
+      query = try ListArguments(model: model, index: index, limits: limits, outcome: outcome).query(batch.arguments)
     } catch {
       return fail(batch, error, completion)
     }
-    let results = results(batch, completion) { (page: ListPage) in [.object(Connection(model: model, page: page))] }
+    let results = results(batch, completion) { (page: ListPage) in
+      [.object(Connection(model: model, page: page, outcome: outcome))]
+    }
     store.read([ReadRequest(list: query, completion: results)], to: destination(batch))
   }
 
@@ -117,8 +133,20 @@ package struct ModelResolvers: Sendable {
     _ relation: ModelRelation, of model: ModelDefinition, _ batch: BatchRequest, _ completion: @escaping Completion
   ) {
     let target = schema.models[relation.target]
+    let outcome = outcome(of: target, batch, for: .related)
+    do {
+      try outcome?.require(.list, batch.fieldName, on: batch.typeName)
+    } catch {
+      return fail(batch, error, completion)
+    }
+    let followed = self.outcome(of: model, batch, for: .relation)
     let parents: [[JSONValue]] = batch.sources.map { source in
       guard case .record(let record) = source.content else { return [] }
+      if let followed, let whole = record.attachment as? Record,
+        !followed.shows(relation: relation.name, of: whole, for: .list)
+      {
+        return []
+      }
       return relation.sourceFields.map { $0 < record.slots.count ? record.slots[$0] : .null }
     }
     // A parent without a value in its key field relates to nothing, and must not be asked for.
@@ -131,26 +159,28 @@ package struct ModelResolvers: Sendable {
       } answer: { found in
         var answers = [ResolvedValue](repeating: .null, count: count)
         for (index, stored) in zip(asked, found) {
-          if let stored { answers[index] = .record(target.value(stored.record)) }
+          if let stored { answers[index] = target.value(stored.record, outcome, .list) }
         }
         return answers
       }
     }
     let query: ChildrenQuery
     do {
-      query = try ListArguments(model: target, index: nil, limits: limits).children(relation, keys, batch.arguments)
+      query = try ListArguments(model: target, index: nil, limits: limits, outcome: outcome).children(
+        relation, keys, batch.arguments)
     } catch {
       return fail(batch, error, completion)
     }
     let answer: @Sendable ([ListPage]) -> [ResolvedValue] = { pages in
       let empty = ListPage(records: [], token: nil)
       var answers = [ResolvedValue](
-        repeating: relation.kind == .hasMany ? .object(Connection(model: target, page: empty)) : .null, count: count)
+        repeating: relation.kind == .hasMany
+          ? .object(Connection(model: target, page: empty, outcome: outcome)) : .null, count: count)
       for (index, page) in zip(asked, pages) {
         answers[index] =
           relation.kind == .hasMany
-          ? .object(Connection(model: target, page: page))
-          : page.records.first.map { .record(target.value($0.record)) } ?? .null
+          ? .object(Connection(model: target, page: page, outcome: outcome))
+          : page.records.first.map { target.value($0.record, outcome, .list) } ?? .null
       }
       return answers
     }

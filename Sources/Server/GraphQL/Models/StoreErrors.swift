@@ -12,7 +12,8 @@ enum StoreErrors {
       // The disk's own words are for the log, not for clients.
       let message =
         error.code == .failed || error.code == .filesGone
-        ? "The server cannot read or write its data." : sentence(error.message)
+        ? "The server cannot read or write its data."
+        : error.code == .forbidden ? error.message : sentence(error.message)
       return ResolverError(message, extensions: ["code": .string(code), "errorType": .string(type)])
     case let error as InputError:
       return ResolverError(
@@ -36,6 +37,7 @@ enum StoreErrors {
     case .notFound: ("NOT_FOUND", "ConditionalCheckFailedException")
     case .versionMismatch: ("VERSION_MISMATCH", "ConflictUnhandled")
     case .notUnique: ("NOT_UNIQUE", "ValidationException")
+    case .referenced: ("REFERENCED", "ConditionalCheckFailedException")
     case .invalid: ("BAD_USER_INPUT", "ValidationException")
     case .invalidToken: ("INVALID_TOKEN", "BadRequestException")
     case .tooManyRows: ("TOO_MANY_ROWS", "LimitExceededError")
@@ -45,7 +47,9 @@ enum StoreErrors {
     case .diskFull: ("DISK_FULL", "InternalFailure")
     case .closed: ("SHUTTING_DOWN", "InternalFailure")
     case .filesGone: ("DATA_UNAVAILABLE", "InternalFailure")
+    case .forbidden: ("FORBIDDEN", "Unauthorized")
     case .outcomeForgotten: ("OUTCOME_FORGOTTEN", "BadRequestException")
+    case .outcomeUnknown: ("OUTCOME_UNKNOWN", "InternalFailure")
     case .locked, .noStore, .newerFormat, .migration, .notAuthority, .diverged, .damaged, .failed:
       ("INTERNAL", "InternalFailure")
     }

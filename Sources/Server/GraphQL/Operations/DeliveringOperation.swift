@@ -171,8 +171,7 @@ extension OperationRunner {
     let deadline = loop.now + node.limits.query.operationTimeout
     let variant = plan.variant(for: coerced, format: format) ?? plan.variant(for: coerced)
     // Resolvers of later parts may work past the deadline of the first.
-    let context = RequestContext(
-      value: scope, identity: scope.identity, deadline: deadline + node.limits.query.deliveryTimeout)
+    let context = scope.context(deadline: deadline + node.limits.query.deliveryTimeout)
     guard variant.runsUserCode else {
       let execution = Execution(plan, variant: variant, variables: coerced, context: context)
       let running = DeliveringOperation(

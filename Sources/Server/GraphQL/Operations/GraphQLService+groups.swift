@@ -16,25 +16,18 @@ extension GraphQLService {
   ) throws -> GraphQLGroup? {
     if case .subscribe(let source)? = node.models.operations[FieldPath("Subscription", field)] {
       let model = node.models.models[source.model]
-      let predicate: Predicate
-      switch source.filter {
-      case .filterArgument:
-        var reader = FilterReader(model)
-        reader.refusesSeveralOperators = refusesSeveralOperators
-        predicate = try reader.read(arguments["filter"])
-      case .equalities(let equalities):
-        let parts: [Predicate] = equalities.compactMap { equality in
-          guard let value = arguments[equality.argument], !value.isNull else { return nil }
-          return .compare(field: equality.field, .eq(value))
-        }
-        predicate = parts.isEmpty ? .all : .and(parts)
-      }
+      let rights = prepared.scope.rights
+      let outcome = rights?.outcome(of: source.model, for: .interest)
+      try outcome?.require(.listen, field, on: "Subscription")
+      let predicate = try predicate(
+        source, model, field, arguments, outcome, refusesSeveralOperators: refusesSeveralOperators)
       let interests = source.events.map { event in
         Interest(.model(source.model, event.changeKind), predicate)
       }
       return GraphQLGroup(
         self, prepared, operationName: operationName, variables: variables, interests: interests,
-        selection: shared(RecordSelection(prepared.plan, variables: variables)))
+        selection: shared(RecordSelection(prepared.plan, variables: variables)),
+        mask: rights?.outcome(of: source.model, for: .payload))
     }
     guard let topic = node.topics[field] else { return nil }
     return GraphQLGroup(
@@ -42,17 +35,47 @@ extension GraphQLService {
       selection: nil, topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
   }
 
-  /// The part of a group's key that keeps callers apart: empty unless the program's own code, which may ask for the
-  /// identity, takes part in making the payload.
+  /// The records that a subscription is about: those of its filter and its owner arguments, within what the rules
+  /// allow.
+  private func predicate(
+    _ source: BuiltInOperation.SubscriptionSource, _ model: ModelDefinition, _ field: String, _ arguments: JSONObject,
+    _ outcome: RuleOutcome?, refusesSeveralOperators: Bool
+  ) throws -> Predicate {
+    var parts: [Predicate] = []
+    switch source.filter {
+    case .filterArgument:
+      var reader = FilterReader(model)
+      reader.refusesSeveralOperators = refusesSeveralOperators
+      parts.append(try reader.read(arguments["filter"]))
+    case .equalities(let equalities):
+      for equality in equalities {
+        guard let value = arguments[equality.argument], !value.isNull else { continue }
+        parts.append(.compare(field: equality.field, .eq(value)))
+      }
+    }
+    for owner in source.owners {
+      guard let name = arguments[owner.argument]?.string else { continue }
+      if let outcome, !outcome.mayAllow(.listen, where: owner.field, names: name) {
+        throw RuleRefusals.field(field, on: "Subscription")
+      }
+      let isList = model.fields[owner.field].isList
+      parts.append(.compare(field: owner.field, isList ? .contains(.string(name)) : .eq(.string(name))))
+    }
+    let predicate: Predicate = parts.isEmpty ? .all : parts.count == 1 ? parts[0] : .and(parts)
+    return try outcome?.checked(predicate, for: .listen, of: model) ?? predicate
+  }
+
+  /// The part of a group's key that keeps callers apart: what the rules come to for them, and their identity only where
+  /// the program's own code, which may ask for it, takes part in making the payload.
   func viewer(of prepared: PreparedOperation, _ group: GraphQLGroup, _ variables: JSONObject) -> [UInt8] {
-    guard !group.needsRecordAlone, prepared.plan.variant(for: variables).runsUserCode else { return [] }
+    guard !group.needsRecordAlone, prepared.plan.variant(for: variables).runsUserCode else { return group.rules }
     let identity = prepared.scope.identity
     let parts: JSONValue = [
       .string(identity.provider.rawValue), identity.subject.map { .string($0) } ?? .null,
       .array(identity.groups.map { .string($0) }), .object(identity.claims),
       identity.expires.map { .string("\($0)") } ?? .null,
     ]
-    return parts.serialized()
+    return group.rules + parts.serialized()
   }
 }
 

@@ -4,6 +4,7 @@ internal import MartletGraphQLWire
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
+internal import MartletWire
 
 /// What one loop does with GraphQL requests, by whichever door they come: HTTP, a batch, a shared event stream, a
 /// socket.
@@ -16,6 +17,7 @@ final class GraphQLService {
   let feed: Feed
   let counters: LoopTally
   let runner: OperationRunner
+  let meters = SessionMeters()
   var sessions: [ObjectIdentifier: any LoopSession] = [:]
   private var plans: PlanCache<PlannedDocument>
   /// The schema under which `plans` and `selections` were made.
@@ -34,6 +36,11 @@ final class GraphQLService {
     plannedUnder = node.served
   }
 
+  /// The path of a request to one of this store's endpoints, without what the store's paths begin with.
+  func localPath(of head: HTTPRequestHead) -> String {
+    node.path.isEmpty ? head.path : String(decoding: head.path.utf8.dropFirst(node.path.utf8.count), as: UTF8.self)
+  }
+
   /// Oldest first; a copy, because ending one takes it out.
   var sessionsInOrder: [any LoopSession] { sessions.values.sorted { $0.serial < $1.serial } }
 
@@ -50,6 +57,9 @@ final class GraphQLService {
       planned = try plan(document, operationName: request.operationName)
     } catch {
       return .failure(.invalid(error, document: document))
+    }
+    if let field = caller.identity.scope.refusedField(of: planned.plan, node.models) {
+      return .failure(.scope(RuleRefusals.field(field, on: planned.plan.root.name)))
     }
     do {
       let scope = try scope(for: planned.plan, request, caller)
@@ -113,15 +123,24 @@ final class GraphQLService {
       throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
     }
     guard plan.kind == .mutation, let write = continuity.write else {
-      return RequestScope(destination: feed.destination, identity: caller.identity)
+      return scope(for: caller.identity, allowsIntrospection: caller.allowsIntrospection)
     }
     let fields = plan.variant(for: [:]).selection.fields
     guard fields.count == 1 else {
       throw ResolverError("A numbered write has exactly one mutation field.", extensions: ["code": "BAD_USER_INPUT"])
     }
     return RequestScope(
-      destination: feed.destination, identity: caller.identity,
-      writeID: WriteID(client: write.client, number: Int64(clamping: write.number)))
+      destination: feed.destination, identity: caller.identity, rights: .of(caller.identity, under: node.served),
+      writeID: WriteID(client: write.client, number: write.number, identity: caller.identity.writer),
+      acknowledged: continuity.acknowledged, isResend: continuity.isResend,
+      allowsIntrospection: caller.allowsIntrospection, server: node.handle)
+  }
+
+  /// The scope of what is read for a caller.
+  func scope(for identity: Identity, allowsIntrospection: Bool? = nil) -> RequestScope {
+    RequestScope(
+      destination: feed.destination, identity: identity, rights: .of(identity, under: node.served),
+      allowsIntrospection: allowsIntrospection, server: node.handle)
   }
 
   /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.

@@ -36,7 +36,7 @@ package final class OperationRunner {
     _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
     let deadline = loop.now + node.limits.query.operationTimeout
-    let context = RequestContext(value: scope, identity: scope.identity, deadline: deadline)
+    let context = scope.context(deadline: deadline)
     let variant = plan.variant(for: coerced)
     if variant.runsUserCode {
       return runInTask(plan, coerced, context, root, deadline, completion)

@@ -1,8 +1,11 @@
 package import MartletAccess
+internal import MartletGraphQLExecution
+internal import MartletJSON
 package import MartletStore
+internal import MartletVocabulary
 
-/// What the built-in resolvers know of the request they serve: its caller, where the store delivers to, and its write
-/// number.
+/// What resolvers know of the request they serve: its caller and what the rules allow it, its server, where the store
+/// delivers to, and its write number.
 ///
 /// Travels as the request context's value.
 package final class RequestScope: Sendable {
@@ -10,11 +13,45 @@ package final class RequestScope: Sendable {
   package let destination: any StoreDestination
   /// The caller.
   package let identity: Identity
+  /// The number of a mutation, whose owner is the caller.
   package let writeID: WriteID?
+  /// The client waits for no answer to its writes up to this number.
+  package let acknowledged: Int64?
+  /// Whether the client has sent the mutation before.
+  package let isResend: Bool
+  /// Whether the caller may ask for the schema; nil for what the server's configuration says.
+  package let allowsIntrospection: Bool?
+  /// What the schema's rules allow the caller; nil where nothing restricts it.
+  package let rights: Rights?
+  /// The server's data, for resolvers of the program's own.
+  let server: ServerHandle?
 
-  package init(destination: any StoreDestination, identity: Identity, writeID: WriteID? = nil) {
+  init(
+    destination: any StoreDestination, identity: Identity, rights: Rights?, writeID: WriteID? = nil,
+    acknowledged: Int64? = nil, isResend: Bool = false, allowsIntrospection: Bool? = nil, server: ServerHandle? = nil
+  ) {
+    self.server = server
     self.destination = destination
     self.identity = identity
+    self.rights = rights
     self.writeID = writeID
+    self.acknowledged = acknowledged
+    self.isResend = isResend
+    self.allowsIntrospection = allowsIntrospection
+  }
+
+  /// The context of an operation in this scope.
+  func context(deadline: Instant? = nil) -> RequestContext {
+    RequestContext(value: self, identity: identity, deadline: deadline, allowsIntrospection: allowsIntrospection)
+  }
+}
+
+extension Identity {
+  /// The owner of a caller's numbered writes: the provider, the issuer of the token, and the caller's name there. Empty
+  /// for callers without a name; their clients' random names keep them apart.
+  package var writer: String {
+    guard let subject else { return "" }
+    let parts: JSONValue = [.string(provider.rawValue), claims["iss"] ?? .null, .string(subject)]
+    return String(decoding: parts.serialized(), as: UTF8.self)
   }
 }

@@ -2,55 +2,87 @@ internal import MartletGraphQLExecution
 internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletRuntime
+internal import MartletTokens
 internal import MartletVocabulary
 internal import MartletWire
 
-/// An operation's own credentials are not known.
-struct RefusedCredentials: Error {
-  var response: ResponseError {
-    ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])
+/// The caller of one operation, where it is not that of its connection. Confined to the session's loop.
+final class OwnCaller {
+  let caller: Caller
+  private let expiry: LoopTimer?
+
+  init(caller: Caller, expiry: LoopTimer?) {
+    self.caller = caller
+    self.expiry = expiry
   }
+
+  deinit { expiry?.cancel() }
 }
 
 extension GraphQLSession {
-  /// Judges an operation's own authorization, which only AppSync's clients send. A connection that was admitted may
-  /// leave it out.
-  ///
-  /// - Returns: the caller that the operation runs for, or why it does not run.
-  func caller(of number: Int, _ request: GraphQLRequest) -> Result<Caller, RefusedCredentials> {
-    guard machine.dialect?.authorizesEachOperation == true, let blob = request.extensions["authorization"] else {
-      return .success(caller)
-    }
-    guard let own = service.transport.admission.caller(payload: blob.object), let grant = own.grant else {
-      noteRefusal("A subscription was refused: its credentials are not known.")
-      return .failure(RefusedCredentials())
-    }
-    // Where the program decides, it has decided about the connection.
-    guard grant != caller.grant else { return .success(caller) }
-    // Those that have ended are forgotten before they could add up.
-    if ownGrants.count >= service.node.limits.session.operationsPerConnection {
-      ownGrants = ownGrants.filter { operations[$0.key] != nil }
-    }
-    ownGrants[number] = grant
-    return .success(own)
+  /// What an operation's own authorization comes to, which only AppSync's clients send. A connection that was admitted
+  /// may leave it out.
+  enum OwnAuthorization {
+    case caller(Caller)
+    /// The key of its token has to be looked for.
+    case asks(AdmissionQuestion)
+    /// The reason is a stable name.
+    case refused(String)
   }
 
-  // MARK: Asking the program
+  /// Judges an operation's own authorization.
+  func authorization(of request: GraphQLRequest) -> OwnAuthorization {
+    guard machine.dialect?.authorizesEachOperation == true, let blob = request.extensions["authorization"] else {
+      return caller.isUnknown ? .refused(caller.refusal ?? "missing") : .caller(caller)
+    }
+    switch service.transport.admission.shown(in: blob.object) {
+    case .caller(let own):
+      if own.unresolved != nil { return .asks(AdmissionQuestion(program: nil, own)) }
+      // Where the program decides, it has decided about the connection.
+      return .caller(own.grant == caller.grant ? caller : own)
+    case .refused(let reason): return .refused(reason)
+    case .nothing: return .refused("missing")
+    }
+  }
 
-  /// Asks the program whether the client of a socket may connect; the answer acknowledges or refuses.
-  func ask(_ payload: JSONObject) {
-    let dialect: ConnectionRequest.Dialect =
-      switch machine.dialect {
-      case .transportWS: .graphqlTransportWS
-      case .legacy: .graphqlWS
-      case .appSync: .appSync
-      case nil: .eventStream
+  /// An operation runs for a caller of its own; it ends when that caller's rights do.
+  func keep(_ own: Caller, for number: Int) {
+    guard own.grant != caller.grant else { return }
+    // Those that have ended are forgotten before they could add up.
+    if ownCallers.count >= service.node.limits.session.operationsPerConnection {
+      ownCallers = ownCallers.filter { operations[$0.key] != nil }
+    }
+    let timer = own.deadline.map { deadline in
+      service.loop.schedule(at: deadline) { [weak self] in
+        guard let self, self.ownCallers.removeValue(forKey: number) != nil, self.operations[number] != nil else {
+          return
+        }
+        self.endUnauthorized(number, "The credentials have expired.")
       }
+    }
+    ownCallers[number] = OwnCaller(caller: own, expiry: timer)
+  }
+
+  // MARK: Deciding about the client
+
+  /// Finds out whether the client of a socket may connect, which acknowledges or refuses it.
+  func ask(_ payload: JSONObject) {
     let request = ConnectionRequest(payload: payload, dialect: dialect)
-    question = service.transport.admission.ask(request, caller) { [weak self] in self?.answered($0) }
+    let admission = service.transport.admission
+    let asked = AdmissionQuestion(program: admission.asksProgram ? request : nil, caller)
+    question = admission.ask(asked) { [weak self] in self?.answered($0) }
     guard question == nil else { return }
     expire(at: caller.deadline)
     accept(nil)
+  }
+
+  private var dialect: ConnectionRequest.Dialect {
+    switch machine.dialect {
+    case .transportWS: .graphqlTransportWS
+    case .legacy: .graphqlWS
+    case .appSync: .appSync
+    case nil: .eventStream
+    }
   }
 
   private func answered(_ outcome: Admission.Outcome) {
@@ -64,6 +96,7 @@ extension GraphQLSession {
     case .refused(let reason):
       noteRefusal("A client was refused by the program.")
       step { $0.refuse(reason, actions: &$1) }
+    case .unknown(let reason): refuseUnknown(reason)
     }
   }
 
@@ -72,13 +105,14 @@ extension GraphQLSession {
   /// Other keys are in force: ends what a withdrawn one admitted. Returns how much that was.
   func recheckAccess() -> Int {
     let access = service.node.access
+    var count = 0
     if let grant = caller.grant, !access.isGood(grant) {
       withdraw("The credentials were withdrawn.")
-      return 1
+      count = 1
     }
-    var count = 0
-    for (number, grant) in ownGrants.sorted(by: { $0.key < $1.key }) where !access.isGood(grant) {
-      ownGrants[number] = nil
+    for (number, own) in ownCallers.sorted(by: { $0.key < $1.key }) {
+      guard let grant = own.caller.grant, !access.isGood(grant) else { continue }
+      ownCallers[number] = nil
       guard operations[number] != nil else { continue }
       endUnauthorized(number, "The credentials were withdrawn.")
       count += 1
@@ -86,24 +120,88 @@ extension GraphQLSession {
     return count
   }
 
-  /// Ends the session at `deadline`, so that the client comes back with other credentials; nil for no end.
-  func expire(at deadline: Instant?) {
-    expiry?.cancel()
-    expiry = nil
-    guard let deadline, socket != nil || stream != nil else { return }
-    expiry = service.loop.schedule(at: deadline) { [weak self] in
-      self?.withdraw("The credentials have expired.")
+  // MARK: Credentials while the connection is open
+
+  /// The client shows other credentials. They are accepted when they are good and of the same caller; what runs
+  /// continues, by the rights that come with them.
+  func renew(with credentials: JSONObject) {
+    let admission = service.transport.admission
+    switch admission.shown(in: credentials) {
+    case .nothing: step { $0.renewed(true, actions: &$1) }
+    case .refused(let reason): refuseRenewal(reason)
+    case .caller(let shown):
+      let program = admission.asksProgram ? ConnectionRequest(payload: credentials, dialect: dialect) : nil
+      renewal = admission.ask(AdmissionQuestion(program: program, shown)) { [weak self] outcome in
+        guard let self, self.renewal != nil else { return }
+        self.renewal = nil
+        switch outcome {
+        case .admitted(let caller, _): self.takeOver(caller)
+        case .refused: self.refuseRenewal("program")
+        case .unknown(let reason): self.refuseRenewal(reason)
+        }
+      }
+      if renewal == nil { takeOver(shown) }
     }
   }
 
-  /// Ends the session as its dialect says that credentials are not accepted, so that the client asks for others.
+  private func takeOver(_ shown: Caller) {
+    guard shown.isSame(as: caller) else { return refuseRenewal("other-caller") }
+    renew(shown)
+    step { $0.renewed(true, actions: &$1) }
+  }
+
+  private func refuseRenewal(_ reason: String) {
+    noteRefusal("A client showed credentials that are not accepted in place of its own.", reason)
+    step { $0.renewed(false, actions: &$1) }
+  }
+
+  /// The client has shown newer credentials of the same caller.
+  func renew(_ caller: Caller) {
+    self.caller = caller
+    expire(at: caller.deadline)
+    recheckRights()
+  }
+
+  /// Ends the session at `deadline`, so that the client comes back with other credentials; nil for no end. Where the
+  /// dialect can say so, the client is warned before.
+  func expire(at deadline: Instant?) {
+    expiry?.cancel()
+    expiry = nil
+    guard socket != nil || stream != nil else { return }
+    lifetime = TokenLifetime(end: deadline, lead: service.node.limits.session.credentialsWarning)
+    armExpiry()
+  }
+
+  private func armExpiry() {
+    guard let next = lifetime?.deadline else { return }
+    expiry = service.loop.schedule(at: next) { [weak self] in
+      guard let self else { return }
+      switch self.lifetime?.reached(self.service.loop.now) {
+      case .warn(let end):
+        let left = end - self.service.loop.now
+        self.step { $0.warn(left, actions: &$1) }
+        self.armExpiry()
+      case .end: self.withdraw("The credentials have expired.")
+      case nil: self.armExpiry()
+      }
+    }
+  }
+
+  /// Ends the session as its dialect says that credentials are not accepted, so that the client asks for others. Where
+  /// operations run for callers of their own, the others end and the session stays.
   private func withdraw(_ reason: String) {
+    let numbers = operations.keys.sorted()
+    if numbers.contains(where: { ownCallers[$0] != nil }) {
+      caller = Caller(refused: "ended")
+      for number in numbers where ownCallers[number] == nil { endUnauthorized(number, reason) }
+      return
+    }
     guard stream != nil else { return step { $0.withdraw(reason, actions: &$1) } }
     for number in operations.keys.sorted() { endUnauthorized(number, reason) }
     step { $0.end(.policyViolation, reason, actions: &$1) }
   }
 
-  private func endUnauthorized(_ number: Int, _ reason: String) {
+  func endUnauthorized(_ number: Int, _ reason: String) {
     stop(number)
     let error = ResponseError(reason, extensions: ["code": "UNAUTHENTICATED"])
     step { $0.fail(number, errors: Self.list([error]), actions: &$1) }

@@ -13,17 +13,40 @@ enum SessionOperation {
   case running(RunningOperation)
   case member(Member)
   case stream(SpawnedTask)
+  /// The key of its own token is being looked for.
+  case authorizing(PendingQuestion)
 }
 
 extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
     service.counters.add(.operations)
-    let caller: Caller
-    do {
-      caller = try self.caller(of: number, request).get()
-    } catch {
-      return refuse(number, [error.response])
+    switch authorization(of: request) {
+    case .refused(let reason): refuseOwn(number, reason)
+    case .caller(let caller): start(number, id, request, for: caller)
+    case .asks(let asked):
+      let question = service.transport.admission.ask(asked) { [weak self] outcome in
+        guard let self, case .authorizing = self.operations[number] else { return }
+        self.operations[number] = nil
+        switch outcome {
+        case .admitted(let caller, _): self.start(number, id, request, for: caller)
+        case .refused: self.refuseOwn(number, "program")
+        case .unknown(let reason): self.refuseOwn(number, reason)
+        }
+      }
+      if let question { operations[number] = .authorizing(question) }
     }
+  }
+
+  /// An operation's own credentials are not accepted.
+  private func refuseOwn(_ number: Int, _ reason: String) {
+    noteRefusal("A subscription was refused: its credentials are not known.", reason)
+    refuse(
+      number,
+      [ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])])
+  }
+
+  private func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest, for caller: Caller) {
+    keep(caller, for: number)
     switch service.prepare(request, for: caller) {
     case .failure(let refusal):
       if let violation = refusal.violation { noteViolation(violation) }
@@ -51,8 +74,9 @@ extension GraphQLSession {
     case .member(let member):
       service.feed.remove(member)
     case .stream(let task): task.cancel()
-    case nil: break
+    case .authorizing, nil: break
     }
+    ownCallers[number] = nil
   }
 
   // MARK: Queries and mutations
@@ -82,21 +106,8 @@ extension GraphQLSession {
   private func subscribe(
     _ number: Int, _ id: OperationID, _ prepared: PreparedOperation, _ request: GraphQLRequest
   ) {
-    let plan = prepared.plan
     do {
-      let variables = try plan.coerce(variables: request.variables)
-      let (field, arguments) = try plan.subscribedField(variables: variables)
-      guard
-        let group = try service.group(
-          prepared, request.operationName, variables, field.name, arguments,
-          refusesSeveralOperators: machine.dialect?.refusesSeveralOperators == true)
-      else {
-        return open(number, prepared, request)
-      }
-      let key = GroupKey(
-        schemaVersion: service.node.models.version, document: prepared.canonical,
-        operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized(),
-        viewer: service.viewer(of: prepared, group, variables))
+      guard let (group, key) = try self.group(of: prepared, request) else { return open(number, prepared, request) }
       let continuity = try RequestContinuity(extensions: request.extensions)
       let member = Member(
         number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity(of: number).cursors,
@@ -120,11 +131,39 @@ extension GraphQLSession {
     }
   }
 
+  /// The group of a subscription that the log feeds, and its key; nil for one with a source stream of its own.
+  func group(of prepared: PreparedOperation, _ request: GraphQLRequest) throws -> (GraphQLGroup, GroupKey)? {
+    let variables = try prepared.plan.coerce(variables: request.variables)
+    let (field, arguments) = try prepared.plan.subscribedField(variables: variables)
+    guard
+      let group = try service.group(
+        prepared, request.operationName, variables, field.name, arguments,
+        refusesSeveralOperators: machine.dialect?.refusesSeveralOperators == true)
+    else { return nil }
+    let key = GroupKey(
+      schemaVersion: service.node.models.version, document: prepared.canonical,
+      operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized(),
+      viewer: service.viewer(of: prepared, group, variables))
+    return (group, key)
+  }
+
   /// Whether the events after a resume's cursor can all be sent is decided before anything is sent.
   private func begin(_ member: Member, _ continuity: RequestContinuity) {
     let asked = member.hasCursors ? continuity : RequestContinuity()
-    if asked.fromOldest, asked.resume == nil { return catchUp(member, after: service.feed.beforeOldest) }
-    guard let resume = asked.resume ?? stream?.startsBehind else { return service.feed.begin(member) }
+    if let resume = asked.resume {
+      let present = (member.group as? GraphQLGroup)?.view
+      guard present.map({ Array($0.utf8) }) == asked.view.map({ Array($0.utf8) }) else {
+        return service.feed.declareGap(member, .viewChanged, from: resume, owesReady: true)
+      }
+      return resumeMember(member, after: resume)
+    }
+    if asked.fromOldest { return catchUp(member, after: service.feed.beforeOldest) }
+    // A reserved stream's client asked a moment ago, with the rights that it has now.
+    guard let cursor = stream?.startsBehind else { return service.feed.begin(member) }
+    resumeMember(member, after: cursor)
+  }
+
+  private func resumeMember(_ member: Member, after resume: Cursor) {
     switch service.feed.judge(resume) {
     case .gap(let reason): service.feed.declareGap(member, reason, from: resume, owesReady: true)
     case .valid: catchUp(member, after: resume.offset)
@@ -143,7 +182,7 @@ extension GraphQLSession {
   ) {
     let plan = prepared.plan
     let bound = LoopBound(self, on: service.loop)
-    let context = RequestContext(value: prepared.scope, identity: prepared.scope.identity)
+    let context = prepared.scope.context()
     let place = service.node.place
     let given = request.variables
     let task = service.node.spawner.spawn {

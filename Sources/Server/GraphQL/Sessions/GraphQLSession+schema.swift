@@ -1,26 +1,87 @@
+internal import MartletAccess
+internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletGraphQLWire
 internal import MartletWire
 
 extension GraphQLSession {
-  /// Another schema is in force: ends the subscriptions whose documents are not valid under it, so that their clients
-  /// ask anew.
+  /// Another schema is in force. Subscriptions whose documents are not valid under it end, so that their clients ask
+  /// again. Those whose callers have other rights under it continue by the new rules, and end where no rule allows
+  /// them.
   ///
-  /// - Returns: how many those were.
+  /// - Returns: how many ended.
   func recheckSchema() -> Int {
     let served = service.node.served
-    let ended = operations.keys.sorted().filter { number in
-      guard case .member(let member) = operations[number], let group = member.group as? GraphQLGroup else {
-        return false
+    var ended = 0
+    for number in operations.keys.sorted() {
+      guard case .member(let member) = operations[number], let group = member.group as? GraphQLGroup else { continue }
+      guard group.isValid(under: served) else {
+        end(number, "The schema has changed, and the subscription is not valid under it.", "SCHEMA_CHANGED")
+        ended += 1
+        continue
       }
-      return !group.isValid(under: served)
+      let caller = ownCallers[number]?.caller ?? caller
+      if group.hasSameRules(for: caller.identity, under: served) { continue }
+      if !move(member, group, to: caller) { ended += 1 }
     }
-    for number in ended {
-      stop(number)
-      let error = ResponseError(
-        "The schema has changed, and the subscription is not valid under it.", extensions: ["code": "SCHEMA_CHANGED"])
-      step { $0.fail(number, errors: Self.list([error]), actions: &$1) }
+    return ended
+  }
+
+  /// The caller has other rights than before: its subscriptions continue by those.
+  func recheckRights() {
+    let served = service.node.served
+    for number in operations.keys.sorted() where ownCallers[number] == nil {
+      guard case .member(let member) = operations[number], let group = member.group as? GraphQLGroup else { continue }
+      if !group.hasSameRules(for: caller.identity, under: served) { _ = move(member, group, to: caller) }
     }
-    return ended.count
+  }
+
+  /// Has a subscription continue by the rules in force, from the offset up to which it has been served.
+  ///
+  /// A client that follows cursors gets a gap, because what it holds was seen by other rules. False when no rule allows
+  /// the subscription now, and it has ended.
+  private func move(_ member: Member, _ group: GraphQLGroup, to caller: Caller) -> Bool {
+    let number = member.number
+    let request = GraphQLRequest(
+      query: String(decoding: group.document, as: UTF8.self), operationName: group.operationName,
+      variables: group.variables)
+    guard case .success(let prepared) = service.prepare(request, for: caller),
+      let (next, key) = try? self.group(of: prepared, request)
+    else {
+      end(number, "The caller may no longer see what the subscription is about.", "ACCESS_REVOKED")
+      return false
+    }
+    let served = service.feed.servedOffset(of: member)
+    let wasReady = !member.owesReady
+    service.feed.remove(member)
+    let moved = Member(
+      number: number, prefix: member.prefix, hasCursors: member.hasCursors, subscriber: self,
+      since: service.feed.applied)
+    do {
+      try service.feed.add(moved, to: next, key: key)
+    } catch {
+      end(number, error.description, "TOO_MANY_FILTERS")
+      return false
+    }
+    operations[number] = .member(moved)
+    if moved.hasCursors {
+      service.feed.declareGap(moved, .viewChanged, from: service.feed.cursor(at: served), owesReady: true)
+    } else {
+      service.feed.catchUp(moved, after: served, owesReady: !wasReady)
+    }
+    return true
+  }
+
+  private func end(_ number: Int, _ reason: String, _ code: String) {
+    stop(number)
+    let error = ResponseError(reason, extensions: ["code": .string(code)])
+    step { $0.fail(number, errors: Self.list([error]), actions: &$1) }
+  }
+}
+
+extension GraphQLGroup {
+  /// Whether the rules of a schema come to the same for a caller as those by which the group was made.
+  func hasSameRules(for identity: Identity, under served: ServedSchema) -> Bool {
+    rulesDigest(Rights.of(identity, under: served)) == rules
   }
 }

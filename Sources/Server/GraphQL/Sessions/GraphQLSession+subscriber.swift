@@ -92,7 +92,8 @@ extension GraphQLSession: Subscriber {
   // MARK: Progress
 
   func caughtUp(_ member: Member, at cursor: Cursor) {
-    step { machine, actions in machine.ready(member.number, cursor, actions: &actions) }
+    let view = (member.group as? GraphQLGroup)?.view
+    step { machine, actions in machine.ready(member.number, cursor, view: view, actions: &actions) }
   }
 
   /// Reports what a member has lost. In the plain protocol that is an error, which ends the operation.
@@ -115,6 +116,7 @@ extension GapReason {
     case .retention: "retention"
     case .unknownTerm, .beyondTerm: "lineage"
     case .schemaChange: "schema"
+    case .viewChanged: "view-changed"
     case .damage: "damage"
     case .sourceCannotResume: "source"
     }

@@ -4,6 +4,7 @@ internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletRuntime
 internal import MartletSockets
+internal import MartletTokens
 internal import MartletVocabulary
 internal import MartletWire
 
@@ -26,14 +27,19 @@ final class GraphQLSession {
   let service: GraphQLService
   /// Its number among those of its loop.
   let serial: Int
+  /// Measures the events that are written to it.
+  let meter: DeliveryMeter
   private(set) var outlet = Outlet.none
   var machine: any SubscriptionServerMachine
-  var operations: [Int: SessionOperation] = [:]
+  var operations: [Int: SessionOperation] = [:] {
+    didSet { service.transport.onProgress?() }
+  }
   /// Whose session it is; without a grant until credentials were accepted.
   var caller: Caller
-  /// What admitted subscriptions that brought credentials of their own.
-  var ownGrants: [Int: AccessControl.Grant] = [:]
-  /// Ends the session when its caller's rights end.
+  /// The callers of subscriptions that brought credentials of their own.
+  var ownCallers: [Int: OwnCaller] = [:]
+  /// Warns of the end of the caller's rights, and ends the session then.
+  var lifetime: TokenLifetime?
   var expiry: LoopTimer?
   /// AppSync's authorization, until the client was admitted.
   private var authorization: JSONObject?
@@ -43,6 +49,8 @@ final class GraphQLSession {
   private var timer: LoopTimer?
   /// The question to the program whether the client of a socket may connect.
   var question: PendingQuestion?
+  /// The question about other credentials of a client that is connected.
+  var renewal: PendingQuestion?
   private var timerDeadline: Instant?
   /// Whether `resume` is called in the next turn.
   var isResumeScheduled = false
@@ -60,6 +68,7 @@ final class GraphQLSession {
     hasDialect = choice != nil
     let choice = choice ?? DialectChoice(.transportWS)
     authorization = choice.authorization
+    meter = service.meters.meter(choice.dialect)
     machine = SessionMachines.machine(choice.dialect, service.node.limits, at: service.loop.now)
   }
 
@@ -69,6 +78,7 @@ final class GraphQLSession {
     serial = service.transport.nextSerial()
     self.caller = caller
     hasDialect = true
+    meter = service.meters.meter(media)
     machine = HTTPStreamMachine(
       media, continuity: continuity, heartbeatInterval: service.node.limits.http.streamHeartbeatInterval,
       positionInterval: service.node.limits.session.positionInterval, at: service.loop.now)
@@ -80,6 +90,7 @@ final class GraphQLSession {
     serial = service.transport.nextSerial()
     caller = Caller(nil)
     hasDialect = true
+    meter = service.meters.sharedStream
     machine = SessionMachines.sharedStream(service.node.limits, at: service.loop.now)
   }
 
@@ -127,6 +138,7 @@ final class GraphQLSession {
   private func perform(_ action: SubscriptionServerAction) {
     switch action {
     case .authenticate(let payload): authenticate(payload)
+    case .renew(let credentials): renew(with: credentials)
     case .start(let number, let id, let request): start(number, id, request)
     case .stop(let number): stop(number)
     case .send(let text):
@@ -151,12 +163,22 @@ final class GraphQLSession {
   }
 
   private func authenticate(_ payload: JSONObject?) {
-    if caller.grant == nil, let caller = service.transport.admission.caller(payload: payload) { self.caller = caller }
-    guard caller.grant != nil else {
-      noteRefusal("A client was refused: its credentials are not known.")
-      return step { $0.refuse("Forbidden", actions: &$1) }
+    // What came with the handshake stays; a guest may prove more.
+    if caller.isUnknown || caller.grant == .guest {
+      switch service.transport.admission.shown(in: authorization ?? payload) {
+      case .caller(let shown): caller = shown
+      case .refused(let reason): caller = Caller(refused: reason)
+      case .nothing: break
+      }
     }
+    guard !caller.isUnknown else { return refuseUnknown(caller.refusal) }
     ask(authorization ?? payload ?? JSONObject())
+  }
+
+  /// Refuses a client whose credentials are not accepted, or that shows none.
+  func refuseUnknown(_ reason: String?) {
+    noteRefusal("A client was refused: its credentials are not known.", reason)
+    step { $0.refuse("Forbidden", actions: &$1) }
   }
 
   /// Acknowledges the connection.
@@ -243,6 +265,8 @@ extension GraphQLSession: SocketEndpoint {
     expiry?.cancel()
     expiry = nil
     question = nil
+    renewal = nil
+    lifetime = nil
     service.feed.end(self)
     step { $0.connectionEnded(actions: &$1) }
     if let token = stream?.token { service.node.streams.close(token) }

@@ -12,7 +12,7 @@ extension GraphQLSession {
   }
 
   /// The client, or one of its subscriptions, was refused for its credentials.
-  func noteRefusal(_ message: StaticString) {
-    service.transport.noteRefusal(message, isLogged: !notes.insert(.refusal).inserted)
+  func noteRefusal(_ message: StaticString, _ reason: String? = nil) {
+    service.transport.noteRefusal(message, reason: reason, isLogged: !notes.insert(.refusal).inserted)
   }
 }

@@ -6,8 +6,8 @@ internal import MartletVocabulary
 protocol SharedStreamSession: AnyObject {
   func startShared(_ operation: StreamRegistry.Waiting) -> SharedStreamMachine.Admission
   func stopShared(_ id: OperationID)
-  /// The owner has shown credentials again, which hold until `deadline`; nil for no end.
-  func expire(at deadline: Instant?)
+  /// The owner has shown newer credentials.
+  func renew(_ caller: Caller)
 }
 
 /// The event streams that several operations share, by their tokens: on which loop each is, or what waits for it to be

@@ -4,6 +4,8 @@ internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletJSON
 internal import MartletModelSchema
+internal import MartletSockets
+internal import MartletTokens
 internal import MartletVocabulary
 
 /// The group of equal GraphQL subscriptions: how a change becomes their result. Confined to its loop.
@@ -12,33 +14,46 @@ internal import MartletVocabulary
 /// go.
 final class GraphQLGroup: FeedGroup {
   private unowned let service: GraphQLService
-  private let variables: JSONObject
+  let variables: JSONObject
   let interests: [Interest]
   /// Writes the payload straight from the record, where the record alone answers the selection.
   private let selection: RecordSelection?
   /// For fields fed by a topic: members of the payload that must equal the subscription's arguments.
   private let topicFilter: JSONObject
   /// The canonical document and the operation's name: what the plan is made from again when it is needed after all.
-  private let document: [UInt8]
-  private let operationName: String?
+  let document: [UInt8]
+  let operationName: String?
   /// The caller for whom the group's resolvers run. Members share a group only where no resolver can distinguish them.
   private let identity: Identity
+  /// What hides fields of the records from the members; nil where nothing does.
+  private let mask: RuleOutcome?
+  /// What the rules come to for the members, as a digest; empty where nothing restricts them.
+  private(set) var rules: [UInt8] = []
+  /// Says what the members see of the log: another view has seen other events. Nil where nothing restricts it.
+  private(set) var view: String?
   /// Kept where every event needs it.
   private let plan: OperationPlan?
 
   init(
     _ service: GraphQLService, _ prepared: PreparedOperation, operationName: String?, variables: JSONObject,
-    interests: [Interest], selection: RecordSelection?, topicFilter: JSONObject = JSONObject()
+    interests: [Interest], selection: RecordSelection?, mask: RuleOutcome? = nil,
+    topicFilter: JSONObject = JSONObject()
   ) {
     self.service = service
     self.variables = variables
     self.interests = interests
     self.selection = selection
     self.topicFilter = topicFilter
+    self.mask = mask.flatMap { $0.hidesParts(for: .listen) ? $0 : nil }
     self.operationName = operationName
     identity = prepared.scope.identity
     document = prepared.canonical
     plan = selection == nil ? prepared.plan : nil
+    rules = rulesDigest(prepared.scope.rights)
+    if rules.isEmpty { return }
+    var seen = rules
+    for interest in interests { seen += interest.predicate.canonicalText.utf8 }
+    view = String(decoding: Base64URL.encode(Array(Digest.sha256(seen).prefix(16))), as: UTF8.self)
   }
 
   /// The schema that the group was judged under last, and whether its document is valid there.
@@ -56,6 +71,18 @@ final class GraphQLGroup: FeedGroup {
   /// Whether payloads are written from the record, without resolvers.
   var needsRecordAlone: Bool { selection != nil }
 
+  /// What rights come to for the group, as a digest; empty where nothing is restricted.
+  func rulesDigest(_ rights: Rights?) -> [UInt8] { rights.map { Digest.sha256(readingBytes($0)) } ?? [] }
+
+  /// What decides which values of an event the caller sees: the rules of the record's own model where the record alone
+  /// answers the selection, else those of all models, because the payload is made by reads.
+  private func readingBytes(_ rights: Rights) -> [UInt8] {
+    guard needsRecordAlone, case .model(let model, _)? = interests.first?.channel else {
+      return rights.readingBytes(of: service.node.models.models.indices)
+    }
+    return rights.readingBytes(of: [model])
+  }
+
   /// A record's update is for a subscription whose filter the record matches after it. A topic's event is when every
   /// argument equals the payload's member of its name.
   func accepts(_ change: Change, _ effect: Effect) -> Bool {
@@ -64,9 +91,12 @@ final class GraphQLGroup: FeedGroup {
     return topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
   }
 
+  /// A record that the interests select, as the members see it.
+  private func masked(_ record: Record) -> Record { mask?.masked(record, for: .listen) ?? record }
+
   func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
     guard let selection, let record = change.record else { return false }
-    return selection.write(record.image.values, to: &writer)
+    return selection.write(masked(record.image).values, to: &writer)
   }
 
   func evaluate(_ change: Change, _ completion: @escaping ([UInt8]) -> Void) {
@@ -74,15 +104,16 @@ final class GraphQLGroup: FeedGroup {
     let root: ResolvedValue =
       switch change.body {
       case .record(let record):
-        .record(RecordValue(typeName: node.models.models[record.model].name, slots: record.image.values))
+        .record(node.models.models[record.model].value(masked(record.image), of: record.image))
       case .event(let event): .value(event.payload)
       case .tree: .value(.null)
       }
     guard let plan = plan ?? (try? node.schema.makePlan(document, operationName: operationName)) else {
       preconditionFailure("a subscription's canonical document can be planned again")
     }
-    let scope = RequestScope(destination: service.feed.destination, identity: identity)
-    service.runner.run(plan, coerced: variables, root: root, scope: scope) { completion($0.bytes) }
+    service.runner.run(plan, coerced: variables, root: root, scope: service.scope(for: identity)) {
+      completion($0.bytes)
+    }
   }
 
   func event(_ payload: [UInt8], at cursor: Cursor, endsTransaction: Bool) -> FeedEvent {

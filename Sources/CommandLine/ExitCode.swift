@@ -1,5 +1,5 @@
 /// How the command ends; the numbers are part of its interface.
-enum ExitCode: Int32, CaseIterable {
+package enum ExitCode: Int32, CaseIterable {
   case success = 0
   /// The operation was carried out and answered with GraphQL errors, or a check failed.
   case failure = 1
@@ -17,7 +17,7 @@ enum ExitCode: Int32, CaseIterable {
   case configuration = 78
 
   /// For the help.
-  var meaning: String {
+  package var meaning: String {
     switch self {
     case .success: "done"
     case .failure: "answered with GraphQL errors, or a check failed"
@@ -32,11 +32,11 @@ enum ExitCode: Int32, CaseIterable {
 }
 
 /// Ends the command with a message on standard error.
-struct CommandFailure: Error {
-  let code: ExitCode
-  let message: String
+package struct CommandFailure: Error {
+  package let code: ExitCode
+  package let message: String
 
-  init(_ code: ExitCode, _ message: String) {
+  package init(_ code: ExitCode, _ message: String) {
     self.code = code
     self.message = message
   }

@@ -1,24 +1,26 @@
-import Foundation
+internal import Foundation
 
 /// The terminal or pipe the command talks to. Lines are written at once, so that a reader of a pipe sees each when it
 /// happens.
-enum Console {
-  static func out(_ line: String) {
+package enum Console {
+  package static func out(_ line: String) {
     write(line + "\n", to: .standardOutput)
   }
 
-  static func error(_ line: String) {
+  package static func error(_ line: String) {
     write(line + "\n", to: .standardError)
   }
 
   /// Without a line feed, for progress.
-  static func status(_ text: String) {
+  package static func status(_ text: String) {
     write(text, to: .standardError)
   }
 
   /// Writes a line of a server: when the descriptor does not take it at once, the line is lost. A server serves on when
   /// what it writes to is full, closed or never read.
-  static func announce(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
+  ///
+  /// - Parameter descriptor: standard output, unless another one is given.
+  package static func announce(_ line: String, to descriptor: Int32 = 1) {
     var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     guard unsafe poll(&state, 1, 0) == 1, state.revents & Int16(POLLOUT) != 0 else { return }
     // A pipe that is ready takes a line of this length without blocking (PIPE_BUF).
@@ -27,7 +29,7 @@ enum Console {
   }
 
   /// Whether standard error is a terminal.
-  static var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
+  package static var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
 
   private static func write(_ text: String, to handle: FileHandle) {
     do {
@@ -40,8 +42,8 @@ enum Console {
 }
 
 /// Files named on the command line, with failures that name them.
-enum NamedFile {
-  static func text(_ path: String) throws(CommandFailure) -> String {
+package enum NamedFile {
+  package static func text(_ path: String) throws(CommandFailure) -> String {
     guard let text = String(data: try data(path), encoding: .utf8) else {
       throw CommandFailure(.badData, "\(path) is not UTF-8 text.")
     }
@@ -49,7 +51,7 @@ enum NamedFile {
   }
 
   /// Bytes of a file.
-  static func size(_ path: String) throws(CommandFailure) -> Int {
+  package static func size(_ path: String) throws(CommandFailure) -> Int {
     do {
       let values = try URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey, .isDirectoryKey])
       if values.isDirectory == true { throw CommandFailure(.io, "\(path) cannot be read: it is a folder.") }
@@ -71,7 +73,7 @@ enum NamedFile {
     }
   }
 
-  static func write(_ text: String, to path: String) throws(CommandFailure) {
+  package static func write(_ text: String, to path: String) throws(CommandFailure) {
     do {
       try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     } catch {
@@ -79,7 +81,7 @@ enum NamedFile {
     }
   }
 
-  static func makeFolder(_ path: String) throws(CommandFailure) {
+  package static func makeFolder(_ path: String) throws(CommandFailure) {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
@@ -87,7 +89,7 @@ enum NamedFile {
     }
   }
 
-  static func exists(_ path: String) -> Bool {
+  package static func exists(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: path)
   }
 

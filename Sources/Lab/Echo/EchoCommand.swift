@@ -1,9 +1,11 @@
+import MartletCommandLine
 import MartletSockets
 
-/// `martlet echo`: both ends of a WebSocket echo, for trying clients and for the Autobahn suite.
-enum EchoCommand {
+/// `martlet-lab echo`: both ends of a WebSocket echo, for trying clients and for the Autobahn suite.
+enum EchoCommand: Subcommand {
   static let specification = CommandSpecification(
-    name: "echo", summary: "Send WebSocket messages back, as a server or as the client of a fuzzing server.",
+    program: LabMain.name, name: "echo",
+    summary: "Send WebSocket messages back, as a server or as the client of a fuzzing server.",
     options: [
       .init(name: "port", value: "N", help: "serve the echo on ws://127.0.0.1:N/echo (0: a free port)"),
       .init(name: "address", value: "IP", help: "the address to serve on (default 127.0.0.1)"),
@@ -11,8 +13,8 @@ enum EchoCommand {
       .init(name: "agent", value: "NAME", help: "the name in the fuzzing server's report (default martlet)"),
     ],
     examples: [
-      ("martlet echo --port 9001", "serves the echo until it is stopped"),
-      ("martlet echo --connect ws://127.0.0.1:9002", "runs all cases and has the report written"),
+      ("martlet-lab echo --port 9001", "serves the echo until it is stopped"),
+      ("martlet-lab echo --connect ws://127.0.0.1:9002", "runs all cases and has the report written"),
     ])
 
   static func run(_ arguments: ParsedArguments) async -> ExitCode {

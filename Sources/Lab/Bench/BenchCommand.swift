@@ -1,8 +1,11 @@
-/// `martlet bench`: measures one part of Martlet by itself, in processor time, and prints one line of JSON per figure.
-/// The scripts in `Benchmarks` run it beside its peers.
+import MartletCommandLine
+
+/// `martlet-lab bench`: measures one part of Martlet by itself, in processor time, and prints one line of JSON per
+/// figure. The scripts in `Benchmarks` run it beside its peers.
 enum BenchCommand: Subcommand {
   static let specification = CommandSpecification(
-    name: "bench", summary: "Measure one part of Martlet by itself: graphql, json, store, cache, tree or floor.",
+    program: LabMain.name, name: "bench",
+    summary: "Measure one part of Martlet by itself: graphql, json, store, cache, tree or floor.",
     operands: [.init(name: "WORKLOAD", help: "graphql, json, store, cache, tree or floor")],
     options: [
       .init(
@@ -18,8 +21,8 @@ enum BenchCommand: Subcommand {
       .init(name: "frame", value: "FILE", help: "floor: the text of one event, with marks for what changes"),
     ],
     examples: [
-      ("martlet bench graphql", "parse, validate and execute a query of 30 fields, with and without a plan kept"),
-      ("martlet bench store --data /tmp/bench --group 64", "durable writes in groups of 64"),
+      ("martlet-lab bench graphql", "parse, validate and execute a query of 30 fields, with and without a plan kept"),
+      ("martlet-lab bench store --data /tmp/bench --group 64", "durable writes in groups of 64"),
     ])
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {

@@ -1,3 +1,4 @@
+import MartletCommandLine
 import MartletGraphQLStore
 import MartletJSON
 import MartletSQLiteStore

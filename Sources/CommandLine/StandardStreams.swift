@@ -1,12 +1,12 @@
-import Foundation
-import MartletRuntime
+internal import Foundation
+internal import MartletRuntime
 
 /// The descriptors 0, 1 and 2 as the command was given them.
-enum StandardStreams {
+package enum StandardStreams {
   /// Opens those that were closed, on the null device: the next file or socket would get their number, and with it what
   /// is written to standard error. From then on a write that fails is an error of the write, never the end of the
   /// process.
-  static func prepare() {
+  package static func prepare() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
       // Takes the lowest number that is free, which is this one.
       _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)

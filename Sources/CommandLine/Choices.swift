@@ -1,16 +1,16 @@
-import MartletGraphQLLanguage
+internal import MartletGraphQLLanguage
 
 /// Words of which one is meant.
-enum Choices {
+package enum Choices {
   /// The word of `known` that a person may have meant by `word`.
-  static func nearest(_ word: String, among known: [String]) -> String? {
+  package static func nearest(_ word: String, among known: [String]) -> String? {
     // An abbreviation is far away in letters.
     let longer = known.filter { word.utf8.count > 2 && $0.hasPrefix(word) }
     return Suggestions.near(word, among: known).first ?? (longer.count == 1 ? longer[0] : nil)
   }
 
   /// `--protocol must be one of a, b, not 'c'. Did you mean b?`
-  static func unknown(_ word: String, among known: [String], is what: String) -> String {
+  package static func unknown(_ word: String, among known: [String], is what: String) -> String {
     let list = known.count == 1 ? "must be \(known[0])" : "must be one of \(known.joined(separator: ", "))"
     let text = "\(what) \(list), not '\(word)'."
     return text + (nearest(word, among: known).map { " Did you mean \($0)?" } ?? "")

@@ -1,21 +1,21 @@
-import MartletVocabulary
+internal import MartletVocabulary
 
 /// The command line was not understood, or a value on it does not fit.
-struct UsageError: Error, CustomStringConvertible {
-  let description: String
+package struct UsageError: Error, CustomStringConvertible {
+  package let description: String
 
-  init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 }
 
 /// The words after a subcommand, checked against its specification.
-struct ParsedArguments: Sendable {
-  private(set) var operands: [String] = []
+package struct ParsedArguments: Sendable {
+  package private(set) var operands: [String] = []
   private var values: [String: [String]] = [:]
-  let wantsHelp: Bool
+  package let wantsHelp: Bool
 
-  init(_ words: [String], for specification: CommandSpecification) throws(UsageError) {
+  package init(_ words: [String], for specification: CommandSpecification) throws(UsageError) {
     var rest = words[...]
     var wantsHelp = false
     var onlyOperands = false
@@ -64,14 +64,14 @@ struct ParsedArguments: Sendable {
     }
   }
 
-  func has(_ name: String) -> Bool { values[name] != nil }
+  package func has(_ name: String) -> Bool { values[name] != nil }
 
-  func value(_ name: String) -> String? { values[name]?.last }
+  package func value(_ name: String) -> String? { values[name]?.last }
 
-  func all(_ name: String) -> [String] { values[name] ?? [] }
+  package func all(_ name: String) -> [String] { values[name] ?? [] }
 
   /// A whole number in `range`.
-  func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+  package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = value(name) else { return nil }
     guard let number = Int(text), range.contains(number) else {
       throw UsageError(
@@ -81,7 +81,7 @@ struct ParsedArguments: Sendable {
   }
 
   /// A number of seconds, as `30`, `1.5` or with a unit: `200ms`, `5m`, `2h`, `7d`.
-  func duration(_ name: String) throws(UsageError) -> Duration? {
+  package func duration(_ name: String) throws(UsageError) -> Duration? {
     guard let text = value(name) else { return nil }
     if let duration = DurationText.parse(text) { return duration }
     throw UsageError("--\(name) must be a duration such as 30, 200ms, 5m or 7d, not '\(text)'.")
@@ -91,6 +91,6 @@ struct ParsedArguments: Sendable {
     if let near = Choices.nearest(name, among: specification.options.map(\.name)) {
       return "Unknown option --\(name). Did you mean --\(near)?"
     }
-    return "Unknown option --\(name). 'martlet \(specification.name) --help' lists the options."
+    return "Unknown option --\(name). '\(specification.program) \(specification.name) --help' lists the options."
   }
 }

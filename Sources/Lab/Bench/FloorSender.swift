@@ -1,4 +1,5 @@
 import Foundation
+import MartletCommandLine
 import MartletLoop
 import MartletRuntime
 import MartletSockets

@@ -1,3 +1,5 @@
+import MartletCommandLine
+
 /// A figure on its way to standard output.
 struct BenchFigure {
   private var members: [String] = []

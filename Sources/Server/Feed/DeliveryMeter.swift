@@ -1,0 +1,45 @@
+package import MartletVocabulary
+
+/// How long events take from their commit until they are written to clients of one protocol. Confined to its loop.
+package final class DeliveryMeter {
+  /// Microseconds.
+  package private(set) var delays = Histogram(Histogram.microseconds)
+
+  package init() {}
+
+  func add(_ delay: Duration) {
+    delays.add(delay.wholeMicroseconds)
+  }
+}
+
+/// When the newest groups were committed, by their last offsets.
+package struct CommitTimes {
+  /// Groups that are remembered: more than wait for an evaluation. An event of an older one is not measured.
+  static let groups = 64
+
+  private var times: [(last: Int64, committed: Instant)] = []
+  /// The offset before the first group that is remembered.
+  private var before: Int64 = .max
+
+  package init() {}
+
+  package mutating func note(_ committed: Instant, from first: Int64, to last: Int64) {
+    if times.isEmpty { before = first - 1 }
+    times.append((last, committed))
+    guard times.count > Self.groups else { return }
+    before = times[Self.groups / 2 - 1].last
+    times.removeFirst(Self.groups / 2)
+  }
+
+  /// When the group with an offset was committed; nil when it is no longer remembered.
+  package func time(of offset: Int64) -> Instant? {
+    guard offset > before, let last = times.last, offset <= last.last else { return nil }
+    // The newest is the one that is asked for.
+    var found = last.committed
+    for time in times.reversed() {
+      if time.last < offset { break }
+      found = time.committed
+    }
+    return found
+  }
+}
