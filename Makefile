@@ -6,8 +6,8 @@ BOARD ?= JFK
 PORT ?= 8080
 SEEDS ?= 20
 SECONDS ?= 30
-# Without an index and debug information the tests build with a quarter less work; `make test TEST_FLAGS=` keeps them.
-TEST_FLAGS ?= --disable-index-store -debug-info-format none
+# Without debug information the tests build with less work; `make test TEST_FLAGS=` keeps it.
+TEST_FLAGS ?= -debug-info-format none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run build lab deb test test-foundation test-console test-packaging lint format docs bench sim fuzz conformance check
