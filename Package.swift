@@ -78,14 +78,17 @@ let floor0: [Target] = [
   module("GraphQLLanguage"),
   // The caller of a request, for every door and every kind of rule.
   module("Access", martlet("Vocabulary", "JSON")),
-  module("ModelSchema", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access")),
+  // Models, predicates, records and rules of access, without GraphQL.
+  module("Models", martlet("Vocabulary", "JSON", "Access")),
+  // Reads models from schema documents and writes the schema that serves them.
+  module("ModelSDL", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models")),
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
   module("Tokens", martlet("Vocabulary", "JSON", "Access")),
-  module("ChangeFeed", martlet("Vocabulary", "JSON", "JSONTree", "ModelSchema")),
+  module("ChangeFeed", martlet("Vocabulary", "JSON", "JSONTree", "Models")),
   // The DataStore's engine: outbox, images, syncs and uploads as decisions.
-  module("SyncEngine", martlet("Vocabulary", "JSON", "ModelSchema")),
+  module("SyncEngine", martlet("Vocabulary", "JSON", "Models")),
   // Results of queries, kept exact change by change.
-  module("LiveQueries", martlet("JSON", "ModelSchema", "ChangeFeed")),
+  module("LiveQueries", martlet("JSON", "Models", "ChangeFeed")),
   module("Wire", martlet("Vocabulary", "JSON")),
   module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire")),
   // The files of the console in the browser; Embedded is written from Assets by Scripts/embed-console.
@@ -119,17 +122,18 @@ let floor1: [Target] = [
 ]
 
 let floor2: [Target] = [
-  module("Core", martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime")),
+  module("GraphQLClient", martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime")),
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
-  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core")),
+  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLClient")),
   // The client's network where there is no epoll: a dispatch queue as its loop, URLSession for HTTP and WebSockets.
-  module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "Wire", "Core")),
+  module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient")),
   module("Generator", martlet("JSON", "GraphQLLanguage")),
   module(
     "Store",
     martlet(
-      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "LiveQueries", "SyncEngine",
+      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "LiveQueries",
+      "SyncEngine",
       "Runtime", "SQLite")),
 ]
 
@@ -137,33 +141,35 @@ let floor3: [Target] = [
   // The client without WebSockets: a program that needs no more links neither OpenSSL nor zlib itself.
   module(
     "HTTP",
-    martlet("Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLStore")
+    martlet("Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLStore")
       + onLinux("Loop", "HTTPClient") + foundationNetwork, exclude: [otherNetwork]),
   // The whole client: what MartletHTTP has, and WebSockets.
   .target(
     name: "Martlet",
-    dependencies: martlet("Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "HTTP", "GraphQLStore")
+    dependencies: martlet(
+      "Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "HTTP", "GraphQLStore")
       + onLinux("Sockets") + foundationNetwork,
     path: "Sources/Martlet", exclude: [otherNetwork], swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
-  module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator")),
-  module("Publishers", martlet("Core", "Runtime")),
+  module("GenerateFiles", martlet("JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator")),
+  module("Publishers", martlet("GraphQLClient", "Runtime")),
   // Models on the client's own disk, with live queries.
   module(
     "DataStore",
-    martlet("JSON", "ModelSchema", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "Core")),
+    martlet("JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "GraphQLClient")),
   module(
     "Testing",
-    martlet("Vocabulary", "Core", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation")),
+    martlet(
+      "Vocabulary", "GraphQLClient", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation")),
   module(
     "Server",
     martlet(
-      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
       "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
       "HTTPClient", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
-  module("Simulation", martlet("Vocabulary", "JSON", "ModelSchema", "Runtime")),
+  module("Simulation", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "Runtime")),
 ]
 
 let floor4: [Target] = [
@@ -172,10 +178,11 @@ let floor4: [Target] = [
   .executableTarget(
     name: "MartletCommand",
     dependencies: martlet(
-      "Vocabulary", "JSON", "JSONTree", "TreeRules", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "GraphQLWire",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed",
+      "GraphQLWire",
       "Wire", "Runtime",
       "Loop", "Sockets", "Access", "Tokens", "Signatures",
-      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
+      "HTTPClient", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "Server", "Generator", "GenerateFiles",
       "GraphQLStore", "SQLiteStore", "CommandLine")
       + ["Martlet", "CMartletSystem"],
     path: "Sources/Command", swiftSettings: strict),
@@ -183,8 +190,9 @@ let floor4: [Target] = [
   .executableTarget(
     name: "martlet-lab",
     dependencies: martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "Loop",
-      "Sockets", "SQLite", "Core", "GraphQLExecution", "Store", "GraphQLStore", "SQLiteStore", "CommandLine")
+      "Vocabulary", "JSON", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
+      "Loop",
+      "Sockets", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "GraphQLStore", "SQLiteStore", "CommandLine")
       + ["Martlet", "CMartletSystem"],
     path: "Sources/Lab", swiftSettings: strict),
   // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.
@@ -228,42 +236,45 @@ let testing: [Target] = [
 ]
 
 let suites: [Target] = [
-  suite("Language", martlet("JSON", "GraphQLLanguage")),
+  suite("JSON", martlet("JSON")),
+  suite("GraphQLLanguage", martlet("JSON", "GraphQLLanguage")),
   suite("Access", martlet("Vocabulary", "JSON", "Access")),
   suite("Tokens", martlet("Vocabulary", "JSON", "Access", "Tokens", "Signatures") + ["CMartletOpenSSL"]),
+  suite("Vocabulary", martlet("Vocabulary")),
   suite(
-    "Domain",
-    martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "Access", "ModelSchema", "ChangeFeed", "Simulation")),
-  suite("LiveQueries", martlet("Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "LiveQueries", "Simulation")),
-  suite("SyncEngine", martlet("Vocabulary", "JSON", "ModelSchema", "SyncEngine")),
+    "Models", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models", "ModelSDL", "Simulation")),
+  suite("ChangeFeed", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "Simulation")),
+  suite("LiveQueries", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "LiveQueries", "Simulation")),
+  suite("SyncEngine", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "SyncEngine")),
   suite("Wire", martlet("Vocabulary", "JSON", "Wire", "Simulation", "TestSupport")),
   suite("GraphQLWire", martlet("Vocabulary", "JSON", "Wire", "GraphQLWire", "Simulation", "TestSupport")),
-  suite("Execution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "ModelSchema", "Runtime")),
+  suite("GraphQLExecution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "Models", "ModelSDL", "Runtime")),
   suite(
-    "Network",
+    "Sockets",
     martlet(
       "Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "Sockets", "HTTPClient", "Server", "TestSupport")
       + ["Martlet", "CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   suite(
     "Store",
     martlet(
-      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "Runtime", "SQLite", "Store",
+      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "Runtime", "SQLite",
+      "Store",
       "Simulation")
       + ["CMartletSQLite"], resources: [.copy("Fixtures")]),
   suite(
-    "Client",
+    "GraphQLClient",
     martlet(
-      "Vocabulary", "JSON", "ModelSchema", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "Core", "Testing", "Sockets",
+      "Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "GraphQLClient",
+      "Testing", "Sockets",
       "Simulation",
       "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
       + ["Martlet"]),
   suite(
-    "System",
+    "Server",
     martlet(
-      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
       "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets",
-      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
+      "HTTPClient", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite(
     "Command",
@@ -276,19 +287,24 @@ let suites: [Target] = [
   suite("HTTP", martlet("HTTP", "Server") + ["ShoppingList", "MartletCommand"]),
   suite(
     "FoundationNetwork",
-    martlet("Vocabulary", "Wire", "Runtime", "Core", "FoundationNetwork", "Simulation")),
+    martlet("Vocabulary", "Wire", "Runtime", "GraphQLClient", "FoundationNetwork", "Simulation")),
   suite("FoundationServer", martlet("FoundationNetwork", "Server") + ["Martlet"]),
   suite(
     "GraphQLStore",
-    martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core", "GraphQLStore", "SQLite", "SQLiteStore")),
+    martlet(
+      "Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLClient", "GraphQLStore", "SQLite", "SQLiteStore")),
   suite("Interoperation", martlet("Vocabulary", "JSON", "Server") + ["Martlet"]),
   suite(
-    "Generator", martlet("JSON", "GraphQLLanguage", "ModelSchema", "Generator", "GenerateFiles", "Core") + ["Martlet"],
+    "Generator",
+    martlet("JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator", "GenerateFiles", "GraphQLClient") + [
+      "Martlet"
+    ],
     resources: [.copy("Fixtures")]),
   suite(
     "Publishers",
     martlet(
-      "Vocabulary", "JSON", "Core", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution", "Publishers")
+      "Vocabulary", "JSON", "GraphQLClient", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution",
+      "Publishers")
       + ["Martlet"]),
   // Code as applications have it, whose default isolation is the main actor.
   suite("MainActor", martlet("Publishers", "Server") + ["Martlet"], settings: [.defaultIsolation(MainActor.self)]),
@@ -300,7 +316,8 @@ let suites: [Target] = [
   suite(
     "DataStore",
     martlet(
-      "JSON", "ModelSchema", "LiveQueries", "SyncEngine", "SQLite", "Store", "Core", "DataStore", "Publishers",
+      "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "SQLite", "Store", "GraphQLClient", "DataStore",
+      "Publishers",
       "Simulation")),
   suite("House", []),
 ]
@@ -321,7 +338,7 @@ let products: [Product] = [
   .plugin(name: "MartletGeneratePlugin", targets: ["MartletGeneratePlugin"]),
 ]
 
-/// What one works on, in place of everything: `MARTLET_SUITES=Store,Domain swift test` builds these suites and what they
+/// What one works on, in place of everything: `MARTLET_SUITES=Store,Models swift test` builds these suites and what they
 /// need, and nothing else. Without the variable everything is built.
 let everything = floor0 + floor1 + floor2 + floor3 + floor4 + examples + testing + suites
 

@@ -2,7 +2,7 @@
 """Writes the expectations of the differential test against graphql-core.
 
 Everything follows from SEED: the documents, their variables and the answers of the deterministic resolvers that
-Tests/Execution/Differential implements a second time. One JSON object per line:
+Tests/GraphQLExecution/Differential implements a second time. One JSON object per line:
 
   s  schema (file name without suffix)      q  document        o  operation name, if any
   v  variables                              e  errors before execution: [rule, message, [[line, column], ...]]

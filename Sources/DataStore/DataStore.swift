@@ -1,6 +1,6 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletLiveQueries
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// A local store of models with live queries.

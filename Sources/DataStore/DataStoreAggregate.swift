@@ -1,6 +1,6 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletLiveQueries
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// A value computed over the records that a predicate selects.

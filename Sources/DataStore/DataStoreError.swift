@@ -56,7 +56,8 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     case .migration: self.init(.migration, error.message)
     case .invalid: self.init(.invalidQuery, error.message)
     case .versionMismatch, .alreadyExists, .notFound, .notUnique, .referenced, .invalidToken, .tooManyRows,
-      .outcomeForgotten, .outcomeUnknown, .forbidden, .notAuthority, .aborted, .overloaded, .deadline, .diskFull, .closed, .locked, .noStore, .newerFormat, .diverged,
+      .outcomeForgotten, .outcomeUnknown, .forbidden, .notAuthority, .aborted, .overloaded, .deadline, .diskFull,
+      .closed, .locked, .noStore, .newerFormat, .diverged,
       .damaged, .filesGone, .failed:
       self.init(.storage, error.message)
     }

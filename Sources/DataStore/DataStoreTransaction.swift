@@ -1,6 +1,6 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletLiveQueries
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// Several reads and writes that happen together or not at all. Valid inside the closure that it was given to.

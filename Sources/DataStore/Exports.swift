@@ -1,1 +1,1 @@
-@_exported public import MartletCore
+@_exported public import MartletGraphQLClient

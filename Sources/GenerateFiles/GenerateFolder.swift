@@ -1,7 +1,8 @@
 internal import Foundation
 package import MartletGenerator
 package import MartletGraphQLLanguage
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 
 /// A folder with a schema and operations: finds the files, runs the generator, writes what it made.
 package struct GenerateFolder: Sendable {

@@ -1,5 +1,6 @@
 package import MartletChangeFeed
-package import MartletModelSchema
+package import MartletModelSDL
+internal import MartletModels
 internal import MartletRuntime
 internal import MartletSQLite
 package import MartletVocabulary

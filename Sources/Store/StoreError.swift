@@ -1,4 +1,4 @@
-package import MartletModelSchema
+package import MartletModels
 internal import MartletSQLite
 
 /// Why the store refused or failed.

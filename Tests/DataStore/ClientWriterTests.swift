@@ -1,6 +1,6 @@
 import MartletJSON
 import MartletLiveQueries
-import MartletModelSchema
+import MartletModels
 import MartletSQLite
 import MartletSimulation
 import MartletStore

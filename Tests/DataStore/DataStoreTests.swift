@@ -1,5 +1,5 @@
-import MartletCore
 import MartletDataStore
+import MartletGraphQLClient
 import Testing
 
 @Suite struct DataStoreTests {

@@ -1,5 +1,5 @@
-import MartletCore
 import MartletDataStore
+import MartletGraphQLClient
 
 struct Post: Model, Equatable {
   enum Status: String, Codable, CaseIterable, QueryOperand { case draft, published }

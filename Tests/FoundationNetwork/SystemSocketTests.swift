@@ -1,5 +1,5 @@
-import MartletCore
 import MartletFoundationNetwork
+import MartletGraphQLClient
 import MartletRuntime
 import MartletWire
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import Martlet
-import MartletCore
+import MartletGraphQLClient
 import MartletJSON
 import Testing
 

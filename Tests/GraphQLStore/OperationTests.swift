@@ -1,4 +1,4 @@
-import MartletCore
+import MartletGraphQLClient
 import MartletGraphQLStore
 import MartletJSON
 import Testing

@@ -3,7 +3,8 @@ import Testing
 /// The server's feed serves any kind of subscription, so it names no protocol and no other room.
 @Suite struct FeedRoomTests {
   private static let modules: Set<String> = [
-    "MartletVocabulary", "MartletJSON", "MartletModelSchema", "MartletChangeFeed", "MartletRuntime", "MartletStore",
+    "MartletVocabulary", "MartletJSON", "MartletModels", "MartletModelSDL", "MartletChangeFeed", "MartletRuntime",
+    "MartletStore",
   ]
   private static let foreign = [
     "GraphQL", "HTTP", "WebSocket", "LoopServer", "ServerNode", "ServerConnection", "OperationPlan", "RequestScope",

@@ -12,10 +12,11 @@ import Testing
     "Access": ["Vocabulary", "JSON"],
     "Tokens": ["Vocabulary", "JSON", "Access"],
     "Signatures": ["Tokens"],
-    "ModelSchema": ["Vocabulary", "JSON", "GraphQLLanguage", "Access"],
-    "ChangeFeed": ["Vocabulary", "JSON", "JSONTree", "ModelSchema"],
-    "LiveQueries": ["JSON", "ModelSchema", "ChangeFeed"],
-    "SyncEngine": ["Vocabulary", "JSON", "ModelSchema"],
+    "Models": ["Vocabulary", "JSON", "Access"],
+    "ModelSDL": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models"],
+    "ChangeFeed": ["Vocabulary", "JSON", "JSONTree", "Models"],
+    "LiveQueries": ["JSON", "Models", "ChangeFeed"],
+    "SyncEngine": ["Vocabulary", "JSON", "Models"],
     "Wire": ["Vocabulary", "JSON"],
     "GraphQLWire": ["Vocabulary", "JSON", "Wire"],
     "JSONTree": ["Vocabulary", "JSON"],
@@ -26,40 +27,45 @@ import Testing
     "Loop": ["Vocabulary", "Runtime"],
     "Sockets": ["Vocabulary", "Runtime", "Wire", "Loop"],
     "HTTPClient": ["Vocabulary", "Runtime"],
-    "Core": ["Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime"],
+    "GraphQLClient": ["Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime"],
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime"],
-    "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "Core"],
+    "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLClient"],
     "SQLiteStore": ["JSON", "GraphQLStore", "SQLite"],
     "Generator": ["JSON", "GraphQLLanguage"],
-    "GenerateFiles": ["JSON", "GraphQLLanguage", "ModelSchema", "Generator"],
+    "GenerateFiles": ["JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator"],
     "GenerateTool": ["Generator", "GenerateFiles"],
     "Store": [
-      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "ModelSchema", "ChangeFeed", "LiveQueries", "SyncEngine",
+      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "LiveQueries",
+      "SyncEngine",
       "Runtime", "SQLite",
     ],
-    "DataStore": ["JSON", "ModelSchema", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "Core"],
-    "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "Wire", "Core"],
+    "DataStore": [
+      "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "GraphQLClient",
+    ],
+    "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient"],
     "HTTP": [
-      "Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore",
+      "Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore",
       "FoundationNetwork",
     ],
     "Martlet": [
-      "Vocabulary", "Core", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore",
+      "Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore",
       "FoundationNetwork",
     ],
-    "Publishers": ["Core", "Runtime"],
-    "Testing": ["Vocabulary", "Core", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation"],
+    "Publishers": ["GraphQLClient", "Runtime"],
+    "Testing": [
+      "Vocabulary", "GraphQLClient", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation",
+    ],
     "CommandLine": ["Vocabulary", "GraphQLLanguage", "Runtime"],
-    "Simulation": ["Vocabulary", "JSON", "ModelSchema", "Runtime"],
+    "Simulation": ["Vocabulary", "JSON", "Models", "ModelSDL", "Runtime"],
     "Server": [
-      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "ModelSchema",
+      "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
       "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
       "HTTPClient", "GraphQLExecution", "Store",
     ],
   ]
 
   static let floor0 = [
-    "Vocabulary", "Console", "JSON", "GraphQLLanguage", "Access", "Tokens", "ModelSchema", "ChangeFeed",
+    "Vocabulary", "Console", "JSON", "GraphQLLanguage", "Access", "Tokens", "Models", "ModelSDL", "ChangeFeed",
     "LiveQueries", "SyncEngine", "GraphQLWire", "Wire", "JSONTree", "TreeRules", "TreeWire",
   ]
 
@@ -84,7 +90,8 @@ import Testing
 
   @Test func `only the server side and the command may import Foundation, and say where`() {
     let permitted = [
-      "Core", "HTTP", "Martlet", "Testing", "Simulation", "Command", "CommandLine", "Lab", "HTTPClient", "Server",
+      "GraphQLClient", "HTTP", "Martlet", "Testing", "Simulation", "Command", "CommandLine", "Lab", "HTTPClient",
+      "Server",
       "Sockets", "Store",
       "SQLiteStore",
       "GenerateFiles", "GenerateTool", "Publishers", "FoundationNetwork",

@@ -31,7 +31,7 @@ import Testing
 
   @Test(arguments: ["WebSocketDialect", "SubscriptionMediaType"])
   func `a guide names every protocol a client can speak`(name: String) throws {
-    let files = Repository.current.files(under: "Sources/Core", extensions: ["swift"])
+    let files = Repository.current.files(under: "Sources/GraphQLClient", extensions: ["swift"])
     let text = try #require(files.first { $0.text.contains("public enum \(name)") }).text
     let start = try #require(text.range(of: "public enum \(name)"))
     let end = try #require(text.range(of: "\n}", range: start.upperBound..<text.endIndex))
@@ -47,7 +47,7 @@ import Testing
 
   @Test func `a guide names every transport`() throws {
     let expression = try NSRegularExpression(pattern: #"public (?:final class|struct) (\w+Transport)\b"#)
-    for folder in ["Sources/Martlet/Transports", "Sources/Core/NetworkTransport"] {
+    for folder in ["Sources/Martlet/Transports", "Sources/GraphQLClient/NetworkTransport"] {
       for file in Repository.current.files(under: folder, extensions: ["swift"]) {
         for match in expression.matches(in: file.text, range: NSRange(file.text.startIndex..., in: file.text)) {
           guard let part = Range(match.range(at: 1), in: file.text) else { continue }

@@ -10,13 +10,13 @@ import Testing
   /// goes when its type fits.
   static let known: [String: Int] = [
     "Console.ConsoleAsset": 2058,
-    "Core.SocketDriver": 407,
+    "GraphQLClient.SocketDriver": 407,
     "GraphQLExecution.Execution": 877,
     "GraphQLExecution.OperationPlan": 420,
     "GraphQLLanguage.Lexer": 425,
     "GraphQLLanguage.Parser": 618,
     "HTTP.GraphQLClient": 566,
-    "ModelSchema.ModelReader": 655,
+    "ModelSDL.ModelReader": 655,
     "Server.Feed": 443,
     "Server.GraphQLServer": 430,
     "Server.GraphQLSession": 865,

@@ -1,5 +1,5 @@
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 import MartletSyncEngine
 import MartletVocabulary
 import Testing

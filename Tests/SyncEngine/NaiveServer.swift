@@ -1,5 +1,5 @@
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 import MartletSyncEngine
 
 /// A server as plainly as possible: records, a log of all changes, and the outcome of every numbered write.

@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// What happened to a record.
 package enum ChangeKind: UInt8, Sendable, Hashable, CaseIterable {

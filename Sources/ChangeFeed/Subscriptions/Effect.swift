@@ -1,4 +1,4 @@
-internal import MartletModelSchema
+internal import MartletModels
 
 /// What a change does to the records that a condition selects.
 package enum Effect: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 
 /// A condition that some groups share. It is tried once per change, for all of them.
 struct PredicateNode: ChangedInPlace {

@@ -1,4 +1,4 @@
-package import MartletModelSchema
+package import MartletModels
 
 /// What makes subscriptions equal: they see the same events in the same bytes.
 package struct GroupKey: Hashable, Sendable {

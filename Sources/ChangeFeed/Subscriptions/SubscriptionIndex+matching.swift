@@ -1,4 +1,4 @@
-internal import MartletModelSchema
+internal import MartletModels
 
 extension SubscriptionIndex {
   /// A group that a change concerns, and how.

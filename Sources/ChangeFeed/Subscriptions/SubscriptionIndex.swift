@@ -1,5 +1,5 @@
 import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 
 /// The name of a group in its index.
 package struct GroupID: Hashable, Sendable {

@@ -2,7 +2,8 @@ import MartletAccess
 import MartletCommandLine
 import MartletGraphQLLanguage
 import MartletJSON
-import MartletModelSchema
+import MartletModelSDL
+import MartletModels
 import MartletTokens
 
 /// `martlet access explain`: which rule of the schema lets a caller see and do what an operation asks for.

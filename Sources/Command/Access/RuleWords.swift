@@ -1,7 +1,7 @@
 import MartletAccess
 import MartletGraphQLLanguage
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 
 /// Rules and what they come to, in words for an operator.
 struct RuleWords {
@@ -27,7 +27,7 @@ struct RuleWords {
   /// One line for each rule: what it is and whether it helps this caller.
   func rules(_ rules: [AccessRule], _ operation: AccessOperation) -> [String] {
     rules.map { rule in
-      let place = rule.location.source.map { "line \($0.line)" } ?? "rule"
+      let place = rule.place.line > 0 ? "line \(rule.place.line)" : "rule"
       return "\(place), \(name(rule.subject)): \(effect(rule, operation))"
     }
   }

@@ -1,6 +1,7 @@
 import MartletGraphQLExecution
 import MartletJSON
-import MartletModelSchema
+import MartletModelSDL
+import MartletModels
 
 /// Asks a schema's file what a server would answer, where the server does not.
 enum LocalIntrospection {

@@ -1,6 +1,7 @@
 import MartletCommandLine
 import MartletGraphQLLanguage
-import MartletModelSchema
+import MartletModelSDL
+import MartletModels
 
 /// `martlet schema print|check|diff`.
 enum SchemaCommand: Subcommand {

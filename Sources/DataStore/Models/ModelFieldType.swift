@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletStore
 
 /// How a field's values are stored.

@@ -1,7 +1,7 @@
-internal import MartletCore
+internal import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletLiveQueries
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// One model as a store has it: its table, and how values of its Swift type become rows and back.

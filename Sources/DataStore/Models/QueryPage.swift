@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 
 /// A page of a query's result.
 public struct QueryPage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletLiveQueries
 
 /// The result of a live query at one moment, and how it differs from the snapshot before.

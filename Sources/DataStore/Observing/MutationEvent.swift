@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletJSON
 
 /// A change of one record in the local store.

@@ -1,7 +1,7 @@
-internal import MartletCore
+internal import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletLiveQueries
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletStore

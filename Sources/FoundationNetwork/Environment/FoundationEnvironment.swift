@@ -1,4 +1,4 @@
-package import MartletCore
+package import MartletGraphQLClient
 internal import MartletRuntime
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,4 @@
-package import MartletCore
+package import MartletGraphQLClient
 
 #if canImport(FoundationNetworking)
   internal import Foundation

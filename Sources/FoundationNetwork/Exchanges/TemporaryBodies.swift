@@ -1,5 +1,5 @@
 internal import Foundation
-package import MartletCore
+package import MartletGraphQLClient
 
 /// Writes bodies with files to the system's temporary folder, a stretch at a time.
 package struct TemporaryBodies: BodyStaging {

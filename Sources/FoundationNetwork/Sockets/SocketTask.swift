@@ -1,4 +1,4 @@
-package import MartletCore
+package import MartletGraphQLClient
 package import MartletRuntime
 
 /// What the adapter of WebSockets needs of the system's: `URLSessionWebSocketTask`, or a test's. Close codes are

@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 
 /// A request for one value of a response: the document, its variables, and where in the response's data the value is.
 ///

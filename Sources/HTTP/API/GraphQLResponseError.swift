@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 
 /// Why a response holds no value, or not only one. Failures of the transport are thrown; this is what a server
 /// answered.

@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 
 /// One element of a subscription of `Martlet.API`: where its connection stands, or data.
 public enum GraphQLSubscriptionEvent<R: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-internal import MartletCore
+internal import MartletGraphQLClient
 internal import MartletJSON
 
 extension GraphQLRequest {

@@ -1,5 +1,5 @@
 public import Foundation
-public import MartletCore
+public import MartletGraphQLClient
 public import MartletGraphQLStore
 
 // The same operations with closures. They run on the main actor and may touch views as they stand; the forms with a

@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 public import MartletGraphQLStore
 internal import MartletJSON
 

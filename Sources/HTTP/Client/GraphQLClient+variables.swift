@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletJSON
 
 // Variables from any Encodable type. Dates, data, URLs and decimals are written as GraphQL servers expect them.

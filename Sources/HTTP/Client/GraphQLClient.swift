@@ -1,5 +1,5 @@
 public import Foundation
-@_exported public import MartletCore
+@_exported public import MartletGraphQLClient
 @_exported public import MartletGraphQLStore
 public import MartletJSON
 

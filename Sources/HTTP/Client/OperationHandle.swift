@@ -1,5 +1,5 @@
 internal import Foundation
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletRuntime
 
 /// A running operation that answers a closure. Cancelling is possible from any thread and more than once.

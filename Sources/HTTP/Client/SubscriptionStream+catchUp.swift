@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 
 /// A result of a subscription, or what a query returned in the place of results that are missing.
 public enum CaughtUpResponse<Data: Sendable, Snapshot: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 
 /// What a subscription hands out as far as transactions are concerned.
 public protocol SubscriptionResult: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-package import MartletCore
+package import MartletGraphQLClient
 
 extension ConnectionConfiguration {
   /// Whether it needs connections that other clients do not share.

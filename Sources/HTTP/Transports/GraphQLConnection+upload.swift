@@ -1,5 +1,5 @@
 internal import Foundation
-package import MartletCore
+package import MartletGraphQLClient
 
 extension GraphQLConnection {
   /// Runs an operation with files: by HTTP, also where subscriptions have a socket.

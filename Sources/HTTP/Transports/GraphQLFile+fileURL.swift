@@ -1,5 +1,5 @@
 public import Foundation
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletRuntime
 
 extension GraphQLFile {

@@ -1,5 +1,5 @@
 package import Foundation
-package import MartletCore
+package import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletRuntime
 internal import MartletWire

@@ -1,5 +1,5 @@
 public import Foundation
-public import MartletCore
+public import MartletGraphQLClient
 public import MartletGraphQLStore
 
 /// Sends operations by HTTP, each through a chain of interceptors.

@@ -1,7 +1,8 @@
 import Foundation
 import MartletChangeFeed
 import MartletJSON
-import MartletModelSchema
+import MartletModelSDL
+import MartletModels
 import MartletRuntime
 import MartletStore
 import MartletVocabulary

@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// What is computed over the records that a condition selects.
 package enum AggregateFunction: Sendable, Hashable {

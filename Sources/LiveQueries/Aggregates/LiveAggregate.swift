@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// A live aggregate: counts and sums are kept change by change, a least or greatest value is a page of one record.
 package struct LiveAggregate: Sendable {

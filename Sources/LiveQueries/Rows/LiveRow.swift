@@ -1,4 +1,4 @@
-package import MartletModelSchema
+package import MartletModels
 
 /// A record as a live query shows it.
 package struct LiveRow: Sendable, Hashable {

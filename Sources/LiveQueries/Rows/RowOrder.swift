@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// A total order of a model's records: some sort keys, then the primary key.
 ///

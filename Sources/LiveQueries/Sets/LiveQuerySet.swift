@@ -1,6 +1,6 @@
 package import MartletChangeFeed
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 
 /// The name of a live query in its set.
 package struct LiveQueryID: Sendable, Hashable {

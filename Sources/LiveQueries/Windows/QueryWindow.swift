@@ -1,4 +1,4 @@
-internal import MartletModelSchema
+internal import MartletModels
 
 /// The result of one live query, kept exact change by change.
 ///

@@ -1,4 +1,4 @@
-internal import MartletModelSchema
+internal import MartletModels
 
 /// Finds how one page became another from the records that were touched: at a cost that grows with those and with the
 /// rows that moved over the page's edges, not with the page.

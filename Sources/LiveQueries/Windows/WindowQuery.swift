@@ -1,4 +1,4 @@
-package import MartletModelSchema
+package import MartletModels
 
 /// What a live query shows: the records that a condition selects, in an order, or a page of them.
 package struct WindowQuery: Sendable, Hashable {

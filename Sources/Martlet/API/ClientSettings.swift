@@ -1,5 +1,5 @@
 internal import Foundation
-internal import MartletCore
+internal import MartletGraphQLClient
 internal import MartletJSON
 
 /// A client as a file or the environment describes it.

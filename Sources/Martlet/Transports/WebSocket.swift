@@ -1,5 +1,5 @@
 public import Foundation
-public import MartletCore
+public import MartletGraphQLClient
 
 /// The address of a server's WebSocket and the protocol spoken over it.
 ///

@@ -1,5 +1,5 @@
 public import Foundation
-public import MartletCore
+public import MartletGraphQLClient
 public import MartletJSON
 
 /// Sends operations over one WebSocket, which survives drops: it is dialled again, and subscriptions resume where they

@@ -1,4 +1,4 @@
-@_exported public import MartletCore
+@_exported public import MartletGraphQLClient
 package import MartletRuntime
 
 #if canImport(Combine)

@@ -1,7 +1,8 @@
 internal import MartletChangeFeed
 internal import MartletJSON
 internal import MartletJSONTree
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 internal import MartletStore
 
 /// What the console shows of a server, as JSON: its log's end, its load, and the newest changes.

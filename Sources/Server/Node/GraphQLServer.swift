@@ -1,6 +1,6 @@
 internal import MartletHTTPClient
 internal import MartletLoop
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore

@@ -1,5 +1,6 @@
 internal import MartletChangeFeed
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 package import MartletRuntime
 internal import MartletStore
 internal import MartletVocabulary

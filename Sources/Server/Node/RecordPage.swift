@@ -1,4 +1,4 @@
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// A page of a model's records.

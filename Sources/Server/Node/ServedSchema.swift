@@ -1,5 +1,6 @@
 package import MartletGraphQLExecution
-package import MartletModelSchema
+package import MartletModelSDL
+internal import MartletModels
 
 /// What a server serves and what can be replaced while it runs, as one immutable value.
 package final class ServedSchema: Sendable {

@@ -1,6 +1,7 @@
 package import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 package import MartletRuntime
 internal import MartletSockets
 package import MartletStore

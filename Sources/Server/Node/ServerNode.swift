@@ -1,6 +1,7 @@
 package import MartletGraphQLExecution
 internal import MartletGraphQLWire
-package import MartletModelSchema
+package import MartletModelSDL
+internal import MartletModels
 package import MartletRuntime
 package import MartletStore
 

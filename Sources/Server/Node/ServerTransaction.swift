@@ -1,4 +1,5 @@
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 internal import MartletRuntime
 internal import MartletStore
 

@@ -1,5 +1,5 @@
 import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// What a predicate means, said a second time and as plainly as possible: the judge between memory and SQL.
 ///

@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 package import MartletVocabulary
 
 /// Random records and conditions over a handful of awkward values, so that equality and near misses are frequent.

@@ -1,5 +1,5 @@
 internal import MartletChangeFeed
-internal import MartletModelSchema
+internal import MartletModels
 package import MartletSQLite
 
 /// Verifies a store that no process has open: SQLite's own structures, the log's rows, entries and running checksum,

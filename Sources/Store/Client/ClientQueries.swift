@@ -1,6 +1,6 @@
 internal import MartletJSON
 internal import MartletLiveQueries
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 internal import MartletSyncEngine
 

@@ -1,6 +1,6 @@
 internal import MartletJSON
 package import MartletLiveQueries
-package import MartletModelSchema
+package import MartletModels
 internal import MartletSQLite
 package import MartletSyncEngine
 

@@ -1,6 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// Brings a folder of format 1 to format 2, inside the caller's transaction.

@@ -1,5 +1,5 @@
 internal import MartletChangeFeed
-internal import MartletModelSchema
+internal import MartletModels
 
 /// Entries of the log in their binary form, and back into bodies of the schema in force.
 ///

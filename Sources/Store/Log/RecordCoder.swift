@@ -1,6 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 
 /// The bodies of record changes in the log.
 ///

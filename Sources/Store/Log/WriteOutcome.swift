@@ -1,5 +1,5 @@
 internal import MartletChangeFeed
-internal import MartletModelSchema
+internal import MartletModels
 
 /// The outcome of a numbered write, as the log keeps it: a resend gets the same result and is not applied again.
 ///

@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 
 /// The way to a list's rows: the table in the order of its key, or an index, and which conditions it seeks by.
 ///

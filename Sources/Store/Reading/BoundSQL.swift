@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// A statement's text and the values of its parameters.

@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// The first page of children of each of many parents, read in slices.

@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// Reads pages, and many records by their keys, in one go.

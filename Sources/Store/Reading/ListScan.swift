@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// A list being read, a number of rows at a time.

@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 
 /// Where a page ended: the last record's values in the order's fields. Opaque to clients, hexadecimal on the wire.
 struct PageToken {

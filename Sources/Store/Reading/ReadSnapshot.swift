@@ -1,6 +1,6 @@
 package import MartletChangeFeed
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 internal import MartletSQLite
 
 /// What a read sees: records and log at one moment, however long it looks. Valid during the read only.

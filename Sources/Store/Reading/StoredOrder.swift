@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 
 /// The order in which SQLite sorts a column's values, for rows that are sorted here: null first, numbers by value, text
 /// by its UTF-8 bytes.

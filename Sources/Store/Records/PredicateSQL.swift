@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 
 /// A predicate in SQL, with the meaning `Predicate.matches` has in memory.
 ///

@@ -1,5 +1,5 @@
 internal import MartletChangeFeed
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// Applies changes of records as they are: an authority has just decided them, another store has read them in the log.

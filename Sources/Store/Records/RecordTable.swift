@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// One model's table on one connection, with its statements compiled once. Confined to the connection's thread.

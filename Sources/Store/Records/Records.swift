@@ -1,4 +1,4 @@
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// The models' tables on one connection. Confined to the connection's thread.

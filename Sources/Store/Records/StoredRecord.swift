@@ -1,4 +1,4 @@
-package import MartletModelSchema
+package import MartletModels
 
 /// A record with the store's bookkeeping.
 package struct StoredRecord: Sendable, Equatable {

@@ -1,6 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// What is left of deleted records: key, version, time and last image. Confined to the connection's thread.

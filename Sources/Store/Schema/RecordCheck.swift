@@ -1,5 +1,5 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// Looks for records that a schema no longer allows, before a migration to it: values that its enums have lost,

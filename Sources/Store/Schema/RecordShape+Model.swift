@@ -1,5 +1,6 @@
 internal import MartletJSON
-package import MartletModelSchema
+package import MartletModelSDL
+package import MartletModels
 
 extension RecordShape {
   /// The shapes of a schema's models, with an index for every relation that has none of its own, and what goes with a

@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// How a field's values lie in their column.
 package enum ColumnStorage: String, Sendable {

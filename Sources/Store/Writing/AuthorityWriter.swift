@@ -1,5 +1,5 @@
 internal import MartletChangeFeed
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 internal import MartletVocabulary
 

@@ -1,6 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// Deletes a record together with what its relations say of its children: those with CASCADE go first, those with

@@ -1,5 +1,5 @@
 package import MartletChangeFeed
-package import MartletModelSchema
+package import MartletModels
 
 /// The result of a durable write.
 package struct Receipt: Sendable, Equatable {

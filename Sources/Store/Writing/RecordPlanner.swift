@@ -1,6 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletSQLite
 
 /// Decides what a write does to records: conditions, versions, conflicts, cascades, and the change each step appends.

@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// A client's number for one of its writes: a resend with the same one is applied once.
 package struct WriteID: Hashable, Sendable {

@@ -1,6 +1,6 @@
 package import MartletChangeFeed
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 internal import MartletSQLite
 
 /// What application code does its reads and writes with inside one transaction, on the writer's thread.

@@ -1,4 +1,4 @@
-internal import MartletModelSchema
+internal import MartletModels
 package import MartletVocabulary
 
 /// The DataStore's engine: decides when to subscribe, to query, to upload and to wait. It performs nothing.

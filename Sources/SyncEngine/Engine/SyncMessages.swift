@@ -1,4 +1,4 @@
-package import MartletModelSchema
+package import MartletModels
 package import MartletVocabulary
 
 /// A change of a record on the server.

@@ -1,5 +1,5 @@
 package import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// A field that an update changes: the value it replaces, and the new one. A server that stores the replaced value
 /// takes the new one; otherwise its strategy decides for this field alone.

@@ -1,5 +1,5 @@
 internal import MartletJSON
-package import MartletModelSchema
+package import MartletModels
 
 /// One record on this client: the server's image and the local writes over it, in order.
 ///

@@ -1,4 +1,4 @@
-internal import MartletCore
+internal import MartletGraphQLClient
 public import MartletJSON
 internal import MartletRuntime
 internal import MartletSimulation

@@ -1,6 +1,6 @@
 import MartletJSON
 import MartletLiveQueries
-import MartletModelSchema
+import MartletModels
 import MartletSimulation
 import Testing
 

@@ -1,7 +1,7 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletLiveQueries
-import MartletModelSchema
+import MartletModels
 import MartletVocabulary
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 import MartletRuntime
 import MartletSQLite
 import MartletStore

@@ -1,7 +1,7 @@
 import Foundation
 import MartletChangeFeed
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 import MartletRuntime
 import MartletSQLite
 import MartletStore

@@ -1,7 +1,7 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletJSONTree
-import MartletModelSchema
+import MartletModels
 import MartletRuntime
 import MartletSQLite
 import MartletStore

@@ -1,5 +1,5 @@
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 import MartletRuntime
 import MartletSQLite
 import MartletStore

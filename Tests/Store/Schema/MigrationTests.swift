@@ -1,6 +1,7 @@
 import MartletChangeFeed
 import MartletJSON
-import MartletModelSchema
+import MartletModelSDL
+import MartletModels
 import MartletSQLite
 import MartletStore
 import Testing

@@ -1,5 +1,5 @@
 import MartletChangeFeed
-import MartletModelSchema
+import MartletModels
 import MartletStore
 import Testing
 

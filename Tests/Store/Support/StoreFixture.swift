@@ -1,6 +1,6 @@
 import MartletChangeFeed
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 import MartletRuntime
 import MartletSQLite
 import MartletStore

@@ -1,5 +1,5 @@
-package import MartletCore
 internal import MartletFoundationNetwork
+package import MartletGraphQLClient
 
 extension ClientEnvironment {
   /// The environment of a client that speaks HTTP alone: its own or the process's, with what the configuration trusts,

@@ -1,5 +1,5 @@
 internal import Foundation
-package import MartletCore
+package import MartletGraphQLClient
 internal import MartletHTTPClient
 internal import MartletLoop
 internal import MartletRuntime

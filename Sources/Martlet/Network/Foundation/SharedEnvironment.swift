@@ -1,5 +1,5 @@
-public import MartletCore
 internal import MartletFoundationNetwork
+public import MartletGraphQLClient
 internal import MartletHTTP
 
 /// The process's environment with WebSockets beside its HTTP.

@@ -1,6 +1,6 @@
 public import Foundation
-public import MartletCore
 internal import MartletFoundationNetwork
+public import MartletGraphQLClient
 public import MartletGraphQLStore
 
 #if canImport(FoundationNetworking)

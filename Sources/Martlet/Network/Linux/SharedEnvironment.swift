@@ -1,4 +1,4 @@
-public import MartletCore
+public import MartletGraphQLClient
 internal import MartletHTTP
 internal import MartletSockets
 

@@ -1,4 +1,4 @@
-package import MartletCore
+package import MartletGraphQLClient
 package import MartletRuntime
 internal import MartletSockets
 internal import MartletVocabulary

@@ -1,7 +1,7 @@
 internal import MartletAccess
 internal import MartletGraphQLExecution
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// A page of records as a `ModelXConnection`.

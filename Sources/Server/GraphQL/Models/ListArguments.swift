@@ -1,5 +1,6 @@
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 internal import MartletStore
 
 /// Reads the arguments of list and index queries.

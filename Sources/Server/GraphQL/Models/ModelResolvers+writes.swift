@@ -2,7 +2,8 @@ internal import MartletAccess
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 internal import MartletStore
 
 extension ModelResolvers {

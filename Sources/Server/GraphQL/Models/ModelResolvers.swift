@@ -2,7 +2,8 @@ internal import MartletAccess
 package import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletJSON
-package import MartletModelSchema
+package import MartletModelSDL
+internal import MartletModels
 package import MartletStore
 
 /// The code of the generated fields: reads and writes of the store that answer by callback, on no task.

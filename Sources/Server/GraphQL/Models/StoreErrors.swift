@@ -1,6 +1,6 @@
 internal import MartletGraphQLExecution
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// Failures of the store and of written values as GraphQL errors, with AppSync's error types where it has one.

@@ -3,7 +3,8 @@ internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 
 extension GraphQLService {
   /// What a subscription on a field fed by the log listens to; nil for a field with a source stream of its own.

@@ -1,5 +1,5 @@
 internal import MartletAccess
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// One write of a caller, as it is handed to the store.

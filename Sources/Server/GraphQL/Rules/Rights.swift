@@ -1,5 +1,6 @@
 package import MartletAccess
-package import MartletModelSchema
+internal import MartletModelSDL
+package import MartletModels
 internal import MartletRuntime
 
 /// What the rules of one schema allow one caller. The outcome of a model's rules is computed when it is first needed.

@@ -1,6 +1,6 @@
 internal import MartletAccess
 internal import MartletGraphQLExecution
-internal import MartletModelSchema
+internal import MartletModels
 internal import MartletStore
 
 /// The errors of what the rules do not allow. They name types and fields of the schema, never values, and are equal

@@ -1,4 +1,4 @@
-package import MartletModelSchema
+package import MartletModels
 
 /// A place where the outcome of a model's rules is applied.
 package enum RuleUse: String, Sendable, Hashable, CaseIterable {

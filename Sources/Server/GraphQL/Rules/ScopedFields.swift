@@ -1,7 +1,8 @@
 internal import MartletAccess
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 
 extension AccessScope {
   /// The first root field of an operation that credentials with this scope may not use; nil when they may use all.

@@ -3,7 +3,8 @@ internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletVocabulary

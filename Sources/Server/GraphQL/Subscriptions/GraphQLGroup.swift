@@ -3,7 +3,8 @@ internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 internal import MartletSockets
 internal import MartletTokens
 internal import MartletVocabulary

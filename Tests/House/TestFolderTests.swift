@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// One obvious place for the tests of each module.
+@Suite struct TestFolderTests {
+  /// Suites of several modules, of whole programs, or of the project's text.
+  static let whole: [String: String] = [
+    "Console": "the pages in a browser; not Swift",
+    "DepartureBoard": "an example",
+    "FoundationServer": "the client over Foundation against the server",
+    "HandWritten": "an example",
+    "House": "the text of the project",
+    "Interoperation": "programs of others",
+    "MainActor": "code whose default isolation is the main actor",
+    "Packaging": "proxies and packages; not Swift",
+    "SeedTour": "an example",
+    "Seeds": "samples from outside",
+    "Support": "what several suites share",
+  ]
+
+  /// Modules whose tests stand elsewhere.
+  static let elsewhere: [String: String] = [
+    "CommandLine": "Command",
+    "Console": "Server",
+    "GenerateFiles": "Generator",
+    "GenerateTool": "Generator",
+    "HTTPClient": "Sockets",
+    "Lab": "Command",
+    "Loop": "Sockets",
+    "Martlet": "GraphQLClient",
+    "ModelSDL": "Models",
+    "Runtime": "Sockets",
+    "SQLite": "Store",
+    "SQLiteStore": "GraphQLStore",
+    "Signatures": "Tokens",
+    "Simulation": "GraphQLClient",
+    "Testing": "GraphQLClient",
+  ]
+
+  @Test func `a test folder has neither a module of its name nor a stated purpose`() throws {
+    let modules = try Set(Self.folders("Sources"))
+    for folder in try Self.folders("Tests") {
+      #expect(modules.contains(folder) != Self.whole.keys.contains(folder) || folder == "Console", "Tests/\(folder)")
+    }
+  }
+
+  @Test func `a module has no test folder`() throws {
+    let folders = try Set(Self.folders("Tests"))
+    for module in try Self.folders("Sources") where !module.hasPrefix("CMartlet") {
+      guard let other = Self.elsewhere[module] else {
+        #expect(folders.contains(module), "Sources/\(module) has no Tests/\(module)")
+        continue
+      }
+      let imports = Repository.current.files(under: "Tests/\(other)", extensions: ["swift"])
+        .contains { file in
+          file.lines.contains { $0.hasSuffix("import Martlet\(module)") || $0.hasSuffix("import \(module)") }
+        }
+      #expect(imports || Self.usedByProgram.contains(module), "Tests/\(other) does not import \(module)")
+    }
+  }
+
+  /// Programs are tested by running them; the others are reached through the modules above them.
+  static let usedByProgram: Set<String> = ["GenerateTool", "Lab", "Console"]
+
+  private static func folders(_ parent: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(
+      at: Repository.current.root.appendingPathComponent(parent), includingPropertiesForKeys: [.isDirectoryKey]
+    )
+    .filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
+    .map(\.lastPathComponent)
+  }
+}
