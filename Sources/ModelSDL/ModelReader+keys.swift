@@ -13,8 +13,7 @@ extension ModelReader {
       if let position = model.position(of: "id") {
         let isText = model.fields[position].filterBase == .id || model.fields[position].filterBase == .string
         if !isText || model.fields[position].isList || !model.fields[position].isRequired {
-          complain(
-            "\(model.name).id must be ID! or String! to identify records.", at: Location(model.fields[position].place))
+          complain("\(model.name).id must be ID! or String! to identify records.", at: model.fields[position].location)
         }
         model.primaryKey = [position]
       } else {
@@ -102,8 +101,7 @@ extension ModelReader {
     if let position = model.position(of: name) {
       guard model.fields[position].kind == .scalar(.awsDateTime), !model.fields[position].isList else {
         complain(
-          "\(model.name).\(name) must be an AWSDateTime to be a time stamp.", at: Location(model.fields[position].place)
-        )
+          "\(model.name).\(name) must be an AWSDateTime to be a time stamp.", at: model.fields[position].location)
         return nil
       }
       return position

@@ -27,9 +27,11 @@ struct Complaints {
 extension Location {
   /// The place as definitions keep it.
   var place: DefinitionPlace { DefinitionPlace(line: Int(line), column: Int(column), offset: Int(offset)) }
+}
 
-  init(_ place: DefinitionPlace) {
-    self.init(line: UInt32(place.line), column: UInt32(place.column), offset: UInt32(place.offset))
+extension ModelField {
+  var location: Location {
+    Location(line: UInt32(place.line), column: UInt32(place.column), offset: UInt32(place.offset))
   }
 }
 

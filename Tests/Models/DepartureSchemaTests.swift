@@ -5,7 +5,7 @@ import MartletModels
 import Testing
 
 @Suite struct DepartureSchemaTests {
-  static let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  static let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Examples/DepartureBoard/schema.graphql")
 
