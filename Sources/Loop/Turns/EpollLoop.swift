@@ -49,7 +49,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   ) throws(SocketError) -> EpollLoop {
     let loop = try EpollLoop(name: name, limits: limits, calls: calls)
     // The thread keeps the loop alive until it has stopped.
-    guard LoopThread.start(name: name, { loop.run() }) else {
+    guard LoopThread.start(name: name, opening: loop.ended, { loop.run() }) else {
       loop.poller.close()
       throw SocketError(code: 11, operation: "pthread_create")
     }
@@ -147,7 +147,6 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     local = WorkFIFO()
     poller.close()
     threadID.store(0, ordering: .relaxed)
-    ended.open()
   }
 
   private func turn() {

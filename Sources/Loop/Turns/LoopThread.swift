@@ -14,7 +14,12 @@ internal import Synchronization
 package enum LoopThread {
   private final class Body {
     let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    let ended: ThreadGate?
+
+    init(_ ended: ThreadGate?, _ run: @escaping @Sendable () -> Void) {
+      self.ended = ended
+      self.run = run
+    }
   }
 
   /// Names the calling thread, unique among those alive.
@@ -28,8 +33,13 @@ package enum LoopThread {
 
   /// Starts a thread; false when the system has none left.
   package static func start(name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
+    start(name: name, opening: nil, run)
+  }
+
+  /// Starts a thread that opens `ended` after everything that `run` holds has been released.
+  static func start(name: String, opening ended: ThreadGate?, _ run: @escaping @Sendable () -> Void) -> Bool {
     let body = unsafe Unmanaged.passRetained(
-      Body {
+      Body(ended) {
         // The system cuts names at 15 bytes.
         unsafe martlet_name_thread(String(name.prefix(15)))
         // Our own sends ask for no signal each time; libraries that write for us, such as the TLS of an older libcurl,
@@ -47,7 +57,11 @@ package enum LoopThread {
       &thread, nil,
       { argument in
         if let argument = unsafe argument {
-          unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+          var body: Body? = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+          let ended = body?.ended
+          body?.run()
+          body = nil
+          ended?.open()
         }
         return nil
       }, body.toOpaque())

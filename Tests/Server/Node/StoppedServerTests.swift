@@ -28,8 +28,6 @@ import Testing
       #expect(try !Self.openFiles(in: folder).isEmpty)
       await server.stop()
     }
-    // The loop's thread releases the last of it after `stop` has returned.
-    for _ in 0..<1_000 where try !Self.openFiles(in: folder).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
     #expect(try Self.openFiles(in: folder) == [])
   }
 }
