@@ -281,6 +281,10 @@ let suites: [Target] = [
     martlet(
       "Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers", "CommandLine", "TestSupport")
       + ["Martlet", "MartletCommand", "martlet-lab", "TodoWatcher"]),
+  // The complete files of docs/guides, and what they do with a server.
+  suite(
+    "Guides",
+    martlet("Runtime", "HTTP", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore") + ["Martlet"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),

@@ -4,18 +4,20 @@ import Testing
 /// The table of rows in `docs/COMPATIBILITY.md` is kept by hand; these hold it to the tests there are. (The table of
 /// peers is written by the interoperation run.)
 @Suite struct CompatibilityTests {
-  /// How many rows each part of the list has.
-  private static let rows = ["000": 24, "003": 31, "004": 29]
+  /// How many rows the table below each heading has.
+  private static let rows = [
+    "Amplify API: subscriptions": 24, "Apollo iOS 2: subscriptions": 31, "Apollo iOS 1: subscriptions": 29,
+  ]
 
-  /// The cells of each row, by its number.
+  /// The cells of each row, by the heading above its table and its number.
   private static func table() throws -> [String: [String]] {
-    let expression = try NSRegularExpression(pattern: #"^(00[034]-\d\d)$"#)
+    var heading = ""
     var table: [String: [String]] = [:]
     for line in try Repository.current.text("docs/COMPATIBILITY.md").split(separator: "\n") {
+      if line.hasPrefix("#") { heading = String(line.drop { $0 == "#" || $0 == " " }) }
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      guard cells.count == 3 else { continue }
-      let range = NSRange(cells[0].startIndex..., in: cells[0])
-      if expression.firstMatch(in: cells[0], range: range) != nil { table[cells[0]] = cells }
+      guard cells.count == 3, rows[heading] != nil, let number = Int(cells[0]) else { continue }
+      table["\(heading) \(number)"] = cells
     }
     return table
   }
@@ -24,7 +26,7 @@ import Testing
     let table = try Self.table()
     for (part, count) in Self.rows {
       for number in 1...count {
-        let name = part + (number < 10 ? "-0\(number)" : "-\(number)")
+        let name = "\(part) \(number)"
         let cells = try #require(table[name], "docs/COMPATIBILITY.md has no row \(name)")
         #expect(!cells[1].isEmpty, "\(name)")
         #expect(cells[2].hasPrefix("`") || cells[2] == "not applicable" || cells[2] == "none yet", "\(name)")

@@ -45,6 +45,64 @@ import Testing
     }
   }
 
+  /// Where the codes of errors are declared, and how a line of such a file shows one.
+  private static let codes: [(declaration: String, pattern: String)] = [
+    ("public struct GraphQLClientError", #"= Code\(\.(\w+)\)"#),
+    ("extension GapReason {", #"case .*: "([a-z-]+)""#),
+    ("enum StoreErrors {", #"\("([A-Z_]+)", "#),
+  ]
+
+  @Test(arguments: codes.map(\.declaration))
+  func `the guide to errors explains every code`(declaration: String) throws {
+    let guide = try Repository.current.text("docs/guides/errors.md")
+    let pattern = try #require(Self.codes.first { $0.declaration == declaration }).pattern
+    let expression = try NSRegularExpression(pattern: pattern)
+    let files = Repository.current.files(under: "Sources", extensions: ["swift"])
+      .filter { $0.text.contains(declaration) && $0.text.contains("wireName") == declaration.contains("GapReason") }
+    let text = try #require(files.first, "no file declares \(declaration)").text
+    let names = expression.matches(in: text, range: NSRange(text.startIndex..., in: text))
+      .compactMap { Range($0.range(at: 1), in: text).map { String(text[$0]) } }
+    #expect(names.count > 4)
+    for name in names { #expect(guide.contains("`\(name)`"), "docs/guides/errors.md does not explain \(name)") }
+  }
+
+  @Test func `every figure of PERFORMANCE has a date and a commit, and no hour of a day`() throws {
+    let text = try Repository.current.text("docs/PERFORMANCE.md")
+    let taken = try NSRegularExpression(pattern: #"Taken on \d{4}-\d\d-\d\d at [0-9a-f]{8}\."#)
+    for section in text.components(separatedBy: "\n## ").dropFirst() {
+      let title = section.prefix { $0 != "\n" }
+      if title == "Summary" {
+        for row in section.split(separator: "\n").filter({ $0.hasPrefix("| ") }).dropFirst(2) {
+          let commit = row.split(separator: "|").last?.trimmingCharacters(in: .whitespaces) ?? ""
+          #expect(commit.count == 8 && commit.allSatisfy(\.isHexDigit), "no commit in: \(row)")
+        }
+      } else {
+        let range = NSRange(section.startIndex..., in: section)
+        #expect(taken.firstMatch(in: section, range: range) != nil, "\(title) has neither date nor commit")
+      }
+    }
+    let hour = try NSRegularExpression(pattern: #"\b(fast|slow|quiet|busy|calm) (hour|machine)\b"#)
+    #expect(hour.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) == nil)
+  }
+
+  /// Guides without a program of their own, and why.
+  private static let withoutProgram = [
+    "README.md": "the index", "console.md": "a page for browsers", "operate.md": "an operator's programs",
+    "backup.md": "the command does it", "limits.md": "generated; its one line is compiled",
+  ]
+
+  @Test func `a guide has one complete Swift file, which a test compiles`() throws {
+    let programs = Repository.current.files(under: "Tests/Guides", extensions: ["swift"])
+      .map { $0.text.trimmingCharacters(in: .newlines) }
+    for page in Self.pages {
+      let name = String(page.path.split(separator: "/").last ?? "")
+      let blocks = page.text.components(separatedBy: "```swift\n").dropFirst()
+        .compactMap { $0.components(separatedBy: "\n```").first }
+      let isComplete = blocks.contains { programs.contains($0) }
+      #expect(isComplete || Self.withoutProgram[name] != nil, "\(page.path) has no complete file of Tests/Guides")
+    }
+  }
+
   @Test func `a guide names every transport`() throws {
     let expression = try NSRegularExpression(pattern: #"public (?:final class|struct) (\w+Transport)\b"#)
     for folder in ["Sources/Martlet/Transports", "Sources/GraphQLClient/NetworkTransport"] {

@@ -52,6 +52,24 @@ import Testing
     }
   }
 
+  @Test func `documents do not fall back into them either`() throws {
+    let expressions = try Self.phrases.map { ($0, try NSRegularExpression(pattern: $0.pattern)) }
+    var documents = ["docs", "Examples", "Benchmarks", "Sources"]
+      .flatMap { Repository.current.files(under: $0, extensions: ["md"]) }
+    documents.append(Repository.File(path: "README.md", text: try Repository.current.text("README.md")))
+    // Names of tests and of the programs of others are as they are.
+    for document in documents where !["docs/PROMISES.md"].contains(document.path) {
+      for (number, line) in document.lines.enumerated() {
+        let text = line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+          .filter { $0.offset.isMultiple(of: 2) }.map { String($0.element) }.joined(separator: " ")
+        let range = NSRange(text.startIndex..., in: text)
+        for (phrase, expression) in expressions where expression.firstMatch(in: text, range: range) != nil {
+          Issue.record("\(document.path):\(number + 1): write \(phrase.instead)")
+        }
+      }
+    }
+  }
+
   @Test func `no comment is wider than 120 columns`() {
     for folder in ["Sources", "Tests", "Examples"] {
       for file in Repository.current.files(under: folder, extensions: ["swift"])

@@ -31,7 +31,7 @@ extension Row {
     Row(
       spoken: "AppSync", end: .server, packages: ["appsync-ws-client", "websocket-client"], peer: "appsync",
       dialect: "appsync", checks: [.values, .errors, .cancellation],
-      without: "tells no completion, does not subscribe again, waits for ever when refused"),
+      without: "reports no completion, does not subscribe again, waits without end when refused"),
     Row(
       spoken: "multipart", end: .server, packages: ["gql", "aiohttp"], peer: "gql", dialect: "multipart",
       checks: Check.allCases),

@@ -204,8 +204,20 @@ final class HTTPOperation {
         let pause = field.flatMap { RetryAfter.pause($0, now: home.environment.calendar()) }
         return sendAgainLater(orFail: error, retryAfter: pause)
       }
-      fail(error)
+      fail(kind != .query && Self.mayHaveRun(answer.head.status) ? unknown(error) : error)
     }
+  }
+
+  /// Whether a status without a GraphQL response leaves open what became of a mutation: a proxy that lost its server
+  /// while the request was there (502, 504, 520 and later), or a server that failed while it ran (500). With 503 the
+  /// request was not passed on.
+  private static func mayHaveRun(_ status: Int) -> Bool {
+    status >= 500 && ![501, 503, 505].contains(status)
+  }
+
+  private func unknown(_ error: GraphQLClientError) -> GraphQLClientError {
+    GraphQLClientError(
+      .outcomeUnknown, "no answer to the mutation: \(error.message)", status: error.status, errors: error.errors)
   }
 
   /// The answer with the body that was compressed; nil for one that cannot be decompressed.

@@ -87,7 +87,7 @@ import Testing
   func `every Swift snippet of a document is part of a file that is compiled`(document: String) throws {
     var sources: [[Substring]] = []
     for folder in [
-      "Examples/HandWritten/Sources", "Examples/TodoWatcher/Sources", "Tests/Command/Snippets",
+      "Examples/HandWritten/Sources", "Examples/TodoWatcher/Sources", "Tests/Guides", "Tests/Command/Snippets",
       "Tests/Generator/Snippets", "Tests/GraphQLClient/Snippets", "Tests/DataStore/Snippets",
     ] {
       let url = Self.root.appendingPathComponent(folder)

@@ -20,7 +20,7 @@ enum HandWritten {
   static func names(_ client: GraphQLClient) async throws -> [String] {
     var names: [String] = []
     for try await result in try client.watch(query: HeroName(episode: "JEDI")) {
-      names.append(result.data?.hero?.name ?? "nobody")
+      names.append(result.data?.hero?.name ?? "no hero")
     }
     return names
   }

@@ -140,6 +140,20 @@ import Testing
     }
   }
 
+  @Test func `a mutation answered by a proxy that lost its server has an unknown outcome`() throws {
+    for (status, expected) in [
+      (502, "outcomeUnknown"), (504, "outcomeUnknown"), (500, "outcomeUnknown"), (520, "outcomeUnknown"),
+      (503, "httpStatus"), (501, "httpStatus"), (404, "httpStatus"),
+    ] {
+      let server = ScriptedHTTPServer { _, _ in .answer(status: status, type: "text/html", body: "<p>") }
+      let client = try server.client()
+      let error = try server.executor.failure { _ = try await client.mutate("mutation { n }") }
+      #expect(error?.code.description == expected, "\(status)")
+      #expect(error?.status == status)
+      #expect(server.requests.count == 1)
+    }
+  }
+
   @Test func `partial data is a value and a refused request is an error with what the server said`() throws {
     let server = ScriptedHTTPServer { number, _ in
       number == 1
