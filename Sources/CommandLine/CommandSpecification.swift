@@ -9,10 +9,10 @@ package struct CommandSpecification: Sendable {
     /// Whether it may be given several times.
     package var repeats = false
     /// The values it can have; empty when anything can be given.
-    package var choices: [String] = []
+    package var choices: [Choice] = []
 
     package init(
-      name: String, value: String?, help: String, repeats: Bool = false, choices: [String] = []
+      name: String, value: String?, help: String, repeats: Bool = false, choices: [Choice] = []
     ) {
       self.name = name
       self.value = value
@@ -22,15 +22,31 @@ package struct CommandSpecification: Sendable {
     }
   }
 
+  /// A word that an option or an operand can be, with what it means: completion shows both.
+  package struct Choice: Sendable, ExpressibleByStringLiteral {
+    package let name: String
+    /// One phrase, without a full stop; empty where the name says all.
+    package let help: String
+
+    package init(_ name: String, _ help: String = "") {
+      self.name = name
+      self.help = help
+    }
+
+    package init(stringLiteral name: String) {
+      self.init(name)
+    }
+  }
+
   /// One operand, in order.
   package struct Operand: Sendable {
     package let name: String
     package let help: String
     package var isOptional = false
     /// The words it can be; empty when anything can be given.
-    package var choices: [String] = []
+    package var choices: [Choice] = []
 
-    package init(name: String, help: String, isOptional: Bool = false, choices: [String] = []) {
+    package init(name: String, help: String, isOptional: Bool = false, choices: [Choice] = []) {
       self.name = name
       self.help = help
       self.isOptional = isOptional

@@ -37,8 +37,9 @@ package struct ParsedArguments: Sendable {
           guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
             throw UsageError("--\(name) needs a value: --\(name) \(valueName).")
           }
-          guard option.choices.isEmpty || option.choices.contains(value) else {
-            throw UsageError(Choices.unknown(value, among: option.choices, is: "--\(option.name)"))
+          let choices = option.choices.map(\.name)
+          guard choices.isEmpty || choices.contains(value) else {
+            throw UsageError(Choices.unknown(value, among: choices, is: "--\(option.name)"))
           }
           values[name, default: []].append(value)
         } else {
@@ -59,8 +60,8 @@ package struct ParsedArguments: Sendable {
       throw UsageError("Unexpected operand '\(operands[specification.operands.count])'.\nUSAGE: \(specification.usage)")
     }
     for (operand, word) in zip(specification.operands, operands)
-    where !operand.choices.isEmpty && !operand.choices.contains(word) {
-      throw UsageError(Choices.unknown(word, among: operand.choices, is: operand.name))
+    where !operand.choices.isEmpty && !operand.choices.contains(where: { $0.name == word }) {
+      throw UsageError(Choices.unknown(word, among: operand.choices.map(\.name), is: operand.name))
     }
   }
 

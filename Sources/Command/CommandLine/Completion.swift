@@ -15,7 +15,7 @@ enum Completion {
 
   /// What can stand in one place of a command line.
   private enum Offer {
-    case words([String])
+    case words([CommandSpecification.Choice])
     case files
     case nothing
   }
@@ -27,7 +27,7 @@ enum Completion {
   }
 
   private static func offer(_ operand: CommandSpecification.Operand, _ commands: [CommandSpecification]) -> Offer {
-    if operand.name == HelpCommand.subcommandOperand { return .words(commands.map(\.name)) }
+    if operand.name == HelpCommand.subcommandOperand { return .words(commands.map { .init($0.name, $0.summary) }) }
     if !operand.choices.isEmpty { return .words(operand.choices) }
     return ["URL", "MODEL", "NAME"].contains(operand.name) ? .nothing : .files
   }
@@ -41,7 +41,7 @@ enum Completion {
   private static func bash(_ commands: [CommandSpecification]) -> String {
     var lines = [
       "_martlet() {", "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}",
-      "  COMPREPLY=()",
+      "  local index operand=0", "  COMPREPLY=()",
       "  if [ \"$COMP_CWORD\" -le 1 ]; then", "    " + reply("-W '\(commands.map(\.name).joined(separator: " "))'"),
       "    return", "  fi", "  case ${COMP_WORDS[1]} in",
     ]
@@ -54,7 +54,7 @@ enum Completion {
         for option in valued {
           let reply =
             switch offer(option) {
-            case .words(let choices): reply("-W '\(choices.joined(separator: " "))'")
+            case .words(let choices): reply("-W '\(names(choices))'")
             case .files: reply("-f")
             case .nothing: ":"
             }
@@ -63,15 +63,28 @@ enum Completion {
         lines.append("      esac")
       }
       let options = words(command).joined(separator: " ")
-      if let first = command.operands.first, case .words(let choices) = offer(first, commands) {
-        lines.append("      if [ \"$COMP_CWORD\" -eq 2 ]; then")
-        lines.append("        " + reply("-W '\(choices.joined(separator: " ")) \(options)'"))
-        lines += ["        return", "      fi"]
+      // Which operand it is: words before it that are neither options nor their values.
+      lines.append("      for ((index = 2; index < COMP_CWORD; index++)); do case ${COMP_WORDS[index]} in")
+      if !valued.isEmpty {
+        lines.append("        \(valued.map { "--\($0.name)" }.joined(separator: "|"))) ((index++)) ;;")
       }
-      let takesFiles = command.operands.contains { if case .files = offer($0, commands) { true } else { false } }
-      lines.append("      " + reply("\(takesFiles ? "-f " : "")-W '\(options)'") + " ;;")
+      lines += ["        --*) ;;", "        *) ((operand++)) ;;", "      esac; done", "      case $operand in"]
+      for (place, operand) in command.operands.enumerated() {
+        let found =
+          switch offer(operand, commands) {
+          case .words(let choices): reply("-W '\(names(choices)) \(options)'")
+          case .files: reply("-f -W '\(options)'")
+          case .nothing: reply("-W '\(options)'")
+          }
+        lines.append("        \(place)) \(found) ;;")
+      }
+      lines += ["        *) " + reply("-W '\(options)'") + " ;;", "      esac ;;"]
     }
     return (lines + ["  esac", "}", "complete -o filenames -F _martlet martlet"]).joined(separator: "\n")
+  }
+
+  private static func names(_ choices: [CommandSpecification.Choice]) -> String {
+    choices.map(\.name).joined(separator: " ")
   }
 
   private static func reply(_ words: String) -> String { "COMPREPLY=($(compgen \(words) -- \"$current\"))" }
@@ -99,7 +112,9 @@ enum Completion {
 
   private static func zshAction(_ offer: Offer) -> String {
     switch offer {
-    case .words(let choices): "(\(choices.joined(separator: " ")))"
+    case .words(let choices) where choices.allSatisfy(\.help.isEmpty): "(\(names(choices)))"
+    case .words(let choices):
+      "((" + choices.map { "\($0.name)\\:\"\(zshQuoted($0.help))\"" }.joined(separator: " ") + "))"
     case .files: "_files"
     case .nothing: " "
     }
@@ -110,6 +125,17 @@ enum Completion {
     text.reduce(into: "") { escaped, character in
       switch character {
       case "\\", "[", "]", ":": escaped += "\\\(character)"
+      case "'": escaped += "'\\''"
+      default: escaped.append(character)
+      }
+    }
+  }
+
+  /// Text inside double quotes, inside single quotes.
+  private static func zshQuoted(_ text: String) -> String {
+    text.reduce(into: "") { escaped, character in
+      switch character {
+      case "\\", "\"", "$", "`", ":": escaped += "\\\(character)"
       case "'": escaped += "'\\''"
       default: escaped.append(character)
       }
@@ -128,18 +154,25 @@ enum Completion {
         let value =
           switch offer(option) {
           case _ where option.value == nil: ""
-          case .words(let choices): " -x -a '\(choices.joined(separator: " "))'"
+          case .words(let choices): " -x -a '(\(fishText(fishWords(choices))))'"
           case .files: " -r -F"
           case .nothing: " -x"
           }
         lines.append("complete -c martlet -n '\(isIn)' -l \(option.name)\(value) -d '\(fishText(option.help))'")
       }
       if let first = command.operands.first, case .words(let choices) = offer(first, commands) {
-        lines.append(
-          "complete -c martlet -f -n '\(isIn)' -a '\(choices.joined(separator: " "))' -d '\(fishText(first.name))'")
+        for choice in choices {
+          let help = choice.help.isEmpty ? first.name : choice.help
+          lines.append("complete -c martlet -f -n '\(isIn)' -a '\(choice.name)' -d '\(fishText(help))'")
+        }
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// A command that prints each value with its description.
+  private static func fishWords(_ choices: [CommandSpecification.Choice]) -> String {
+    "printf '%s\\t%s\\n'" + choices.map { " '\(fishText($0.name))' '\(fishText($0.help))'" }.joined()
   }
 
   /// Text inside single quotes.

@@ -34,7 +34,7 @@ enum HelpCommand: Subcommand {
 enum CompletionCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "completion", summary: "Print a completion script for a shell.",
-    operands: [.init(name: "SHELL", help: "bash, zsh or fish", choices: Completion.shells)],
+    operands: [.init(name: "SHELL", help: "bash, zsh or fish", choices: Completion.shells.map { .init($0) })],
     examples: [
       ("source <(martlet completion bash)", "completes subcommands and options in this shell"),
       ("martlet completion fish > ~/.config/fish/completions/martlet.fish", "does so in every new fish shell"),

@@ -23,7 +23,10 @@ enum GenerateCommand: Subcommand {
       .init(name: "output", value: "PATH", help: "a folder for a file per operation, or one file ending in .swift"),
       .init(
         name: "access", value: "LEVEL", help: "internal, package or public",
-        choices: ["internal", "package", "public"]),
+        choices: [
+          .init("internal", "types for this module"), .init("package", "types for this package"),
+          .init("public", "types for every module"),
+        ]),
       .init(name: "check", value: nil, help: "write nothing; exit code 1 when something would change"),
       .init(
         name: "operations-from-schema", value: "FOLDER",

@@ -12,7 +12,9 @@ enum ImportCommand: Subcommand {
       .init(name: "FILE", help: "comma-separated values with column names, or one JSON object a line"),
     ],
     options: [
-      .init(name: "format", value: "NAME", help: "csv or jsonl (default: by the file's name)"),
+      .init(
+        name: "format", value: "NAME", help: "csv or jsonl (default: by the file's name)",
+        choices: [.init("csv", "comma-separated values with names"), .init("jsonl", "a JSON object a line")]),
       .init(name: "map", value: "COLUMN=FIELD", help: "a column whose field has another name", repeats: true),
       .init(name: "missing", value: "TEXT", help: "a text that stands for no value, such as NA", repeats: true),
       .init(name: "schema", value: "FILE", help: "the server's schema, where it answers no introspection (no --dev)"),
@@ -20,15 +22,15 @@ enum ImportCommand: Subcommand {
       .init(
         name: "batch", value: "N",
         help: "rows of one transaction at most (default 100); larger ones than a server takes are split"),
-      .init(name: "restart", value: nil, help: "begin anew, not where an interrupted import stopped"),
+      .init(name: "restart", value: nil, help: "start at the first row, not where an interrupted import stopped"),
     ] + OperationInput.connectionOptions,
     examples: [
       ("martlet import localhost:8080 Airport airports.csv --map lat=latitude --missing NA", "loads a table"),
       ("martlet import localhost:8080 Todo todos.jsonl", "loads JSON lines"),
     ],
     discussion:
-      "Cells become values of their fields' types, which the server tells by introspection. An import that is "
-      + "interrupted goes on where it stopped; rows whose key exists are updated where a value differs, so that "
+      "Cells become values of their fields' types, which the command reads by introspection. An import that is "
+      + "interrupted continues where it stopped; rows whose key exists are updated where a value differs, so that "
       + "running it again changes nothing. FILE.MODEL.import remembers the place and is removed at the end.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
@@ -37,14 +39,13 @@ enum ImportCommand: Subcommand {
     let source = try ByteSource(path: file)
     var reader = try RowReader(source, format: try format(arguments, file: file))
     try await ServerWait.wait(for: url, arguments)
-    let remote = try Remote(
-      url: url, headers: try OperationInput.headers(arguments), attempts: 5,
-      trusting: arguments.value(Remote.authorityOption.name))
+    // A server that cannot be used is reported at once; one that is lost later may come back.
+    let (first, remote) = (try remote(url, arguments, attempts: 0), try remote(url, arguments, attempts: 5))
     let answer: JSONObject
     if let schema = arguments.value("schema") {
       answer = try await LocalIntrospection.answer(schemaFile: schema, model: model)
     } else {
-      answer = try await remote.perform(
+      answer = try await first.perform(
         ImportTarget.document, variables: ImportTarget.variables(model: model), isMutation: false)
     }
     let target = try ImportTarget(model: model, answer: try data(of: answer))
@@ -57,7 +58,7 @@ enum ImportCommand: Subcommand {
       let old = ImportState(text: try NamedFile.text(stateFile)), old.continues(state)
     {
       state = old
-      Console.error("Going on behind row \(old.rows).")
+      Console.error("Continuing after row \(old.rows).")
     }
     for _ in 0..<state.rows { _ = try reader.next() }
     let size = try arguments.integer("batch", in: 1...1_000_000) ?? 100
@@ -74,8 +75,14 @@ enum ImportCommand: Subcommand {
     }
     bar.end()
     try? FileManager.default.removeItem(atPath: stateFile)
-    Console.out("Imported \(state.rows) rows into \(model): \(counts.text).")
+    Console.out("Imported \(Count.of(state.rows, "row")) into \(model): \(counts.text).")
     return .success
+  }
+
+  private static func remote(_ url: String, _ arguments: ParsedArguments, attempts: Int) throws -> Remote {
+    try Remote(
+      url: url, headers: try OperationInput.headers(arguments), attempts: attempts,
+      trusting: arguments.value(Remote.authorityOption.name))
   }
 
   private static func next(

@@ -24,6 +24,6 @@ struct ProgressBar {
     let part = max(0, min(1, fraction))
     let filled = Int(part * Double(width))
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-    return "[\(bar)] \(Int(part * 100)) %  \(rows) rows"
+    return "[\(bar)] \(Int(part * 100)) %  \(Count.of(rows, "row"))"
   }
 }

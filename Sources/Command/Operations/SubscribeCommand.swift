@@ -24,7 +24,7 @@ enum SubscribeCommand: Subcommand {
       ),
       (
         "martlet subscribe https://api.example/graphql @late.graphql --protocol sse",
-        "subscribes to a server of somebody else by server-sent events"
+        "subscribes to another server by server-sent events"
       ),
       (
         "martlet subscribe https://api.example/graphql @late.graphql --protocol appsync --header x-api-key:$KEY",
@@ -32,9 +32,9 @@ enum SubscribeCommand: Subcommand {
       ),
     ],
     discussion:
-      "An event is one line: its cursor, then the response. A lost connection is made again and the events go on "
+      "An event is one line: its cursor, then the response. A lost connection is made again and the events continue "
       + "where they stopped; a hole that cannot be filled is a line of its own: {\"gap\":{…}}. The state of the "
-      + "connection is told on standard error. Servers of others, graphql-ws and appsync have no cursors: there every "
+      + "connection is written to standard error. Other servers, graphql-ws and appsync have no cursors: there every "
       + "lost connection leaves a gap. Header fields go with the handshake or request, into the payload of "
       + "connection_init, and by appsync into the authorization.")
 

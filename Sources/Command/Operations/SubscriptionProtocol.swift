@@ -14,7 +14,19 @@ enum SubscriptionProtocol: String, CaseIterable {
   static let option = CommandSpecification.Option(
     name: "protocol", value: "NAME",
     help: "\(allCases.map(\.rawValue).joined(separator: ", ")) (default \(transportWS.rawValue))",
-    choices: allCases.map(\.rawValue))
+    choices: allCases.map { .init($0.rawValue, $0.meaning) })
+
+  /// What completion shows beside the name.
+  private var meaning: String {
+    switch self {
+    case .transportWS: "the WebSocket protocol of graphql-ws"
+    case .legacyWS: "the older protocol of subscriptions-transport-ws"
+    case .appSync: "AppSync real-time"
+    case .multipart: "HTTP, a response in parts"
+    case .events: "HTTP, server-sent events"
+    case .sharedEvents: "HTTP, one event stream for all operations"
+    }
+  }
 
   init(_ arguments: ParsedArguments) {
     self = arguments.value("protocol").flatMap { SubscriptionProtocol(rawValue: $0) } ?? .transportWS

@@ -7,7 +7,12 @@ enum RulesCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "rules", summary: "Check and test the rules of a synced tree.",
     operands: [
-      .init(name: "ACTION", help: "check, test or explain", choices: ["check", "test", "explain"]),
+      .init(
+        name: "ACTION", help: "check, test or explain",
+        choices: [
+          .init("check", "report every mistake with its place"), .init("test", "run the cases of a file"),
+          .init("explain", "show the values of the rules"),
+        ]),
       .init(name: "RULES", help: "a rules file: JSON with comments, whose member is \"rules\""),
       .init(name: "CASES", help: "test, explain: a file with data, users and cases", isOptional: true),
     ],

@@ -8,7 +8,12 @@ enum SchemaCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "schema", summary: "Print, check or compare schemas.",
     operands: [
-      .init(name: "ACTION", help: "print, check or diff", choices: ["print", "check", "diff"]),
+      .init(
+        name: "ACTION", help: "print, check or diff",
+        choices: [
+          .init("print", "the schema as served"), .init("check", "report every mistake with its place"),
+          .init("diff", "list the changes to a newer schema"),
+        ]),
       .init(name: "FILE", help: "a schema in the type system language, with or without @model types"),
       .init(name: "NEWER", help: "for diff: the newer schema", isOptional: true),
     ],

@@ -34,11 +34,11 @@ enum ServeCommand: Subcommand {
       .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
       .init(
         name: "log-level", value: "LEVEL", help: "debug, info, warning or error (default info)",
-        choices: Log.Level.allCases.map { "\($0)" }),
+        choices: Log.Level.allCases.map { .init("\($0)") }),
       .init(
         name: "log-format", value: "FORMAT",
         help: "text, or json for one object a line (default: text on a terminal, else json)",
-        choices: Log.Format.allCases.map(\.rawValue)),
+        choices: Log.Format.allCases.map { .init($0.rawValue) }),
     ],
     examples: [
       ("martlet serve schema.graphql --data data --dev", "serves on http://127.0.0.1:8080/graphql"),

@@ -15,10 +15,21 @@ import Testing
   /// A command without its URL.
   struct Way: CustomTestStringConvertible {
     let command: String
+    /// What follows the URL.
     let document: String
-    let wrongKind: String
+    /// The same with a document of another kind; nil for commands that take none.
+    var wrongKind: String?
     var options = ""
     var testDescription: String { "\(command) \(options)" }
+
+    func fits(_ state: State) -> Bool {
+      switch state {
+      case .otherKind, .syntax: wrongKind != nil
+      // AppSync's handshake carries no header fields of the caller.
+      case .origin: !options.contains("appsync")
+      default: true
+      }
+    }
   }
 
   private static let ways =
@@ -28,6 +39,10 @@ import Testing
         wrongKind: "mutation { deleteT(input: {id: 1}) { id } }"),
       Way(
         command: "mutate", document: "mutation { createT(input: {}) { id } }", wrongKind: "{ listTs { items { id } } }"),
+    ]
+    + [
+      Way(command: "import", document: "T rows.csv"),
+      Way(command: "generate --output types.swift --schema", document: ""),
     ]
     + SubscriptionProtocol.allCases.map {
       Way(
@@ -75,7 +90,7 @@ import Testing
   /// The end of a command line for a state, what it exits with and what its first line holds.
   private static func row(_ state: State, _ servers: Servers, down: Int, _ way: Way) -> (String, ExitCode, String) {
     let (open, keyed, secure) = (servers.open.port, servers.keyed.port, servers.secure.port)
-    let document = "'\(way.document)'"
+    let document = way.wrongKind == nil ? way.document : "'\(way.document)'"
     return switch state {
     case .down:
       ("127.0.0.1:\(down) \(document)", .unavailable, "No server answers at 127.0.0.1:\(down): Connection refused.")
@@ -105,7 +120,7 @@ import Testing
         "The certificate of 127.0.0.1:\(secure) is not accepted: "
       )
     case .path: ("127.0.0.1:\(open)/nothing \(document)", .unavailable, "The server serves nothing at /nothing.")
-    case .otherKind: ("127.0.0.1:\(open) '\(way.wrongKind)'", .usage, "The document is a ")
+    case .otherKind: ("127.0.0.1:\(open) '\(way.wrongKind ?? "")'", .usage, "The document is a ")
     case .syntax: ("127.0.0.1:\(open) '\(way.document.dropLast(2))'", .badData, "Syntax Error: ")
     }
   }
@@ -116,12 +131,13 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let servers = try Servers(folder)
     let down = try await TutorialTests.freePort()
+    try "id\n1\n".write(to: folder.appendingPathComponent("rows.csv"), atomically: true, encoding: .utf8)
     for way in Self.ways {
-      for state in State.allCases {
-        // AppSync's handshake carries no header fields of the caller.
-        if state == .origin, way.options.contains("appsync") { continue }
-        let (end, code, line) = Self.row(state, servers, down: down, way)
-        let run = try await ShellRun.bash("timeout 20 martlet \(way.command) \(end) \(way.options)")
+      for state in State.allCases where way.fits(state) {
+        var (end, code, line) = Self.row(state, servers, down: down, way)
+        // A schema without a scheme is a file's name.
+        if way.command.hasPrefix("generate"), !end.hasPrefix("http") { end = "http://" + end }
+        let run = try await ShellRun.bash("timeout 20 martlet \(way.command) \(end) \(way.options)", in: folder)
         let first = run.errors.split(separator: "\n").first.map(String.init) ?? ""
         #expect(run.status == code.rawValue, "\(way.testDescription) \(state): \(run.errors)")
         #expect(first.hasPrefix(line), "\(way.testDescription) \(state): \(run.errors)")
@@ -148,6 +164,55 @@ import Testing
     #expect(run.errors.contains(message), "\(run.errors)")
   }
 
+  /// Commands that need no server: what they are given -> exit code and first line.
+  @Test(arguments: [
+    ("martlet schema check none.graphql", ExitCode.io, "none.graphql cannot be read: there is no such file."),
+    ("martlet schema check .", .io, ". cannot be read: it is a folder."),
+    ("martlet schema check bad.graphql", .badData, "bad.graphql:1:"),
+    ("martlet schema diff good.graphql", .usage, "diff needs two files: martlet schema diff OLD NEW."),
+    ("martlet schema diff good.graphql gone.graphql", .failure, ""),
+    ("martlet serve none.graphql --memory --dev", .io, "none.graphql cannot be read: there is no such file."),
+    ("martlet serve bad.graphql --memory --dev", .badData, "bad.graphql:1:"),
+    ("martlet serve good.graphql --memory --port 0", .configuration, ""),
+    ("martlet serve good.graphql --dev", .usage, "Say where the data lives: --data DIR"),
+    ("martlet serve good.graphql --memory --dev --port 99999", .usage, "--port must be a whole number from 0 to 65535"),
+    ("martlet serve good.graphql --memory --access bad.json", .configuration, "bad.json: "),
+    ("martlet backup none copy", .io, ""),
+    ("martlet check none", .io, ""),
+    ("martlet generate --schema none.graphql --output a.swift", .io, ""),
+    ("martlet generate --schema bad.graphql --output a.swift", .badData, "bad.graphql:1:"),
+    ("martlet import localhost:1 T none.csv", .io, "none.csv cannot be read: there is no such file."),
+    ("martlet import localhost:1 T good.graphql", .usage, "The format of good.graphql is not clear from its name"),
+    ("martlet import localhost:1 T rows.csv --format cvs", .usage, "--format must be one of csv, jsonl, not 'cvs'."),
+    ("martlet access key list --file none.json", .io, "none.json cannot be read: there is no such file."),
+    ("martlet rules check none.json", .io, "none.json cannot be read: there is no such file."),
+    ("martlet rules check bad.json", .badData, "bad.json:1:"),
+    ("martlet completion tcsh", .usage, "SHELL must be one of bash, zsh, fish, not 'tcsh'."),
+    ("martlet help srve", .usage, "Unknown subcommand 'srve'. Did you mean 'serve'?"),
+    ("martlet srve", .usage, "Unknown subcommand 'srve'. Did you mean 'serve'?"),
+    ("martlet query", .usage, "Missing operand URL."),
+    ("martlet query localhost:1 @none.graphql", .io, "none.graphql cannot be read: there is no such file."),
+    ("martlet query localhost:1 '{ a }' --variables '{'", .badData, ""),
+    ("martlet query localhost:1 '{ a }' b", .usage, "Unexpected operand 'b'."),
+  ])
+  func `a command that needs no server has one exit code and one first line`(
+    script: String, code: ExitCode, line: String
+  ) async throws {
+    let run = try await ShellRun.bash(
+      """
+      cd "$(mktemp -d)"; echo 'type T @model { id: ID! a: Int }' > good.graphql
+      echo 'type T @model { id: ID! }' > gone.graphql; echo 'type T {' > bad.graphql; echo '{' > bad.json
+      printf 'id\n1\n' > rows.csv
+      \(script)
+      """)
+    #expect(run.status == code.rawValue, "\(run.errors)")
+    let first = run.errors.split(separator: "\n").first.map(String.init) ?? ""
+    #expect(first.hasPrefix(line), "\(run.errors)")
+    // An advice may follow; a cause is said once.
+    let lines = run.errors.split(separator: "\n")
+    #expect(Set(lines).count == lines.count, "\(run.errors)")
+  }
+
   @Test(arguments: [
     ("martlet schema chek a", "ACTION must be one of print, check, diff, not 'chek'. Did you mean check?"),
     ("martlet completion zhs", "SHELL must be one of bash, zsh, fish, not 'zhs'. Did you mean zsh?"),
@@ -171,14 +236,28 @@ import Testing
         + "\nCOMP_WORDS=(martlet schema ch); COMP_CWORD=2; _martlet; echo \"${COMPREPLY[@]}\""
         + "\nCOMP_WORDS=(martlet help gen); COMP_CWORD=2; _martlet; echo \"${COMPREPLY[@]}\""
         + "\nCOMP_WORDS=(martlet serve s --port ''); COMP_CWORD=4; _martlet; echo \"[${COMPREPLY[@]}]\""
-        + "\nCOMP_WORDS=(martlet ser); COMP_CWORD=1; _martlet; echo \"${COMPREPLY[@]}\"")
-    #expect(run.output == "check\ngenerate\n[]\nserve\n", "\(run.errors)")
+        + "\nCOMP_WORDS=(martlet ser); COMP_CWORD=1; _martlet; echo \"${COMPREPLY[@]}\""
+        // Options and their values are not operands.
+        + "\nCOMP_WORDS=(martlet schema --x --help che); COMP_CWORD=4; _martlet; echo \"${COMPREPLY[@]}\""
+        + "\nCOMP_WORDS=(martlet subscribe u --limit 3 --protocol ss); COMP_CWORD=6; _martlet; echo \"${COMPREPLY[@]}\""
+        // A URL is not a file, a CSV is.
+        + "\ncd \"$(mktemp -d)\"; touch file.csv"
+        + "\nCOMP_WORDS=(martlet import ''); COMP_CWORD=2; _martlet; [[ \" ${COMPREPLY[*]} \" == *file.csv* ]] || echo none"
+        + "\nCOMP_WORDS=(martlet import --batch 3 u M fi); COMP_CWORD=6; _martlet; echo \"${COMPREPLY[@]}\"")
+    #expect(run.output == "check\ngenerate\n[]\nserve\ncheck\nsse sse-single\nnone\nfile.csv\n", "\(run.errors)")
     let odd = CommandSpecification(
-      name: "odd", summary: "It's [a] b:c.", options: [.init(name: "x", value: "N:V", help: "don't: [y]")])
+      name: "odd", summary: "It's [a] b:c.",
+      options: [
+        .init(name: "x", value: "N:V", help: "don't: [y]"),
+        .init(name: "w", value: "W", help: "w", choices: [.init("one", "it's \"1\""), .init("two", "2")]),
+      ])
     let zsh = try Completion.script(for: "zsh", commands: [odd])
     #expect(zsh.contains(#"'odd[It'\''s \[a\] b\:c.]'"#))
     #expect(zsh.contains(#"'--x[don'\''t\: \[y\]]:N\:V: '"#))
     let fish = try Completion.script(for: "fish", commands: [odd])
     #expect(fish.contains(#"-d 'It\'s [a] b:c.'"#))
+    // Each value has a description of its own.
+    #expect(zsh.contains(#":W:((one\:"it'\''s \"1\"" two\:"2"))'"#), "\(zsh)")
+    #expect(fish.contains(#"(printf \'%s\\t%s\\n\' \'one\'"#), "\(fish)")
   }
 }
