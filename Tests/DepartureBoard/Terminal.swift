@@ -40,8 +40,8 @@ final class Terminal {
     return process
   }
 
-  /// Reads until a whole screen fulfils a condition, and returns its lines; nil when the program ended or `seconds` have
-  /// passed. What came before is dropped, so that the next call sees later screens.
+  /// Reads until a whole screen fulfils a condition, and returns its lines; nil when the program ended or `seconds` are
+  /// over. What came before is dropped, so that the next call sees later screens.
   func screen(within seconds: Double, where isWanted: ([String]) -> Bool) -> [String]? {
     let deadline = Date().addingTimeInterval(seconds)
     while Date() < deadline {

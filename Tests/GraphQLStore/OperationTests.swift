@@ -121,6 +121,44 @@ import Testing
     #expect(try one.read(BoardQuery.operationDocument)?["flights"]?.array?.count == 4)
   }
 
+  @Test(arguments: [
+    "query Q { page { items { id text } } }",
+    "query Q { page { ...P } } fragment P on Page { items { ... on Todo { id text } } }",
+  ])
+  func `an append to an empty list has the type that the schema says, written with types or without`(
+    document: String
+  ) async throws {
+    let bench = Bench {
+      $0.schema = "type Query { page: Page } type Page { items: [Todo!]! } type Todo { id: ID! text: String }"
+    }
+    try bench.write(document, ["page": ["__typename": "Page", "items": []]])
+    for id in ["1", "2"] {
+      try await bench.store.withinReadWriteTransaction { transaction in
+        try transaction.update(document) { data in
+          var page = data["page"]?.object ?? JSONObject()
+          page["items"] = .array((page["items"]?.array ?? []) + [["id": .string(id), "text": "t"]])
+          data["page"] = .object(page)
+        }
+      }
+    }
+    #expect(try bench.read(document)?["page"]?["items"]?.array?.count == 2)
+    #expect(try await bench.record("Todo:2")?[CacheField("text")] == .leaf("t"))
+  }
+
+  @Test func `an object of a field that could have several types needs its own type`() async throws {
+    let document = "query Q { nodes { id } }"
+    let bench = Bench {
+      $0.schema = "type Query { nodes: [Node!]! } interface Node { id: ID! } type Todo implements Node { id: ID! }"
+    }
+    try bench.write(document, ["nodes": []])
+    let error = await #expect(throws: GraphQLStoreError.self) {
+      try await bench.store.withinReadWriteTransaction { transaction in
+        try transaction.update(document) { $0["nodes"] = [["id": "1"]] }
+      }
+    }
+    #expect(error?.message.contains("nodes.0.__typename") == true)
+  }
+
   @Test func `an update of one object whose key only the store asked for is an update of it`() async throws {
     struct First: GraphQLQuery {
       struct Data: Codable, Sendable, Hashable {

@@ -30,7 +30,8 @@ import Testing
     await server.stop()
   }
 
-  @Test func `the program of the guide to errors names what was refused, and looks for what may be there`() async throws {
+  @Test func `the program of the guide to errors names what was refused, and looks for what may be there`() async throws
+  {
     try await Self.with("type Todo @model { id: ID! text: String! }") { http, _ in
       let writer = TodoWriter(client: try GraphQLClient(url: http))
       #expect(try await writer.save(id: "1", text: "Buy tea") == .saved(id: "1"))
@@ -86,8 +87,8 @@ import Testing
       let list = try TodoList(
         http, file: file.path,
         schema: """
-          type Query { listTodos: TodoPage! }
-          type TodoPage { items: [Todo!]! }
+          type Query { listTodos: ModelTodoConnection! }
+          type ModelTodoConnection { items: [Todo!]! }
           type Todo { id: ID! text: String! }
           """)
       _ = try await list.client.fetch(query: TodoList.Todos(), cachePolicy: .networkOnly)
@@ -98,7 +99,9 @@ import Testing
     }
   }
 
-  @Test func `a program that kept its place continues there, and one without begins with the oldest event`() async throws {
+  @Test func `a program that kept its place continues there, and one without begins with the oldest event`()
+    async throws
+  {
     try await Self.with("type Todo @model { id: ID! text: String! }") { http, socket in
       let reader = try TodoReader(http)
       for text in ["first", "second"] {

@@ -8,6 +8,7 @@ import Testing
     "Console": "the pages in a browser; not Swift",
     "DepartureBoard": "an example",
     "FoundationServer": "the client over Foundation against the server",
+    "Guides": "the complete files of the guides",
     "HandWritten": "an example",
     "House": "the text of the project",
     "Interoperation": "programs of others",

@@ -23,8 +23,8 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
     public static let connectionClosed = Code(.connectionClosed)
     /// The connection was lost while a query was on its way. It may be sent again.
     public static let connectionLost = Code(.connectionLost)
-    /// The answer to a mutation was lost: it may have been executed or not. The connection was lost, the time was up, or
-    /// a proxy answered 502 or 504 in the server's place; then `status` has it.
+    /// The answer to a mutation was lost: it may have been executed or not. The connection was lost, the time was up,
+    /// or a proxy answered 502 or 504 in the server's place; then `status` has it.
     public static let outcomeUnknown = Code(.outcomeUnknown)
     /// The server refuses the credentials, also fresh ones.
     public static let unauthorized = Code(.unauthorized)

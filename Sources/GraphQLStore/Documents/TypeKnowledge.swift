@@ -40,6 +40,23 @@ struct TypeKnowledge {
     return learned[Self.pair(object, condition)]
   }
 
+  /// The name of the root type whose fields an operation selects; nil without a schema, and for fragments.
+  func root(of root: BoundOperation.Root) -> String? {
+    switch root {
+    case .kept("QUERY_ROOT"): schema?.queryType?.name
+    case .kept: schema?.subscriptionType?.name
+    case .dropped: schema?.mutationType?.name
+    case .object: nil
+    }
+  }
+
+  /// The one type that objects of a field have by the schema; nil where it is not known, or could be several.
+  func type(of field: String, on parent: String) -> String? {
+    guard let schema, let found = schema.type(parent)?.field(field) else { return nil }
+    let type = schema[found.type.named]
+    return type.kind == .object && !missing.contains(type.name) ? type.name : nil
+  }
+
   private static func pair(_ object: String, _ condition: String) -> String { object + " " + condition }
 
   mutating func saw(object: String) {

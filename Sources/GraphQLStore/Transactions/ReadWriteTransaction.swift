@@ -38,8 +38,8 @@ public final class ReadWriteTransaction: ReadTransaction {
   /// }
   /// ```
   /// - Throws: `missingData` when the store does not have all of it, or when what `change` made of it lacks something,
-  ///   such as the `__typename` of an object that was appended to an empty list; it names the first missing field, and
-  ///   nothing is written. What `change` throws.
+  ///   such as the `__typename` of an object that was appended to an empty list, where the configured schema does not
+  ///   say its type; it names the first missing field, and nothing is written. What `change` throws.
   public func update(
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     _ change: (inout JSONObject) throws -> Void
@@ -48,6 +48,7 @@ public final class ReadWriteTransaction: ReadTransaction {
       StoreOperation(document: document, operationName: operationName, variables: variables))
     guard var object = try data(operation, includesHidden: true).object else { return }
     try change(&object)
+    object = SchemaTypes(context: BindingContext(operation: operation, binder: core.binder)).completed(object)
     var normalizer = Normalizer(operation, core.binder)
     try normalizer.write(.object(object))
     let before = overlay

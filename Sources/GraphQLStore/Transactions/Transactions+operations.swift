@@ -14,7 +14,8 @@ extension ReadWriteTransaction {
   /// Reads a query's data, lets `change` change them, and writes them again.
   ///
   /// Types that do not carry `__typename` get it back: an object has the type of the one with the same key fields at
-  /// the same place before, else the type that all objects there had. What became nil is stored as null.
+  /// the same place before, else the type that all objects there had, else the one that the configured schema says.
+  /// What became nil is stored as null.
   /// - Throws: `missingData`, and what `change` throws.
   public func update<Query: GraphQLQuery>(
     _ query: Query, _ change: (inout Query.Data) throws -> Void
