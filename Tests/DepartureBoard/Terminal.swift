@@ -8,13 +8,18 @@ final class Terminal {
   private var shown: [UInt8] = []
 
   init(rows: Int, columns: Int) throws {
-    leader = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-    guard leader >= 0, grantpt(leader) == 0, unlockpt(leader) == 0, let name = ptsname(leader) else {
+    // What posix_openpt, unlockpt and ptsname do; Swift's module of the C library leaves them out.
+    leader = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (locked, number) = (CInt(0), CUnsignedInt(0))
+    guard leader >= 0, ioctl(leader, Self.setLock, &locked) == 0, ioctl(leader, Self.getNumber, &number) == 0 else {
       throw POSIXError(.ENOTTY)
     }
-    path = String(cString: name)
+    path = "/dev/pts/\(number)"
     resize(rows: rows, columns: columns)
   }
+
+  /// TIOCSPTLCK and TIOCGPTN.
+  private static let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
 
   deinit { close(leader) }
 
@@ -56,7 +61,9 @@ final class Terminal {
       let screens = text.components(separatedBy: "\u{1B}[H").dropFirst().filter { $0.contains("\u{1B}[J") }
       for screen in screens {
         let lines = (screen.components(separatedBy: "\u{1B}[J").first ?? "")
-          .replacingOccurrences(of: "\u{1B}[K", with: "").components(separatedBy: "\r\n")
+          // The terminal adds a return to each line feed.
+          .replacingOccurrences(of: "\u{1B}[K", with: "").replacingOccurrences(of: "\r", with: "")
+          .components(separatedBy: "\n")
         if isWanted(lines) {
           shown = []
           return lines

@@ -68,6 +68,10 @@ enum GenerateCommand: Subcommand {
       try await ServerWait.wait(for: try OperationInput.url(url), arguments)
       schema = try await introspect(try OperationInput.url(url), arguments)
     } else {
+      // A file that is not there is no mistake in a schema.
+      for path in settings.schema where !path.contains("*") {
+        _ = try NamedFile.size(path.hasPrefix("/") || root == "." ? path : root + "/" + path)
+      }
       schema = try folder.schema()
     }
     if let target = arguments.value("operations-from-schema") {

@@ -94,8 +94,8 @@ import Testing
     #expect(result.status == 0)
     #expect(result.output == "graphql-ws\n")
     let zsh = try Completion.script(for: "zsh", commands: Subcommands.specifications)
-    #expect(zsh.contains(":NAME:(graphql-transport-ws graphql-ws appsync multipart sse"))
+    #expect(zsh.contains(#":NAME:((graphql-transport-ws\:"the WebSocket protocol of graphql-ws" graphql-ws\:""#))
     let fish = try Completion.script(for: "fish", commands: Subcommands.specifications)
-    #expect(fish.contains("-l protocol -x -a 'graphql-transport-ws graphql-ws appsync multipart sse"))
+    #expect(fish.contains(#"-l protocol -x -a '(printf \'%s\\t%s\\n\' \'graphql-transport-ws\'"#))
   }
 }
