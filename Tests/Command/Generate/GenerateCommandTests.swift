@@ -42,7 +42,7 @@ import Testing
 
   @Test(arguments: [
     ("martlet generate", "There is no martlet-generate.json here: name one, or give --schema.\n", 64),
-    ("martlet generate --schema none.graphql", "none.graphql: Cannot be read: ", 65),
+    ("martlet generate --schema none.graphql", "none.graphql cannot be read: there is no such file.", 74),
     ("martlet generate --schema schema.graphql --access open", "--access must be one of internal, package, public", 64),
     ("martlet generate --schema schema.graphql --operations '*.gql'", "No file matches \"*.gql\" in .", 65),
     ("martlet generate --schema schema.graphql --depth 3", "--depth goes with --operations-from-schema.\n", 64),

@@ -179,7 +179,10 @@ import Testing
     ("martlet serve good.graphql --memory --access bad.json", .configuration, "bad.json: "),
     ("martlet backup none copy", .io, ""),
     ("martlet check none", .io, ""),
-    ("martlet generate --schema none.graphql --output a.swift", .io, "none.graphql cannot be read: there is no such file."),
+    (
+      "martlet generate --schema none.graphql --output a.swift", .io,
+      "none.graphql cannot be read: there is no such file."
+    ),
     ("martlet generate --schema bad.graphql --output a.swift", .badData, "bad.graphql:2:1: "),
     ("martlet import localhost:1 T none.csv", .io, "none.csv cannot be read: there is no such file."),
     ("martlet import localhost:1 T good.graphql", .usage, "The format of good.graphql is not clear from its name"),
