@@ -100,6 +100,8 @@ let floor0: [Target] = [
   module("TreeRules", martlet("JSON", "JSONTree")),
   // The tree's WebSocket protocol and REST parameters, for both roles.
   module("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "Wire")),
+  // The client of the tree without its sockets: engine and protocol joined.
+  module("TreeClient", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
 ]
 
 let floor1: [Target] = [
@@ -158,6 +160,12 @@ let floor3: [Target] = [
   module(
     "DataStore",
     martlet("JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "GraphQLClient")),
+  // The synced tree for applications.
+  module(
+    "Datasync",
+    martlet("Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient") + [
+      "Martlet"
+    ]),
   module(
     "Testing",
     martlet(
@@ -317,6 +325,13 @@ let suites: [Target] = [
   suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),
   suite("TreeRules", martlet("Vocabulary", "JSON", "JSONTree", "TreeRules", "Testing")),
   suite("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
+  suite("TreeClient", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient")),
+  suite(
+    "Datasync",
+    martlet(
+      "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient", "Datasync",
+      "Server",
+      "Simulation", "TestSupport") + ["Martlet"]),
   suite(
     "DataStore",
     martlet(
@@ -335,6 +350,7 @@ let products: [Product] = [
   .library(name: "MartletServer", targets: ["MartletServer"]),
   .library(name: "MartletPublishers", targets: ["MartletPublishers"]),
   .library(name: "MartletDataStore", targets: ["MartletDataStore"]),
+  .library(name: "MartletDatasync", targets: ["MartletDatasync"]),
   .library(name: "MartletTesting", targets: ["MartletTesting"]),
   .library(name: "MartletSQLiteStore", targets: ["MartletSQLiteStore"]),
   command,

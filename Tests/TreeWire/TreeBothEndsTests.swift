@@ -91,7 +91,7 @@ struct TreePair {
       case .answered(let id, let answer):
         answers[id] = answer
         follow(answer.isOK ? engine.acknowledge(id) : engine.reject(id))
-      case .connected, .push, .reset, .shutDown: continue
+      case .connected, .position, .push, .reset, .shutDown: continue
       case .close(let error): Issue.record("the client closes: \(error)")
       }
     }
@@ -103,7 +103,8 @@ struct TreePair {
       case .send(let frames):
         toClient += frames
         frameCount += frames.count
-      case .request(let number, let request): carryOut(number, request)
+      case .request(let number, let request, _): carryOut(number, request)
+      case .pinged: continue
       case .close(let error): Issue.record("the server closes: \(error)")
       }
     }

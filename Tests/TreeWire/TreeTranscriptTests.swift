@@ -45,7 +45,8 @@ struct ServerScript {
   static func lines(_ action: TreeServerMachine.Action) -> [String] {
     switch action {
     case .send(let frames): frames.map { "< \($0)" }
-    case .request(let number, let request): ["= \(number) \(request.action) \(request.body)"]
+    case .request(let number, let request, _): ["= \(number) \(request.action) \(request.body)"]
+    case .pinged: ["= pinged"]
     case .close(let error): ["= close \(error.code.rawValue)"]
     }
   }
@@ -62,7 +63,11 @@ struct ClientScript {
       let rest = String(line.dropFirst(2))
       let actions =
         line.hasPrefix("> ")
-        ? machine.receive(rest, now: now) { path, _ in path.isRoot ? "" : "hash" } : try command(rest)
+        ? machine.receive(rest, now: now) { path, _, _ in
+          var known = TreeClientMachine.Known()
+          known.hash = path.isRoot ? "" : "hash"
+          return known
+        } : try command(rest)
       for action in actions { played += Self.lines(action) }
     }
     return played.joined(separator: "\n")
@@ -101,6 +106,7 @@ struct ClientScript {
     switch action {
     case .send(let frames): frames.map { "< \($0)" }
     case .connected(let milliseconds, let host, let session): ["= connected \(milliseconds) \(host) \(session)"]
+    case .position(let revision): ["= position \(revision)"]
     case .push(.overwrite(let path, let json, let tag)): ["= overwrite \(path) \(json)" + (tag.map { " \($0)" } ?? "")]
     case .push(.merge(let path, let object, let tag)): ["= merge \(path) \(object)" + (tag.map { " \($0)" } ?? "")]
     case .push(.rangeMerge(let path, let ranges, _)): ["= ranges \(path) \(ranges.count)"]
@@ -167,7 +173,7 @@ struct ClientScript {
     "> {\"t\":\"d\",\"d\":{\"r\":1}}\n= close malformedMessage",
     "> {\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"p\",\"b\":{}}}\n= close malformedMessage",
     "> {\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"m\",\"b\":{\"p\":\"/a\",\"d\":3}}}\n= close malformedMessage",
-    "> 2\n> {\"t\":\"c\",\"d\":\n> {\"t\":\"p\",\"d\":{}}}\n> 7x\n= close malformedFrame",
+    "> 2\n> {\"t\":\"c\",\"d\":\n> {\"t\":\"p\",\"d\":{}}}\n< {\"t\":\"c\",\"d\":{\"t\":\"o\",\"d\":{}}}\n= pinged\n> 7x\n= close malformedFrame",
     "> 123456789\n= close malformedFrame",
   ]
 

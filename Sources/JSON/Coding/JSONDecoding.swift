@@ -1,16 +1,20 @@
 /// Reads any `Decodable` type from JSON values.
 package struct JSONDecoding: Sendable {
   package var types = JSONTypeTable()
+  /// Whether a type that asks for elements may have an object's values, in their order: a tree stores lists so.
+  package var readsObjectsAsArrays = false
 
-  package init(types: JSONTypeTable = JSONTypeTable()) {
+  package init(types: JSONTypeTable = JSONTypeTable(), readsObjectsAsArrays: Bool = false) {
     self.types = types
+    self.readsObjectsAsArrays = readsObjectsAsArrays
   }
 
   /// Reads a value of `type`.
   ///
   /// - Throws: `DecodingError` with the path to what does not fit.
   package func decode<Value: Decodable>(_ type: Value.Type, from value: JSONValue) throws -> Value {
-    try ValueDecoder(value: value, codingPath: [], types: types).unbox(type)
+    try ValueDecoder(value: value, codingPath: [], types: types, readsObjectsAsArrays: readsObjectsAsArrays)
+      .unbox(type)
   }
 }
 
@@ -19,6 +23,7 @@ private struct ValueDecoder: Decoder {
   let value: JSONValue
   let codingPath: [any CodingKey]
   let types: JSONTypeTable
+  let readsObjectsAsArrays: Bool
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -27,6 +32,9 @@ private struct ValueDecoder: Decoder {
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    if readsObjectsAsArrays, case .object(let members) = value {
+      return UnkeyedContainer(elements: members.map(\.value), decoder: self)
+    }
     guard case .array(let elements) = value else { throw mismatch([JSONValue].self, "an array") }
     return UnkeyedContainer(elements: elements, decoder: self)
   }
@@ -34,7 +42,8 @@ private struct ValueDecoder: Decoder {
   func singleValueContainer() -> any SingleValueDecodingContainer { SingleContainer(decoder: self) }
 
   func child(_ value: JSONValue, _ key: any CodingKey) -> ValueDecoder {
-    ValueDecoder(value: value, codingPath: codingPath + [key], types: types)
+    ValueDecoder(
+      value: value, codingPath: codingPath + [key], types: types, readsObjectsAsArrays: readsObjectsAsArrays)
   }
 
   func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {

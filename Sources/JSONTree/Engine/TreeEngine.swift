@@ -174,3 +174,16 @@ package struct TreeEngine: Sendable {
     writes.applyAll(to: tree.knownServerNode(at: path) ?? .empty, at: path, except: excluded)
   }
 }
+
+extension TreeEngine {
+  /// What is known of the value at `path` under the visible writes; what is not known is left out.
+  package func knownValue(at path: TreePath) -> TreeNode {
+    writes.writes(at: path).apply(to: tree.knownServerNode(at: path) ?? .empty)
+  }
+
+  /// The server's value of a query that a listener has: nil while it is not wholly known.
+  package func serverValue(at path: TreePath, _ window: Window) -> TreeNode? {
+    if window.isUnbounded { return serverValue(at: path) }
+    return tree.subtree(at: path)?.views.first { $0.window == window }?.cache.completeServerNode
+  }
+}

@@ -40,7 +40,8 @@ struct TreeEndpoints {
 
   private func session(_ request: HTTPRequest) -> TreeSession {
     TreeSession(
-      service, host: request.head.headers["Host"] ?? "", as: TreeAdmitted(request.caller),
+      service, host: request.head.headers["Host"] ?? "", TreeOpening(request.head.query ?? ""),
+      as: TreeAdmitted(request.caller),
       authenticate: { [admission] credential in Self.caller(credential, admission) })
   }
 
@@ -62,5 +63,26 @@ struct TreeEndpoints {
     let isDeveloper = request.head.headers["Authorization"] == "Bearer \(developer)"
     if admission.access.isDevelopment, isDeveloper { return TreeAdmitted(caller: .administrator) }
     return TreeAdmitted(request.caller)
+  }
+}
+
+/// What the query of a handshake asks for: `x=1` the additions, `c` the client's name for its writes, `ls` its last
+/// session.
+struct TreeOpening {
+  private(set) var isExtended = false
+  private(set) var client: String?
+  private(set) var lastSession: String?
+
+  init(_ query: String) {
+    guard let parameters = try? TreeRequests.parameters(query) else { return }
+    for (name, value) in parameters {
+      switch name {
+      case "x": isExtended = value == "1"
+      // As long as the names of other numbered writes.
+      case "c": client = (1...64).contains(value.utf8.count) ? value : nil
+      case "ls": lastSession = value
+      default: continue
+      }
+    }
   }
 }

@@ -4,6 +4,8 @@ internal import MartletJSONTree
 enum TreeShowing {
   /// The value of the whole node, or of the window: at first, and when changes were dropped.
   case value(TreeNode)
+  /// What has changed since the revision that the client resumes from, in place of the value.
+  case resumed([TreeWrite])
   /// Values below the node, all of one transaction; an empty node is a deletion.
   case changes([TreeWrite])
   /// Nothing follows.
@@ -24,6 +26,8 @@ final class TreeListener {
 
   /// Everything up to here has been shown; nil before the first value.
   private(set) var offset: Int64?
+  /// The newest offset that the first value contains.
+  private(set) var reached: Int64 = 0
   /// Changes that arrived while the first value was read.
   private var early: [(offset: Int64, changes: [TreeWrite])] = []
   /// The window as it was shown.
@@ -32,14 +36,17 @@ final class TreeListener {
   private(set) var isReading = false
   private var isStale = false
   private(set) var isEnded = false
+  /// What the client has of the value; nil once it has been shown something.
+  private(set) var resumption: TreeResumption?
 
   init(
-    at path: TreePath, _ window: Window, as caller: TreeCaller,
+    at path: TreePath, _ window: Window, as caller: TreeCaller, resuming resumption: TreeResumption? = nil,
     show: @escaping (TreeListener, TreeShowing) -> Void
   ) {
     self.path = path
     self.window = window
     self.caller = caller
+    self.resumption = resumption
     self.show = show
   }
 
@@ -54,15 +61,19 @@ final class TreeListener {
     return true
   }
 
-  /// A read has ended with what the store had at `head`.
+  /// A read has ended with what the store had at the head that it names.
   ///
   /// - Returns: whether another read is needed.
-  func received(_ node: TreeNode, at head: Int64) -> Bool {
+  func received(_ found: TreeService.Found) -> Bool {
+    let (node, head) = (found.node, found.head)
     isReading = false
+    resumption = nil
     guard !isEnded else { return false }
     if offset == nil {
       shown = node
-      show(self, .value(node))
+      // The owner answers with it.
+      reached = head
+      show(self, found.changes.map { .resumed($0) } ?? .value(node))
       offset = head
       let waiting = early
       early = []

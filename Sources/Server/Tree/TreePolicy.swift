@@ -4,6 +4,7 @@ internal import MartletJSONTree
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletTreeRules
+internal import MartletTreeWire
 internal import MartletVocabulary
 
 /// The rules in force, for all loops; they can be replaced while the server runs.
@@ -26,6 +27,8 @@ struct TreeCaller: Sendable {
   var auth: JSONValue
   /// Rules do not apply.
   var isAdministrator = false
+  /// The owner of its numbered writes.
+  var writer = ""
 
   static let guest = TreeCaller(auth: .null)
   static let administrator = TreeCaller(auth: .null, isAdministrator: true)
@@ -36,6 +39,7 @@ struct TreeCaller: Sendable {
       self = .guest
       return
     }
+    writer = identity.writer
     auth = [
       "uid": .string(subject), "provider": .string(identity.provider.rawValue), "token": .object(identity.claims),
     ]
@@ -82,4 +86,23 @@ enum TreeRefusal: Error {
   case stale(TreeNode)
   case invalid(TreeError)
   case store(StoreError)
+  /// The answer to a write that was sent again: the first one's, in the protocol's words.
+  case repeated(status: String, reason: String)
+}
+
+extension TreeRefusal: CustomStringConvertible {
+  /// The protocol's word and the reason. The store keeps it as the outcome of a numbered write.
+  var description: String {
+    let answer = answer
+    return "\(answer.status): \(answer.data.string ?? "")"
+  }
+
+  /// A refusal that the store kept; nil for another text.
+  init?(kept text: String) {
+    for status in ["permission_denied", "datastale", "invalid_data"] where text.hasPrefix(status + ": ") {
+      self = .repeated(status: status, reason: String(text.dropFirst(status.utf8.count + 2)))
+      return
+    }
+    return nil
+  }
 }

@@ -97,6 +97,8 @@ struct TreeRequests {
       ])
       responder.send(412, headers, body: node.json(asArrays: true).serialized())
     case .invalid(let error): send(400, error: "Invalid data; \(error)", responder)
+    // Requests have no numbers.
+    case .repeated(_, let reason): send(400, error: reason, responder)
     case .store(let error):
       switch error.code {
       case .invalid: send(413, error: error.message, responder)

@@ -3,6 +3,7 @@ internal import MartletJSONTree
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletTreeRules
+internal import MartletVocabulary
 
 /// The tree on one loop: its listeners, found by path, its reads and its writes.
 ///
@@ -65,15 +66,21 @@ final class TreeService {
   struct Found: Sendable {
     var node: TreeNode
     var head: Int64
+    /// What has changed since the client's revision, when all of it is known; the node is then left out of a read of a
+    /// whole node.
+    var changes: [TreeWrite]?
   }
 
   /// Reads a node, or a window of it, under the rules. `completion` runs on the loop.
+  ///
+  /// - Parameter resumption: what the client has of it.
   func read(
-    _ path: TreePath, _ window: Window, as caller: TreeCaller,
+    _ path: TreePath, _ window: Window, as caller: TreeCaller, resuming resumption: TreeResumption? = nil,
     _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
   ) {
     let done = LoopBound(completion, on: loop)
     let (rules, now, most) = (policy.rules, milliseconds, limits.nodeLeaves)
+    let replay = resumption.map { TreeReplay($0, path, window, store.lineage, changes: limits.resumeChanges) }
     store.read(
       [
         ReadRequest(
@@ -88,8 +95,14 @@ final class TreeService {
                 throw (error as? StoreError) ?? StoreError(.failed, "\(error)")
               }
             }
+            let head = try snapshot.head()
+            let written = try replay?.written(in: snapshot, head: head)
+            if let written, window.isUnbounded {
+              return .success(Found(node: .empty, head: head, changes: written.writes))
+            }
+            let node = try snapshot.tree.node(at: path, in: window, limit: most)
             return .success(
-              Found(node: try snapshot.tree.node(at: path, in: window, limit: most), head: try snapshot.head()))
+              Found(node: node, head: head, changes: written.flatMap { replay?.changes(of: node, $0) }))
           },
           completion: { result in
             switch result {
@@ -100,18 +113,25 @@ final class TreeService {
       ], to: destination)
   }
 
+  /// The revision at `offset`, as clients see it.
+  func revision(_ offset: Int64) -> String { Cursor(term: store.lineage.currentTerm, offset: offset).description }
+
+  /// Everything up to here has been shown to the listeners; nil before the first batch.
+  var shownOffset: Int64? { applied > 0 ? applied : nil }
+
   var milliseconds: Int64 { calendar.sinceEpoch().milliseconds }
 
   // MARK: Writing
 
   /// Writes, and calls `completion` on the loop after the listeners of this loop have been shown the write.
   func write(
-    _ request: TreeWriteRequest, as caller: TreeCaller, _ completion: @escaping (Result<Receipt, TreeRefusal>) -> Void
+    _ request: TreeWriteRequest, as caller: TreeCaller,
+    _ completion: @escaping (Result<TreeWritten, TreeRefusal>) -> Void
   ) {
     let done = LoopBound((self, completion), on: loop)
     writing.commit(request, as: caller, to: destination) { result in
       let (service, completion) = done.value
-      guard let last = try? result.get().offsets?.upperBound else { return completion(result) }
+      guard let last = try? result.get().receipt.offsets?.upperBound else { return completion(result) }
       service.afterShowing(last) { completion(result) }
     }
   }
@@ -147,9 +167,9 @@ final class TreeService {
   /// Reads the listener's value and shows what is new of it.
   func refresh(_ listener: TreeListener) {
     guard !listener.isEnded, listener.beginReading() else { return }
-    read(listener.path, listener.window, as: listener.caller) { [self] result in
+    read(listener.path, listener.window, as: listener.caller, resuming: listener.resumption) { [self] result in
       switch result {
-      case .success(let found): if listener.received(found.node, at: found.head) { refresh(listener) }
+      case .success(let found): if listener.received(found) { refresh(listener) }
       case .failure(let refusal): remove(listener, ending: refusal)
       }
       listener.afterRead()

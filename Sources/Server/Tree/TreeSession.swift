@@ -9,7 +9,7 @@ internal import MartletVocabulary
 internal import MartletWire
 
 /// One WebSocket of the tree's protocol. Confined to its loop.
-final class TreeSession: SocketEndpoint, LoopSession {
+final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private struct Deferred {
     var request: TreeWriteRequest
     var caller: TreeCaller
@@ -20,6 +20,7 @@ final class TreeSession: SocketEndpoint, LoopSession {
     var number: Int64
     var hash: String?
     var ranges: CompoundHash?
+    var resumption: TreeResumption?
   }
 
   private struct Key: Hashable {
@@ -29,6 +30,8 @@ final class TreeSession: SocketEndpoint, LoopSession {
 
   private let service: TreeService
   private let host: String
+  /// The name under which the client numbers its writes.
+  private let client: String?
   /// The caller of a credential that a client sends after opening; nil when it is not accepted.
   private let authenticate: (String) -> TreeAdmitted?
   let serial: Int
@@ -44,19 +47,22 @@ final class TreeSession: SocketEndpoint, LoopSession {
   private var unanswered: [ObjectIdentifier: Asked] = [:]
   private var deferred: [Deferred] = []
   /// Answers to writes whose windows are still being read.
-  private var held: [(offset: Int64, number: Int64)] = []
+  private var held: [(offset: Int64, number: Int64, answer: TreeAnswer)] = []
   /// Whether changes were dropped because the client did not read.
   private var isLagging = false
 
+  /// - Parameter opening: what the query of the handshake asks for.
   init(
-    _ service: TreeService, host: String, as admitted: TreeAdmitted,
+    _ service: TreeService, host: String, _ opening: TreeOpening, as admitted: TreeAdmitted,
     authenticate: @escaping (String) -> TreeAdmitted?
   ) {
     self.service = service
-    machine = TreeServerMachine(limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits)
+    machine = TreeServerMachine(
+      limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits, isExtended: opening.isExtended)
+    client = opening.client
     self.host = host
     self.admitted = admitted
-    opening = admitted
+    self.opening = admitted
     serial = service.nextSerial()
     self.authenticate = authenticate
   }
@@ -97,7 +103,8 @@ final class TreeSession: SocketEndpoint, LoopSession {
     for action in actions {
       switch action {
       case .send(let frames): for frame in frames { socket?.send(text: Array(frame.utf8)) }
-      case .request(let number, let request): handle(request, number)
+      case .request(let number, let request, let additions): handle(request, number, additions)
+      case .pinged: sendPosition()
       case .close(let error): socket?.close(.policyViolation, reason: error.code.rawValue)
       }
     }
@@ -136,19 +143,29 @@ final class TreeSession: SocketEndpoint, LoopSession {
 
   // MARK: Requests
 
-  private func handle(_ request: TreeRequest, _ number: Int64) {
+  private func handle(_ request: TreeRequest, _ number: Int64, _ additions: TreeAdditions) {
     switch request {
     case .listen(let path, let window, _, let hash, let ranges):
-      listen(Key(path: path, window: window), Asked(number: number, hash: hash, ranges: ranges))
+      let resumption = additions.since.flatMap { Cursor($0) }
+        .map { TreeResumption(cursor: $0, keys: Set(additions.keys)) }
+      listen(
+        Key(path: path, window: window),
+        Asked(number: number, hash: hash, ranges: ranges, resumption: resumption))
     case .unlisten(let path, let window, _):
       if let listener = listeners.removeValue(forKey: Key(path: path, window: window)) { service.remove(listener) }
       answer(number, .ok)
     case .put(let path, let json, let expectedHash):
-      write(TreeWriteRequest(path: path, content: .put(json), expectedHash: expectedHash), number)
-    case .merge(let path, let object): write(TreeWriteRequest(path: path, content: .merge(object)), number)
+      write(TreeWriteRequest(path: path, content: .put(json), expectedHash: expectedHash), number, additions)
+    case .merge(let path, let object):
+      write(TreeWriteRequest(path: path, content: .merge(object)), number, additions)
     case .get(let path, let window):
       service.read(path, window, as: admitted.caller) { [self] result in
-        answer(number, result.answer { TreeAnswer(status: "ok", data: $0.node.exportedJSON()) })
+        answer(
+          number,
+          result.answer { found in
+            let revision = machine.isExtended ? service.revision(found.head) : nil
+            return TreeAnswer(status: "ok", data: found.node.exportedJSON(), revision: revision)
+          })
       }
     case .deferredPut(let path, let json):
       deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .put(json)), caller: admitted.caller))
@@ -174,14 +191,21 @@ final class TreeSession: SocketEndpoint, LoopSession {
     }
   }
 
-  private func write(_ request: TreeWriteRequest, _ number: Int64) {
+  private func write(_ request: TreeWriteRequest, _ number: Int64, _ additions: TreeAdditions) {
+    var request = request
+    if let mark = additions.write, let client { request.number = TreeWriteRequest.Number(client: client, mark: mark) }
     runningWrites += 1
     service.write(request, as: admitted.caller) { [self] result in
       runningWrites -= 1
-      guard let offset = try? result.get().offsets?.upperBound, isReading(before: offset) else {
-        return answer(number, result.answer { _ in .ok })
+      let answer = result.answer { written in
+        guard machine.isExtended else { return .ok }
+        let revision = written.receipt.offsets.map { service.revision($0.upperBound) }
+        return TreeAnswer(status: "ok", data: written.resolved ?? .null, revision: revision)
       }
-      held.append((offset, number))
+      guard let offset = try? result.get().receipt.offsets?.upperBound, isReading(before: offset) else {
+        return self.answer(number, answer)
+      }
+      held.append((offset, number, answer))
     }
   }
 
@@ -194,7 +218,7 @@ final class TreeSession: SocketEndpoint, LoopSession {
   private func answerHeld() {
     let due = held.filter { !isReading(before: $0.offset) }
     held.removeAll { entry in due.contains { $0.number == entry.number } }
-    for entry in due { answer(entry.number, .ok) }
+    for entry in due { answer(entry.number, entry.answer) }
   }
 
   /// Another caller: listeners that it may not have are ended.
@@ -211,7 +235,9 @@ final class TreeSession: SocketEndpoint, LoopSession {
 
   private func listen(_ key: Key, _ asked: Asked) {
     if let old = listeners.removeValue(forKey: key) { service.remove(old) }
-    let listener = TreeListener(at: key.path, key.window, as: admitted.caller) { [weak self] listener, showing in
+    let listener = TreeListener(
+      at: key.path, key.window, as: admitted.caller, resuming: asked.resumption
+    ) { [weak self] listener, showing in
       self?.show(showing, of: listener)
     }
     listener.afterRead = { [weak self] in self?.answerHeld() }
@@ -229,7 +255,10 @@ final class TreeSession: SocketEndpoint, LoopSession {
       // An empty hash is that of a client without a value.
       let isKnown = asked?.hash.map { !$0.isEmpty && $0 == TreeHash.hash(node) } ?? false
       if !isKnown { show(node, of: listener, knowing: asked?.ranges, tag) }
-      if let asked { answer(asked.number, .ok) }
+      complete(asked, listener)
+    case .resumed(let changes):
+      if !changes.isEmpty { show(changes, of: listener, tag) }
+      complete(unanswered.removeValue(forKey: ObjectIdentifier(listener)), listener)
     case .changes(let changes):
       guard let socket, socket.pendingBytes <= service.limits.pendingBytes else {
         isLagging = true
@@ -247,6 +276,13 @@ final class TreeSession: SocketEndpoint, LoopSession {
       }
       perform(machine.refuse(asked.number, listen: listener.path, listener.window, refusal.answer))
     }
+  }
+
+  /// Answers a listen: its value has been sent.
+  private func complete(_ asked: Asked?, _ listener: TreeListener) {
+    guard let asked else { return }
+    let revision = machine.isExtended ? service.revision(listener.reached) : nil
+    answer(asked.number, TreeAnswer(status: "ok", revision: revision))
   }
 
   /// The whole value, or the ranges of it that the client does not know.
@@ -274,7 +310,22 @@ final class TreeSession: SocketEndpoint, LoopSession {
     push(.merge(listener.path, object, tag: tag))
   }
 
-  private func push(_ push: TreePush) { perform(machine.push(push)) }
+  private func push(_ push: TreePush) {
+    perform(machine.push(push))
+    if machine.isExtended { service.loop.atEndOfTurn(self) }
+  }
+
+  // MARK: Positions
+
+  func turnEnded() { sendPosition() }
+
+  /// Sends the revision up to which every listener has been shown everything, if that is so.
+  private func sendPosition() {
+    guard machine.isExtended, !isLagging, let offset = service.shownOffset,
+      !listeners.values.contains(where: { $0.isReading && unanswered[ObjectIdentifier($0)] == nil })
+    else { return }
+    perform(machine.position(service.revision(offset)))
+  }
 }
 
 extension TreeRefusal {
@@ -283,11 +334,13 @@ extension TreeRefusal {
     switch self {
     case .denied(let denial): TreeAnswer(status: "permission_denied", data: .string(denial.description))
     case .stale: TreeAnswer(status: "datastale", data: "the value has changed")
+    case .repeated(let status, let reason): TreeAnswer(status: status, data: .string(reason))
     case .invalid(let error): TreeAnswer(status: "invalid_data", data: .string(error.description))
     case .store(let error):
       switch error.code {
       case .invalid: TreeAnswer(status: "too_big", data: .string(error.message))
       case .overloaded, .deadline: TreeAnswer(status: "unavailable", data: .string(error.message))
+      case .outcomeForgotten: TreeAnswer(status: "outcome_forgotten", data: .string(error.message))
       default: TreeAnswer(status: "internal_error", data: .string(error.message))
       }
     }

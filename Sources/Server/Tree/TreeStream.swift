@@ -77,7 +77,7 @@ final class TreeStream: LoopSession {
         keepAlive()
       }
       responder.write(RESTEvent.put(.root, query.json(of: node)).bytes)
-    case .changes(let changes):
+    case .changes(let changes), .resumed(let changes):
       guard responder.pendingBytes <= service.limits.pendingBytes else {
         isLagging = true
         return

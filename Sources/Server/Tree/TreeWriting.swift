@@ -18,6 +18,21 @@ struct TreeWriteRequest: Sendable {
   var content: Content
   /// The hash that the present value must have.
   var expectedHash: String?
+  /// The client's number for the write, under which a resend is applied once.
+  var number: Number?
+
+  struct Number: Sendable {
+    /// The client's random name.
+    var client: String
+    var mark: TreeAdditions.Number
+  }
+}
+
+/// A write that was made.
+struct TreeWritten: Sendable {
+  var receipt: Receipt
+  /// What a put with server values became; nil for other writes, and for one that was sent again.
+  var resolved: JSONValue?
 }
 
 /// Carries out writes inside the store's transaction: server values are resolved, the condition and the rules are
@@ -29,24 +44,42 @@ struct TreeWriting: Sendable {
   /// Queues a write. `completion` runs on the loop of `destination`, after the write is durable.
   func commit(
     _ request: TreeWriteRequest, as caller: TreeCaller, to destination: FeedDestination,
-    _ completion: @escaping @Sendable (Result<Receipt, TreeRefusal>) -> Void
+    _ completion: @escaping @Sendable (Result<TreeWritten, TreeRefusal>) -> Void
   ) {
     let refusal = Lock<TreeRefusal?>(nil)
+    let resolved = Lock<JSONValue?>(nil)
     let operation = WriteOperation.transaction { [self] transaction in
       do {
-        try run(request, caller, transaction)
+        let writes = try run(request, caller, transaction)
+        if case .put(let json) = request.content, let write = writes.first,
+          !Self.increments(in: json, at: .root).isEmpty
+        {
+          let value = write.node.exportedJSON()
+          resolved.withLock { $0 = value }
+        }
       } catch {
         if let error = error as? TreeRefusal { refusal.withLock { $0 = error } }
         throw error
       }
     }
+    var write = WriteRequest(operation)
+    if let number = request.number {
+      write.writeID = WriteID(client: number.client, number: number.mark.number, identity: caller.writer)
+      write.acknowledged = number.mark.acknowledged
+      write.isResend = number.mark.isResend
+    }
     destination.commit(
-      Store.Submission(WriteRequest(operation)) { result in
-        completion(result.mapError { error in refusal.withLock { $0 } ?? .store(error) })
+      Store.Submission(write) { result in
+        completion(
+          result.map { TreeWritten(receipt: $0, resolved: resolved.withLock { $0 }) }
+            .mapError { error in refusal.withLock { $0 } ?? TreeRefusal(kept: error.message) ?? .store(error) })
       })
   }
 
-  private func run(_ request: TreeWriteRequest, _ caller: TreeCaller, _ transaction: WriteTransaction) throws {
+  /// - Returns: the writes as they were made.
+  private func run(
+    _ request: TreeWriteRequest, _ caller: TreeCaller, _ transaction: WriteTransaction
+  ) throws -> [TreeWrite] {
     if let expected = request.expectedHash {
       let node = try transaction.tree.node(at: request.path)
       guard TreeHash.hash(node) == expected || node.isEmpty && expected == TreeHash.entityTag(node) else {
@@ -66,6 +99,7 @@ struct TreeWriting: Sendable {
         try transaction.put(TreeChange(path: write.path, node: write.node))
       }
     }
+    return writes
   }
 
   private static func rank(_ write: TreeWrite) -> Int {

@@ -46,6 +46,8 @@ package struct TreeWireError: Error, Hashable, Sendable, CustomStringConvertible
 package enum TreeFraming {
   /// The text of a keep-alive, which is not a message.
   package static let keepAlive = "0"
+  /// A client's question whether the server is still there; the server sends control `o`.
+  package static let ping = #"{"t":"c","d":{"t":"p","d":{}}}"#
 
   package static func frames(of message: [UInt8], limits: TreeWireLimits) -> [String] {
     guard message.count > limits.frameBytes else { return [String(decoding: message, as: UTF8.self)] }

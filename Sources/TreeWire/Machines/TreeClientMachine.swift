@@ -12,6 +12,8 @@ package struct TreeClientMachine: Sendable {
     case send([String])
     /// The server is there.
     case connected(milliseconds: Int64, host: String, session: String)
+    /// Everything up to this revision has been received for the listeners whose listens were answered.
+    case position(String)
     case push(TreePush)
     /// A request of the owner was answered.
     case answered(Int64, TreeAnswer)
@@ -25,10 +27,30 @@ package struct TreeClientMachine: Sendable {
 
   private enum Phase { case disconnected, greeting, open, closed }
 
+  /// What the owner has of a listener's value when its listen is sent.
+  package struct Known: Sendable {
+    /// Empty without a value.
+    package var hash = ""
+    package var ranges: CompoundHash?
+    /// The revision of the value, for a server that resumes.
+    package var since: String?
+    /// The children of a window.
+    package var keys: [TreeKey] = []
+
+    package init() {}
+  }
+
+  /// Asked for the path and the window of a listen, and whether the server resumes from revisions.
+  package typealias Knowledge = (_ path: TreePath, _ window: Window, _ resumes: Bool) -> Known
+
   /// A request that was not answered, or a listener that runs.
   private struct Pending: Sendable {
     var id: Int64
     var request: TreeRequest
+    /// Of a write.
+    var number: Int64?
+    var grace: Int64?
+    var wasSent = false
   }
 
   private let limits: TreeWireLimits
@@ -40,18 +62,39 @@ package struct TreeClientMachine: Sendable {
   private var open: [Int64: Pending] = [:]
   /// Running listeners by their id, in the order of their ids.
   private var listens: [Int64: TreeRequest] = [:]
-  private var unanswered: [Pending] = []
+  /// By id.
+  private var unanswered: [Int64: Pending] = [:]
+  private var writeOrder = WriteOrder()
   private var credential: TreeRequest?
   private var waitingListens: Set<Int64> = []
   private var heldBack: [(Int64, TreeAnswer)] = []
   private var lastSent = Instant.zero
+  /// Whether the server of the present connection, or of the last one, offers what goes beyond version 5.
+  package private(set) var isExtended = false
+  /// The number of the last write.
+  package private(set) var lastNumber: Int64
+  /// Whether a write of this client has ended: only then may the server take a resend for one that it has forgotten.
+  package private(set) var hasEndedWrite: Bool
+
+  /// Writes on their way to a server that remembers them, at a time. Such a server keeps a thousand outcomes that were
+  /// not acknowledged. A hundred fill a line of 50 ms with two thousand writes a second, and are all that is sent
+  /// again after a loss.
+  package static let numberedWritesInFlight = 100
 
   /// After which silence a keep-alive is due: proxies drop silent connections after a minute.
   package var keepAlive: Duration = .seconds(45)
 
-  package init(limits: TreeWireLimits = TreeWireLimits(), treeLimits: TreeLimits = TreeLimits()) {
+  /// - Parameters:
+  ///   - lastNumber: of the writes that this client made before, in an earlier process.
+  ///   - hasEndedWrite: whether one of them has ended.
+  package init(
+    limits: TreeWireLimits = TreeWireLimits(), treeLimits: TreeLimits = TreeLimits(), lastNumber: Int64 = 0,
+    hasEndedWrite: Bool = false
+  ) {
     self.limits = limits
     self.treeLimits = treeLimits
+    self.lastNumber = lastNumber
+    self.hasEndedWrite = hasEndedWrite
     reader = TreeFrameReader(limits: limits)
   }
 
@@ -69,7 +112,8 @@ package struct TreeClientMachine: Sendable {
     let answered = Set(heldBack.map(\.0))
     open = [:]
     waitingListens = []
-    unanswered.removeAll { answered.contains($0.id) }
+    for id in answered { unanswered[id] = nil }
+    writeOrder.restart { unanswered[$0] != nil }
   }
 
   /// Answers that were held back when the connection was lost; they hold.
@@ -80,8 +124,15 @@ package struct TreeClientMachine: Sendable {
 
   /// Sends a request, or keeps it until the server is there.
   ///
-  /// - Parameter id: names it in the answer; greater than that of every earlier request.
-  package mutating func request(_ id: Int64, _ request: TreeRequest, now: Instant) -> [Action] {
+  /// - Parameters:
+  ///   - id: names it in the answer; greater than that of every earlier request.
+  ///   - number: of a write that an earlier process made and that was not answered; nil numbers a new one.
+  ///   - grace: of a deferred write, for how many milliseconds it waits for this client to come back.
+  package mutating func request(
+    _ id: Int64, _ request: TreeRequest, now: Instant, number: Int64? = nil, grace: Int64? = nil,
+    knowing known: Knowledge = { _, _, _ in Known() }
+  ) -> [Action] {
+    var pending = Pending(id: id, request: request, grace: grace)
     switch request {
     case .listen: listens[id] = request
     case .unlisten(let path, let window, _):
@@ -90,39 +141,93 @@ package struct TreeClientMachine: Sendable {
       if phase != .open { return [.answered(id, .ok)] }
     case .authenticate: credential = request
     case .unauthenticate: credential = nil
-    case .put, .merge, .get, .deferredPut, .deferredMerge, .cancelDeferred:
-      unanswered.append(Pending(id: id, request: request))
+    case .put, .merge:
+      pending.number = number ?? lastNumber + 1
+      pending.wasSent = number != nil
+      lastNumber = max(lastNumber, pending.number ?? 0)
+      unanswered[id] = pending
+      writeOrder.append(id)
+      return phase == .open ? transmitWrites(now) : []
+    case .get, .deferredPut, .deferredMerge, .cancelDeferred: unanswered[id] = pending
     case .attest, .stats: break
     }
-    return phase == .open ? transmit(Pending(id: id, request: request), now) : []
+    return phase == .open ? transmit(pending, now, known) : []
+  }
+
+  /// The number of a write that was not answered.
+  package func number(of id: Int64) -> Int64? { unanswered[id]?.number }
+
+  /// Whether a write, a read or a deferred write waits for its answer.
+  package func isUnanswered(_ id: Int64) -> Bool { unanswered[id] != nil }
+
+  /// Forgets the writes that were not answered; an answer that still comes is ignored.
+  ///
+  /// - Returns: their ids.
+  package mutating func dropWrites() -> [Int64] {
+    let dropped = unanswered.values.filter { $0.number != nil }.map(\.id).sorted()
+    for id in dropped { unanswered[id] = nil }
+    writeOrder.dropped { unanswered[$0] != nil }
+    return dropped
   }
 
   private static func isListen(_ request: TreeRequest, _ path: TreePath, _ window: Window) -> Bool {
     if case .listen(path, window, _, _, _) = request { true } else { false }
   }
 
-  private mutating func transmit(_ pending: Pending, _ now: Instant) -> [Action] {
+  private mutating func transmit(
+    _ pending: Pending, _ now: Instant, _ known: Knowledge = { _, _, _ in Known() }
+  ) -> [Action] {
     let number = nextNumber
     nextNumber += 1
     open[number] = pending
-    if case .listen = pending.request { waitingListens.insert(pending.id) }
     lastSent = now
-    return [.send(TreeFraming.frames(of: pending.request.message(number), limits: limits))]
+    var (request, additions) = (pending.request, TreeAdditions())
+    if case .listen(let path, let window, let tag, let hash, let ranges) = request {
+      waitingListens.insert(pending.id)
+      let known = known(path, window, isExtended)
+      additions.since = known.since
+      additions.keys = known.keys
+      request = .listen(
+        path, window, tag: tag, hash: known.hash.isEmpty ? hash : known.hash, ranges: known.ranges ?? ranges)
+    }
+    if isExtended {
+      additions.grace = pending.grace
+      additions.write = pending.number.map { write in
+        TreeAdditions.Number(
+          number: write, acknowledged: acknowledged, isResend: pending.wasSent && hasEndedWrite)
+      }
+    }
+    unanswered[pending.id]?.wasSent = true
+    let message = request.message(number, isExtended ? additions : TreeAdditions())
+    return [.send(TreeFraming.frames(of: message, limits: limits))]
+  }
+
+  /// Every write up to this number has ended.
+  private var acknowledged: Int64 { writeOrder.first.flatMap { unanswered[$0]?.number }.map { $0 - 1 } ?? lastNumber }
+
+  /// Sends the writes that wait, in their order, as many as may be on their way.
+  private mutating func transmitWrites(_ now: Instant) -> [Action] {
+    var actions: [Action] = []
+    while !isExtended || writeOrder.inFlight < Self.numberedWritesInFlight,
+      let id = writeOrder.next(where: { unanswered[$0] != nil }), let pending = unanswered[id]
+    {
+      actions += transmit(pending, now)
+    }
+    return actions
   }
 
   /// Takes one text frame.
   ///
-  /// - Parameter hash: of the value that is cached for a listener; empty without one. Asked when listens are sent
-  ///   again.
+  /// - Parameter known: what is known of a listener's value; asked when listens are sent again.
   package mutating func receive(
-    _ frame: String, now: Instant, hash: (TreePath, Window) -> String = { _, _ in "" }
+    _ frame: String, now: Instant, knowing known: Knowledge = { _, _, _ in Known() }
   ) -> [Action] {
     guard phase == .greeting || phase == .open else { return [] }
     do {
       guard let message = try reader.read(frame) else { return [] }
       switch try TreeEnvelope.read(message, limits: limits) {
-      case .control(let type, let data): return try control(type, data, now, hash)
-      case .data(let data): return try receive(data)
+      case .control(let type, let data): return try control(type, data, now, known)
+      case .data(let data): return try receive(data, now)
       }
     } catch {
       phase = .closed
@@ -131,7 +236,7 @@ package struct TreeClientMachine: Sendable {
   }
 
   private mutating func control(
-    _ type: String, _ data: JSONValue, _ now: Instant, _ hash: (TreePath, Window) -> String
+    _ type: String, _ data: JSONValue, _ now: Instant, _ known: Knowledge
   ) throws(TreeWireError) -> [Action] {
     switch type {
     case "h":
@@ -139,8 +244,10 @@ package struct TreeClientMachine: Sendable {
         throw TreeWireError(.malformedMessage, "a greeting that cannot stand here")
       }
       phase = .open
+      isExtended = data["x"]?["resume"]?.bool == true && data["x"]?["writes"]?.bool == true
       let session = data["s"]?.string ?? ""
-      return [.connected(milliseconds: milliseconds, host: host, session: session)] + restore(now, hash)
+      return [.connected(milliseconds: milliseconds, host: host, session: session)] + restore(now, known)
+    case "v": return data.string.map { [.position($0)] } ?? []
     case "s":
       phase = .closed
       return [.shutDown(reason: data.string ?? "")]
@@ -154,18 +261,18 @@ package struct TreeClientMachine: Sendable {
   }
 
   /// Sends again what outlived the last connection.
-  private mutating func restore(_ now: Instant, _ hash: (TreePath, Window) -> String) -> [Action] {
+  private mutating func restore(_ now: Instant, _ known: Knowledge) -> [Action] {
     var actions: [Action] = []
     if let credential { actions += transmit(Pending(id: 0, request: credential), now) }
     for (id, request) in listens.sorted(by: { $0.key < $1.key }) {
-      guard case .listen(let path, let window, let tag, _, _) = request else { continue }
-      let again = TreeRequest.listen(path, window, tag: tag, hash: hash(path, window))
-      actions += transmit(Pending(id: id, request: again), now)
+      actions += transmit(Pending(id: id, request: request), now, known)
     }
-    for pending in unanswered.filter({ Self.rank($0.request) == 0 }) { actions += transmit(pending, now) }
-    for pending in unanswered.filter({ Self.rank($0.request) == 1 }) { actions += transmit(pending, now) }
-    for pending in unanswered.filter({ Self.rank($0.request) == 2 }) { actions += transmit(pending, now) }
-    return actions
+    actions += transmitWrites(now)
+    for rank in 1...2 {
+      let due = unanswered.values.filter { Self.rank($0.request) == rank }
+      for pending in due.sorted(by: { $0.id < $1.id }) { actions += transmit(pending, now) }
+    }
+    return actions + release()
   }
 
   /// Writes, then reads, then deferred writes.
@@ -178,7 +285,7 @@ package struct TreeClientMachine: Sendable {
     }
   }
 
-  private mutating func receive(_ data: JSONObject) throws(TreeWireError) -> [Action] {
+  private mutating func receive(_ data: JSONObject, _ now: Instant) throws(TreeWireError) -> [Action] {
     guard phase == .open else { throw TreeWireError(.malformedMessage, "data before the greeting") }
     if let action = data["a"]?.string {
       let push = try TreePush(action: action, body: data["b"]?.object ?? [:], limits: treeLimits)
@@ -193,15 +300,22 @@ package struct TreeClientMachine: Sendable {
     guard let pending = open.removeValue(forKey: number) else {
       throw TreeWireError(.malformedMessage, "an answer to request \(number), which is not open")
     }
-    return settle(pending, TreeAnswer(status: status, data: body["d"] ?? .null))
+    return settle(pending, TreeAnswer(status: status, data: body["d"] ?? .null, revision: body["v"]?.string), now)
   }
 
-  private mutating func settle(_ pending: Pending, _ answer: TreeAnswer) -> [Action] {
-    unanswered.removeAll { $0.id == pending.id }
+  private mutating func settle(_ pending: Pending, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
+    if pending.number != nil {
+      // Dropped by its owner meanwhile.
+      let isDropped = unanswered.removeValue(forKey: pending.id) == nil
+      writeOrder.answered { unanswered[$0] != nil }
+      if isDropped { return transmitWrites(now) }
+      hasEndedWrite = true
+    }
+    unanswered[pending.id] = nil
     switch pending.request {
     case .put, .merge:
       heldBack.append((pending.id, answer))
-      return release()
+      return release() + transmitWrites(now)
     case .listen:
       waitingListens.remove(pending.id)
       if !answer.isOK { listens[pending.id] = nil }

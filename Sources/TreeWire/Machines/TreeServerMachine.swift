@@ -10,7 +10,9 @@ package struct TreeServerMachine: Sendable {
     /// Send these frames, in order.
     case send([String])
     /// Carry out a request and answer it under this number.
-    case request(Int64, TreeRequest)
+    case request(Int64, TreeRequest, TreeAdditions = TreeAdditions())
+    /// The client asked whether the server is there, and was answered.
+    case pinged
     /// Close the connection; what the client sent is refused.
     case close(TreeWireError)
   }
@@ -27,10 +29,15 @@ package struct TreeServerMachine: Sendable {
   private var open: Set<Int64> = []
   private var deferred = 0
   private var isClosed = false
+  /// Whether the client asked for what goes beyond version 5.
+  package let isExtended: Bool
 
-  package init(limits: TreeWireLimits = TreeWireLimits(), treeLimits: TreeLimits = TreeLimits()) {
+  package init(
+    limits: TreeWireLimits = TreeWireLimits(), treeLimits: TreeLimits = TreeLimits(), isExtended: Bool = false
+  ) {
     self.limits = limits
     self.treeLimits = treeLimits
+    self.isExtended = isExtended
     reader = TreeFrameReader(limits: limits)
   }
 
@@ -41,8 +48,9 @@ package struct TreeServerMachine: Sendable {
   ///   - host: under which the client connects the next time.
   ///   - session: names this connection.
   package mutating func opened(milliseconds: Int64, host: String, session: String) -> [Action] {
-    let greeting: JSONValue = ["ts": .int(milliseconds), "v": "5", "h": .string(host), "s": .string(session)]
-    return send(TreeEnvelope.control("h", greeting))
+    var greeting: JSONObject = ["ts": .int(milliseconds), "v": "5", "h": .string(host), "s": .string(session)]
+    if isExtended { greeting["x"] = ["resume": true, "writes": true] }
+    return send(TreeEnvelope.control("h", .object(greeting)))
   }
 
   private func send(_ message: [UInt8]) -> [Action] {
@@ -63,7 +71,8 @@ package struct TreeServerMachine: Sendable {
 
   private mutating func handle(_ message: [UInt8]) throws(TreeWireError) -> [Action] {
     switch try TreeEnvelope.read(message, limits: limits) {
-    // Clients have no control messages that need an answer.
+    case .control("p", _): return send(TreeEnvelope.control("o", [:])) + [.pinged]
+    // No other control message of a client needs an answer.
     case .control: return []
     case .data(let data):
       guard let number = data["r"]?.int, let action = data["a"]?.string else {
@@ -104,7 +113,7 @@ package struct TreeServerMachine: Sendable {
       deferred += 1
     case .put, .merge, .get, .cancelDeferred, .authenticate, .unauthenticate, .attest, .stats: break
     }
-    return [.request(number, request)]
+    return [.request(number, request, isExtended ? TreeAdditions(body["x"], limits: treeLimits) : TreeAdditions())]
   }
 
   private static func tooMany(_ limit: String, _ value: Int) -> TreeAnswer {
@@ -129,6 +138,11 @@ package struct TreeServerMachine: Sendable {
   package mutating func push(_ push: TreePush) -> [Action] {
     if case .cancelled(let path, let window) = push { listens[Listen(path: path, window: window)] = nil }
     return send(push.message)
+  }
+
+  /// Everything up to this revision has been sent to the listeners whose listens were answered.
+  package mutating func position(_ revision: String) -> [Action] {
+    isExtended ? send(TreeEnvelope.control("v", .string(revision))) : []
   }
 
   /// How many deferred writes the owner dropped or ran.

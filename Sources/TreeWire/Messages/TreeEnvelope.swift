@@ -32,17 +32,22 @@ package struct TreeAnswer: Hashable, Sendable {
   /// `ok`, or why not: `permission_denied`, `datastale`, `invalid_token` and so on.
   package var status: String
   package var data: JSONValue
+  /// The revision at which a listener's value was complete, or the one that a write became. Only for clients that asked
+  /// for the additions.
+  package var revision: String?
 
-  package init(status: String, data: JSONValue = .null) {
+  package init(status: String, data: JSONValue = .null, revision: String? = nil) {
     self.status = status
     self.data = data
+    self.revision = revision
   }
 
   package static let ok = TreeAnswer(status: "ok")
   package var isOK: Bool { status == "ok" }
 
   func message(_ number: Int64) -> [UInt8] {
-    let body: JSONObject = ["s": .string(status), "d": isOK && data.isNull ? [:] : data]
+    var body: JSONObject = ["s": .string(status), "d": isOK && data.isNull ? [:] : data]
+    if let revision { body["v"] = .string(revision) }
     return JSONValue.object(["t": "d", "d": ["r": .int(number), "b": .object(body)]]).serialized()
   }
 }

@@ -73,7 +73,9 @@ package enum TreeRequest: Hashable, Sendable {
   }
 
   /// The message with number `number`.
-  package func message(_ number: Int64) -> [UInt8] {
+  package func message(_ number: Int64, _ additions: TreeAdditions = TreeAdditions()) -> [UInt8] {
+    var body = body
+    if let more = additions.json { body["x"] = more }
     let data: JSONObject = ["r": .int(number), "a": .string(action), "b": .object(body)]
     return JSONValue.object(["t": "d", "d": .object(data)]).serialized()
   }

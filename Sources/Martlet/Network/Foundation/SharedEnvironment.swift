@@ -24,7 +24,7 @@ extension ClientEnvironment {
   /// The environment a client with a WebSocket lives in: its own or the process's, with what the configuration trusts,
   /// shows and passes through.
   /// - Throws: `invalidRequest` for a setting that this network does not have.
-  static func home(
+  package static func home(
     _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {
     if let given { return given }

@@ -28,7 +28,7 @@ extension ClientEnvironment {
   /// The environment a client with a WebSocket lives in: its own or the process's, with what the configuration trusts,
   /// shows and passes through.
   /// - Throws: as `shared`, and `invalidRequest` for a file that cannot be read.
-  static func home(
+  package static func home(
     _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {
     if let given { return given }

@@ -162,6 +162,7 @@ extension LimitSetting {
     .count("tree.deferredWrites", \.tree.deferredWrites),
     .count("tree.pendingBytes", \.tree.pendingBytes),
     .time("tree.keepAlive", \.tree.keepAlive),
+    .count("tree.resumeChanges", \.tree.resumeChanges),
     .count("tree.ruleFileBytes", \.tree.ruleFileBytes),
     .count("tree.ruleLevels", \.tree.ruleLevels),
     .count("tree.ruleProblems", \.tree.ruleProblems),

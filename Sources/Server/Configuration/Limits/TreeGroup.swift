@@ -40,6 +40,10 @@ extension ServerLimits {
     /// Time between two signs of life of an event stream: proxies cut silent streams after a minute.
     public var keepAlive: Duration = .seconds(30)
 
+    /// Changes of the log that are read when a listener resumes; beyond it the whole value is sent. A quarter of a
+    /// second of reading.
+    public var resumeChanges = 50_000
+
     // MARK: Rules
 
     /// Bytes of a rules file, whose check then takes less than a second.

@@ -1,0 +1,51 @@
+import MartletJSON
+package import MartletJSONTree
+import MartletTreeWire
+package import MartletVocabulary
+
+extension TreeClient {
+  /// Asks the server for a value; without a connection the question waits for one, until `stopWaiting`.
+  package mutating func get(_ path: TreePath, _ window: Window, now: Instant) -> (id: Int64, actions: [Action]) {
+    let id = nextID()
+    reads[id] = Query(path, window)
+    return (id, follow(sent: wire.request(id, .get(path, window), now: now)))
+  }
+
+  /// Ends a read that the server has not answered, with what is known.
+  package mutating func stopWaiting(_ id: Int64, cached: CachedValue? = nil) -> [Action] {
+    guard let query = reads.removeValue(forKey: id) else { return [] }
+    return [.read(id, known(query, cached: cached))]
+  }
+
+  /// The last known value of a query, without asking the server.
+  ///
+  /// - Parameter cached: what a cache has of it.
+  package func known(_ query: Query, cached: CachedValue? = nil) -> Reading {
+    let isAcknowledged = !engine.writes.touches(query.path)
+    if query.window.isUnbounded, let node = engine.value(at: query.path) {
+      return .cache(node, revision: revisions[query], isAcknowledged: isAcknowledged)
+    }
+    guard
+      let found = engine.serverValue(at: query.path, query.window).map({ ($0, revisions[query]) })
+        ?? cached.map({ ($0.node, $0.revision) })
+    else { return .unknown }
+    return .cache(
+      windowed(engine.writes.applyAll(to: found.0, at: query.path), query.window), revision: found.1,
+      isAcknowledged: isAcknowledged)
+  }
+
+  private func windowed(_ node: TreeNode, _ window: Window) -> TreeNode {
+    window.isUnbounded ? node : OrderedChildren(node, order: window.order).node(in: window)
+  }
+
+  func reading(_ query: Query, _ answer: TreeAnswer) -> Reading {
+    guard answer.isOK else { return .refused(status: answer.status, reason: answer.reason) }
+    guard let node = try? TreeReader(limits: .largest).read(answer.value, at: query.path) else {
+      return .refused(status: "unreadable", reason: "the server's value cannot be read")
+    }
+    // Writes that were sent before the read may not have been made when it was answered: one reads one's own writes.
+    let isAcknowledged = !engine.writes.touches(query.path)
+    let own = isAcknowledged ? node : windowed(engine.writes.applyAll(to: node, at: query.path), query.window)
+    return .server(own, revision: answer.revision, isAcknowledged: isAcknowledged)
+  }
+}

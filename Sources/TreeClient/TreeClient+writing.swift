@@ -1,0 +1,89 @@
+package import MartletJSON
+package import MartletJSONTree
+import MartletTreeWire
+package import MartletVocabulary
+
+extension TreeClient {
+  /// What a write puts into the tree.
+  package enum Content: Hashable, Sendable {
+    /// Replaces the node.
+    case put(JSONValue)
+    /// Replaces the nodes at several paths below it, as one write.
+    case merge(JSONObject)
+  }
+
+  /// A write that the server has not answered.
+  package struct QueuedWrite: Sendable {
+    /// Names the write in this process; later writes have greater ids.
+    package var id: Int64
+    /// Names the write for the server, also after a restart.
+    package var number: Int64
+    package var path: TreePath
+    package var content: Content
+  }
+
+  /// The writes that wait for their answers, oldest first.
+  package var queue: [QueuedWrite] { writes.values.sorted { $0.id < $1.id } }
+
+  /// Writes: listeners see it at once, the server is asked as soon as it can be.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: this client's time since 1970, from which the server's timestamp is estimated.
+  ///   - number: of a write that an earlier process made; nil makes a new one.
+  /// - Returns: the write's id, and what follows.
+  /// - Throws: what the tree does not accept; nothing has changed.
+  package mutating func write(
+    _ content: Content, at path: TreePath, now: Instant, milliseconds: Int64, number: Int64? = nil
+  ) throws(TreeError) -> (id: Int64, actions: [Action]) {
+    let reader = TreeReader(limits: limits, serverValues: estimate(milliseconds))
+    let existing = engine.knownValue(at: path)
+    let id = lastID + 1
+    var actions: [Action]
+    let request: TreeRequest
+    switch content {
+    case .put(let json):
+      let node = try reader.read(json, at: path, existing: existing)
+      lastID = id
+      actions = follow(engine.overwrite(path, with: node, id: id), now)
+      request = .put(path, json, expectedHash: nil)
+    case .merge(let object):
+      let parts = try reader.readMerge(object, at: path, existing: existing)
+      lastID = id
+      actions = follow(engine.merge(path, parts, id: id), now)
+      request = .merge(path, object)
+    }
+    let sent = wire.request(id, request, now: now, number: number)
+    writes[id] = QueuedWrite(id: id, number: wire.number(of: id) ?? 0, path: path, content: content)
+    actions += follow(sent: sent)
+    return (id, actions)
+  }
+
+  mutating func settled(_ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
+    writes[id] = nil
+    if answer.isOK {
+      let settlement = Settlement.acknowledged(revision: answer.revision, value: answer.value)
+      return follow(engine.acknowledge(id), now) + [.settled(id, settlement)]
+    }
+    return follow(engine.reject(id, reason: "\(answer.status): \(answer.reason)"), now)
+      + [.settled(id, .rejected(status: answer.status, reason: answer.reason))]
+  }
+
+  /// Drops every write that was not answered: listeners see the server's values again. A write that is on its way may
+  /// still be made.
+  package mutating func purge(now: Instant) -> [Action] {
+    var actions: [Action] = []
+    for id in wire.dropWrites() {
+      if let transaction = transactionRequests.removeValue(forKey: id) {
+        actions += ended(transaction, .purged, now)
+      } else if writes.removeValue(forKey: id) != nil {
+        actions += follow(engine.reject(id), now) + [.settled(id, .purged)]
+      }
+    }
+    return actions
+  }
+}
+
+extension TreeAnswer {
+  /// What a server value became; null when the server does not say.
+  var value: JSONValue { data.object?.isEmpty == true ? .null : data }
+}

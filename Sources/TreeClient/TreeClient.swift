@@ -1,0 +1,173 @@
+import MartletJSON
+package import MartletJSONTree
+package import MartletTreeWire
+package import MartletVocabulary
+
+/// The client of the synced tree over all its connections, without its sockets: listeners, writes, reads, transactions
+/// and deferred writes in; frames, events and outcomes out.
+///
+/// It joins the engine, which knows what listeners see, with the protocol's machine, which knows what the server was
+/// asked for.
+///
+/// ```swift
+/// var client = TreeClient()
+/// perform(client.listen(at: path, .all, as: ListenerID(1), now: now))
+/// client.opened(now: now)
+/// perform(client.receive(greeting, now: now))      // sends the listen
+/// ```
+package struct TreeClient: Sendable {
+  var engine = TreeEngine()
+  var wire: TreeClientMachine
+  let limits: TreeLimits
+  var lastID: Int64 = 0
+  package private(set) var isConnected = false
+  /// The server's clock minus this client's, in milliseconds; zero before the first greeting.
+  package private(set) var timeOffset: Int64 = 0
+
+  // Listening: listens by request, what the server has confirmed, and up to which revision each value is known.
+  var listens: [Int64: Query] = [:]
+  var confirmed: Set<Query> = []
+  var revisions: [Query: String] = [:]
+  var listeners: [ListenerID: Query] = [:]
+  var unready: Set<ListenerID> = []
+
+  // Writes, reads, transactions and deferred writes by their ids.
+  var writes: [Int64: QueuedWrite] = [:]
+  var reads: [Int64: Query] = [:]
+  var transactions: [Int64: Transaction] = [:]
+  /// The requests of transactions, by request: the transaction's id.
+  var transactionRequests: [Int64: Int64] = [:]
+  var deferred: [Int64: DeferredWrite] = [:]
+
+  /// - Parameters:
+  ///   - lastNumber: the number of the last write that an earlier process of this client made.
+  ///   - hasEndedWrite: whether a write of this client has ended before.
+  package init(
+    limits: TreeLimits = TreeLimits(), wireLimits: TreeWireLimits = TreeWireLimits(), lastNumber: Int64 = 0,
+    hasEndedWrite: Bool = false
+  ) {
+    self.limits = limits
+    wire = TreeClientMachine(
+      limits: wireLimits, treeLimits: .largest, lastNumber: lastNumber, hasEndedWrite: hasEndedWrite)
+  }
+
+  mutating func nextID() -> Int64 {
+    lastID += 1
+    return lastID
+  }
+
+  // MARK: The connection
+
+  /// A WebSocket is open; the server's greeting follows.
+  package mutating func opened(now: Instant) { wire.opened(now: now) }
+
+  /// The connection is gone, or could not be made.
+  package mutating func lost() {
+    isConnected = false
+    confirmed = []
+    wire.lost()
+    // The server has made them, or will: they are not made twice unless the application asked for it.
+    deferred = deferred.filter { $0.value.repeats || !$0.value.isRegistered }
+    for id in deferred.keys { deferred[id]?.isRegistered = false }
+  }
+
+  /// Takes one text frame.
+  ///
+  /// - Parameter milliseconds: this client's time since 1970.
+  package mutating func receive(_ frame: String, now: Instant, milliseconds: Int64) -> [Action] {
+    let (engine, revisions) = (engine, revisions)
+    let actions = wire.receive(frame, now: now) { path, window, resumes in
+      Self.knowledge(Query(path, window), engine, revisions, resumes: resumes)
+    }
+    var followed = actions.flatMap { follow($0, now, milliseconds) }
+    // Behind the credential and everything else that is sent again.
+    if actions.contains(where: \.isGreeting) { followed += registerDeferredAgain(now) }
+    return followed
+  }
+
+  func follow(sent actions: [TreeClientMachine.Action]) -> [Action] {
+    actions.compactMap { action in
+      if case .send(let frames) = action { .send(frames) } else { nil }
+    }
+  }
+
+  private mutating func follow(_ action: TreeClientMachine.Action, _ now: Instant, _ milliseconds: Int64) -> [Action] {
+    switch action {
+    case .send(let frames): return [.send(frames)]
+    case .connected(let serverTime, _, let session):
+      isConnected = true
+      timeOffset = serverTime - milliseconds
+      return [.connected(session: session)]
+    case .position(let revision):
+      for query in confirmed { revisions[query] = revision }
+      return []
+    case .push(let push): return receive(push, now)
+    case .answered(let id, let answer): return answered(id, answer, now)
+    case .reset(let host): return [.reset(host: host)]
+    case .shutDown(let reason): return [.shutDown(reason: reason)]
+    case .close(let error): return [.close(error)]
+    }
+  }
+
+  private mutating func answered(_ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
+    if id == 0 { return [.credential(refused: answer.isOK ? nil : answer.reason)] }
+    if let query = listens[id] { return listened(query, id, answer, now) }
+    if writes[id] != nil { return settled(id, answer, now) }
+    if let query = reads.removeValue(forKey: id) { return [.read(id, reading(query, answer))] }
+    if let transaction = transactionRequests.removeValue(forKey: id) { return stepped(transaction, id, answer, now) }
+    if deferred[id] != nil { return registered(id, answer) }
+    return []
+  }
+
+  /// Shows this credential now and on every later connection.
+  package mutating func authenticate(_ credential: String, isAdministrator: Bool, now: Instant) -> [Action] {
+    follow(sent: wire.request(0, .authenticate(credential, isAdministrator: isAdministrator), now: now))
+  }
+
+  /// Is a guest from now on.
+  package mutating func unauthenticate(now: Instant) -> [Action] {
+    follow(sent: wire.request(nextID(), .unauthenticate, now: now))
+  }
+
+  /// When `passed` should be called; nil without a connection.
+  package var deadline: Instant? { wire.deadline }
+
+  /// After which silence a keep-alive is sent.
+  package var keepAlive: Duration {
+    get { wire.keepAlive }
+    set { wire.keepAlive = newValue }
+  }
+
+  package mutating func passed(now: Instant) -> [Action] { follow(sent: wire.passed(now: now)) }
+
+  /// What the server resolves at commit, estimated.
+  func estimate(_ milliseconds: Int64) -> ServerValues { ServerValues(milliseconds: milliseconds + timeOffset) }
+
+  /// Appends an outcome of the engine: its events, and its requests to the server.
+  mutating func follow(_ outcome: TreeEngine.Outcome, _ now: Instant) -> [Action] {
+    var actions: [Action] = outcome.events.map { .event($0) }
+    for request in outcome.requests { actions += ask(request, now) }
+    return actions
+  }
+}
+
+extension TreeClientMachine.Action {
+  fileprivate var isGreeting: Bool {
+    if case .connected = self { true } else { false }
+  }
+}
+
+extension TreeAnswer {
+  /// Why it is not ok: the text beside the status, or the status.
+  var reason: String { data.string ?? status }
+}
+
+extension TreeLimits {
+  /// For what a server sends: its own limits have been applied.
+  static var largest: TreeLimits {
+    var limits = TreeLimits()
+    (limits.depth, limits.keyBytes, limits.textBytes) = (1_000, .max, .max)
+    (limits.writeBytes, limits.children, limits.mergePaths) = (.max, .max, .max)
+    return limits
+  }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import MartletDatasync
+import MartletServer
+import Testing
+
+struct Contact: Codable, Equatable {
+  var name: String
+  var tags: [String]?
+}
+
+/// The tree's client against this package's server, over sockets.
+@Suite struct DatasyncTests {
+  private func node(_ application: MartletApplication, _ path: String) throws -> DatasyncNode {
+    try application.datasyncService.createManager().nodeThrows(for: path)
+  }
+
+  @Test func `children are reported at first, then as they change, with the acknowledgement of one's own writes`()
+    async throws
+  {
+    try await TreeServing.with { server in
+      let (one, two) = (TreeServing.application(server), TreeServing.application(server))
+      try await node(one, "/open/list").set(["a": 1]).acknowledged()
+      let list = try node(two, "open/list")
+      let events = try list.events(.childEvent)
+      var iterator = events.makeAsyncIterator()
+      #expect(try await iterator.next()?.line == "added a 1")
+      try await events.ready()
+      let write = try (list / "b")?.set(2)
+      #expect(try await iterator.next()?.line == "added b 2 after a pending")
+      #expect(try await iterator.next()?.line == "acknowledged b 2 after a")
+      try await write?.acknowledged()
+      try await node(one, "/open/list/a").set(3).acknowledged()
+      #expect(try await iterator.next()?.line == "changed a 3")
+      try await node(one, "/open/list/a").clear().acknowledged()
+      #expect(try await iterator.next()?.line == "removed a 3")
+      events.cancel()
+      #expect(try await iterator.next() == nil)
+    }
+  }
+
+  @Test func `replacing the parent acknowledges each child that it wrote`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server)
+      let list = try node(application, "/open/list")
+      let events = try list.events(.childEvent)
+      try await events.ready()
+      var iterator = events.makeAsyncIterator()
+      try node(application, "/open").set(["list": ["a": 1, "b": 2]])
+      #expect(try await iterator.next()?.line == "added a 1 pending")
+      #expect(try await iterator.next()?.line == "added b 2 after a pending")
+      #expect(try await iterator.next()?.line == "acknowledged a 1")
+      #expect(try await iterator.next()?.line == "acknowledged b 2 after a")
+      try node(application, "/open").clear()
+      #expect(try await iterator.next()?.line == "removed a 1 pending")
+      #expect(try await iterator.next()?.line == "removed b 2 pending")
+      #expect(try await iterator.next()?.line == "acknowledged a null")
+      #expect(try await iterator.next()?.line == "acknowledged b null")
+    }
+  }
+
+  @Test func `a refused write is taken back and names its rule`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server)
+      let number = try node(application, "/open/number")
+      let events = try number.events(.value(change: true, acknowledgement: true, rejection: true))
+      var iterator = events.makeAsyncIterator()
+      #expect(try await iterator.next()?.line == "value number null")
+      let write = try number.set("text")
+      #expect(try await iterator.next()?.line == "value number \"text\" pending")
+      let error = await #expect(throws: DatasyncError.self) { try await write.acknowledged() }
+      #expect(error?.code == .denied)
+      #expect(error?.message.contains("/open/number/.validate") == true)
+      #expect(try await iterator.next()?.line == "value number null")
+      let rejection = try #require(try await iterator.next()?.rejection)
+      #expect(rejection.writeID == write.id)
+      #expect(rejection.reason.contains("/open/number/.validate"))
+    }
+  }
+
+  @Test func `a node that may not be read is a revocation, and so is one that may no longer be`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server)
+      let denied = try node(application, "/private").events(.valueChange)
+      await #expect(throws: DatasyncError.self) { for try await _ in denied {} }
+      let transcript = Transcript()
+      let manager = application.datasyncService.createManager()
+      let subscription = try manager.nodeThrows(for: "open").subscribe(to: .valueChange) {
+        transcript.add($0.line)
+      } onCompletion: { completion in
+        if case .revocation(let reason) = completion { transcript.add("revoked \(reason.kind)") }
+      }
+      #expect(await transcript.wait(1) == ["value open null"])
+      try await server.reload(treeRules: #"{"rules": {}}"#)
+      #expect(await transcript.wait(2) == ["value open null", "revoked rules"])
+      guard case .completed(.revocation) = subscription.state else {
+        Issue.record("the subscription runs")
+        return
+      }
+      withExtendedLifetime(manager) {}
+    }
+  }
+
+  @Test func `values are read with where they come from, and what is not known is an error`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server) { $0.readTimeout = .milliseconds(1) }
+      let contacts = try node(application, "/open/contacts")
+      try await contacts.set(["x": Contact(name: "Ada", tags: ["a", "b"]), "y": Contact(name: "Bob")]).acknowledged()
+      let reading = try await contacts.value()
+      #expect(reading.source == .server)
+      #expect(reading.revision != nil)
+      #expect(reading.value.isAcknowledged)
+      #expect(reading.value.decoded(as: [String: Contact].self)?["x"] == Contact(name: "Ada", tags: ["a", "b"]))
+      let list: [Contact]? = reading.value.decoded()
+      #expect(list?.map(\.name) == ["Ada", "Bob"])
+      #expect(try await contacts.value(as: [String: Contact].self, window: .first(1))?.count == 1)
+      #expect(try await (contacts / "none")?.value(as: Contact.self) == nil)
+      application.datasyncService.isConnectionEnabled = false
+      let error = await #expect(throws: DatasyncError.self) { try await contacts.value() }
+      #expect(error?.code == .unknownValue)
+    }
+  }
+
+  @Test func `merges, pushes, increments and transactions`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server)
+      let base = try node(application, "/open/base")
+      try await base.merge(["a": 1, "b/c": 2]).acknowledged()
+      let pushed = try base.push(["text": "hello"])
+      try await pushed.write.acknowledged()
+      #expect(pushed.node.key.utf8.count == 20)
+      #expect(try await (base / "count")?.increment(2) == 2)
+      #expect(try await (base / "count")?.increment(3) == 5)
+      #expect(try await (base / "start")?.increment(1, startValue: 10) == 11)
+      let counter = try node(application, "/open/base/transactions")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<5 {
+          group.addTask { _ = try await counter.transaction { .int(Int64(($0.asInt ?? 0) + 1)) } }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await counter.value(as: Int.self) == 5)
+      let error = await #expect(throws: DatasyncError.self) { try await counter.transaction { _ in nil } }
+      #expect(error?.code == .aborted)
+      let all = try await base.value().value
+      #expect(all["b"]["c"].asInt == 2)
+      #expect(all[pushed.node.key]["text"].asString == "hello")
+    }
+  }
+
+  @Test func `what is left for the end of the connection happens then, in its order`() async throws {
+    try await TreeServing.with { server in
+      let (leaving, staying) = (TreeServing.application(server), TreeServing.application(server))
+      let online = try node(leaving, "/open/online")
+      let events = try node(staying, "/open/online").events(.valueChange)
+      var iterator = events.makeAsyncIterator()
+      #expect(try await iterator.next()?.value.isNull == true)
+      try await online.set("left", at: .nextDisconnection).acknowledged()
+      try await (online / "never")?.set(1, at: .nextDisconnection).acknowledged()
+      try await (online / "never")?.cancelNextDisconnectionAction().acknowledged()
+      leaving.datasyncService.shutDown()
+      #expect(try await iterator.next()?.value.asString == "left")
+    }
+  }
+
+  @Test func `cancelling, a manager's end and a callback's removal each complete once, and nothing follows`()
+    async throws
+  {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server)
+      let transcript = Transcript()
+      var manager: DatasyncManager? = application.datasyncService.createManager()
+      manager?.node(for: "/open")?.subscribe(to: .valueChange) {
+        transcript.add($0.line)
+      } onCompletion: { completion in
+        if case .cancellation = completion { transcript.add("manager") }
+      }
+      let other = application.datasyncService.createManager()
+      let own = other.node(for: "/open")?.subscribe(to: .valueChange) { event in
+        transcript.add("own \(event.node?.path ?? "")")
+        event.subscription?.cancel()
+      } onCompletion: { _ in
+        transcript.add("own over")
+      }
+      _ = await transcript.wait(3)
+      manager = nil
+      let lines = await transcript.wait(4)
+      #expect(Set(lines) == ["value open null", "own /open", "own over", "manager"])
+      let callback = DatasyncCallback {
+        transcript.add($0.line)
+      } onCompletion: { _ in
+        transcript.add("callback over")
+      }
+      let node = try other.nodeThrows(for: "open/x")
+      try other.nodeThrows(for: "open/y").subscribe(to: .valueChange, callback)
+      node.subscribe(to: .valueChange, callback)
+      _ = await transcript.wait(6)
+      #expect(node.unsubscribe(callback) == 1)
+      _ = await transcript.wait(7)
+      try await node.set(1).acknowledged()
+      try await other.nodeThrows(for: "open/y").set(2).acknowledged()
+      #expect(await transcript.wait(8).suffix(2) == ["callback over", "value y 2 pending"])
+      own?.cancel()
+    }
+  }
+
+  @Test func `acknowledgements alone and an application without a server are refused with a reason`() async throws {
+    let node = try node(Martlet.defaultApplication, "contacts")
+    let error = #expect(throws: DatasyncError.self) { try node.set(1) }
+    #expect(error?.code == .notConfigured)
+    try await TreeServing.with { server in
+      let node = try self.node(TreeServing.application(server), "/open")
+      let error = #expect(throws: DatasyncError.self) { try node.events(.valueAcknowledgement) }
+      #expect(error?.code == .invalid)
+      let transcript = Transcript()
+      node.subscribe(to: .childAcknowledgement) { _ in
+      } onCompletion: { completion in
+        if case .revocation(let reason) = completion { transcript.add("\(reason.kind)") }
+      }
+      #expect(await transcript.wait(1) == ["request"])
+      #expect(throws: DatasyncError.self) { try node.set(["a.b": 1]) }
+      #expect(node / "a$" == nil)
+      #expect((node / "geek")?.relativeNode(for: "../x//y/.")?.path == "/open/x/y")
+    }
+  }
+}
