@@ -13,7 +13,8 @@ import Testing
   /// The groups in their order, with the file that declares each.
   private static let groups = [
     ("http", "HTTPGroup"), ("webSocket", "WebSocketGroup"), ("session", "SessionGroup"), ("query", "QueryGroup"),
-    ("store", "StoreGroup"), ("tree", "TreeGroup"),
+    ("store", "StoreGroup"), ("tree", "TreeGroup"), ("access", "AccessGroup"), ("log", "LogGroup"),
+    ("console", "ConsoleGroup"),
   ]
 
   /// The bounds that hold for clients before their credentials are accepted, or whose credentials are not.
@@ -23,7 +24,8 @@ import Testing
     "http.refusedBodyBytes", "http.chunkLineBytes", "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout",
     "http.pendingBytes", "http.lingerTime", "webSocket.messageBytes", "webSocket.messageDepth", "webSocket.heldBytes",
     "webSocket.connectionInitTimeout", "webSocket.malformedMessages", "webSocket.initialisations",
-    "webSocket.closeTimeout",
+    "webSocket.closeTimeout", "access.tokenBytes", "access.tokenHeaderBytes", "access.tokenDepth", "access.keysTried",
+    "access.unknownKeyPause", "access.keySetWaiters",
   ]
 
   struct Limit: Equatable {
@@ -121,8 +123,19 @@ import Testing
       martlet serve schema.graphql --data data --dev --limit http.bodyBytes=4MiB --limit webSocket.appSyncLifetime=none
       ```
 
-      A name or value that is wrong ends the command with 64 and what may have been meant. The log has bounds of its own,
-      `LogLimits`. This page is generated from the comments in `\(folder)`; `Tests/House/LimitTableTests.swift` checks it.
+      `--limits FILE` reads them from a JSON file with the same names. A value is a number, a text as above, or `null` for `none`; what
+      `--limit` and `--retention` set comes after the file:
+
+      ```json
+      {
+        "http": {"bodyBytes": "4MiB", "connections": 500},
+        "webSocket": {"appSyncLifetime": null, "keepAliveInterval": "10s"}
+      }
+      ```
+
+      A name or value that is wrong on the command line ends the command with 64, one in a file with 78 and its line and column
+      (`limits.json:2:12: There is no limit 'http.bodyByte'. Did you mean http.bodyBytes?`). The file is read once, at the start: SIGHUP does not
+      read it again. This page is generated from the comments in `\(folder)`; `Tests/House/LimitTableTests.swift` checks it.
 
       """
     for group in try all() {

@@ -24,6 +24,9 @@ enum ServeCommand: Subcommand {
       .init(
         name: "limit", value: "NAME=VALUE", help: "sets a bound, such as http.bodyBytes=4MiB; docs/guides/limits.md",
         repeats: true),
+      .init(
+        name: "limits", value: "FILE",
+        help: "sets the bounds that a JSON file names, {\"http\": {\"bodyBytes\": \"4MiB\"}}; --limit comes after it"),
       .init(name: "loops", value: "N", help: "event loops (default: one fewer than cores)"),
       .init(
         name: "allow-duplicates", value: nil, help: "serve records that share what @hasOne gives to one, with a warning"
@@ -122,6 +125,7 @@ enum ServeCommand: Subcommand {
     case (_?, nil), (nil, _?): throw UsageError("TLS needs both --tls-certificate and --tls-key.")
     }
     configuration.treeRules = try arguments.value("rules").map { try NamedFile.text($0) }
+    if let file = arguments.value("limits") { try setLimits(&configuration.limits, from: file) }
     if let retention = try arguments.duration("retention") { configuration.limits.store.retention = retention }
     for assignment in arguments.all("limit") {
       do {
@@ -139,6 +143,16 @@ enum ServeCommand: Subcommand {
     let format = arguments.value("log-format").flatMap { Log.Format(rawValue: $0) }
     configuration.log = .standardError(format ?? (Console.isWatched ? .text : .jsonLines), level: level)
     return configuration
+  }
+
+  /// Sets the bounds that a file names.
+  private static func setLimits(_ limits: inout ServerLimits, from path: String) throws(CommandFailure) {
+    let text = try NamedFile.text(path)
+    do {
+      try limits.set(json: Array(text.utf8))
+    } catch {
+      throw CommandFailure(.configuration, "\(path):\(error.description)")
+    }
   }
 
   static func accessFile(_ path: String) throws(CommandFailure) -> AccessFile {

@@ -124,6 +124,17 @@ package struct JSONTape: Sendable {
       }
     }
 
+    /// Calls `body` with each member of an object: its name, the offset of the name's quote, and its value.
+    package func forEachMember(_ body: (String, Int, Element) throws -> Void) rethrows {
+      guard token.kind == .object else { return }
+      var index = index + 1
+      for _ in 0..<token.count {
+        let name = Element(tape: tape, index: index)
+        try body(name.string ?? "", name.range.lowerBound, Element(tape: tape, index: index + 1))
+        index = Int(tape.tokens[index + 1].next)
+      }
+    }
+
     /// The value as an enum, decoded whole.
     package var value: JSONValue {
       switch token.kind {

@@ -35,24 +35,28 @@ package final class AccessControl: Sendable {
   /// Members of a `connection_init` payload, or of AppSync's authorization, that may hold credentials; lower case.
   private let members: [String]
   private let memberNames: [String]
+  private let limits: AccessLimits
 
   /// The members looked at by default.
   package static let defaultMembers = ["x-api-key", "Authorization", "authToken"]
 
   /// - Parameters:
+  ///   - limits: Bounds of tokens and key sets.
   ///   - digest: computes SHA-256.
   ///   - now: time since 1970.
   package init(
     _ mode: Mode, origins: OriginCheck, members: [String] = AccessControl.defaultMembers,
+    limits: AccessLimits = AccessLimits(),
     digest: @escaping @Sendable ([UInt8]) -> [UInt8], now: @escaping @Sendable () -> Duration = WallClock.sinceEpoch
   ) {
     self.members = members.map { $0.lowercased() }
     memberNames = members
+    self.limits = limits
     let accepted: Accepted =
       switch mode {
       case .development: .development
       case .program: .program
-      case .file(let file): .credentials(Credentials(file, after: nil, digest: digest))
+      case .file(let file): .credentials(Credentials(file, after: nil, limits, digest: digest))
       }
     policy = Lock(Policy(accepted: accepted, origins: origins))
     self.digest = digest
@@ -94,7 +98,7 @@ package final class AccessControl: Sendable {
     policy.withLock { policy in
       guard case .credentials(let old) = policy.accepted else { return false }
       policy = Policy(
-        accepted: .credentials(Credentials(file, after: old.tokens, digest: digest)),
+        accepted: .credentials(Credentials(file, after: old.tokens, limits, digest: digest)),
         origins: OriginCheck(.origins(file.origins)))
       return true
     }

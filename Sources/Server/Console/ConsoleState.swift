@@ -10,6 +10,7 @@ struct ConsoleState {
   let models: ModelSchema
   let store: Store
   let isDevelopment: Bool
+  let limits: ServerLimits.Console
 
   /// - Parameter after: the offset after which changes are wanted; nil for the newest ones. The answer has none when
   ///   `showsChanges` is false.
@@ -38,13 +39,13 @@ struct ConsoleState {
 
   /// The changes after an offset that are still in memory, the oldest first, and whether some are missing before them.
   private func newest(after: Int64?, head: Int64) -> (changes: ArraySlice<Change>, isCut: Bool) {
-    let wanted = max(after ?? 0, head - Int64(ConsoleStateLimits.changes))
+    let wanted = max(after ?? 0, head - Int64(limits.changes))
     let first = store.recent.firstOffset ?? head + 1
     let from = max(wanted, first - 1)
     // A server that was restarted numbers on from an older offset after its data was restored.
     guard from < head, let batches = store.recent.batches(after: from) else { return ([], false) }
     let changes = batches.flatMap(\.changes).drop { $0.offset <= from }
-    return (changes.suffix(ConsoleStateLimits.changes), after.map { from > $0 } ?? false)
+    return (changes.suffix(limits.changes), after.map { from > $0 } ?? false)
   }
 
   private func add(_ newest: (changes: ArraySlice<Change>, isCut: Bool), to answer: inout JSONObject) {
@@ -53,7 +54,7 @@ struct ConsoleState {
     for change in newest.changes.reversed() {
       let value = describe(change)
       size += value.serialized().count
-      if size > ConsoleStateLimits.bytes, !shown.isEmpty {
+      if size > limits.changeBytes, !shown.isEmpty {
         isCut = true
         break
       }
@@ -99,12 +100,4 @@ struct ConsoleState {
     return JSONObject(
       fields.filter { $0 < model.fields.count }.map { (key: model.fields[$0].name, value: change.image[$0]) })
   }
-}
-
-/// The bounds of one answer with the console's state.
-package enum ConsoleStateLimits {
-  /// Changes; older ones are left out. More than a person reads in the second until the next answer.
-  package static let changes = 200
-  /// Bytes of changes, unless one alone is larger: the page asks each second.
-  static let bytes = 262_144
 }

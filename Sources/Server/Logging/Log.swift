@@ -98,10 +98,10 @@ public struct Log: Sendable {
   }
 
   /// A log that hands entries of `level` and above to `sink`, one at a time, on a thread of its own.
-  public init(
-    level: Level = .info, limits: LogLimits = LogLimits(), sink: @escaping @Sendable (Entry) -> Void
-  ) {
-    let writer = LogWriter(limits) { entry in
+  ///
+  /// The bounds of its queue are `ServerLimits.log` of the server that writes it.
+  public init(level: Level = .info, sink: @escaping @Sendable (Entry) -> Void) {
+    let writer = LogWriter(LogLimits()) { entry in
       sink(entry)
       return true
     }
@@ -117,6 +117,11 @@ public struct Log: Sendable {
     self.init(level, .queued(writer))
   }
 
+  /// Sets the bounds of the log from now on.
+  package func adopt(_ limits: LogLimits) {
+    if case .queued(let writer) = delivery { writer.adopt(limits) }
+  }
+
   /// A log that keeps nothing.
   public static let silent = Log(.error, .none)
 
@@ -125,12 +130,11 @@ public struct Log: Sendable {
     _ level: Level, _ message: StaticString, _ metadata: @autoclosure () -> [(key: Key, value: String)] = []
   ) {
     guard level >= self.level else { return }
-    let values = metadata().map { (key: $0.key, value: LogLimits.cut($0.value)) }
     let entry = Entry(
-      milliseconds: CalendarClock.milliseconds(), level: level, message: "\(message)", metadata: values)
+      milliseconds: CalendarClock.milliseconds(), level: level, message: "\(message)", metadata: metadata())
     switch delivery {
     case .none: break
-    case .direct(let sink): sink(entry)
+    case .direct(let sink): sink(entry.cut(LogLimits().valueBytes))
     case .queued(let writer): writer.add(entry, now: MonotonicClock.now())
     }
   }
@@ -156,28 +160,28 @@ public struct Log: Sendable {
   }
 }
 
-/// The bounds of a log, each with its reason.
-public struct LogLimits: Sendable {
-  /// Entries that wait for the sink. A sink that does not take them, such as a pipe that is never read, costs this many
-  /// entries of memory (about a megabyte at most); newer ones are dropped.
-  public var queuedEntries = 1_024
-  /// Entries of one message, and of one status or field where it has one, that are written within `repeatInterval`; the
-  /// others are counted. Without the limit, peers that break rules would fill a disk.
-  public var repeats = 5
-  /// How long entries that repeat each other are counted before a line says how many there were.
-  public var repeatInterval = Duration.seconds(60)
-  /// Different kinds of entries that are counted apart; the kinds beyond share one count.
-  public var kinds = 256
-  /// How long a server that ends waits for its last entries to be written: the sink may take none.
-  public var flushTime = Duration.milliseconds(500)
+/// The bounds of a log, as `ServerLimits.log` sets them and gives their reasons.
+package struct LogLimits: Sendable {
+  package var queuedEntries = 1_024
+  package var repeats = 5
+  package var repeatInterval = Duration.seconds(60)
+  package var kinds = 256
+  package var valueBytes = 1_000
+  package var flushTime = Duration.milliseconds(500)
 
-  /// The longest value of an entry, in bytes; values may quote a peer's words or an error's text.
-  package static let valueBytes = 1_000
+  /// The defaults.
+  package init() {}
+}
 
-  /// The limits by default.
-  public init() {}
-
-  static func cut(_ value: String) -> String {
-    value.utf8.count <= valueBytes ? value : String(decoding: truncatedUTF8(value, to: valueBytes), as: UTF8.self) + "…"
+extension Log.Entry {
+  /// The entry with at most `bytes` bytes of each value.
+  func cut(_ bytes: Int) -> Log.Entry {
+    guard metadata.contains(where: { $0.value.utf8.count > bytes }) else { return self }
+    let values = metadata.map { key, value in
+      value.utf8.count <= bytes
+        ? (key: key, value: value)
+        : (key: key, value: String(decoding: truncatedUTF8(value, to: bytes), as: UTF8.self) + "…")
+    }
+    return Log.Entry(milliseconds: milliseconds, level: level, message: message, metadata: values)
   }
 }

@@ -16,7 +16,8 @@ package struct LogQueue {
     var last: Log.Entry
   }
 
-  private let limits: LogLimits
+  /// May change at any time: a log is made before the server whose bounds it gets.
+  package var limits: LogLimits
   private var waiting: [Log.Entry] = []
   private var kinds: [Kind: Repeats] = [:]
   /// Entries that did not reach the sink, and have not been reported.
@@ -35,6 +36,7 @@ package struct LogQueue {
 
   /// An entry was written.
   package mutating func add(_ entry: Log.Entry, now: Instant) {
+    let entry = entry.cut(limits.valueBytes)
     let kind = kind(of: entry)
     if let repeats = kinds[kind], repeats.end <= now { endInterval(of: kind, repeats) }
     var repeats = kinds[kind] ?? Repeats(end: now + limits.repeatInterval, last: entry)

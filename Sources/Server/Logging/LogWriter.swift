@@ -14,6 +14,9 @@ package final class LogWriter: Sendable {
 
   deinit { desk.end() }
 
+  /// Sets the bounds from now on; what waits already is kept.
+  package func adopt(_ limits: LogLimits) { desk.adopt(limits) }
+
   package func add(_ entry: Log.Entry, now: Instant) { desk.add(entry, now: now) }
 
   /// Waits until the sink has been given every entry, at most `flushTime`.
@@ -29,7 +32,6 @@ private final class Desk: Sendable {
     var flushes = 0
   }
 
-  private let limits: LogLimits
   private let sink: @Sendable (Log.Entry) -> Bool
   private let state: Lock<State>
   /// Rung when there is something to take.
@@ -38,10 +40,11 @@ private final class Desk: Sendable {
   private let flushed = Bell()
 
   init(_ limits: LogLimits, _ sink: @escaping @Sendable (Log.Entry) -> Bool) {
-    self.limits = limits
     self.sink = sink
     state = Lock(State(queue: LogQueue(limits)))
   }
+
+  func adopt(_ limits: LogLimits) { state.withLock { $0.queue.limits = limits } }
 
   func add(_ entry: Log.Entry, now: Instant) {
     let (wakes, starts) = state.withLock { state in
@@ -64,14 +67,14 @@ private final class Desk: Sendable {
   }
 
   func flush() -> Bool {
-    let isIdle = state.withLock { state in
-      guard state.hasThread else { return true }
+    let time = state.withLock { state -> Duration? in
+      guard state.hasThread else { return nil }
       state.flushes += 1
-      return false
+      return state.queue.limits.flushTime
     }
-    if isIdle { return true }
+    guard let time else { return true }
     arrivals.ring()
-    return flushed.wait(until: MonotonicClock.now() + limits.flushTime)
+    return flushed.wait(until: MonotonicClock.now() + time)
   }
 
   private enum Next {

@@ -68,7 +68,10 @@ package final class LoopServer {
     let access = ConsoleAccess(schema: { node.schema }, isDevelopment: node.access.isDevelopment)
     let console = ConsoleEndpoints(
       loop: loop, access: access, snapshot: { metrics.snapshot($0) },
-      state: { ConsoleState(models: node.models, store: node.store, isDevelopment: access.isDevelopment) })
+      state: {
+        ConsoleState(
+          models: node.models, store: node.store, isDevelopment: access.isDevelopment, limits: node.limits.console)
+      })
     let paths = EndpointTable(own + console.rows + programs)
     let page = ServerPage(
       table: paths, schema: { node.models.schema },

@@ -50,6 +50,7 @@ package enum ServerAssembly {
     options.schemaName = String(models.version, radix: 16)
     options.schemaText = configuration.schema
     let log = configuration.log
+    log.adopt(LogLimits(configuration.limits))
     options.onWarning = { log.write(.warning, "Data needs repair.", [(.reason, $0)]) }
     let store: Store
     do {
@@ -149,11 +150,11 @@ package enum ServerAssembly {
       }
       return AccessControl(
         .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers,
-        digest: Digest.sha256, now: { calendar.sinceEpoch() })
+        limits: AccessLimits(configuration.limits), digest: Digest.sha256, now: { calendar.sinceEpoch() })
     case .keys(let file):
       return AccessControl(
         .file(file), origins: OriginCheck(.origins(file.origins)), members: configuration.credentialMembers,
-        digest: Digest.sha256, now: { calendar.sinceEpoch() })
+        limits: AccessLimits(configuration.limits), digest: Digest.sha256, now: { calendar.sinceEpoch() })
     case .onConnect(let origins):
       guard configuration.onConnect != nil else {
         throw ServerError(
@@ -161,7 +162,7 @@ package enum ServerAssembly {
       }
       return AccessControl(
         .program, origins: OriginCheck(.origins(origins)), members: configuration.credentialMembers,
-        digest: Digest.sha256, now: { calendar.sinceEpoch() })
+        limits: AccessLimits(configuration.limits), digest: Digest.sha256, now: { calendar.sinceEpoch() })
     }
   }
 }

@@ -21,9 +21,6 @@ package struct TokenCache: Sendable {
     }
   }
 
-  /// Tokens in the cache by default: 10,000 callers that reconnect at once cost one verification each, and some 20 MB.
-  package static let defaultCapacity = 10_000
-
   private let capacity: Int
   private var entries: [[UInt8]: (entry: Entry, used: UInt64)] = [:]
   /// Digests in the order of use; those that were used again stand in it again, and the first place no longer counts.
@@ -32,7 +29,7 @@ package struct TokenCache: Sendable {
   private var clock: UInt64 = 0
 
   /// - Parameter capacity: How many tokens are kept; the ones that were not used for the longest time are dropped.
-  package init(capacity: Int = Self.defaultCapacity) {
+  package init(capacity: Int = TokenLimits().remembered) {
     self.capacity = max(0, capacity)
   }
 

@@ -30,4 +30,29 @@ import Testing
         == "--limit: There is no limit 'http.bodyByte'. Did you mean http.bodyBytes?"
     }
   }
+
+  @Test func `--limits reads bounds from a file, and --limit comes after it`() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("limits-\(UUID().uuidString).json")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try #"{"http": {"bodyBytes": "4MiB", "connections": 9}, "store": {"retention": "3h"}}"#
+      .write(to: file, atomically: true, encoding: .utf8)
+    var limits = try configuration("--limit", "http.connections=7", "--limits", file.path).limits
+    #expect(limits.http.bodyBytes == 4_194_304 && limits.http.connections == 7)
+    #expect(limits.store.retention == .seconds(10_800))
+    limits = try configuration("--limits", file.path, "--retention", "1h").limits
+    #expect(limits.http.connections == 9 && limits.store.retention == .seconds(3_600))
+  }
+
+  @Test func `a file of limits that is wrong ends the command with its place`() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("limits-\(UUID().uuidString).json")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try "{\"http\":\n {\"bodyByte\": 1}}".write(to: file, atomically: true, encoding: .utf8)
+    #expect {
+      try configuration("--limits", file.path)
+    } throws: { error in
+      let failure = error as? CommandFailure
+      return failure?.code == .configuration
+        && failure?.message == "\(file.path):2:3: There is no limit 'http.bodyByte'. Did you mean http.bodyBytes?"
+    }
+  }
 }

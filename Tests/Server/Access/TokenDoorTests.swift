@@ -43,6 +43,24 @@ import Testing
     }
   }
 
+  @Test func `a token longer than the server's limit is refused`() async throws {
+    let file = try AccessFile(#"{"tokens":[\#(Mint.entry)]}"#)
+    let token = Mint.token("ada")
+    for (bytes, status) in [(token.utf8.count - 1, 401), (token.utf8.count, 200)] {
+      try await Served.with(
+        "type Note @model { id: ID! }",
+        {
+          $0.access = .keys(file)
+          $0.limits.access.tokenBytes = bytes
+        }
+      ) { server in
+        let headers = [("Authorization", "Bearer \(token)")]
+        let response = try await HTTPRequest.graphql("{ __typename }", port: server.port, headers: headers)
+        #expect(response.status == status)
+      }
+    }
+  }
+
   @Test(arguments: Talk.all)
   func `a token opens a socket in the handshake and in the dialect's own message, with its caller's rights`(talk: Talk)
     async throws

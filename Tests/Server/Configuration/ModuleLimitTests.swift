@@ -7,6 +7,7 @@ import MartletLoop
 import MartletServer
 import MartletSockets
 import MartletStore
+import MartletTokens
 import MartletTreeRules
 import MartletTreeWire
 import MartletWire
@@ -47,6 +48,7 @@ import Testing
     ("execution", { ExecutionLimits($0) }), ("store", { StoreLimits($0) }),
     ("shared stream", { SessionMachines.sharedStream($0) }), ("transport-ws", { SessionMachines.transportWS($0) }),
     ("legacy", { SessionMachines.legacy($0) }), ("appSync", { SessionMachines.appSync($0) }),
+    ("token", { TokenLimits($0) }), ("key set", { KeySetLimits($0) }), ("log", { LogLimits($0) }),
     ("tree", { TreeLimits($0.tree) }), ("tree wire", { TreeWireLimits($0.tree) }), ("rules", { RuleLimits($0.tree) }),
   ]
 
@@ -84,5 +86,8 @@ import Testing
     #expect(differing(TreeWireLimits(limits.tree), TreeWireLimits()).isEmpty)
     #expect(differing(RuleLimits(limits.tree), RuleLimits()).isEmpty)
     #expect(differing(SessionMachines.sharedStream(limits), SharedStreamLimits()).isEmpty)
+    #expect(differing(TokenLimits(limits), TokenLimits()).isEmpty)
+    #expect(differing(KeySetLimits(limits), KeySetLimits()).isEmpty)
+    #expect(differing(LogLimits(limits), LogLimits()).isEmpty)
   }
 }

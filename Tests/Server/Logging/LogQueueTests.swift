@@ -89,7 +89,7 @@ import Testing
   @Test func `a value longer than its limit is cut`() {
     let recorder = LogRecorder()
     recorder.log.write(.info, "m", [(.reason, String(repeating: "é", count: 5_000))])
-    #expect(recorder.entries[0].metadata[0].value.utf8.count <= LogLimits.valueBytes + 3)
+    #expect(recorder.entries[0].metadata[0].value.utf8.count <= LogLimits().valueBytes + 3)
   }
 }
 
@@ -101,10 +101,11 @@ import Testing
     limits.flushTime = .milliseconds(20)
     let (lines, told) = AsyncStream<String>.makeStream()
     let blocked = Blocker()
-    let log = Log(limits: limits) { entry in
+    let log = Log { entry in
       blocked.wait()
       told.yield(entry.message + entry.metadata.map { " \($0.value)" }.joined())
     }
+    log.adopt(limits)
     log.write(.info, "first")
     await blocked.reached()
     for number in 0..<50 { log.write(.info, "more", [(.field, "\(number)")]) }
@@ -119,6 +120,22 @@ import Testing
     #expect(seen[0] == "first")
     #expect(seen.contains("Entries of the log were lost: they could not be written. 40"))
     #expect(seen.filter { $0.hasPrefix("more") } == (0..<10).map { "more \($0)" })
+  }
+
+  @Test func `the server's limits bound its log`() async throws {
+    let (lines, told) = AsyncStream<String>.makeStream()
+    let log = Log { told.yield($0.metadata.map(\.value).joined()) }
+    try await Served.with(
+      "type Note @model { id: ID! }",
+      {
+        $0.log = log
+        $0.limits.log.valueBytes = 4
+      }
+    ) { _ in
+      log.write(.info, "m", [(.reason, "123456789")])
+    }
+    var iterator = lines.makeAsyncIterator()
+    while let line = await iterator.next(), line != "1234…" {}
   }
 
   @Test func `a log that is let go writes what it has and ends its thread`() async {

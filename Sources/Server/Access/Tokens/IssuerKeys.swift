@@ -12,18 +12,23 @@ final class IssuerKeys: Sendable {
     var installed: Set<TokenKey> = []
     /// How often keys were installed.
     var generation = 0
-    var cache = TokenCache()
+    var cache: TokenCache
     var verifications = 0
     /// Fetches the key set; nil while the server is not running.
     var driver: LoopBound<KeySetDriver>?
   }
 
   let issuer: CheckedIssuer
+  /// Bounds on fetching the key set.
+  let limits: KeySetLimits
   private let state: Lock<State>
 
-  init(_ issuer: CheckedIssuer) {
+  init(_ issuer: CheckedIssuer, _ limits: AccessLimits) {
+    var issuer = issuer
+    issuer.policy.limits = limits.tokens
     self.issuer = issuer
-    var state = State()
+    self.limits = limits.keySets
+    var state = State(cache: TokenCache(capacity: limits.tokens.remembered))
     if case .fixed(let set) = issuer.keys {
       state.keys = VerificationKeys(set, with: SystemVerifier())
       state.installed = Set(set.keys)

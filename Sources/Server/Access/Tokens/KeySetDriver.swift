@@ -28,7 +28,7 @@ final class KeySetDriver {
     self.issuer = issuer
     self.surroundings = surroundings
     self.chance = chance
-    machine = KeySetMachine(source, algorithms: issuer.issuer.policy.algorithms)
+    machine = KeySetMachine(source, algorithms: issuer.issuer.policy.algorithms, limits: issuer.limits)
   }
 
   private var now: Instant { surroundings.loop.now }

@@ -29,13 +29,19 @@ final class TokenAuthority: Sendable {
 
   let issuers: [IssuerKeys]
   private let digest: @Sendable ([UInt8]) -> [UInt8]
-  private let limits = TokenLimits()
+  private let limits: TokenLimits
 
-  /// - Parameter previous: an authority whose issuers keep their keys where their description is the same.
-  init(_ issuers: [CheckedIssuer], after previous: TokenAuthority?, digest: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+  /// - Parameters:
+  ///   - previous: An authority whose issuers keep their keys where their description is the same.
+  ///   - limits: Bounds that are the same for the server's lifetime.
+  init(
+    _ issuers: [CheckedIssuer], after previous: TokenAuthority?, _ limits: AccessLimits,
+    digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+  ) {
     self.digest = digest
+    self.limits = limits.tokens
     self.issuers = issuers.map { issuer in
-      previous?.issuers.first { $0.issuer.description == issuer.description } ?? IssuerKeys(issuer)
+      previous?.issuers.first { $0.issuer.description == issuer.description } ?? IssuerKeys(issuer, limits)
     }
   }
 

@@ -10,7 +10,7 @@ struct CheckedIssuer: Sendable {
   }
 
   let description: TokenIssuer
-  let policy: TokenPolicy
+  var policy: TokenPolicy
   let keys: Keys
 
   /// Why an issuer cannot be served.

@@ -1,6 +1,7 @@
 extension LimitSetting {
   /// Every bound, in the order of `ServerLimits`.
-  package static let all: [LimitSetting] = http + webSocket + session + query + store + tree
+  package static let all: [LimitSetting] = 
+    http + webSocket + session + query + store + tree + access + log + console
 
   private static let http: [LimitSetting] = [
     .count("http.connections", \.http.connections),
@@ -170,5 +171,38 @@ extension LimitSetting {
     .count("tree.ruleExpressionDepth", \.tree.ruleExpressionDepth),
     .count("tree.rulePatternInstructions", \.tree.rulePatternInstructions),
     .count("tree.ruleSteps", \.tree.ruleSteps),
+  ]
+
+  private static let access: [LimitSetting] = [
+    .count("access.tokenBytes", \.access.tokenBytes),
+    .count("access.tokenHeaderBytes", \.access.tokenHeaderBytes),
+    .count("access.tokenDepth", \.access.tokenDepth, to: 512),
+    .count("access.keysTried", \.access.keysTried),
+    .count("access.rememberedTokens", \.access.rememberedTokens, from: 0),
+    .time("access.keySetAge", \.access.keySetAge),
+    .time("access.leastKeySetAge", \.access.leastKeySetAge),
+    .time("access.greatestKeySetAge", \.access.greatestKeySetAge),
+    .time("access.unknownKeyPause", \.access.unknownKeyPause),
+    .time("access.keySetOutage", \.access.keySetOutage),
+    .time("access.firstKeySetPause", \.access.firstKeySetPause),
+    .time("access.greatestKeySetPause", \.access.greatestKeySetPause),
+    .time("access.keySetTimeout", \.access.keySetTimeout),
+    .count("access.discoveryBytes", \.access.discoveryBytes),
+    .count("access.keySetBytes", \.access.keySetBytes),
+    .count("access.keySetWaiters", \.access.keySetWaiters),
+  ]
+
+  private static let log: [LimitSetting] = [
+    .count("log.queuedEntries", \.log.queuedEntries),
+    .count("log.repeats", \.log.repeats),
+    .time("log.repeatInterval", \.log.repeatInterval),
+    .count("log.kinds", \.log.kinds),
+    .count("log.valueBytes", \.log.valueBytes),
+    .time("log.flushTime", \.log.flushTime),
+  ]
+
+  private static let console: [LimitSetting] = [
+    .count("console.changes", \.console.changes),
+    .count("console.changeBytes", \.console.changeBytes),
   ]
 }

@@ -6,6 +6,7 @@ package import MartletJSONTree
 package import MartletLoop
 package import MartletSockets
 package import MartletStore
+package import MartletTokens
 package import MartletTreeRules
 package import MartletTreeWire
 package import MartletWire
@@ -205,5 +206,53 @@ extension RuleLimits {
     patternInstructions = limits.rulePatternInstructions
     steps = limits.ruleSteps
     problems = limits.ruleProblems
+  }
+}
+
+extension TokenLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    tokenBytes = limits.access.tokenBytes
+    headerBytes = limits.access.tokenHeaderBytes
+    depth = limits.access.tokenDepth
+    keysTried = limits.access.keysTried
+    remembered = limits.access.rememberedTokens
+  }
+}
+
+extension KeySetLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    defaultAge = limits.access.keySetAge
+    leastAge = limits.access.leastKeySetAge
+    greatestAge = limits.access.greatestKeySetAge
+    unknownKeyPause = limits.access.unknownKeyPause
+    outage = limits.access.keySetOutage
+    firstPause = limits.access.firstKeySetPause
+    greatestPause = limits.access.greatestKeySetPause
+    answerTimeout = limits.access.keySetTimeout
+    discoveryBytes = limits.access.discoveryBytes
+    keySetBytes = limits.access.keySetBytes
+    waiters = limits.access.keySetWaiters
+  }
+}
+
+extension LogLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    queuedEntries = limits.log.queuedEntries
+    repeats = limits.log.repeats
+    repeatInterval = limits.log.repeatInterval
+    kinds = limits.log.kinds
+    valueBytes = limits.log.valueBytes
+    flushTime = limits.log.flushTime
+  }
+}
+
+extension AccessLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    tokens = TokenLimits(limits)
+    keySets = KeySetLimits(limits)
   }
 }

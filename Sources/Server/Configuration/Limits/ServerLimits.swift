@@ -6,8 +6,8 @@
 /// configuration.limits.query.complexity = 50_000
 /// ```
 ///
-/// `martlet serve --limit http.bodyBytes=4MiB` sets the same bounds by the same names. `docs/guides/limits.md` lists
-/// all of them.
+/// `martlet serve --limit http.bodyBytes=4MiB` and `--limits FILE` set the same bounds by the same names.
+/// `docs/guides/limits.md` lists all of them.
 public struct ServerLimits: Sendable {
   /// Connections, requests and streamed responses over HTTP, the event loops, and the end of the server.
   public var http = HTTP()
@@ -21,6 +21,12 @@ public struct ServerLimits: Sendable {
   public var store = Store()
   /// The synced tree: values, connections and rules.
   public var tree = Tree()
+  /// Tokens and the key sets that they are checked with.
+  public var access = Access()
+  /// The server's own log.
+  public var log = Log()
+  /// The console in the browser.
+  public var console = Console()
 
   /// The defaults.
   public init() {}
