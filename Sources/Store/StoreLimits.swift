@@ -27,7 +27,8 @@ package struct StoreLimits: Sendable, Equatable {
   package var transactionChanges = 10_000
   /// Changes that relations with `onDelete` may add to one write: a few seconds of the writer, and so rare.
   package var cascadeChanges = 100_000
-  /// Bytes of one record's change in the log, the size AppSync's users know with room to spare.
+  /// Bytes of one record in the log, the size AppSync's users know with room to spare. An update takes up to as many
+  /// again for the values it replaces.
   package var recordBytes = 1_048_576
   /// Bytes of one event of the application's own in the log.
   package var eventBytes = 1_048_576

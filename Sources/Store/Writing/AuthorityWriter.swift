@@ -187,8 +187,7 @@ final class AuthorityWriter {
       if let id = request.writeID, let acknowledged,
         let result = outcomeCoder.refused(refusal, largestMessage: limits.refusalMessageBytes)
       {
-        try append(
-          .outcome(WriteOutcome(id: id, acknowledged: acknowledged, result: result)), endsTransaction: true)
+        try append(WriteOutcome(id: id, acknowledged: acknowledged, result: result), endsTransaction: true)
       }
     }
     try release.run()
@@ -237,13 +236,8 @@ final class AuthorityWriter {
     var receipt = Receipt(writeID: id, outcomes: bodies.map(Receipt.Outcome.init(of:)), offsets: nil)
     if let id, let acknowledged {
       let result = outcomeCoder.applied(receipt.outcomes)
-      let outcome = WriteOutcome(id: id, acknowledged: acknowledged, result: result)
-      // Each entry has the write's names and numbers as well.
-      let names = id.identity.utf8.count + id.client.utf8.count + 64
-      let parts = outcome.split(limits.outcomeBytes - names)
-      for (index, part) in parts.enumerated() {
-        try append(part, endsTransaction: bodies.isEmpty && index == parts.count - 1)
-      }
+      try append(
+        WriteOutcome(id: id, acknowledged: acknowledged, result: result), endsTransaction: bodies.isEmpty)
     }
     let first = builder.next
     for (index, body) in bodies.enumerated() {
@@ -254,6 +248,17 @@ final class AuthorityWriter {
   }
 
   // MARK: Numbered writes
+
+  /// Appends the outcome of a numbered write, in as many entries as it takes: it names every changed record, or the key
+  /// of the record that stood in the way.
+  private func append(_ outcome: WriteOutcome, endsTransaction: Bool) throws {
+    // Each entry has the write's names and numbers as well.
+    let names = outcome.id.identity.utf8.count + outcome.id.client.utf8.count + 64
+    let parts = outcome.split(max(1, limits.outcomeBytes - names))
+    for (index, part) in parts.enumerated() {
+      try append(part, endsTransaction: endsTransaction && index == parts.count - 1)
+    }
+  }
 
   private enum Judgement {
     /// The write must not be run: its outcome is known, or can no longer be known.

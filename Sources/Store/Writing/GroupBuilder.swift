@@ -32,8 +32,9 @@ struct GroupBuilder {
   ) throws(StoreError) -> LogEntry {
     let bytes = try coder.bytes(body, endsTransaction: endsTransaction)
     let (name, largest) = Self.bound(of: body, limits)
-    guard bytes.count <= largest else {
-      throw StoreError(.invalid, "\(name) of \(bytes.count) bytes is larger than the limit of \(largest)")
+    let size = try bytes.count <= largest ? bytes.count : Self.size(of: body, bytes.count, coder)
+    guard size <= largest else {
+      throw StoreError(.invalid, "\(name) of \(size) bytes is larger than the limit of \(largest)")
     }
     let entry = LogEntry(offset: next, endsTransaction: endsTransaction, body: body)
     entries.append(bytes)
@@ -43,12 +44,26 @@ struct GroupBuilder {
     return entry
   }
 
+  /// The bytes of an entry that its bound is for: of a record's change those of the record it makes. What the record was
+  /// before has been accepted already; it must not keep the record from being changed, or deleted.
+  private static func size(of body: EntryBody, _ whole: Int, _ coder: EntryCoder) throws(StoreError) -> Int {
+    guard case .change(.record(var change)) = body else { return whole }
+    switch change.kind {
+    case .create: return whole
+    case .delete: return 0
+    case .update:
+      change.old = []
+      return try coder.bytes(.change(.record(change)), endsTransaction: false).count
+    }
+  }
+
   private static func bound(of body: EntryBody, _ limits: StoreLimits) -> (name: String, bytes: Int) {
     switch body {
-    case .change(.record): ("a change", limits.recordBytes)
+    case .change(.record): ("a record", limits.recordBytes)
     case .change(.event): ("an event", limits.eventBytes)
     case .change(.tree): ("a change of the tree", limits.treeBytes)
-    case .outcome, .outcomeRest: ("the outcome of a numbered write", limits.outcomeBytes)
+    // Its writer has divided it by `outcomeBytes`.
+    case .outcome, .outcomeRest: ("the outcome of a numbered write", .max)
     case .schema: ("a schema change", limits.schemaBytes)
     // A few numbers each.
     case .term: ("a term", 64)

@@ -116,4 +116,54 @@ import Testing
       #expect(code(try await way.create("a", write(3, 2))) == nil)
     }
   }
+
+  @Test func `a remembered conflict comes with the record as it is now`() async throws {
+    try await Served.with("type Note @model { id: ID! text: String rank: Int }") { server in
+      func send(_ query: String, _ number: Int64? = nil, resend: Bool = false) async throws -> JSONValue {
+        let extensions: JSONObject =
+          number.map { ["martlet": ["write": .object(write($0, 0, resend: resend))]] } ?? JSONObject()
+        return try await HTTPRequest.graphql(query, port: server.port, extensions: extensions).json
+      }
+      func conflict(_ answer: JSONValue) -> JSONValue? { answer["errors"]?[0]?["extensions"]?["data"] }
+      _ = try await send(#"mutation { createNote(input: {id: "a", text: "1"}) { id } }"#)
+      let create = #"mutation { createNote(input: {id: "a", text: "mine"}) { id } }"#
+      let update = #"mutation { updateNote(input: {id: "a", text: "mine"}, condition: {rank: {eq: 7}}) { id } }"#
+      var refused = try await send(create, 1)
+      #expect(code(refused) == "ALREADY_EXISTS" && conflict(refused)?["text"] == "1", "\(refused)")
+      refused = try await send(update, 2)
+      #expect(code(refused) == "CONDITION_FAILED" && conflict(refused)?["text"] == "1", "\(refused)")
+      _ = try await send(#"mutation { updateNote(input: {id: "a", text: "2", rank: 7}) { id } }"#)
+      let head = server.node.store.position.head
+      // The outcome is the first one, also where the write would succeed by now; the record is today's.
+      for (query, number, expected) in [(create, 1, "ALREADY_EXISTS"), (update, 2, "CONDITION_FAILED")] {
+        let again = try await send(query, Int64(number), resend: true)
+        #expect(code(again) == expected && again["errors"]?[0]?["message"]?.string != nil)
+        #expect(conflict(again)?["text"] == "2" && conflict(again)?["rank"] == 7, "\(again)")
+      }
+      #expect(server.node.store.position.head == head)
+      _ = try await send(#"mutation { deleteNote(input: {id: "a"}) { id } }"#)
+      let gone = try await send(create, 1, resend: true)
+      #expect(code(gone) == "ALREADY_EXISTS" && conflict(gone) == .null, "\(gone)")
+    }
+  }
+
+  @Test func `a remembered conflict shows its caller no more than the rules do now`() async throws {
+    try await RuleFixture.with { server in
+      let port = server.port
+      func send(_ query: String, as caller: String, _ number: Int64? = nil) async throws -> JSONValue {
+        let extensions: JSONObject = number.map { ["martlet": ["write": .object(write($0, 0))]] } ?? JSONObject()
+        return try await RuleFixture.post(query, as: caller, port, extensions: extensions)
+      }
+      _ = try await send(#"mutation { createNote(input: {id: "a", text: "x", team: "red", rank: 5}) { id } }"#, as: "ada")
+      let update = #"mutation { updateNote(input: {id: "a", text: "t"}, condition: {text: {eq: "y"}}) { id } }"#
+      let first = try await send(update, as: "bob red", 1)
+      #expect(code(first) == "CONDITION_FAILED", "\(first)")
+      // The member of the team sees the text and not the rank.
+      let shown = first["errors"]?[0]?["extensions"]?["data"]
+      #expect(shown?["text"] == "x" && shown?["rank"] == .null, "\(first)")
+      _ = try await send(#"mutation { updateNote(input: {id: "a", team: "blue", text: "secret"}) { id } }"#, as: "ada")
+      let again = try await send(update, as: "bob red", 1)
+      #expect(code(again) == "CONDITION_FAILED" && again["errors"]?[0]?["extensions"]?["data"] == .null, "\(again)")
+    }
+  }
 }

@@ -44,8 +44,10 @@ enum RuleFixture {
       }, body)
   }
 
-  static func post(_ query: String, as caller: String, _ port: Int) async throws -> JSONValue {
-    try await HTTPRequest.graphql(query, port: port, headers: [("Authorization", caller)]).json
+  static func post(
+    _ query: String, as caller: String, _ port: Int, extensions: JSONObject = JSONObject()
+  ) async throws -> JSONValue {
+    try await HTTPRequest.graphql(query, port: port, extensions: extensions, headers: [("Authorization", caller)]).json
   }
 
   /// The data of an operation that must have no errors.

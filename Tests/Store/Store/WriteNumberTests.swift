@@ -134,6 +134,30 @@ struct WriteNumberTests {
     #expect(report.findings == [] && report.wasFolded)
   }
 
+  @Test func `a refusal that is larger than an entry takes several, and a resend gets all of it`() throws {
+    var limits = StoreLimits()
+    limits.outcomeBytes = 300
+    let files = MemoryFiles()
+    let fixture = try StoreFixture(files: files, limits: limits)
+    let id = String(repeating: "k", count: 2_000)
+    try fixture.commit(.create(model: Models.flight, record: Models.flight(id)))
+    let head = fixture.store.position.head
+    // The identity alone is larger than an entry should be.
+    let write = WriteRequest(
+      .create(model: Models.flight, record: Models.flight(id)),
+      writeID: WriteID(client: "c", number: 1, identity: String(repeating: "i", count: 400)))
+    let other = WriteRequest(.create(model: Models.flight, record: Models.flight("b")))
+    let results = try fixture.commit([write, other, write])
+    #expect(results.map(\.errorCode) == [.alreadyExists, nil, .alreadyExists])
+    let refusals = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+    #expect(refusals.map(\.conflict?.key) == [Models.key(.string(id)), Models.key(.string(id))])
+    #expect(fixture.store.position.head - head > 4)
+    let again = try #require(try StoreFixture(files: files, term: 2, limits: limits).commit([write]).first)
+    #expect(throws: refusals[0]) { try again.get() }
+    let report = try Store.check(MemoryFiles(files.contents))
+    #expect(report.findings == [] && report.wasFolded)
+  }
+
   @Test func `clients beyond the limit expire when groups and writes in between have failed`() throws {
     var limits = StoreLimits()
     limits.writeClients = 3

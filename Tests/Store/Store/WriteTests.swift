@@ -34,6 +34,33 @@ import Testing
     #expect(try fixture.get(Models.flight, "a")?.record == change.image)
   }
 
+  @Test func `what a record was counts in no bound: it can be replaced by one as large, and be deleted`() throws {
+    var limits = StoreLimits()
+    limits.recordBytes = 2_000
+    let files = MemoryFiles()
+    let fixture = try StoreFixture(files: files, limits: limits)
+    func code(_ count: Int, _ letter: String) -> JSONValue { .string(String(repeating: letter, count: count)) }
+    func update(_ fixture: StoreFixture, _ code: JSONValue) throws -> StoreError.Code? {
+      let update = RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(4, code)])
+      return try #require(try fixture.commit([WriteRequest(.update(update))]).first).errorCode
+    }
+    try fixture.commit(.create(model: Models.flight, record: Models.flight("a", code: code(1_900, "x").string)))
+    #expect(try update(fixture, code(1_900, "y")) == nil)
+    #expect(try update(fixture, code(2_000, "z")) == .invalid)
+    let change = try #require(fixture.recorder.changes.last?.record)
+    #expect(change.old.map(\.value) == [code(1_900, "x")] && change.image[4] == code(1_900, "y"))
+    // Under a smaller bound the record is larger than one may be.
+    limits.recordBytes = 1_000
+    let smaller = try StoreFixture(files: files, term: 2, limits: limits)
+    #expect(try update(smaller, code(1_500, "z")) == .invalid)
+    #expect(try update(smaller, code(900, "z")) == nil)
+    try smaller.commit(.create(model: Models.flight, record: Models.flight("b", code: code(900, "b").string)))
+    limits.recordBytes = 100
+    let smallest = try StoreFixture(files: files, term: 3, limits: limits)
+    try smallest.commit(.delete(model: Models.flight, key: Models.key("b")))
+    #expect(try smallest.get(Models.flight, "b") == nil)
+  }
+
   @Test func `failures are typed and leave nothing behind`() throws {
     let fixture = try StoreFixture()
     try fixture.commit(.create(model: Models.flight, record: Models.flight("a", code: "X1")))

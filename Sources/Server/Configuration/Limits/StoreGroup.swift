@@ -13,7 +13,8 @@ extension ServerLimits {
     public var transactionChanges = 10_000
     /// Changes that relations with `onDelete` may add to one write: a few seconds of the writer, and so rare.
     public var cascadeChanges = 100_000
-    /// Bytes of one record's change in the log, the size AppSync's users know with room to spare.
+    /// Bytes of one record in the log, the size AppSync's users know with room to spare. An update takes up to as many
+    /// again for the values it replaces.
     public var recordBytes = 1_048_576
     /// Bytes of one event of a topic in the log.
     public var eventBytes = 1_048_576

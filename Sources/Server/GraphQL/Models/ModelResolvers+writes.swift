@@ -38,7 +38,7 @@ extension ModelResolvers {
       switch result {
       case .failure(let error):
         if error.code == .overloaded { (destination as? FeedDestination)?.countRefusedWrite() }
-        completion([.failure(StoreErrors.resolverError(error))])
+        refuse(batch, error, completion)
       case .success(let receipt):
         let records = answers(planned, receipt)
         if receipt.isRepeat, records.contains(where: { $0 == nil }) { return completion([.failure(Self.forgotten)]) }
