@@ -60,7 +60,7 @@ package struct StartStopServer: Sendable {
   /// Operations that have not been confirmed yet, where the dialect confirms them.
   var unconfirmed: Set<Int> = []
   var keepAliveDue: Instant?
-  /// When the connection has lived for its longest; nil for ever.
+  /// When the connection reaches its maximum lifetime; nil for never.
   let endsAt: Instant?
   /// `start`s of a client that has not sent `connection_init`, where the dialect lets it be left out.
   var early: [[UInt8]] = []

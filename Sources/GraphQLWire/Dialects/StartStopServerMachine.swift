@@ -202,7 +202,8 @@ extension StartStopServerMachine {
     guard let deadline = nextDeadline, now >= deadline else { return }
     switch phase {
     case .waitingForInit:
-      if let grace = state.graceEnds, now >= grace {
+      // Of two deadlines that have passed, a late call serves the earlier one, as two calls in time would have.
+      if let grace = state.graceEnds, grace == deadline {
         state.graceEnds = nil
         state.isInitialisedByStart = true
         if state.session.initialise() { actions.append(.authenticate(payload: nil)) }
@@ -212,8 +213,8 @@ extension StartStopServerMachine {
       actions.append(.violated(close.reason))
       refuse(.timeout, close.reason, &actions)
     case .open:
-      if let endsAt = state.endsAt, now >= endsAt {
-        return close(ConnectionClose(.goingAway, "The connection has lived for its longest"), &actions)
+      if state.endsAt == deadline {
+        return close(ConnectionClose(.goingAway, "The connection has reached its maximum lifetime"), &actions)
       }
       state.keepAliveDue = state.limits.keepAliveInterval.map { now + $0 }
       actions.append(.send(MessageWriting.keepAlive))

@@ -231,7 +231,34 @@ import Testing
     #expect(server.take() == [.send(ka)])
     #expect(server.machine.nextDeadline == .zero + .seconds(90))
     server.pass(.seconds(30))
-    #expect(server.take() == [.stop(1), .close(1001, "The connection has lived for its longest")])
+    #expect(server.take() == [.stop(1), .close(1001, "The connection has reached its maximum lifetime")])
+  }
+
+  @Test func `of two deadlines that have passed the earlier one is served first`() {
+    // The client's time to initialise ends before the pause after which its early start counts as initialisation.
+    var late = DialectServer.appSync {
+      $0.session.initialisationTimeout = .seconds(3)
+      $0.initialisationGrace = .seconds(2)
+    }
+    late.now = .zero + .seconds(2)
+    late.receive(start("1"))
+    #expect(late.machine.nextDeadline == .zero + .seconds(3))
+    late.pass(.seconds(60))
+    #expect(late.take().last == .close(1008, "Connection initialisation timeout"))
+    var early = DialectServer.appSync {
+      $0.session.initialisationTimeout = .seconds(3)
+      $0.initialisationGrace = .seconds(2)
+    }
+    early.receive(start("1"))
+    early.pass(.seconds(60))
+    #expect(early.take() == [.authenticate(nil)])
+    // A keep-alive before the end of the connection.
+    var open = DialectServer.appSync { $0.lifetime = .seconds(90) }.opened()
+    open.pass(.seconds(500))
+    #expect(open.take() == [.send(ka)])
+    #expect(open.machine.nextDeadline == .zero + .seconds(90))
+    open.pass(.zero)
+    #expect(open.take() == [.close(1001, "The connection has reached its maximum lifetime")])
   }
 
   @Test func `a day is the longest life by default`() {

@@ -162,7 +162,7 @@ import Testing
         = start 1 1 {a}
         + wait 86400
         = stop 1
-        = close 1001 The connection has lived for its longest
+        = close 1001 The connection has reached its maximum lifetime
         """)),
   ]
 

@@ -90,7 +90,7 @@ import Testing
       socket.send(talk.initialise(), talk.start("1"))
       #expect(try await socket.message() == ["type": "connection_ack", "payload": ["connectionTimeoutMs": 7_000]])
       for _ in 0..<3 { _ = try await socket.message("ka") }
-      #expect(await socket.closing() == .init(1001, "The connection has lived for its longest"))
+      #expect(await socket.closing() == .init(1001, "The connection has reached its maximum lifetime"))
       let metrics = try await Metrics.read(server)
       #expect(metrics["martlet_subscriptions"] == 0 && metrics["martlet_protocol_errors_total"] == 0)
     }
