@@ -29,9 +29,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["WebSocketDialect", "SubscriptionMediaType"])
-  func `a guide names every protocol a client can speak`(name: String) throws {
-    let files = Repository.current.files(under: "Sources/GraphQLClient", extensions: ["swift"])
+  @Test(arguments: [("Sources/Vocabulary", "Dialect"), ("Sources/GraphQLClient", "SubscriptionMediaType")])
+  func `a guide names every protocol a client can speak`(folder: String, name: String) throws {
+    let files = Repository.current.files(under: folder, extensions: ["swift"])
     let text = try #require(files.first { $0.text.contains("public enum \(name)") }).text
     let start = try #require(text.range(of: "public enum \(name)"))
     let end = try #require(text.range(of: "\n}", range: start.upperBound..<text.endIndex))

@@ -16,11 +16,11 @@ struct Remote: Sendable {
   /// - Parameters:
   ///   - authorityFile: what `--cacert` names.
   ///   - attempts: connection attempts in a row before giving up; nil never gives up.
-  ///   - spoken: how subscriptions go; queries and mutations go by HTTP.
+  ///   - route: how subscriptions go; queries and mutations go by HTTP.
   ///   - persists: whether these name their documents by hash.
   init(
     url: String, headers: [(name: String, value: String)], attempts: Int?,
-    subscribingBy spoken: SubscriptionProtocol = .transportWS, persists: Bool = false,
+    subscribingBy route: SubscriptionRoute = .usual, persists: Bool = false,
     trusting authorityFile: String? = nil
   ) throws {
     self.url = url
@@ -37,7 +37,7 @@ struct Remote: Sendable {
     for header in headers { payload[header.name] = .string(header.value) }
     let credentials = Credentials(headers: headers, payload: payload)
     if !headers.isEmpty { configuration.credentials = { _ in credentials } }
-    client = GraphQLClient(networkTransport: try spoken.transport(parsed, configuration))
+    client = GraphQLClient(networkTransport: try route.transport(parsed, configuration))
   }
 
   /// The whole response as an object.
@@ -87,7 +87,7 @@ struct Remote: Sendable {
   /// What to say and how to end after an error of the client. Where the error leaves open why the server could not be
   /// used, the server is asked once more, by HTTP: the same cause has the same sentence and exit code over every
   /// protocol.
-  func explain(_ error: any Error, of spoken: SubscriptionProtocol? = nil) async -> CommandFailure {
+  func explain(_ error: any Error, of route: SubscriptionRoute? = nil) async -> CommandFailure {
     guard let error = error as? GraphQLClientError else { return CommandFailure(.failure, "\(error)") }
     // A mistake in the document has a place; the server has read it.
     let isOfDocument = error.errors.contains { $0["locations"] != nil }
@@ -95,7 +95,7 @@ struct Remote: Sendable {
       let found = await diagnosis()
       if found.explains(error), let failure = found.failure(url: url) { return failure }
     }
-    return Self.failure(error, of: spoken)
+    return Self.failure(error, of: route)
   }
 
   private static func isUnclear(_ code: GraphQLClientError.Code) -> Bool {
@@ -118,8 +118,8 @@ struct Remote: Sendable {
       await probe.post(first), hasHeaders: hasKey, isSecure: isSecure, url: first, other: { await probe.post(second) })
   }
 
-  private static func failure(_ error: GraphQLClientError, of spoken: SubscriptionProtocol?) -> CommandFailure {
-    if let advice = spoken?.advice(error) { return CommandFailure(.unavailable, "\(sentence(error))\n\(advice)") }
+  private static func failure(_ error: GraphQLClientError, of route: SubscriptionRoute?) -> CommandFailure {
+    if let advice = route?.advice(error) { return CommandFailure(.unavailable, "\(sentence(error))\n\(advice)") }
     if error.code == .unauthorized {
       return CommandFailure(.denied, "The server refuses the credentials: \(error.message)")
     }

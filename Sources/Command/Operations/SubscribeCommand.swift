@@ -14,7 +14,7 @@ enum SubscribeCommand: Subcommand {
         name: "from", value: "WHERE", help: "begin with the \"oldest\" event, or after the CURSOR of an earlier one"),
       .init(name: "limit", value: "N", help: "end after N events"),
       .init(name: "attempts", value: "N", help: "give up after N failed connections in a row (default: never)"),
-      SubscriptionProtocol.option,
+      SubscriptionRoute.option,
     ],
     examples: [
       ("martlet subscribe localhost:8080 'subscription { onCreateTodo { id text } }'", "prints every new record"),
@@ -39,13 +39,13 @@ enum SubscribeCommand: Subcommand {
       + "connection_init, and by appsync into the authorization.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-    let spoken = SubscriptionProtocol(arguments)
+    let route = SubscriptionRoute(arguments)
     let input = try OperationInput(arguments, for: .subscription)
     let limit = try arguments.integer("limit", in: 1...Int.max)
-    let start = try start(arguments, spoken)
+    let start = try start(arguments, route)
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
     let remote = try Remote(
-      url: input.url, headers: input.headers, attempts: attempts, subscribingBy: spoken,
+      url: input.url, headers: input.headers, attempts: attempts, subscribingBy: route,
       trusting: arguments.value(Remote.authorityOption.name))
     try await ServerWait.wait(for: input.url, arguments)
     let attemptsMade = remote.client.connectionEvents
@@ -64,19 +64,19 @@ enum SubscribeCommand: Subcommand {
     do {
       return try await print(stream, limit: limit, pretty: arguments.has("pretty"))
     } catch {
-      throw await remote.explain(error, of: spoken)
+      throw await remote.explain(error, of: route)
     }
   }
 
   private static func start(
-    _ arguments: ParsedArguments, _ spoken: SubscriptionProtocol
+    _ arguments: ParsedArguments, _ route: SubscriptionRoute
   ) throws(UsageError) -> SubscriptionStart {
     guard let text = arguments.value("from") else { return .now }
     guard let start = text == "oldest" ? .oldest : Cursor(text).map({ SubscriptionStart.after($0) }) else {
       throw UsageError("'\(text)' is neither \"oldest\" nor a cursor, such as 9f03a1-1042.")
     }
-    guard spoken.resumes else {
-      throw UsageError("--from needs another --protocol: \(spoken.rawValue) has no cursors.")
+    guard route.resumes else {
+      throw UsageError("--from needs another --protocol: \(route.name) has no cursors.")
     }
     return start
   }

@@ -3,7 +3,7 @@ internal import MartletWire
 
 /// Keys by which AWS identifies the caller (IAM). What is sent to AppSync is signed with them; they are not sent.
 ///
-///     configuration.dialect = .appSync()
+///     configuration.dialect = .appSync
 ///     configuration.credentials = { _ in .iam(try await session.keys()) }
 public struct AWSCredentials: Sendable, Hashable {
   /// The keys' name, which is sent.
@@ -29,7 +29,7 @@ extension ConnectionConfiguration {
   /// Whom a signature is for.
   /// - Throws: `invalidRequest` when it cannot be derived from the host.
   func signingRegion(_ endpoint: GraphQLEndpoint) throws(GraphQLClientError) -> String {
-    if case .appSync(let appSync) = dialect, let region = appSync.region { return region }
+    if let region = appSync.region { return region }
     if let region = AppSyncRealtime.region(ofHost: endpoint.host) { return region }
     throw GraphQLClientError(
       .invalidRequest, "\(endpoint.host) does not name its region: set AppSyncConfiguration.region")

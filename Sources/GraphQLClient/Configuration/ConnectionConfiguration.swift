@@ -1,4 +1,5 @@
 public import MartletJSON
+public import MartletVocabulary
 
 /// How a client talks to its server. Every deadline and bound is here.
 ///
@@ -28,7 +29,9 @@ public struct ConnectionConfiguration: Sendable {
   }
 
   /// The protocol spoken over the WebSocket.
-  public var dialect = WebSocketDialect.graphqlTransportWS
+  public var dialect = Dialect.graphqlTransportWS
+  /// How the client authorizes itself where `dialect` is `.appSync`.
+  public var appSync = AppSyncConfiguration()
   /// How queries and mutations travel.
   public var requestTransport = RequestTransport.http
   /// How subscriptions of `GraphQLClient(url:)` travel.

@@ -12,7 +12,7 @@ enum ClientMachines {
       limits.messageBytes = configuration.messageBytes
       return GraphQLTransportWS.ClientMachine(limits: limits, wants: configuration.resumes ? .all : .none)
     case .graphqlWS:
-      return SubscriptionsTransportWS.ClientMachine(
+      return GraphQLWS.ClientMachine(
         limits: older(configuration, silence: configuration.keepAliveTimeout))
     case .appSync:
       return AppSyncRealtime.ClientMachine(limits: older(configuration, silence: AppSyncRealtime.longestSilence))

@@ -1,5 +1,6 @@
 import MartletGraphQLWire
 import MartletJSON
+import MartletVocabulary
 import MartletWire
 
 /// How an attempt at a socket or a session on one ended, and what that means for the next attempt and for the
@@ -40,7 +41,7 @@ enum SocketEnding {
   }
 
   /// What it means for the next attempt.
-  func failure(in dialect: SubscriptionDialect) -> RetryMachine.Failure {
+  func failure(in dialect: Dialect) -> RetryMachine.Failure {
     switch self {
     case .closed(let code, _):
       let number = Int(code.rawValue)
@@ -68,7 +69,7 @@ enum SocketEnding {
   }
 
   /// What the operations fail with when there are no more attempts.
-  func error(_ why: RetryMachine.Surrender, in dialect: SubscriptionDialect) -> GraphQLClientError {
+  func error(_ why: RetryMachine.Surrender, in dialect: Dialect) -> GraphQLClientError {
     switch self {
     case .closed(let code, let reason):
       let number = Int(code.rawValue)
@@ -85,7 +86,7 @@ enum SocketEnding {
     }
   }
 
-  private func mismatch(_ dialect: SubscriptionDialect, _ text: String) -> String {
+  private func mismatch(_ dialect: Dialect, _ text: String) -> String {
     "\(dialect.name) was offered; \(text)"
   }
 

@@ -21,7 +21,7 @@ struct SocketOpening {
     calendar: Int64, at now: Instant
   ) throws(GraphQLClientError) {
     self.endpoint = endpoint
-    subprotocols = [configuration.dialect.protocolMachine.subprotocol]
+    subprotocols = [configuration.dialect.subprotocol]
     headers = configuration.headers
     var payload = configuration.connectingPayload
     switch configuration.dialect {
@@ -32,7 +32,8 @@ struct SocketOpening {
       headers += credentials.headers
       for (key, value) in credentials.payload { payload[key] = value }
       self.payload = payload.isEmpty ? nil : payload
-    case .appSync(let appSync):
+    case .appSync:
+      let appSync = configuration.appSync
       let addresses = AppSyncRealtime.Addresses(host: endpoint.host, target: endpoint.target)
       var blob = JSONObject()
       blob["host"] = .string(appSync.host ?? addresses.graphQLHost)
@@ -83,7 +84,7 @@ extension SocketOpening {
 
 extension GraphQLEndpoint {
   /// Where queries and mutations go when the URL was AppSync's real-time address.
-  func forRequests(_ dialect: WebSocketDialect) -> GraphQLEndpoint {
+  func forRequests(_ dialect: Dialect) -> GraphQLEndpoint {
     switch dialect {
     case .graphqlTransportWS, .graphqlWS: return self
     case .appSync:

@@ -21,7 +21,7 @@ extension AppSyncRealtime {
       self.limits = limits
     }
 
-    package var dialect: SubscriptionDialect { .appSync }
+    package var dialect: Dialect { .appSync }
     package var confirmsSubscriptions: Bool { true }
     package var silence: Duration? { connectionTimeout }
 
@@ -63,11 +63,11 @@ extension AppSyncRealtime {
       case "error" where MessageParsing.id(root) == nil: refused(root["payload"], &actions)
       // Servers of the older protocol do not understand this one's `start`, and say so in their own shape.
       case "error" where phase == .open && !isSureOfProtocol && root["payload"]?["errors"] == nil:
-        mismatched(.legacy, &actions)
+        mismatched(.graphqlWS, &actions)
       case "start_ack", "data", "error", "complete":
         isSureOfProtocol = true
         session.receive(type, root, &actions)
-      case let type where SubscriptionsTransportWS.isOfTransportWS(type): mismatched(.transportWS, &actions)
+      case let type where GraphQLWS.isOfGraphQLTransportWS(type): mismatched(.graphqlTransportWS, &actions)
       default: unknownMessages += 1
       }
     }

@@ -1,4 +1,5 @@
 package import MartletJSON
+internal import MartletVocabulary
 internal import MartletWire
 
 extension AppSyncRealtime {
@@ -61,7 +62,7 @@ extension AppSyncRealtime {
     /// - Parameter target: path and query of the real-time address.
     package init(_ passing: Passing, authorization: JSONObject, target: String) {
       let blob = JSONValue.object(authorization).serialized()
-      subprotocols = [SubscriptionDialect.appSync.subprotocol]
+      subprotocols = [Dialect.appSync.subprotocol]
       self.target = target
       headers = []
       switch passing {

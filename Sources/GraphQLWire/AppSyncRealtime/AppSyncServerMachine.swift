@@ -16,7 +16,7 @@ extension AppSyncRealtime {
       state = StartStopServer(limits.session, lifetime: limits.lifetime, at: now)
     }
 
-    package var dialect: SubscriptionDialect? { .appSync }
+    package var dialect: Dialect? { .appSync }
     package var operationCount: Int { state.session.operationCount }
 
     // MARK: The client speaks

@@ -1,12 +1,13 @@
 package import MartletJSON
+package import MartletVocabulary
 
 /// Which dialect a server speaks with a client that asks for a WebSocket.
 package struct DialectChoice: Equatable, Sendable {
-  package var dialect: SubscriptionDialect
+  package var dialect: Dialect
   /// AppSync's authorization, where the request carries one.
   package var authorization: JSONObject?
 
-  package init(_ dialect: SubscriptionDialect, authorization: JSONObject? = nil) {
+  package init(_ dialect: Dialect, authorization: JSONObject? = nil) {
     self.dialect = dialect
     self.authorization = authorization
   }
@@ -19,14 +20,14 @@ package struct DialectChoice: Equatable, Sendable {
   package static func choose(
     path: String, query: String?, subprotocols: [String]
   ) throws(GraphQLRequestError) -> DialectChoice? {
-    let offersOlder = subprotocols.contains(SubscriptionDialect.legacy.subprotocol)
-    let offersNewer = subprotocols.contains(SubscriptionDialect.transportWS.subprotocol)
+    let offersOlder = subprotocols.contains(Dialect.graphqlWS.subprotocol)
+    let offersNewer = subprotocols.contains(Dialect.graphqlTransportWS.subprotocol)
     if offersOlder {
       let authorization = try AppSyncRealtime.authorization(query: query, subprotocols: subprotocols)
       if let authorization { return DialectChoice(.appSync, authorization: authorization) }
     }
-    if offersNewer { return DialectChoice(.transportWS) }
+    if offersNewer { return DialectChoice(.graphqlTransportWS) }
     guard offersOlder else { return nil }
-    return DialectChoice(path.hasSuffix("/realtime") ? .appSync : .legacy)
+    return DialectChoice(path.hasSuffix("/realtime") ? .appSync : .graphqlWS)
   }
 }

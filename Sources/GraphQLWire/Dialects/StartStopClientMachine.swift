@@ -72,7 +72,7 @@ extension StartStopClientMachine {
     for id in waiting { send(id, at: now, &actions) }
   }
 
-  mutating func mismatched(_ dialect: SubscriptionDialect, _ actions: inout [SubscriptionClientAction]) {
+  mutating func mismatched(_ dialect: Dialect, _ actions: inout [SubscriptionClientAction]) {
     session.give(up: .mismatched(answered: dialect.name), &actions)
   }
 

@@ -34,7 +34,7 @@ package enum SubscriptionClientAction: Equatable, Sendable {
   case refused(ConnectionRetry, errors: [JSONValue])
   /// The server speaks another protocol, of this name: close.
   case mismatched(answered: String)
-  /// Close the WebSocket; `SubscriptionDialect.retry(after:)` says how to retry.
+  /// Close the WebSocket; `Dialect.retry(after:)` says how to retry.
   case close(ConnectionClose)
 }
 
@@ -44,7 +44,7 @@ package enum SubscriptionClientAction: Equatable, Sendable {
 /// in order, under the same id and, where the dialect knows places, with the place it has reached. One socket at a
 /// time; when to open the next is decided elsewhere.
 package protocol SubscriptionClientMachine: Sendable {
-  var dialect: SubscriptionDialect { get }
+  var dialect: Dialect { get }
   /// What both ends agreed to add to the plain protocol, in this session.
   var continuity: Continuity { get }
   /// Whether the session's server says itself when a subscription is live (`ready`, `start_ack`).

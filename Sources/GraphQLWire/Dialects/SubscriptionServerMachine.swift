@@ -30,7 +30,7 @@ package enum SubscriptionServerAction: Equatable, Sendable {
 /// (`EventSuffix`) into one frame; an operation that ended has been reported by `.stop` or ended by this side.
 package protocol SubscriptionServerMachine: Sendable {
   /// Nil for a streamed HTTP response.
-  var dialect: SubscriptionDialect? { get }
+  var dialect: Dialect? { get }
   /// What both ends agreed to add to the plain protocol; nothing before the acknowledgement.
   var continuity: Continuity { get }
   /// The same for one operation, where each asks for itself.

@@ -47,7 +47,7 @@ extension GraphQLTransportWS {
     /// Whether this session's server has said something that only this protocol knows.
     private var isSureOfProtocol = false
 
-    package var dialect: SubscriptionDialect { .transportWS }
+    package var dialect: Dialect { .graphqlTransportWS }
     package var confirmsSubscriptions: Bool { continuity.cursors }
 
     /// - Parameter wants: what this client asks servers to add to the plain protocol.
@@ -193,12 +193,12 @@ extension GraphQLTransportWS {
 
     /// A message type outside this protocol; a type of the older protocol shows which one the server speaks.
     private mutating func unknown(_ type: String, _ actions: inout [ClientAction]) {
-      guard !isSureOfProtocol, SubscriptionsTransportWS.isTelling(type) else {
+      guard !isSureOfProtocol, GraphQLWS.isTelling(type) else {
         unknownMessages += 1
         return
       }
       phase = .disconnected
-      actions.append(.mismatched(answered: SubscriptionDialect.legacy.name))
+      actions.append(.mismatched(answered: Dialect.graphqlWS.name))
     }
 
     private mutating func acknowledge(_ payload: JSONObject?, _ actions: inout [ClientAction]) throws(Close) {

@@ -22,7 +22,7 @@ extension GraphQLTransportWS {
     private var session: ServerSession
     private var positionDue: Instant?
 
-    package var dialect: SubscriptionDialect? { .transportWS }
+    package var dialect: Dialect? { .graphqlTransportWS }
     package var phase: Phase { session.phase }
 
     /// - Parameter offers: what this server is able to add for clients that ask.

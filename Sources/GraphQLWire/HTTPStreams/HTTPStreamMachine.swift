@@ -35,7 +35,7 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
     positionDue = self.positionInterval.map { now + $0 }
   }
 
-  package var dialect: SubscriptionDialect? { nil }
+  package var dialect: Dialect? { nil }
   package var isOpen: Bool { phase != .closed }
   package var operationCount: Int { isOpen ? 1 : 0 }
   package var nextDeadline: Instant? { [heartbeatDue, positionDue].compactMap { $0 }.min() }

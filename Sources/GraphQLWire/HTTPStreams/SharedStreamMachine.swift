@@ -42,7 +42,7 @@ package struct SharedStreamMachine: SubscriptionServerMachine {
     heartbeatDue = now + limits.heartbeatInterval
   }
 
-  package var dialect: SubscriptionDialect? { nil }
+  package var dialect: Dialect? { nil }
   package var continuity: Continuity { .none }
   package func continuity(of number: Int) -> Continuity { Continuity(cursors: following.contains(number)) }
   package var operationCount: Int { table.count }

@@ -37,7 +37,7 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
     configuration: ConnectionConfiguration = WebSocketTransport.configuration, environment: ClientEnvironment? = nil
   ) {
     var configuration = configuration
-    configuration.dialect = websocket.webSocketProtocol.dialect
+    configuration.dialect = websocket.webSocketProtocol
     configuration.headers += websocket.headers
     for (key, value) in connectingPayload { configuration.connectingPayload[key] = value }
     do throws(GraphQLClientError) {

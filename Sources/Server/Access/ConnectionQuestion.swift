@@ -1,17 +1,14 @@
 public import MartletAccess
 public import MartletJSON
+public import MartletVocabulary
 
 /// What a client shows when it connects, for the program that decides whether it may: a WebSocket, or a request over
 /// HTTP.
 public struct ConnectionRequest: Sendable {
-  /// The protocols a client may speak.
-  public enum Dialect: Sendable, Hashable {
-    /// `graphql-transport-ws`.
-    case graphqlTransportWS
-    /// The older `graphql-ws`.
-    case graphqlWS
-    /// AppSync's real-time protocol.
-    case appSync
+  /// How a client's operations travel.
+  public enum Transport: Sendable, Hashable {
+    /// A WebSocket, and the protocol spoken on it.
+    case webSocket(Dialect)
     /// A request over HTTP that prefers its results in parts of a multipart body, as subscriptions do.
     case multipart
     /// A request over HTTP that prefers server-sent events, or that is about a stream which several operations share.
@@ -23,8 +20,13 @@ public struct ConnectionRequest: Sendable {
   /// The payload of `connection_init`; for AppSync the authorization of the handshake; over HTTP
   /// the request's header fields of the names in `ServerConfiguration.credentialMembers`. Empty when there was none.
   public let payload: JSONObject
-  /// Which protocol the client speaks.
-  public let dialect: Dialect
+  /// How the client's operations travel.
+  public let transport: Transport
+
+  /// The protocol of the client's WebSocket; nil over HTTP.
+  public var dialect: Dialect? {
+    if case .webSocket(let dialect) = transport { dialect } else { nil }
+  }
 }
 
 /// What a program answers to a client that connects.

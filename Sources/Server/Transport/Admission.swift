@@ -137,8 +137,8 @@ final class Admission {
   /// What the program is asked about a request; nil where it is not asked.
   private func request(_ head: HTTPRequestHead, _ rule: AdmissionRule, _ caller: Caller) -> ConnectionRequest? {
     switch rule {
-    case .identified(let dialect): ConnectionRequest(payload: credentials(of: head), dialect: dialect)
-    case .keyed where caller.grant == .program: ConnectionRequest(payload: credentials(of: head), dialect: .http)
+    case .identified(let transport): ConnectionRequest(payload: credentials(of: head), transport: transport)
+    case .keyed where caller.grant == .program: ConnectionRequest(payload: credentials(of: head), transport: .http)
     case .keyed, .open, .sameOrigin: nil
     }
   }

@@ -64,7 +64,7 @@ enum AdmissionRule {
   /// where it takes the place of keys.
   case keyed
   /// The same, and that the program accepts the caller, if there is one to ask.
-  case identified(ConnectionRequest.Dialect)
+  case identified(ConnectionRequest.Transport)
 }
 
 /// What becomes of a request for a WebSocket.

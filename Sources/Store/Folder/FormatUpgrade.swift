@@ -2,6 +2,7 @@ internal import MartletChangeFeed
 internal import MartletJSON
 internal import MartletModels
 internal import MartletSQLite
+internal import MartletVocabulary
 
 /// Brings a folder of format 1 to format 2, inside the caller's transaction.
 ///
@@ -130,7 +131,7 @@ struct FormatUpgrade {
       if let client, client.name.utf8.elementsEqual(name.utf8) {
         row = client.row
       } else {
-        row = try table.insert(WriteID(client: name, number: 0), 0, try newest(of: name))
+        row = try table.insert(WriteNumber(client: name, number: 0), 0, try newest(of: name))
         client = (name, row)
       }
       let (offset, result) = try Self.result(select.bytes(3))

@@ -1,4 +1,5 @@
 internal import MartletSQLite
+internal import MartletVocabulary
 
 /// Clients that number their writes, and the outcomes they have not acknowledged. Confined to the connection's thread.
 ///
@@ -43,7 +44,7 @@ final class OutcomeTable {
   // MARK: Reading
 
   /// The client, unless its last write is older than `horizon` says.
-  func client(of id: WriteID, _ horizon: Horizon) throws(SQLiteError) -> Client? {
+  func client(of id: WriteNumber, _ horizon: Horizon) throws(SQLiteError) -> Client? {
     guard let row = try row(of: id), row.at >= horizon.clientsBefore else { return nil }
     return row.client
   }
@@ -87,7 +88,7 @@ final class OutcomeTable {
     return try rows.step()
   }
 
-  private func row(of id: WriteID) throws(SQLiteError) -> (client: Client, at: Int64)? {
+  private func row(of id: WriteNumber) throws(SQLiteError) -> (client: Client, at: Int64)? {
     try selectClient.bind(1, text: id.identity)
     try selectClient.bind(2, text: id.client)
     guard try selectClient.step() else { return nil }
@@ -129,7 +130,7 @@ final class OutcomeTable {
   }
 
   /// Adds a client that is not there.
-  func insert(_ id: WriteID, _ acknowledged: Int64, _ time: Int64) throws(SQLiteError) -> Client {
+  func insert(_ id: WriteNumber, _ acknowledged: Int64, _ time: Int64) throws(SQLiteError) -> Client {
     let insert = try database.statement(
       "INSERT INTO martlet_clients(identity, client, acknowledged, at) VALUES(?, ?, ?, ?) RETURNING id")
     defer { insert.reset() }

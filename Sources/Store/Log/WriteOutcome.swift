@@ -1,11 +1,12 @@
 internal import MartletChangeFeed
 internal import MartletModels
+internal import MartletVocabulary
 
 /// The outcome of a numbered write, as the log keeps it: a resend gets the same result and is not applied again.
 ///
 /// Refusals are outcomes too: a write has one result, whenever its answer arrives.
 struct WriteOutcome {
-  var id: WriteID
+  var id: WriteNumber
   /// The client's outcomes up to this number are forgotten with this entry.
   var acknowledged: Int64
   /// The rest of the body, which `OutcomeCoder` reads under the schema of the day of the resend.
@@ -14,7 +15,7 @@ struct WriteOutcome {
 
 /// A further part of the outcome of a write with many changes.
 struct WriteOutcomeRest {
-  var id: WriteID
+  var id: WriteNumber
   var result: [UInt8]
 }
 
@@ -69,7 +70,7 @@ struct OutcomeCoder {
     let client = try reader.text()
     let number = try reader.signedPattern()
     return WriteOutcomeRest(
-      id: WriteID(client: client, number: number, identity: identity), result: reader.rest())
+      id: WriteNumber(client: client, number: number, identity: identity), result: reader.rest())
   }
 
   static func read(_ reader: inout EntryReader) throws(StoreError) -> WriteOutcome {
@@ -78,7 +79,7 @@ struct OutcomeCoder {
     let number = try reader.signedPattern()
     let acknowledged = try reader.signedPattern()
     return WriteOutcome(
-      id: WriteID(client: client, number: number, identity: identity), acknowledged: acknowledged, result: reader.rest()
+      id: WriteNumber(client: client, number: number, identity: identity), acknowledged: acknowledged, result: reader.rest()
     )
   }
 
@@ -132,7 +133,7 @@ struct OutcomeCoder {
 
   /// A result as the answer to a resend. `offset` is the outcome's; the write's changes follow it. Records come without
   /// their values, and records of models that are no longer there do not come.
-  func receipt(_ result: [UInt8], of id: WriteID, offset: Int64) throws(StoreError) -> Result<Receipt, StoreError> {
+  func receipt(_ result: [UInt8], of id: WriteNumber, offset: Int64) throws(StoreError) -> Result<Receipt, StoreError> {
     var reader = EntryReader(result)
     if try reader.byte() == Tag.refused {
       var error = StoreError(StoreError.Code(refusal: try reader.byte()), try reader.text())
@@ -144,7 +145,7 @@ struct OutcomeCoder {
       }
       return .failure(error)
     }
-    var receipt = Receipt(writeID: id, outcomes: [], offsets: nil, isRepeat: true)
+    var receipt = Receipt(writeNumber: id, outcomes: [], offsets: nil, isRepeat: true)
     let count = try reader.count()
     guard offset < 1 << 62 else { throw EntryReader.damaged }
     if count > 0 { receipt.offsets = (offset + 1)...(offset + Int64(count)) }

@@ -163,7 +163,7 @@ final class AuthorityWriter {
   /// Runs one write inside its savepoint. Throws only what fails the whole group.
   private func perform(_ request: WriteRequest) throws -> Result<Receipt, StoreError> {
     var acknowledged: Int64?
-    if let id = request.writeID {
+    if let id = request.writeNumber {
       switch try judge(id, request) {
       case .answered(let answer): return answer
       case .new(let number): acknowledged = number
@@ -176,7 +176,7 @@ final class AuthorityWriter {
     do {
       let transaction = openTransaction(request.operation)
       try apply(request.operation, transaction)
-      outcome = .success(try seal(transaction, request.writeID, acknowledged))
+      outcome = .success(try seal(transaction, request.writeNumber, acknowledged))
     } catch {
       if let failure = error as? SQLiteError, failure.endsGroup { throw failure }
       builder.truncate(to: mark)
@@ -184,7 +184,7 @@ final class AuthorityWriter {
       file.outcomes.countedClients = clients
       let refusal = Self.refusal(error)
       outcome = .failure(refusal)
-      if let id = request.writeID, let acknowledged,
+      if let id = request.writeNumber, let acknowledged,
         let result = outcomeCoder.refused(refusal, largestMessage: limits.refusalMessageBytes)
       {
         try append(WriteOutcome(id: id, acknowledged: acknowledged, result: result), endsTransaction: true)
@@ -230,10 +230,10 @@ final class AuthorityWriter {
 
   /// Appends the entries of a write, its outcome first when it is numbered, and makes the receipt.
   private func seal(
-    _ transaction: OpenTransaction, _ id: WriteID?, _ acknowledged: Int64?
+    _ transaction: OpenTransaction, _ id: WriteNumber?, _ acknowledged: Int64?
   ) throws -> Receipt {
     let bodies = transaction.changes
-    var receipt = Receipt(writeID: id, outcomes: bodies.map(Receipt.Outcome.init(of:)), offsets: nil)
+    var receipt = Receipt(writeNumber: id, outcomes: bodies.map(Receipt.Outcome.init(of:)), offsets: nil)
     if let id, let acknowledged {
       let result = outcomeCoder.applied(receipt.outcomes)
       try append(
@@ -267,7 +267,7 @@ final class AuthorityWriter {
     case new(acknowledged: Int64)
   }
 
-  private func judge(_ id: WriteID, _ request: WriteRequest) throws -> Judgement {
+  private func judge(_ id: WriteNumber, _ request: WriteRequest) throws -> Judgement {
     guard let client = try file.outcomes.client(of: id, file.folded.horizon) else {
       if request.isResend {
         return .answered(
@@ -287,13 +287,13 @@ final class AuthorityWriter {
     return acknowledging(id, request, known: client.acknowledged)
   }
 
-  private func forgotten(_ id: WriteID, _ acknowledged: Int64) -> StoreError {
+  private func forgotten(_ id: WriteNumber, _ acknowledged: Int64) -> StoreError {
     StoreError(
       .outcomeForgotten,
       "the client has acknowledged its writes up to number \(acknowledged); the outcome of \(id.number) is forgotten")
   }
 
-  private func acknowledging(_ id: WriteID, _ request: WriteRequest, known: Int64) -> Judgement {
+  private func acknowledging(_ id: WriteNumber, _ request: WriteRequest, known: Int64) -> Judgement {
     let largest = limits.unacknowledgedWrites
     guard let given = request.acknowledged else {
       // A client that does not say what it has: the newest outcomes are kept.

@@ -1,5 +1,6 @@
 package import MartletChangeFeed
 package import MartletModels
+package import MartletVocabulary
 
 /// The result of a durable write.
 package struct Receipt: Sendable, Equatable {
@@ -21,7 +22,7 @@ package struct Receipt: Sendable, Equatable {
     }
   }
 
-  package var writeID: WriteID?
+  package var writeNumber: WriteNumber?
   /// The outcome of every change, in order, cascades included.
   package var outcomes: [Outcome]
   /// First and last offset of the write's changes in the log; nil when it changed nothing.
@@ -30,9 +31,9 @@ package struct Receipt: Sendable, Equatable {
   package var isRepeat: Bool
 
   package init(
-    writeID: WriteID?, outcomes: [Outcome], offsets: ClosedRange<Int64>?, isRepeat: Bool = false
+    writeNumber: WriteNumber?, outcomes: [Outcome], offsets: ClosedRange<Int64>?, isRepeat: Bool = false
   ) {
-    self.writeID = writeID
+    self.writeNumber = writeNumber
     self.outcomes = outcomes
     self.offsets = offsets
     self.isRepeat = isRepeat

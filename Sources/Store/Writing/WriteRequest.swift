@@ -1,39 +1,12 @@
 package import MartletJSON
 package import MartletModels
-
-/// A client's number for one of its writes: a resend with the same one is applied once.
-package struct WriteID: Hashable, Sendable {
-  /// Whom the client writes as; empty where writers are not distinguished. The same name under another identity is
-  /// another client.
-  package var identity: String
-  /// The client's own random name, kept over its restarts.
-  package var client: String
-  /// The client's count of its writes.
-  package var number: Int64
-
-  package init(client: String, number: Int64, identity: String = "") {
-    self.identity = identity
-    self.client = client
-    self.number = number
-  }
-
-  /// Compares bytes: composed and decomposed names are different clients.
-  package static func == (left: WriteID, right: WriteID) -> Bool {
-    left.number == right.number && left.client.utf8.elementsEqual(right.client.utf8)
-      && left.identity.utf8.elementsEqual(right.identity.utf8)
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(number)
-    for byte in client.utf8 { hasher.combine(byte) }
-  }
-}
+package import MartletVocabulary
 
 /// One write: all of it happens, or nothing.
 package struct WriteRequest: Sendable {
   package var operation: WriteOperation
   /// Makes a resend harmless; without one the write must not be sent twice.
-  package var writeID: WriteID?
+  package var writeNumber: WriteNumber?
   /// The client has the answers to all its writes up to this number: their outcomes can be forgotten. Nil from a
   /// client that does not say; the store then keeps the newest outcomes only.
   package var acknowledged: Int64?
@@ -41,10 +14,10 @@ package struct WriteRequest: Sendable {
   package var isResend: Bool
 
   package init(
-    _ operation: WriteOperation, writeID: WriteID? = nil, acknowledged: Int64? = nil, isResend: Bool = false
+    _ operation: WriteOperation, writeNumber: WriteNumber? = nil, acknowledged: Int64? = nil, isResend: Bool = false
   ) {
     self.operation = operation
-    self.writeID = writeID
+    self.writeNumber = writeNumber
     self.acknowledged = acknowledged
     self.isResend = isResend
   }

@@ -3,7 +3,7 @@ internal import MartletGraphQLWire
 package import MartletJSON
 internal import MartletRuntime
 package import MartletSimulation
-internal import MartletVocabulary
+public import MartletVocabulary
 
 /// A GraphQL server over WebSockets that exists only in memory: a test says what it answers and when it fails.
 ///
@@ -33,24 +33,6 @@ public final class ScriptedServer: @unchecked Sendable {
     case silent
     /// It opens, but the server chose this subprotocol, or none.
     case speaks(String?)
-  }
-
-  /// A protocol that it speaks by itself.
-  public enum Dialect: Sendable, Hashable, CaseIterable {
-    /// The subprotocol `graphql-transport-ws`.
-    case graphqlTransportWS
-    /// The older `graphql-ws`.
-    case graphqlWS
-    /// AppSync's real-time protocol.
-    case appSync
-
-    var machine: SubscriptionDialect {
-      switch self {
-      case .graphqlTransportWS: .transportWS
-      case .graphqlWS: .legacy
-      case .appSync: .appSync
-      }
-    }
   }
 
   /// What one attempt to connect asked for.

@@ -2,7 +2,7 @@ internal import MartletGraphQLClient
 public import MartletJSON
 internal import MartletRuntime
 internal import MartletSimulation
-internal import MartletVocabulary
+public import MartletVocabulary
 package import MartletWire
 
 /// One WebSocket of a scripted server, seen from the server. Where and when to use it: as `ScriptedServer`.
@@ -17,7 +17,7 @@ public final class ScriptedSocket: @unchecked Sendable {
   public var isOpen: Bool { handler != nil }
 
   /// What it speaks.
-  public let dialect: ScriptedServer.Dialect
+  public let dialect: Dialect
 
   private(set) weak var server: ScriptedServer?
   let loop: SimulatedLoop
@@ -31,7 +31,7 @@ public final class ScriptedSocket: @unchecked Sendable {
     didSet { if isReading { flush() } }
   }
 
-  init(server: ScriptedServer, _ dialect: ScriptedServer.Dialect, handler: any MessageSocketHandler) {
+  init(server: ScriptedServer, _ dialect: Dialect, handler: any MessageSocketHandler) {
     self.server = server
     self.dialect = dialect
     loop = server.loop

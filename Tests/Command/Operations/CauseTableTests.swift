@@ -44,10 +44,10 @@ import Testing
       Way(command: "import", document: "T rows.csv"),
       Way(command: "generate --output types.swift --schema", document: ""),
     ]
-    + SubscriptionProtocol.allCases.map {
+    + SubscriptionRoute.all.map {
       Way(
         command: "subscribe", document: "subscription { onCreateT { id } }", wrongKind: "{ listTs { items { id } } }",
-        options: "--protocol \($0.rawValue) --attempts 0 --limit 1")
+        options: "--protocol \($0.name) --attempts 0 --limit 1")
     }
 
   /// Three servers: open to this machine, with a key, and with TLS.

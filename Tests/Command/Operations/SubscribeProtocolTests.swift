@@ -8,7 +8,7 @@ import Testing
 
 /// `martlet subscribe --protocol`, as a process against a server.
 @Suite(.timeLimit(.minutes(2))) struct SubscribeProtocolTests {
-  static let protocols = SubscriptionProtocol.allCases.map(\.rawValue)
+  static let protocols = SubscriptionRoute.all.map(\.name)
 
   private static func server() throws -> GraphQLServer {
     var configuration = ServerConfiguration(
@@ -117,7 +117,7 @@ import Testing
     #expect(run.errors.contains("\(spoken) has no cursors"))
   }
 
-  @Test(arguments: SubscriptionProtocol.allCases.filter(\.resumes).map(\.rawValue))
+  @Test(arguments: SubscriptionRoute.all.filter(\.resumes).map(\.name))
   func `events from the oldest on are printed`(spoken: String) async throws {
     var configuration = ServerConfiguration(schema: "type Note @model { id: ID! text: String }")
     configuration.access = .development

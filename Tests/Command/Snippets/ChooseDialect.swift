@@ -10,7 +10,8 @@ enum ChooseDialect {
 
   static func appSync() -> ConnectionConfiguration {
     var configuration = ConnectionConfiguration()
-    configuration.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "da2-0123456789"]))
+    configuration.dialect = .appSync
+    configuration.appSync.authorization = ["x-api-key": "da2-0123456789"]
     return configuration
   }
 }

@@ -21,7 +21,7 @@ import Testing
   }
 
   /// The server's socket `index` refuses the operation `id` for want of room, as its dialect says it.
-  private func refuse(_ id: Int, on index: Int, _ dialect: WebSocketDialect, _ stage: Stage) {
+  private func refuse(_ id: Int, on index: Int, _ dialect: Dialect, _ stage: Stage) {
     let payload =
       switch dialect {
       case .graphqlTransportWS: #"[{"message":"full","extensions":{"code":"TOO_MANY_OPERATIONS"}}]"#
@@ -31,12 +31,10 @@ import Testing
     stage.onLoop { $0.sockets[index].say(#"{"id":"\#(id)","type":"error","payload":\#(payload)}"#) }
   }
 
-  static let dialects: [WebSocketDialect] = [.graphqlTransportWS, .graphqlWS, .appSync()]
-
-  private func stage(_ dialect: WebSocketDialect) throws -> Stage {
+  private func stage(_ dialect: Dialect) throws -> Stage {
     switch dialect {
     case .graphqlTransportWS: try Stage()
-    case .graphqlWS: try OlderDialect.legacy.stage()
+    case .graphqlWS: try OlderDialect.graphqlWS.stage()
     case .appSync: try OlderDialect.appSync.stage()
     }
   }
@@ -63,9 +61,9 @@ import Testing
     for stream in streams { #expect(stream.state.short == "active" && stream.core.waiting == 0) }
   }
 
-  @Test(arguments: dialects)
+  @Test(arguments: Dialect.allCases)
   func `a server that allows fewer is believed, and the refused subscription goes to another connection`(
-    dialect: WebSocketDialect
+    dialect: Dialect
   ) throws {
     let stage = try stage(dialect)
     var streams = (1...3).map { _ in stage.subscribe() }
@@ -89,8 +87,8 @@ import Testing
     #expect(stage.types(0).suffix(1).allSatisfy { $0 == "subscribe" || $0 == "start" })
   }
 
-  @Test(arguments: dialects) func `a refusal of a connection's only operation is that operation's error`(
-    dialect: WebSocketDialect
+  @Test(arguments: Dialect.allCases) func `a refusal of a connection's only operation is that operation's error`(
+    dialect: Dialect
   ) throws {
     let stage = try stage(dialect)
     let stream = stage.subscribe()

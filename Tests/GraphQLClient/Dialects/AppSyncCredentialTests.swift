@@ -18,7 +18,8 @@ import Testing
       case .plainToken: configuration.connectingPayload = ["Authorization": "jwt"]
       case .lambda: configuration.credentials = { Credentials(payload: ["Authorization": .string("lambda of \($0)")]) }
       }
-      configuration.dialect = .appSync(appSync)
+      configuration.dialect = .appSync
+      configuration.appSync = appSync
     }
 
     func blob(_ connection: Int) -> JSONObject {
@@ -40,7 +41,7 @@ import Testing
     passing: AppSyncConfiguration.Passing
   ) throws {
     let stage = try OlderDialect.appSync.stage {
-      $0.dialect = .appSync(AppSyncConfiguration(passing: passing, region: "eu-west-1"))
+      $0.appSync = AppSyncConfiguration(passing: passing, region: "eu-west-1")
       $0.credentials = { _ in .iam(Self.keys) }
     }
     stage.server.dialect = .appSync
@@ -66,7 +67,7 @@ import Testing
   }
 
   @Test func `IAM keys without a region, or in another dialect, fail before anything is sent`() throws {
-    for dialect in [WebSocketDialect.appSync(), .graphqlWS, .graphqlTransportWS] {
+    for dialect in Dialect.allCases {
       let stage = try Stage {
         $0.dialect = dialect
         $0.credentials = { _ in .iam(Self.keys) }
@@ -79,7 +80,7 @@ import Testing
 
   @Test func `a signature of IAM is refused before anything is sent`() throws {
     let stage = try OlderDialect.appSync.stage {
-      $0.dialect = .appSync(AppSyncConfiguration(authorization: ["Authorization": "AWS4-HMAC-SHA256 Credential=x"]))
+      $0.appSync.authorization = ["Authorization": "AWS4-HMAC-SHA256 Credential=x"]
     }
     let stream = stage.subscribe()
     stage.run(.seconds(60))

@@ -18,7 +18,7 @@ import Testing
   }
 
   private static let unauthorized: [OlderDialect: String] = [
-    .legacy: #"{"message":"Unauthorized"}"#,
+    .graphqlWS: #"{"message":"Unauthorized"}"#,
     .appSync: #"{"errors":[{"errorType":"UnauthorizedException","message":"Unauthorized","errorCode":401}]}"#,
   ]
 
@@ -170,7 +170,7 @@ import Testing
     stage.server.door = .speaks(chosen)
     let stream = stage.subscribe()
     stage.run(.seconds(10))
-    let name = dialect == .legacy ? "graphql-ws" : "AppSync's graphql-ws"
+    let name = dialect == .graphqlWS ? "graphql-ws" : "AppSync's graphql-ws"
     #expect(stream.state.error?.code == .protocolMismatch)
     #expect(
       stream.state.error?.message == "\(name) was offered; the server chose the subprotocol \(chosen ?? "none")")
@@ -178,17 +178,17 @@ import Testing
   }
 
   @Test(arguments: [
-    (WebSocketDialect.graphqlTransportWS, #"{"type":"ka"}"#, "graphql-transport-ws", "graphql-ws"),
+    (Dialect.graphqlTransportWS, #"{"type":"ka"}"#, "graphql-transport-ws", "graphql-ws"),
     (.graphqlWS, #"{"type":"ping"}"#, "graphql-ws", "graphql-transport-ws"),
     (.graphqlWS, #"{"id":"1","type":"start_ack"}"#, "graphql-ws", "AppSync's graphql-ws"),
-    (.appSync(), #"{"type":"ping"}"#, "AppSync's graphql-ws", "graphql-transport-ws"),
+    (.appSync, #"{"type":"ping"}"#, "AppSync's graphql-ws", "graphql-transport-ws"),
   ])
   func `a server that only its messages betray is named with what was offered`(
-    dialect: WebSocketDialect, text: String, offered: String, answered: String
+    dialect: Dialect, text: String, offered: String, answered: String
   ) throws {
     let stage = try Stage { $0.dialect = dialect }
     stage.server.door = .speaks(dialect == .graphqlTransportWS ? "graphql-transport-ws" : "graphql-ws")
-    if case .appSync = dialect { stage.server.acknowledgement = OlderDialect.appSync.acknowledgement }
+    if dialect == .appSync { stage.server.acknowledgement = OlderDialect.appSync.acknowledgement }
     let stream = stage.subscribe()
     stage.run()
     stage.onLoop { $0.socket?.say(text) }
@@ -199,13 +199,13 @@ import Testing
   }
 
   @Test func `AppSync is known by its acknowledgement, the older protocol by what it says to AppSync's start`() throws {
-    let legacy = try OlderDialect.legacy.stage()
-    legacy.server.acknowledgement = OlderDialect.appSync.acknowledgement
-    let stream = legacy.subscribe()
-    legacy.run()
+    let graphqlWS = try OlderDialect.graphqlWS.stage()
+    graphqlWS.server.acknowledgement = OlderDialect.appSync.acknowledgement
+    let stream = graphqlWS.subscribe()
+    graphqlWS.run()
     #expect(stream.state.error?.code == .protocolMismatch)
     let appSync = try OlderDialect.appSync.stage()
-    appSync.server.acknowledgement = OlderDialect.legacy.acknowledgement
+    appSync.server.acknowledgement = OlderDialect.graphqlWS.acknowledgement
     let other = appSync.subscribe()
     appSync.run()
     #expect(other.state.short == "pending")

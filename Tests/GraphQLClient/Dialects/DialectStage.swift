@@ -4,13 +4,15 @@ import MartletTesting
 
 /// The dialects a client speaks besides the usual one, each with a scripted server that speaks it.
 enum OlderDialect: CaseIterable {
-  case legacy, appSync
+  case graphqlWS, appSync
 
   func stage(_ configure: (inout ConnectionConfiguration) -> Void = { _ in }) throws -> Stage {
     let stage = try Stage {
       switch self {
-      case .legacy: $0.dialect = .graphqlWS
-      case .appSync: $0.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "k"]))
+      case .graphqlWS: $0.dialect = .graphqlWS
+      case .appSync:
+        $0.dialect = .appSync
+        $0.appSync.authorization = ["x-api-key": "k"]
       }
       configure(&$0)
     }
@@ -21,7 +23,7 @@ enum OlderDialect: CaseIterable {
 
   var acknowledgement: JSONObject {
     switch self {
-    case .legacy: [:]
+    case .graphqlWS: [:]
     case .appSync: ["connectionTimeoutMs": 300_000]
     }
   }

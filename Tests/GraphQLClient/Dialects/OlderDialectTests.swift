@@ -15,7 +15,7 @@ import Testing
     let watcher = Watcher(stream, stage.executor)
     stage.run()
     #expect(stage.types(0) == ["connection_init", "start"])
-    #expect(stream.state.short == (dialect == .legacy ? "active" : "pending"))
+    #expect(stream.state.short == (dialect == .graphqlWS ? "active" : "pending"))
     dialect.confirm(1...1, stage)
     #expect(stream.state.short == "active" && stream.isConfirmed == (dialect == .appSync))
     let data = self.data
@@ -98,15 +98,15 @@ import Testing
   }
 
   @Test func `a server that stops sending keep-alives is dead`() throws {
-    let legacy = try OlderDialect.legacy.stage { $0.keepAliveTimeout = .seconds(20) }
-    let stream = legacy.subscribe()
-    legacy.run(.seconds(1_000))
-    #expect(stream.state.short == "active" && legacy.server.sockets.count == 1)
-    legacy.onLoop { $0.socket?.say(#"{"type":"ka"}"#) }
-    legacy.run(.seconds(19))
-    #expect(legacy.server.sockets.count == 1)
-    legacy.run(.seconds(3))
-    #expect(legacy.server.sockets.count == 2 && legacy.server.sockets[0].clientClose?.code == 4499)
+    let graphqlWS = try OlderDialect.graphqlWS.stage { $0.keepAliveTimeout = .seconds(20) }
+    let stream = graphqlWS.subscribe()
+    graphqlWS.run(.seconds(1_000))
+    #expect(stream.state.short == "active" && graphqlWS.server.sockets.count == 1)
+    graphqlWS.onLoop { $0.socket?.say(#"{"type":"ka"}"#) }
+    graphqlWS.run(.seconds(19))
+    #expect(graphqlWS.server.sockets.count == 1)
+    graphqlWS.run(.seconds(3))
+    #expect(graphqlWS.server.sockets.count == 2 && graphqlWS.server.sockets[0].clientClose?.code == 4499)
 
     let appSync = try OlderDialect.appSync.stage()
     appSync.server.acknowledgement = ["connectionTimeoutMs": 5_000]
@@ -119,10 +119,10 @@ import Testing
     #expect(appSync.server.sockets.count == 2)
   }
 
-  @Test func `queries go by a legacy socket and are refused on AppSync's`() throws {
-    let legacy = try OlderDialect.legacy.stage { $0.requestTransport = .socket }
-    let (server, loop, connection) = (legacy.server, legacy.loop, legacy.connection)
-    let payload = try legacy.executor.run {
+  @Test func `queries go by a graphql-ws socket and are refused on AppSync's`() throws {
+    let graphqlWS = try OlderDialect.graphqlWS.stage { $0.requestTransport = .socket }
+    let (server, loop, connection) = (graphqlWS.server, graphqlWS.loop, graphqlWS.connection)
+    let payload = try graphqlWS.executor.run {
       loop.schedule(later: .milliseconds(5)) {
         server.socket?.say(#"{"id":"1","type":"data","payload":{"data":{"a":1}}}"#)
         server.socket?.say(#"{"id":"1","type":"complete"}"#)
@@ -149,7 +149,7 @@ import Testing
       stage.run()
       stage.connection.shutDown()
       stage.run()
-      #expect(stage.types(0).last == (dialect == .legacy ? "connection_terminate" : "stop"))
+      #expect(stage.types(0).last == (dialect == .graphqlWS ? "connection_terminate" : "stop"))
       #expect(stage.server.sockets[0].clientClose?.code == 1000 && stream.state.short == "finished(cancelled)")
     }
   }
@@ -158,7 +158,6 @@ import Testing
 
   @Test func `the authorization has the host, the fixed members and the fresh ones, in handshake and start`() throws {
     let stage = try OlderDialect.appSync.stage {
-      $0.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "k"]))
       $0.credentials = { _ in .bearer("t") }
     }
     let stream = stage.subscribe()
@@ -178,7 +177,8 @@ import Testing
   @Test func `the query and header fields carry it on request`() throws {
     for passing in [AppSyncConfiguration.Passing.query, .headers] {
       let stage = try OlderDialect.appSync.stage {
-        $0.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "k"], passing: passing, host: "api"))
+        $0.appSync.passing = passing
+        $0.appSync.host = "api"
       }
       let stream = stage.subscribe()
       stage.run()

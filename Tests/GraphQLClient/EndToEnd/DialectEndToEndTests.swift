@@ -5,9 +5,10 @@ import Testing
 
 /// Client and server of this package in every WebSocket dialect, over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct DialectEndToEndTests {
-  static let dialects: [WebSocketDialect] = [
-    .graphqlTransportWS, .graphqlWS, .appSync(AppSyncConfiguration(passing: .subprotocol)),
-    .appSync(AppSyncConfiguration(passing: .query)), .appSync(AppSyncConfiguration(passing: .headers)),
+  /// Every dialect, and AppSync's with each way to pass the authorization.
+  static let dialects: [(Dialect, AppSyncConfiguration.Passing)] = [
+    (.graphqlTransportWS, .subprotocol), (.graphqlWS, .subprotocol), (.appSync, .subprotocol), (.appSync, .query),
+    (.appSync, .headers),
   ]
 
   private static func access() throws -> AccessFile {
@@ -17,13 +18,14 @@ import Testing
   }
 
   @Test(arguments: dialects) func `events arrive, a restart is survived, cancelling stops the server's source`(
-    dialect: WebSocketDialect
+    dialect: Dialect, passing: AppSyncConfiguration.Passing
   ) async throws {
     let access = try Self.access()
     let old = try RealServer { $0.access = .keys(access) }
     defer { old.remove() }
     let client = try old.client {
       $0.dialect = dialect
+      $0.appSync.passing = passing
       $0.credentials = { _ in .bearer("secret") }
     }
     let board = client.subscribe(EndToEndTests.board, variables: ["airport": "VIE"])
@@ -60,14 +62,15 @@ import Testing
     await new.server.stop()
   }
 
-  @Test(arguments: dialects) func `a wrong key is unauthorized after one refresh`(dialect: WebSocketDialect)
-    async throws
-  {
+  @Test(arguments: dialects) func `a wrong key is unauthorized after one refresh`(
+    dialect: Dialect, passing: AppSyncConfiguration.Passing
+  ) async throws {
     let access = try Self.access()
     let server = try RealServer { $0.access = .keys(access) }
     defer { server.remove() }
     let client = try server.client {
       $0.dialect = dialect
+      $0.appSync.passing = passing
       $0.credentials = { _ in Credentials(payload: ["Authorization": "guess"]) }
     }
     let board = client.subscribe(EndToEndTests.board, variables: ["airport": "VIE"])

@@ -21,7 +21,7 @@ import Testing
     let server = try RealServer {
       $0.onConnect = { request in
         // The writer's requests over HTTP bring no token.
-        request.dialect == .http || door.admit(request.payload) ? .accept() : .refuse("the token has expired")
+        request.transport == .http || door.admit(request.payload) ? .accept() : .refuse("the token has expired")
       }
     }
     var configuration = ConnectionConfiguration()

@@ -58,7 +58,7 @@ import Testing
       ("http://a.test/graphql", { $0.subscriptionTransport = .socket }, false),
       ("ws://a.test/graphql", { $0.subscriptionTransport = .http }, true),
       // Settings that only a WebSocket has.
-      ("https://a.test/graphql", { $0.dialect = .appSync() }, false),
+      ("https://a.test/graphql", { $0.dialect = .appSync }, false),
       ("https://a.test/graphql", { $0.dialect = .graphqlWS }, false),
       ("https://a.test/graphql", { $0.requestTransport = .socket }, false),
     ]

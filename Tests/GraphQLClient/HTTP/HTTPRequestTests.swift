@@ -33,7 +33,8 @@ import Testing
     let server = ScriptedHTTPServer { _, _ in Self.fine }
     let keys = AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
     let client = try server.client {
-      $0.dialect = .appSync(AppSyncConfiguration(region: "eu-west-1"))
+      $0.dialect = .appSync
+      $0.appSync.region = "eu-west-1"
       $0.credentials = { _ in .iam(keys) }
     }
     try server.executor.run { _ = try await client.query("{ n }") }

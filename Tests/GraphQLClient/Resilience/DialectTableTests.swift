@@ -21,7 +21,7 @@ import Testing
     Travel.allCases.map { $0.isHTTP ? http : .becomes(sockets) }
   }
 
-  /// Per trigger: resuming, transportWS, legacy, appSync, multipart, eventStream. Each trigger meets a subscription
+  /// Per trigger: resuming, graphqlTransportWS, legacy, appSync, multipart, eventStream. Each trigger meets a subscription
   /// where it can: `confirmation` one that was sent, `failedRetry` one that was lost, `resume` one that was paused, the
   /// rest a live one.
   static let table: [Trigger: [Cell]] = [
@@ -145,7 +145,7 @@ import Testing
     #expect(stream.state.short == "pending")
     world.connect()
     switch travel {
-    case .transportWS, .legacy: #expect(stream.state.short == "active" && !stream.isConfirmed)
+    case .graphqlTransportWS, .graphqlWS: #expect(stream.state.short == "active" && !stream.isConfirmed)
     case .resuming, .appSync, .multipart, .eventStream:
       #expect(stream.state.short == "pending")
       world.confirm()

@@ -8,18 +8,18 @@ import Testing
 
 /// Every way a subscription can travel. `resuming` is `graphql-transport-ws` with a server that gives cursors.
 enum Travel: CaseIterable {
-  case resuming, transportWS, legacy, appSync, multipart, eventStream
+  case resuming, graphqlTransportWS, graphqlWS, appSync, multipart, eventStream
 
   var isHTTP: Bool {
     switch self {
-    case .resuming, .transportWS, .legacy, .appSync: false
+    case .resuming, .graphqlTransportWS, .graphqlWS, .appSync: false
     case .multipart, .eventStream: true
     }
   }
 
   func world() throws -> any DialectWorld {
     switch self {
-    case .resuming, .transportWS, .legacy, .appSync: try SocketWorld(self)
+    case .resuming, .graphqlTransportWS, .graphqlWS, .appSync: try SocketWorld(self)
     case .multipart, .eventStream: try HTTPWorld(self)
     }
   }
@@ -60,9 +60,9 @@ struct SocketWorld: DialectWorld {
     self.travel = travel
     stage =
       switch travel {
-      case .legacy: try OlderDialect.legacy.stage()
+      case .graphqlWS: try OlderDialect.graphqlWS.stage()
       case .appSync: try OlderDialect.appSync.stage()
-      case .resuming, .transportWS, .multipart, .eventStream: try Stage()
+      case .resuming, .graphqlTransportWS, .multipart, .eventStream: try Stage()
       }
     if travel == .resuming { stage.server.acknowledgement = ["martlet": ["cursors": true]] }
   }
@@ -76,12 +76,12 @@ struct SocketWorld: DialectWorld {
     switch travel {
     case .resuming: stage.onLoop { $0.socket?.say(#"{"id":"1","type":"ready","cursor":"a-4"}"#) }
     case .appSync: OlderDialect.appSync.confirm(1...1, stage)
-    case .transportWS, .legacy, .multipart, .eventStream: break
+    case .graphqlTransportWS, .graphqlWS, .multipart, .eventStream: break
     }
   }
 
   func event() {
-    let isNewer = travel == .resuming || travel == .transportWS
+    let isNewer = travel == .resuming || travel == .graphqlTransportWS
     let cursor = travel == .resuming ? #","cursor":"a-5""# : ""
     let type = isNewer ? "next" : "data"
     stage.onLoop { $0.socket?.say(#"{"id":"1","type":"\#(type)","payload":{"data":{"tick":1}}\#(cursor)}"#) }
@@ -105,7 +105,7 @@ struct SocketWorld: DialectWorld {
   func complete() { stage.onLoop { $0.socket?.complete("1") } }
 
   func fail() {
-    let isNewer = travel == .resuming || travel == .transportWS
+    let isNewer = travel == .resuming || travel == .graphqlTransportWS
     let payload = isNewer ? #"[{"message":"no"}]"# : #"{"message":"no"}"#
     stage.onLoop { $0.socket?.say(#"{"id":"1","type":"error","payload":\#(payload)}"#) }
   }

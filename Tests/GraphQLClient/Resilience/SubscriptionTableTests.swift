@@ -7,7 +7,6 @@ import Testing
 /// What each trigger does to a subscription in each state and each dialect: the state afterwards, and what its loop
 /// sees.
 @Suite struct SubscriptionTableTests {
-  typealias Dialect = ScriptedServer.Dialect
 
   /// `sent`: written to an acknowledged socket, and not confirmed yet; only AppSync's dialect distinguishes it from
   /// `active`.
@@ -92,11 +91,7 @@ import Testing
   private func stage(_ dialect: Dialect, in start: Start) throws -> Stage {
     let stage = try Stage {
       $0.reconnect.attempts = 3
-      switch dialect {
-      case .graphqlTransportWS: break
-      case .graphqlWS: $0.dialect = .graphqlWS
-      case .appSync: $0.dialect = .appSync()
-      }
+      $0.dialect = dialect
     }
     stage.server.dialect = dialect
     if start == .pending { stage.server.acknowledgement = nil }

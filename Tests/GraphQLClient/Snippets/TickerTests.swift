@@ -63,7 +63,8 @@ struct Ticker: Sendable {
     let url = try #require(URL(string: "wss://example.test/graphql"))
     server.dialect = .appSync
     var configuration = ConnectionConfiguration()
-    configuration.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "da2-0123456789"]))
+    configuration.dialect = .appSync
+    configuration.appSync.authorization = ["x-api-key": "da2-0123456789"]
     let client = try GraphQLClient(url: url, configuration: configuration, environment: server.environment)
     let lines = try time.run {
       async let lines = Ticker(client: client).lines()
@@ -91,7 +92,8 @@ struct Ticker: Sendable {
     let url = try #require(URL(string: "wss://api.example.test/graphql"))
     let session = Session()
     var configuration = ConnectionConfiguration()
-    configuration.dialect = .appSync(AppSyncConfiguration(region: "eu-west-1"))
+    configuration.dialect = .appSync
+    configuration.appSync.region = "eu-west-1"
     configuration.credentials = { _ in .iam(try await session.keys()) }
     let client = try GraphQLClient(url: url, configuration: configuration, environment: server.environment)
     let authorization = try time.run {

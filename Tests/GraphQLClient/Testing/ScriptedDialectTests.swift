@@ -5,26 +5,22 @@ import Testing
 
 /// What the scripted server says by itself in each dialect, seen by the client it is made for. Public API only.
 @Suite struct ScriptedDialectTests {
-  private static let all = ScriptedServer.Dialect.allCases
+  private static let all = Dialect.allCases
 
   private func stage(
-    _ dialect: ScriptedServer.Dialect, _ configure: (inout ConnectionConfiguration) -> Void = { _ in }
+    _ dialect: Dialect, _ configure: (inout ConnectionConfiguration) -> Void = { _ in }
   ) throws -> (VirtualTime, ScriptedServer, GraphQLClient) {
     let time = VirtualTime()
     let server = ScriptedServer(time)
     server.dialect = dialect
     var configuration = ConnectionConfiguration()
-    switch dialect {
-    case .graphqlTransportWS: configuration.dialect = .graphqlTransportWS
-    case .graphqlWS: configuration.dialect = .graphqlWS
-    case .appSync: configuration.dialect = .appSync()
-    }
+    configuration.dialect = dialect
     configure(&configuration)
     let url = try #require(URL(string: "wss://example.test/graphql"))
     return (time, server, try GraphQLClient(url: url, configuration: configuration, environment: server.environment))
   }
 
-  @Test(arguments: all) func `one script plays a server of every dialect`(dialect: ScriptedServer.Dialect) throws {
+  @Test(arguments: all) func `one script plays a server of every dialect`(dialect: Dialect) throws {
     let (time, server, client) = try stage(dialect)
     let lines = try time.run {
       async let lines = Ticker(client: client).lines()
@@ -44,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: all) func `variables and the operation's name are read in every dialect`(
-    dialect: ScriptedServer.Dialect
+    dialect: Dialect
   ) throws {
     let (time, server, client) = try stage(dialect)
     let operation = try time.run {
@@ -57,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: all) func `an error ends one operation, in the shape of the dialect`(
-    dialect: ScriptedServer.Dialect
+    dialect: Dialect
   ) throws {
     let (time, server, client) = try stage(dialect)
     let lines = try time.run {
@@ -70,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: all) func `what is refused under way comes back with other credentials`(
-    dialect: ScriptedServer.Dialect
+    dialect: Dialect
   ) throws {
     let (time, server, client) = try stage(dialect) {
       $0.credentials = { .bearer($0.isRefusal ? "fresh" : "kept") }
@@ -94,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: all) func `a quiet hour is survived, and a peer that lost power is not`(
-    dialect: ScriptedServer.Dialect
+    dialect: Dialect
   ) throws {
     let (time, server, client) = try stage(dialect)
     let stream = client.subscribe("subscription { tick }")
@@ -107,9 +103,9 @@ import Testing
     stream.cancel()
   }
 
-  @Test(arguments: [ScriptedServer.Dialect.graphqlWS, .appSync])
+  @Test(arguments: [Dialect.graphqlWS, .appSync])
   func `without keep-alives a quiet connection lives as long as its dialect says`(
-    dialect: ScriptedServer.Dialect
+    dialect: Dialect
   ) throws {
     let (time, server, client) = try stage(dialect)
     server.keepAliveInterval = nil
@@ -138,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: all) func `the end of a subscription is expected in every dialect`(
-    dialect: ScriptedServer.Dialect
+    dialect: Dialect
   ) throws {
     let (time, server, client) = try stage(dialect)
     try time.run {

@@ -1,4 +1,5 @@
 import MartletJSON
+import MartletVocabulary
 import Testing
 
 @testable import MartletGraphQLWire
@@ -83,15 +84,15 @@ import Testing
 
   @Test(
     arguments: [
-      ("/graphql", ["graphql-transport-ws"], .transportWS), ("/graphql", ["graphql-ws"], .legacy),
-      ("/graphql", ["graphql-ws", "graphql-transport-ws"], .transportWS),
-      ("/graphql/realtime", ["graphql-ws"], .appSync), ("/graphql/realtime", ["graphql-transport-ws"], .transportWS),
-      ("/graphql?payload=e30=", ["graphql-ws"], .legacy), ("/graphql?header=x", ["graphql-transport-ws"], .transportWS),
+      ("/graphql", ["graphql-transport-ws"], .graphqlTransportWS), ("/graphql", ["graphql-ws"], .graphqlWS),
+      ("/graphql", ["graphql-ws", "graphql-transport-ws"], .graphqlTransportWS),
+      ("/graphql/realtime", ["graphql-ws"], .appSync), ("/graphql/realtime", ["graphql-transport-ws"], .graphqlTransportWS),
+      ("/graphql?payload=e30=", ["graphql-ws"], .graphqlWS), ("/graphql?header=x", ["graphql-transport-ws"], .graphqlTransportWS),
       ("/graphql", [], nil), ("/graphql", ["graphql-subscriptions"], nil), ("/graphql", ["header-e30"], nil),
       ("/graphql?header=e30=", ["graphql-ws", "graphql-transport-ws"], .appSync),
-    ] as [(String, [String], SubscriptionDialect?)])
+    ] as [(String, [String], Dialect?)])
   func `subprotocol, path and authorization decide`(
-    target: String, subprotocols: [String], dialect: SubscriptionDialect?
+    target: String, subprotocols: [String], dialect: Dialect?
   ) throws {
     #expect(try choose(target, subprotocols)?.dialect == dialect)
   }

@@ -19,12 +19,12 @@ import Testing
     /// Why the server refuses every client.
     var refusal: String?
 
-    init(_ dialect: SubscriptionDialect, byteByByte: Bool) {
+    init(_ dialect: Dialect, byteByByte: Bool) {
       switch dialect {
-      case .transportWS:
+      case .graphqlTransportWS:
         client = DialectClient(GraphQLTransportWS.ClientMachine())
         server = DialectServer(GraphQLTransportWS.ServerMachine(at: .zero))
-      case .legacy: (client, server) = (.legacy, .legacy())
+      case .graphqlWS: (client, server) = (.graphqlWS, .graphqlWS())
       case .appSync: (client, server) = (.appSync, .appSync())
       }
       self.byteByByte = byteByByte
@@ -101,8 +101,8 @@ import Testing
     }
   }
 
-  @Test(arguments: SubscriptionDialect.allCases, [false, true])
-  func `a session from initialisation to completion`(dialect: SubscriptionDialect, byteByByte: Bool) throws {
+  @Test(arguments: Dialect.allCases, [false, true])
+  func `a session from initialisation to completion`(dialect: Dialect, byteByByte: Bool) throws {
     var pair = Pair(dialect, byteByByte: byteByByte)
     try pair.client.start("1")
     try pair.client.start("2", GraphQLRequest(query: "bad"))
@@ -114,7 +114,7 @@ import Testing
     pair.settle()
     try pair.client.cancel("3")
     pair.settle()
-    let live = dialect == .legacy ? [] : ["1 live"]
+    let live = dialect == .graphqlWS ? [] : ["1 live"]
     #expect(
       pair.told.filter { !$0.hasPrefix("3") && !$0.hasPrefix("2") }
         == live + [#"1 {"n":1}"#, #"1 {"n":2}"#, #"1 {"n":3}"#, "1 completed"])
@@ -123,13 +123,13 @@ import Testing
     #expect(pair.server.machine.operationCount == 0 && pair.client.machine.operationCount == 0)
   }
 
-  private static func authorization(_ dialect: SubscriptionDialect) -> JSONObject? {
+  private static func authorization(_ dialect: Dialect) -> JSONObject? {
     dialect == .appSync ? ["host": "h"] : nil
   }
 
-  @Test(arguments: SubscriptionDialect.allCases, [false, true])
+  @Test(arguments: Dialect.allCases, [false, true])
   func `a refusal reaches the client with its reason and asks for new credentials`(
-    dialect: SubscriptionDialect, byteByByte: Bool
+    dialect: Dialect, byteByByte: Bool
   ) throws {
     var pair = Pair(dialect, byteByByte: byteByByte)
     pair.refusal = "no such token"
@@ -137,13 +137,13 @@ import Testing
     pair.client.open(Self.authorization(dialect))
     pair.settle()
     switch dialect {
-    case .transportWS: #expect(pair.told == ["closed 4403 no such token"])
-    case .legacy:
+    case .graphqlTransportWS: #expect(pair.told == ["closed 4403 no such token"])
+    case .graphqlWS:
       #expect(pair.told == [#"refused withNewCredentials ["no such token"]"#, "closed 1011 no such token"])
     case .appSync:
       #expect(pair.told == [#"refused withNewCredentials ["no such token"]"#, "closed 1008 no such token"])
     }
-    if dialect == .transportWS { #expect(dialect.retry(after: 4403) == .withNewCredentials) }
+    if dialect == .graphqlTransportWS { #expect(dialect.retry(after: 4403) == .withNewCredentials) }
     // The operation has not been executed: with other credentials it is sent after all.
     pair.refusal = nil
     pair.told = []
@@ -154,9 +154,9 @@ import Testing
     #expect(pair.told.last == "1 {}")
   }
 
-  @Test(arguments: SubscriptionDialect.allCases, [false, true])
+  @Test(arguments: Dialect.allCases, [false, true])
   func `a subscription resumes over the next socket, and what may not be repeated is lost`(
-    dialect: SubscriptionDialect, byteByByte: Bool
+    dialect: Dialect, byteByByte: Bool
   ) throws {
     var pair = Pair(dialect, byteByByte: byteByByte)
     try pair.client.start("1")
@@ -174,9 +174,9 @@ import Testing
     #expect(pair.told.allSatisfy { !$0.hasPrefix("2 {") })
   }
 
-  @Test(arguments: SubscriptionDialect.allCases, [false, true])
+  @Test(arguments: Dialect.allCases, [false, true])
   func `a stopping server is recognised by its close code, and the client reconnects`(
-    dialect: SubscriptionDialect, byteByByte: Bool
+    dialect: Dialect, byteByByte: Bool
   ) throws {
     var pair = Pair(dialect, byteByByte: byteByByte)
     try pair.client.start("1")
@@ -188,11 +188,11 @@ import Testing
     #expect(dialect.retry(after: 1001) == .afterBackoff && pair.client.machine.operationCount == 1)
   }
 
-  @Test(arguments: SubscriptionDialect.allCases)
-  func `a client that meets another protocol's server goes wrong at once, or says so`(dialect: SubscriptionDialect)
+  @Test(arguments: Dialect.allCases)
+  func `a client that meets another protocol's server goes wrong at once, or says so`(dialect: Dialect)
     throws
   {
-    for other in SubscriptionDialect.allCases where other != dialect {
+    for other in Dialect.allCases where other != dialect {
       var pair = Pair(dialect, byteByByte: false)
       pair.server = Pair(other, byteByByte: false).server
       try pair.client.start("1")
@@ -204,7 +204,7 @@ import Testing
         pair.server.actions.compactMap { action -> String? in
           if case .send(let text) = action { String(decoding: text, as: UTF8.self) } else { nil }
         }.first)
-      pair.client.receive(acknowledgement, other == .transportWS ? #"{"type":"ping"}"# : #"{"type":"ka"}"#)
+      pair.client.receive(acknowledgement, other == .graphqlTransportWS ? #"{"type":"ping"}"# : #"{"type":"ka"}"#)
       var told = pair.client.take()
       // Under one subprotocol the newer client and AppSync's acknowledgement cannot be distinguished before the `ka`,
       // and the older protocol's from one of AppSync's that leaves something out not before the answer to a `start`.
@@ -219,15 +219,15 @@ import Testing
     }
   }
 
-  @Test(arguments: SubscriptionDialect.allCases) func `every close code has its class in every dialect`(
-    dialect: SubscriptionDialect
+  @Test(arguments: Dialect.allCases) func `every close code has its class in every dialect`(
+    dialect: Dialect
   ) {
     let table: [(codes: [UInt16], retry: ConnectionRetry)] = [
       ([1000], .ifOperationsAreOpen),
       ([1001, 1005, 1006, 1012, 1013, 1014, 4408, 4499, 4504, 3000, 4100], .afterBackoff),
       ([1002, 1003, 1007, 1008, 1009, 1010, 1015], .never),
       ([4004, 4005, 4400, 4401, 4406, 4409, 4429, 4500], .never), ([4403], .withNewCredentials),
-      ([1011], dialect == .transportWS ? .never : .afterBackoff),
+      ([1011], dialect == .graphqlTransportWS ? .never : .afterBackoff),
     ]
     for row in table {
       for code in row.codes { #expect(dialect.retry(after: WebSocketCloseCode(rawValue: code)) == row.retry) }

@@ -13,17 +13,17 @@ import Testing
     return bytes
   }
 
-  private static func server(_ dialect: SubscriptionDialect) -> DialectServer {
+  private static func server(_ dialect: Dialect) -> DialectServer {
     switch dialect {
-    case .transportWS: DialectServer(GraphQLTransportWS.ServerMachine(at: .zero)).opened()
-    case .legacy: DialectServer.legacy().opened()
+    case .graphqlTransportWS: DialectServer(GraphQLTransportWS.ServerMachine(at: .zero)).opened()
+    case .graphqlWS: DialectServer.graphqlWS().opened()
     case .appSync: DialectServer.appSync().opened()
     }
   }
 
-  @Test(arguments: SubscriptionDialect.allCases)
+  @Test(arguments: Dialect.allCases)
   func `a server answers, or closes with its dialect's code, and stops what it started`(
-    dialect: SubscriptionDialect
+    dialect: Dialect
   ) {
     let messages = [
       #"{"type":"connection_init","payload":{"a":1}}"#,
@@ -49,8 +49,8 @@ import Testing
         case .violated: violations += 1
         case .close(let code, _):
           switch dialect {
-          case .transportWS: #expect((4400...4429).contains(code) && violations > 0)
-          case .legacy, .appSync: #expect(code == 1000)
+          case .graphqlTransportWS: #expect((4400...4429).contains(code) && violations > 0)
+          case .graphqlWS, .appSync: #expect(code == 1000)
           }
         case .send, .authenticate, .renew, .tellPosition: break
         }
@@ -59,8 +59,8 @@ import Testing
     }
   }
 
-  @Test(arguments: SubscriptionDialect.allCases)
-  func `a client fails an operation or the session, and nothing else`(dialect: SubscriptionDialect) throws {
+  @Test(arguments: Dialect.allCases)
+  func `a client fails an operation or the session, and nothing else`(dialect: Dialect) throws {
     let messages = [
       #"{"type":"data","id":"1","payload":{"data":1}}"#, #"{"type":"next","id":"1","payload":{"data":1}}"#,
       #"{"type":"error","id":"1","payload":{"errors":[{"message":"x","errorType":"UnauthorizedException"}]}}"#,
@@ -72,8 +72,8 @@ import Testing
     for round in 0..<1_000 {
       var client: DialectClient
       switch dialect {
-      case .transportWS: client = DialectClient(GraphQLTransportWS.ClientMachine()).opened()
-      case .legacy: client = DialectClient.legacy.opened()
+      case .graphqlTransportWS: client = DialectClient(GraphQLTransportWS.ClientMachine()).opened()
+      case .graphqlWS: client = DialectClient.graphqlWS.opened()
       case .appSync: client = DialectClient.appSync.opened(payload: ["host": "h"])
       }
       try client.start("1")

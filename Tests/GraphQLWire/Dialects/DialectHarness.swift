@@ -15,10 +15,10 @@ struct DialectServer {
     self.machine = machine
   }
 
-  static func legacy(_ adjust: (inout SubscriptionsTransportWS.ServerLimits) -> Void = { _ in }) -> DialectServer {
-    var limits = SubscriptionsTransportWS.ServerLimits()
+  static func graphqlWS(_ adjust: (inout GraphQLWS.ServerLimits) -> Void = { _ in }) -> DialectServer {
+    var limits = GraphQLWS.ServerLimits()
     adjust(&limits)
-    return DialectServer(SubscriptionsTransportWS.ServerMachine(limits: limits, at: .zero))
+    return DialectServer(GraphQLWS.ServerMachine(limits: limits, at: .zero))
   }
 
   static func appSync(_ adjust: (inout AppSyncRealtime.ServerLimits) -> Void = { _ in }) -> DialectServer {
@@ -88,7 +88,7 @@ struct DialectClient {
     self.machine = machine
   }
 
-  static var legacy: DialectClient { DialectClient(SubscriptionsTransportWS.ClientMachine()) }
+  static var graphqlWS: DialectClient { DialectClient(GraphQLWS.ClientMachine()) }
   static var appSync: DialectClient { DialectClient(AppSyncRealtime.ClientMachine()) }
 
   /// The same in an acknowledged session, with nothing left to read.

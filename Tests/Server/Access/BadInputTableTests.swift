@@ -29,12 +29,12 @@ import Testing
       for accept in ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"] {
         streams.append(try await StreamedResponse.open(Talk.subscription, accept: accept, port: server.port))
       }
-      try await LegacySocketTests.subscriptions(sockets.count + streams.count, server)
+      try await GraphQLWSSocketTests.subscriptions(sockets.count + streams.count, server)
     }
 
     /// Whether an event made now reaches all bystanders, with nothing before it.
     func hear(_ text: String, _ server: GraphQLServer) async throws {
-      try await LegacySocketTests.create(text, server)
+      try await GraphQLWSSocketTests.create(text, server)
       let data: JSONValue = ["onCreateNote": ["text": .string(text)]]
       for (talk, socket) in sockets {
         let message = try await socket.message(talk.event)
@@ -104,7 +104,7 @@ import Testing
       if answer["type"] == "start_ack" { answer = try await socket.message() }
       #expect(check(answer), "\(talk.dialect.name), \(name): \(answer)")
       socket.send(talk.start("still served"))
-      if talk.dialect == .transportWS { _ = try await socket.message("ready") }
+      if talk.dialect == .graphqlTransportWS { _ = try await socket.message("ready") }
       if talk.dialect == .appSync { _ = try await socket.message("start_ack") }
       socket.close()
       #expect(await socket.closeCode() == 1000)
@@ -121,8 +121,8 @@ import Testing
       socket.send(talk.stop("live 7"), talk.start("another"))
       let (type, id): (String, JSONValue) =
         switch talk.dialect {
-        case .transportWS: ("ready", "another")
-        case .legacy: ("complete", "live 7")
+        case .graphqlTransportWS: ("ready", "another")
+        case .graphqlWS: ("complete", "live 7")
         case .appSync: ("start_ack", "another")
         }
       let next = try await socket.message(type)
@@ -149,8 +149,8 @@ import Testing
     { $0["type"] == "error" && $0["payload"]?["errors"]?[0]?["errorType"]?.string == type }
   }
 
-  private static let transportWS: [Row] = {
-    let talk = Talk(dialect: .transportWS)
+  private static let graphqlTransportWS: [Row] = {
+    let talk = Talk(dialect: .graphqlTransportWS)
     return [
       closes("malformed JSON", 4400, talk) { $0.send("{") },
       closes("an unknown type", 4400, talk) { $0.send(#"{"type":"connection_terminate"}"#) },
@@ -166,8 +166,8 @@ import Testing
     ]
   }()
 
-  private static let legacy: [Row] = {
-    let talk = Talk(dialect: .legacy)
+  private static let graphqlWS: [Row] = {
+    let talk = Talk(dialect: .graphqlWS)
     return [
       answers("malformed JSON", talk, "{") { $0["type"] == "connection_error" && $0["id"]?.isNull == true },
       answers("an unknown type", talk, #"{"id":"1","type":"subscribe"}"#) {
@@ -206,7 +206,7 @@ import Testing
 
   @Test func `WebSockets`() async throws {
     try await play([Self.unknownSubprotocol] + Self.everyDialect) { $0.limits.webSocket.messageBytes = 20_000 }
-    try await play(Self.transportWS + Self.legacy + Self.appSync) { _ in }
+    try await play(Self.graphqlTransportWS + Self.graphqlWS + Self.appSync) { _ in }
   }
 
   @Test func `sockets that say nothing`() async throws {
@@ -215,8 +215,8 @@ import Testing
         let socket = try await talk.open(port)
         let code: UInt16 =
           switch talk.dialect {
-          case .transportWS: 4408
-          case .legacy: 1011
+          case .graphqlTransportWS: 4408
+          case .graphqlWS: 1011
           case .appSync: 1008
           }
         #expect(await socket.closeCode() == code)
@@ -405,7 +405,7 @@ import Testing
   @Test func `a peer that keeps breaking rules is counted each time and logged once`() async throws {
     let log = LogRecorder()
     try await Served.with(Talk.schema, { $0.log = log.log }) { server in
-      for talk in Talk.all where talk.dialect != .transportWS {
+      for talk in Talk.all where talk.dialect != .graphqlTransportWS {
         let before = (try await Metrics.read(server)["martlet_protocol_errors_total"] ?? 0, log.entries.count)
         let socket = try await talk.acknowledged(server.port)
         socket.send([String](repeating: "{", count: 50))

@@ -75,7 +75,7 @@ import Testing
       _ = try await socket.message("connection_ack")
       socket.send("{\"id\":\"a\",\"type\":\"subscribe\",\"payload\":\(request)}")
       return "\(try await socket.message("next"))"
-    case .legacySocket:
+    case .graphqlWSSocket:
       let socket = try await RawSocket.open(port: port, subprotocols: ["graphql-ws"])
       socket.send("{\"type\":\"connection_init\",\"payload\":{\"x-api-key\":\"\(key)\"}}")
       _ = try await socket.message("connection_ack")
@@ -87,7 +87,7 @@ import Testing
   }
 
   enum Door: CaseIterable {
-    case post, get, batch, eventStream, parts, sharedStream, socket, legacySocket
+    case post, get, batch, eventStream, parts, sharedStream, socket, graphqlWSSocket
   }
 
   @Test(arguments: Door.allCases)

@@ -23,7 +23,7 @@ import Testing
 
   @Test func `each event is measured once from its commit to its frame, in its protocol`() async throws {
     try await Served.with(Talk.schema) { server in
-      let talks = [Talk(dialect: .transportWS), Talk(dialect: .legacy)]
+      let talks = [Talk(dialect: .graphqlTransportWS), Talk(dialect: .graphqlWS)]
       var sockets: [RawSocket] = []
       for talk in talks { sockets.append(try await talk.live(server.port)) }
       let count = 3
@@ -51,7 +51,7 @@ import Testing
     async throws
   {
     try await Served.with(Talk.schema, { $0.limits.http.connections = 2 }) { server in
-      let talk = Talk(dialect: .transportWS)
+      let talk = Talk(dialect: .graphqlTransportWS)
       let bystander = try await talk.live(server.port)
       let other = try await talk.acknowledged(server.port)
       await #expect(throws: (any Error).self) { try await RawSocket.open(port: server.port) }

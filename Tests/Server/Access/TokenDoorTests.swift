@@ -83,12 +83,12 @@ import Testing
         case (_, false): socket = try await talk.open(server.port)
         }
         socket.send(talk.initialise(inHandshake ? [:] : ["Authorization": .string("Bearer \(token)")]))
-        _ = try await socket.message(talk.dialect == .transportWS ? "connection_ack" : "ka")
+        _ = try await socket.message(talk.dialect == .graphqlTransportWS ? "connection_ack" : "ka")
         socket.send(talk.start("1"))
         switch talk.dialect {
-        case .transportWS: _ = try await socket.message("ready")
+        case .graphqlTransportWS: _ = try await socket.message("ready")
         case .appSync: _ = try await socket.message("start_ack")
-        case .legacy:
+        case .graphqlWS:
           socket.send(talk.initialise())
           _ = try await socket.message("connection_ack")
         }
@@ -119,11 +119,11 @@ import Testing
       for talk in Talk.all {
         let socket = try await talk.open(server.port, authorization: ["Authorization": .string(bad[0])])
         socket.send(talk.initialise(["Authorization": .string(bad[0])]))
-        if talk.dialect != .transportWS {
+        if talk.dialect != .graphqlTransportWS {
           let error = try await socket.message()
           #expect(error["type"] == "connection_error", "\(talk.dialect): \(error)")
         }
-        let codes: [SubscriptionDialect: UInt16] = [.transportWS: 4403, .legacy: 1011, .appSync: 1008]
+        let codes: [Dialect: UInt16] = [.graphqlTransportWS: 4403, .graphqlWS: 1011, .appSync: 1008]
         #expect(await socket.closeCode() == codes[talk.dialect], "\(talk.dialect)")
       }
     }

@@ -30,12 +30,12 @@ import Testing
       socket = try await talk.open(port)
       socket.send(talk.initialise(credentials))
     }
-    _ = try await socket.message(talk.dialect == .transportWS ? "connection_ack" : "ka")
+    _ = try await socket.message(talk.dialect == .graphqlTransportWS ? "connection_ack" : "ka")
     socket.send(talk.start("1"))
     switch talk.dialect {
-    case .transportWS: _ = try await socket.message("ready")
+    case .graphqlTransportWS: _ = try await socket.message("ready")
     case .appSync: _ = try await socket.message("start_ack")
-    case .legacy:
+    case .graphqlWS:
       socket.send(talk.initialise())
       _ = try await socket.message("connection_ack")
     }
@@ -51,8 +51,8 @@ import Testing
   /// How each dialect says that credentials are not good.
   private static func expectRefusal(_ talk: Talk, _ socket: RawSocket, _ reason: String) async throws {
     switch talk.dialect {
-    case .transportWS: break
-    case .legacy:
+    case .graphqlTransportWS: break
+    case .graphqlWS:
       let error = try await socket.message()
       #expect(error["type"] == "connection_error" && error["payload"]?["message"]?.string == reason)
       #expect(error["payload"]?["extensions"]?["code"] == "UNAUTHENTICATED")
@@ -62,7 +62,7 @@ import Testing
       let first = error["payload"]?["errors"]?[0]
       #expect(first?["errorType"] == "UnauthorizedException" && first?["message"]?.string == reason)
     }
-    let codes: [SubscriptionDialect: UInt16] = [.transportWS: 4403, .legacy: 1011, .appSync: 1008]
+    let codes: [Dialect: UInt16] = [.graphqlTransportWS: 4403, .graphqlWS: 1011, .appSync: 1008]
     #expect(await socket.closing() == RawSocket.Closing(try #require(codes[talk.dialect]), reason))
   }
 

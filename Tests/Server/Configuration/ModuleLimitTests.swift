@@ -46,8 +46,8 @@ import Testing
     ("batch", { BatchLimits($0) }), ("upload", { UploadLimits($0) }), ("webSocket", { WebSocketLimits($0) }),
     ("feed", { FeedLimits($0) }), ("persisted", { PersistedOperationLimits($0) }),
     ("execution", { ExecutionLimits($0) }), ("store", { StoreLimits($0) }),
-    ("shared stream", { SessionMachines.sharedStream($0) }), ("transport-ws", { SessionMachines.transportWS($0) }),
-    ("legacy", { SessionMachines.legacy($0) }), ("appSync", { SessionMachines.appSync($0) }),
+    ("shared stream", { SessionMachines.sharedStream($0) }), ("transport-ws", { SessionMachines.graphqlTransportWS($0) }),
+    ("legacy", { SessionMachines.graphqlWS($0) }), ("appSync", { SessionMachines.appSync($0) }),
     ("token", { TokenLimits($0) }), ("key set", { KeySetLimits($0) }), ("log", { LogLimits($0) }),
     ("tree", { TreeLimits($0.tree) }), ("tree wire", { TreeWireLimits($0.tree) }), ("rules", { RuleLimits($0.tree) }),
   ]
@@ -80,8 +80,8 @@ import Testing
     #expect(differing(WebSocketLimits(limits), WebSocketLimits()) == ["pongTimeout"])
     #expect(differing(StoreLimits(limits), StoreLimits()) == ["queuedWrites", "queuedReads"])
     #expect(differing(ExecutionLimits(limits), ExecutionLimits()) == ["cachedPlans"])
-    #expect(differing(SessionMachines.transportWS(limits), GraphQLTransportWS.ServerLimits()).isEmpty)
-    #expect(differing(SessionMachines.legacy(limits), StartStopServerLimits()).isEmpty)
+    #expect(differing(SessionMachines.graphqlTransportWS(limits), GraphQLTransportWS.ServerLimits()).isEmpty)
+    #expect(differing(SessionMachines.graphqlWS(limits), StartStopServerLimits()).isEmpty)
     #expect(differing(TreeLimits(limits.tree), TreeLimits()).isEmpty)
     #expect(differing(TreeWireLimits(limits.tree), TreeWireLimits()).isEmpty)
     #expect(differing(RuleLimits(limits.tree), RuleLimits()).isEmpty)

@@ -80,14 +80,14 @@ import Testing
       socket.send(Self.start("a"))
       #expect(try await socket.message() == ["id": "a", "type": "start_ack"])
       for text in ["1", "2"] {
-        try await LegacySocketTests.create(text, server, headers: Self.header)
+        try await GraphQLWSSocketTests.create(text, server, headers: Self.header)
         #expect(
           try await socket.message()
             == ["id": "a", "type": "data", "payload": ["data": ["onCreateNote": ["text": .string(text)]]]])
       }
       socket.send(#"{"id":"a","type":"stop"}"#)
       #expect(try await socket.message() == ["id": "a", "type": "complete"])
-      try await LegacySocketTests.create("3", server, headers: Self.header)
+      try await GraphQLWSSocketTests.create("3", server, headers: Self.header)
       let metrics = try await HTTPRequest.send("GET", "/metrics", port: server.port, headers: Self.header).text
       #expect(metrics.contains("\nmartlet_subscriptions 0\n"))
       socket.send(Self.start("a"))

@@ -38,7 +38,7 @@ import Testing
       row(1000, "") { _, socket in socket.close() },
     ]
 
-  private static let transportWS: [Row] = [
+  private static let graphqlTransportWS: [Row] = [
     row(4400, "Unknown message type start") { _, socket in socket.send(#"{"type":"start"}"#) },
     row(4400, "Message without type") { _, socket in socket.send(#"{"id":"1"}"#) },
     row(4400, "A message is a JSON object") { _, socket in socket.send("[]") },
@@ -56,7 +56,7 @@ import Testing
     },
   ]
 
-  private static let legacy: [Row] = [
+  private static let graphqlWS: [Row] = [
     row(1002, "Too many initialisation requests") { talk, socket in
       socket.send([String](repeating: talk.initialise(), count: 11))
     },
@@ -71,10 +71,10 @@ import Testing
     row(1008, "Too many malformed messages") { _, socket in socket.send([String](repeating: "{", count: 101)) },
   ]
 
-  private static func rows(_ dialect: SubscriptionDialect) -> [Row] {
+  private static func rows(_ dialect: Dialect) -> [Row] {
     switch dialect {
-    case .transportWS: frames + transportWS
-    case .legacy: frames + legacy
+    case .graphqlTransportWS: frames + graphqlTransportWS
+    case .graphqlWS: frames + graphqlWS
     case .appSync: frames + appSync
     }
   }
@@ -121,8 +121,8 @@ import Testing
       let socket = try await talk.open(server.port)
       let reason = "Connection initialisation timeout"
       switch talk.dialect {
-      case .transportWS: #expect(await socket.closing() == .init(4408, reason))
-      case .legacy:
+      case .graphqlTransportWS: #expect(await socket.closing() == .init(4408, reason))
+      case .graphqlWS:
         #expect(
           try await socket.message() == ["type": "connection_error", "payload": ["message": .string(reason)]])
         #expect(await socket.closing() == .init(1011, reason))
@@ -187,14 +187,14 @@ import Testing
   /// The reason of a refusal, when it has come as the dialect says.
   private static func refusal(of socket: RawSocket, _ talk: Talk) async -> String? {
     var message: JSONValue?
-    if talk.dialect != .transportWS {
+    if talk.dialect != .graphqlTransportWS {
       message = try? await socket.message()
       guard message?["type"] == "connection_error" else { return nil }
     }
     let closing = await socket.closing()
     switch talk.dialect {
-    case .transportWS: return closing.code == 4403 ? closing.reason : nil
-    case .legacy:
+    case .graphqlTransportWS: return closing.code == 4403 ? closing.reason : nil
+    case .graphqlWS:
       guard closing.code == 1011, message?["payload"]?["message"]?.string == closing.reason else { return nil }
       return closing.reason
     case .appSync:

@@ -13,7 +13,7 @@ import Testing
     _ question: @escaping ConnectionQuestion, _ body: (GraphQLServer) async throws -> Void
   ) async throws {
     try await Served.with(
-      LegacySocketTests.schema,
+      GraphQLWSSocketTests.schema,
       {
         $0.onConnect = question
         $0.limits.query.operationTimeout = .milliseconds(200)
@@ -92,8 +92,8 @@ import Testing
       #expect(await stream.heard { $0 == .heartbeat }.last == .heartbeat)
       stream.abort()
     }
-    let dialect: ConnectionRequest.Dialect = accept == "text/event-stream" ? .eventStream : .multipart
-    #expect(asked.withLock { $0.map(\.dialect) } == [dialect, .http, .http, dialect])
+    let transport: ConnectionRequest.Transport = accept == "text/event-stream" ? .eventStream : .multipart
+    #expect(asked.withLock { $0.map(\.transport) } == [transport, .http, .http, transport])
   }
 
   @Test func `requests about a shared event stream are asked for, and its token alone opens it`() async throws {
@@ -133,7 +133,7 @@ import Testing
     let (answers, answer) = AsyncStream.makeStream(of: Void.self)
     let (questions, told) = AsyncStream.makeStream(of: Void.self)
     try await Served.with(
-      LegacySocketTests.schema,
+      GraphQLWSSocketTests.schema,
       {
         $0.onConnect = { request in
           told.yield()

@@ -91,7 +91,7 @@ import Testing
   @Test func `the older graphql-ws names documents by hash too, and unknown ones are ordinary errors`()
     async throws
   {
-    let talk = Talk(dialect: .legacy)
+    let talk = Talk(dialect: .graphqlWS)
     try await Served.with(Self.schema) { server in
       let socket = try await talk.acknowledged(server.port)
       let extensions: JSONObject = ["persistedQuery": Self.reference(Self.document)]

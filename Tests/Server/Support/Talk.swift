@@ -5,28 +5,28 @@ import Testing
 
 /// How a client of one dialect says what every dialect has, for suites that go through all of them.
 struct Talk: Sendable, CustomTestStringConvertible {
-  static let all = SubscriptionDialect.allCases.map(Talk.init)
+  static let all = Dialect.allCases.map(Talk.init)
   static let schema = "type Note @model { id: ID! text: String stars: Int }"
   static let subscription = "subscription { onCreateNote { text } }"
 
-  let dialect: SubscriptionDialect
+  let dialect: Dialect
 
   var testDescription: String { dialect.name }
 
   /// The type of an event's message.
-  var event: String { dialect == .transportWS ? "next" : "data" }
+  var event: String { dialect == .graphqlTransportWS ? "next" : "data" }
 
   func initialise(_ payload: JSONObject = [:]) -> String {
     var payload = payload
-    if dialect == .transportWS { payload["martlet"] = ["cursors": true] }
+    if dialect == .graphqlTransportWS { payload["martlet"] = ["cursors": true] }
     return Self.text(["type": "connection_init", "payload": .object(payload)])
   }
 
   func start(_ id: String, _ query: String = Talk.subscription, extensions: JSONObject = [:]) -> String {
     let request: JSONValue = ["query": .string(query), "extensions": .object(extensions)]
     switch dialect {
-    case .transportWS: return Self.text(["id": .string(id), "type": "subscribe", "payload": request])
-    case .legacy: return Self.text(["id": .string(id), "type": "start", "payload": request])
+    case .graphqlTransportWS: return Self.text(["id": .string(id), "type": "subscribe", "payload": request])
+    case .graphqlWS: return Self.text(["id": .string(id), "type": "start", "payload": request])
     case .appSync:
       let data = Self.text(["query": .string(query), "variables": [:]])
       let payload: JSONValue = ["data": .string(data), "extensions": .object(extensions)]
@@ -35,7 +35,7 @@ struct Talk: Sendable, CustomTestStringConvertible {
   }
 
   func stop(_ id: String) -> String {
-    Self.text(["id": .string(id), "type": dialect == .transportWS ? "complete" : "stop"])
+    Self.text(["id": .string(id), "type": dialect == .graphqlTransportWS ? "complete" : "stop"])
   }
 
   /// A socket that has said nothing yet.
@@ -49,7 +49,7 @@ struct Talk: Sendable, CustomTestStringConvertible {
   func acknowledged(_ port: Int) async throws -> RawSocket {
     let socket = try await open(port)
     socket.send(initialise())
-    _ = try await socket.message(dialect == .transportWS ? "connection_ack" : "ka")
+    _ = try await socket.message(dialect == .graphqlTransportWS ? "connection_ack" : "ka")
     return socket
   }
 
@@ -58,9 +58,9 @@ struct Talk: Sendable, CustomTestStringConvertible {
     let socket = try await acknowledged(port)
     socket.send((0..<count).map { start("live \($0)") })
     switch dialect {
-    case .transportWS: for _ in 0..<count { _ = try await socket.message("ready") }
+    case .graphqlTransportWS: for _ in 0..<count { _ = try await socket.message("ready") }
     case .appSync: for _ in 0..<count { _ = try await socket.message("start_ack") }
-    case .legacy:
+    case .graphqlWS:
       // Nothing confirms a subscription; a second initialisation is answered after it.
       socket.send(initialise())
       _ = try await socket.message("connection_ack")

@@ -25,7 +25,7 @@ struct CheckTests {
       ]))
     for number in Int64(1)...3 {
       try fixture.commit(
-        .create(model: Models.flight, record: Models.flight("n\(number)")), WriteID(client: "c", number: number))
+        .create(model: Models.flight, record: Models.flight("n\(number)")), WriteNumber(client: "c", number: number))
     }
     if trimmed {
       for number in 0..<40 { try fixture.commit(.event(topic: "t", payload: .int(Int64(number)))) }

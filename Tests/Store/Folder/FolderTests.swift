@@ -136,7 +136,7 @@ import Testing
     let mixed = try #require(try fixture.get(Models.mixed, "m"))
     #expect(mixed.record.values == ["m", "e\u{301}😀", .int(.min), .double(0.1), true, [1, 2.5, "x", nil, ["k": []]]])
     #expect(fixture.store.lineage.entries.map(\.term) == [0xF00D, 99])
-    let again = try fixture.commit(.event(topic: "t", payload: ["n": 1]), WriteID(client: "c", number: 7))
+    let again = try fixture.commit(.event(topic: "t", payload: ["n": 1]), WriteNumber(client: "c", number: 7))
     #expect(again.isRepeat)
     // Entry 7 is the term that the opening began.
     #expect(try fixture.commit(.event(topic: "u", payload: nil)).offsets == 8...8)

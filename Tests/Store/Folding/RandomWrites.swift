@@ -52,7 +52,7 @@ struct RandomWrites {
     let (client, identity) = ("c\(count(2))", "u\(count(2))")
     let number = (counters[client + identity] ?? 0) + 1
     counters[client + identity] = number
-    request.writeID = WriteID(client: client, number: number, identity: identity)
+    request.writeNumber = WriteNumber(client: client, number: number, identity: identity)
     request.acknowledged = chance(3) ? nil : max(0, number - 1 - Int64(count(4)))
     numbered.append(request)
     return request

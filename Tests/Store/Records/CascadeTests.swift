@@ -3,6 +3,7 @@ import MartletJSON
 import MartletModelSDL
 import MartletModels
 import MartletStore
+import MartletVocabulary
 import Testing
 
 /// What goes with a record that is deleted.
@@ -94,8 +95,8 @@ struct CascadeTests {
     for id in ["a", "b"] { try create(comment, ["id": .string(id), "postCommentsId": "p"], fixture) }
     try create(note, ["id": "n", "postNotesId": "p"], fixture)
     let head = fixture.store.position.head
-    let id = WriteID(client: "c", number: 1)
-    let delete = WriteRequest(.delete(model: post.number, key: Models.key("p")), writeID: id)
+    let id = WriteNumber(client: "c", number: 1)
+    let delete = WriteRequest(.delete(model: post.number, key: Models.key("p")), writeNumber: id)
     let refusal = StoreError(
       .referenced, "Post p cannot be deleted while 2 Comment records refer to it, such as Comment a",
       StoreError.Conflict(model: comment.number, key: Models.key("a"), version: 1))

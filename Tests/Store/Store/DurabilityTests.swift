@@ -13,7 +13,7 @@ import Testing
 
   @Test func `a resent write is applied once, also after a restart`() throws {
     let files = MemoryFiles()
-    let id = WriteID(client: "c", number: 1)
+    let id = WriteNumber(client: "c", number: 1)
     let first = try StoreFixture(files: files).commit(create("a"), id)
     #expect(!first.isRepeat)
     let fixture = try StoreFixture(files: files, term: 2)
@@ -27,7 +27,7 @@ import Testing
 
   @Test func `a resend in the same group is applied once`() throws {
     let fixture = try StoreFixture()
-    let request = WriteRequest(create("a"), writeID: WriteID(client: "c", number: 1))
+    let request = WriteRequest(create("a"), writeNumber: WriteNumber(client: "c", number: 1))
     let results = try fixture.commit([request, request])
     #expect(try results.map { try $0.get().isRepeat } == [false, true])
     #expect(fixture.recorder.changes.count == 1)
@@ -36,10 +36,10 @@ import Testing
   @Test func `a refusal is the write's fate for ever`() throws {
     let fixture = try StoreFixture()
     let update = WriteOperation.update(RecordUpdate(model: Models.flight, key: Models.key("a"), values: [(2, 1)]))
-    let id = WriteID(client: "c", number: 1)
-    #expect(try fixture.commit([WriteRequest(update, writeID: id)]).first?.errorCode == .notFound)
+    let id = WriteNumber(client: "c", number: 1)
+    #expect(try fixture.commit([WriteRequest(update, writeNumber: id)]).first?.errorCode == .notFound)
     try fixture.commit(create("a"))
-    let again = try fixture.commit([WriteRequest(update, writeID: id)])
+    let again = try fixture.commit([WriteRequest(update, writeNumber: id)])
     #expect(again.first?.errorCode == .notFound)
     #expect(try fixture.get(Models.flight, "a")?.version == 1)
   }

@@ -3,6 +3,7 @@ import MartletJSON
 import MartletModels
 import MartletSQLite
 import MartletStore
+import MartletVocabulary
 import Testing
 
 /// Outcomes of numbered writes: remembered until acknowledged, or until their client expires.
@@ -12,7 +13,7 @@ struct WriteNumberTests {
   ) -> WriteRequest {
     WriteRequest(
       .create(model: Models.flight, record: Models.flight("\(identity)\(number)")),
-      writeID: WriteID(client: "c", number: number, identity: identity), acknowledged: acknowledged,
+      writeNumber: WriteNumber(client: "c", number: number, identity: identity), acknowledged: acknowledged,
       isResend: isResend)
   }
 
@@ -121,7 +122,7 @@ struct WriteNumberTests {
     let head = fixture.store.position.head
     let write = WriteRequest(
       .batch((0..<60).map { .create(model: Models.flight, record: Models.flight("a long key \($0)")) }),
-      writeID: WriteID(client: "c", number: 1, identity: "i"))
+      writeNumber: WriteNumber(client: "c", number: 1, identity: "i"))
     let receipt = try #require(try fixture.commit([write, write]).last).get()
     #expect(receipt.isRepeat && receipt.records.count == 60)
     let parts = fixture.store.position.head - head - 60
@@ -145,7 +146,7 @@ struct WriteNumberTests {
     // The identity alone is larger than an entry should be.
     let write = WriteRequest(
       .create(model: Models.flight, record: Models.flight(id)),
-      writeID: WriteID(client: "c", number: 1, identity: String(repeating: "i", count: 400)))
+      writeNumber: WriteNumber(client: "c", number: 1, identity: String(repeating: "i", count: 400)))
     let other = WriteRequest(.create(model: Models.flight, record: Models.flight("b")))
     let results = try fixture.commit([write, other, write])
     #expect(results.map(\.errorCode) == [.alreadyExists, nil, .alreadyExists])
@@ -173,7 +174,7 @@ struct WriteNumberTests {
         .batch([
           .create(model: Models.flight, record: Models.flight("x")),
           .create(model: Models.flight, record: Models.flight("y", code: String(repeating: "z", count: 1 << 20))),
-        ]), writeID: WriteID(client: "large\(round)", number: 1))
+        ]), writeNumber: WriteNumber(client: "large\(round)", number: 1))
       try fixture.commit([large])
       fixture.files.setCapacity(fixture.files.totalBytes)
       #expect(try fixture.commit([request(1, "full\(round)")]).first?.errorCode == .diskFull)

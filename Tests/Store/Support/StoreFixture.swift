@@ -181,8 +181,8 @@ final class StoreFixture {
   }
 
   @discardableResult
-  func commit(_ operation: WriteOperation, _ id: WriteID? = nil) throws -> Receipt {
-    let results = try commit([WriteRequest(operation, writeID: id)])
+  func commit(_ operation: WriteOperation, _ id: WriteNumber? = nil) throws -> Receipt {
+    let results = try commit([WriteRequest(operation, writeNumber: id)])
     return try #require(results.first).get()
   }
 

@@ -28,7 +28,7 @@ final class Premiere: Sendable {
     var configuration = ServerConfiguration(schema: Self.schema)
     configuration.access = .development
     configuration.onConnect = { [doors, dialects] request in
-      dialects.tell("\(request.dialect)")
+      dialects.tell(request.dialect.map { "\($0)" } ?? "HTTP")
       try await doors.wait(for: "open")
       return .accept()
     }

@@ -11,11 +11,10 @@ enum Dialects: Stop {
   @MainActor static func visit(_ visit: Visit) async throws {
     let told = visit.told
     let server = try await ServeProcess.guarded()
-    let authorization: JSONObject = ["authToken": .string(server.key ?? "")]
-    let dialects: [(name: String, dialect: WebSocket.WebSocketProtocol)] = [
+    let dialects: [(name: String, dialect: Dialect)] = [
       ("graphql-transport-ws", .graphqlWsProtocol),
       ("graphql-ws, the older one", .subscriptionWsProtocol),
-      ("AppSync's", .appSync(AppSyncConfiguration(authorization: authorization))),
+      ("AppSync's", .appSync),
     ]
     for (name, dialect) in dialects {
       told.tell(name)
@@ -36,7 +35,7 @@ enum Dialects: Stop {
   }
 
   /// The subprotocols that a client offers to a server.
-  @MainActor private static func names(_ dialects: [WebSocket.WebSocketProtocol], _ told: Transcript) async throws {
+  @MainActor private static func names(_ dialects: [Dialect], _ told: Transcript) async throws {
     let premiere = try Premiere()
     premiere.openDoors()
     for dialect in dialects {

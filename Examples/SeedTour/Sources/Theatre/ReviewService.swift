@@ -13,11 +13,11 @@ import Martlet
 
   private let http: URL
   private let socket: URL
-  private let webSocketProtocol: WebSocket.WebSocketProtocol
+  private let webSocketProtocol: Dialect
   private let token: String?
 
   init(
-    http: URL, socket: URL, webSocketProtocol: WebSocket.WebSocketProtocol = .graphqlWsProtocol, token: String? = nil
+    http: URL, socket: URL, webSocketProtocol: Dialect = .graphqlWsProtocol, token: String? = nil
   ) {
     self.http = http
     self.socket = socket
@@ -26,7 +26,7 @@ import Martlet
   }
 
   /// For a server of the tour, with its key as token.
-  convenience init(_ server: ServeProcess, webSocketProtocol: WebSocket.WebSocketProtocol = .graphqlWsProtocol) {
+  convenience init(_ server: ServeProcess, webSocketProtocol: Dialect = .graphqlWsProtocol) {
     self.init(
       http: server.url(scheme: "http"), socket: server.url, webSocketProtocol: webSocketProtocol, token: server.key)
   }

@@ -46,11 +46,11 @@ struct GraphQLEndpoint {
     // Browsers cannot set headers on a WebSocket, so the key may come with connection_init.
     if WebSocketUpgradeRequest.isAsked(by: head), service.localPath(of: head) == "/graphql" { return .sameOrigin }
     if SharedStreamExchange.isTicket(head, service) { return .sameOrigin }
-    return .identified(service.transport.admission.asksProgram ? dialect(of: head) : .http)
+    return .identified(service.transport.admission.asksProgram ? transport(of: head) : .http)
   }
 
-  /// The protocol of a request as a program that is asked sees it.
-  private func dialect(of head: HTTPRequestHead) -> ConnectionRequest.Dialect {
+  /// How the request's operations travel, for the program that decides about it.
+  private func transport(of head: HTTPRequestHead) -> ConnectionRequest.Transport {
     if service.localPath(of: head) == "/graphql/stream" || SharedEventStream.token(of: head) != nil {
       return .eventStream
     }

@@ -32,7 +32,7 @@ extension ModelResolvers {
       ? GuardedWrites(writes: planned).operation
       : isTransaction ? .batch(planned.map(\.write)) : planned[0].write
     let request = WriteRequest(
-      whole, writeID: scope?.writeID, acknowledged: scope?.acknowledged, isResend: scope?.isResend ?? false)
+      whole, writeNumber: scope?.writeNumber, acknowledged: scope?.acknowledged, isResend: scope?.isResend ?? false)
     let destination = destination(batch)
     let write = Store.Submission(request) { result in
       switch result {

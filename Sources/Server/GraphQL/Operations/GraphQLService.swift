@@ -4,6 +4,7 @@ internal import MartletGraphQLWire
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
+internal import MartletVocabulary
 internal import MartletWire
 
 /// What one loop does with GraphQL requests, by whichever door they come: HTTP, a batch, a shared event stream, a
@@ -131,7 +132,7 @@ final class GraphQLService {
     }
     return RequestScope(
       destination: feed.destination, identity: caller.identity, rights: .of(caller.identity, under: node.served),
-      writeID: WriteID(client: write.client, number: write.number, identity: caller.identity.writer),
+      writeNumber: WriteNumber(client: write.client, number: write.number, identity: caller.identity.writer),
       acknowledged: continuity.acknowledged, isResend: continuity.isResend,
       allowsIntrospection: caller.allowsIntrospection, server: node.handle)
   }

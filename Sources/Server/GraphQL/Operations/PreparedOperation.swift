@@ -19,7 +19,7 @@ struct PreparedOperation: Sendable {
   /// A result with what the server adds to it: over HTTP, that it remembers write numbers, as `connection_ack` says on
   /// a socket.
   func marked(_ result: ResponseTree) -> ResponseTree {
-    guard scope.writeID != nil else { return result }
+    guard scope.writeNumber != nil else { return result }
     var result = result
     result.extensions["martlet"] = ["writes": true]
     return result

@@ -2,7 +2,7 @@ package import MartletAccess
 internal import MartletGraphQLExecution
 internal import MartletJSON
 package import MartletStore
-internal import MartletVocabulary
+package import MartletVocabulary
 
 /// What resolvers know of the request they serve: its caller and what the rules allow it, its server, where the store
 /// delivers to, and its write number.
@@ -14,7 +14,7 @@ package final class RequestScope: Sendable {
   /// The caller.
   package let identity: Identity
   /// The number of a mutation, whose owner is the caller.
-  package let writeID: WriteID?
+  package let writeNumber: WriteNumber?
   /// The client waits for no answer to its writes up to this number.
   package let acknowledged: Int64?
   /// Whether the client has sent the mutation before.
@@ -27,14 +27,14 @@ package final class RequestScope: Sendable {
   let server: ServerHandle?
 
   init(
-    destination: any StoreDestination, identity: Identity, rights: Rights?, writeID: WriteID? = nil,
+    destination: any StoreDestination, identity: Identity, rights: Rights?, writeNumber: WriteNumber? = nil,
     acknowledged: Int64? = nil, isResend: Bool = false, allowsIntrospection: Bool? = nil, server: ServerHandle? = nil
   ) {
     self.server = server
     self.destination = destination
     self.identity = identity
     self.rights = rights
-    self.writeID = writeID
+    self.writeNumber = writeNumber
     self.acknowledged = acknowledged
     self.isResend = isResend
     self.allowsIntrospection = allowsIntrospection

@@ -67,7 +67,7 @@ extension GraphQLSession {
 
   /// Finds out whether the client of a socket may connect, which acknowledges or refuses it.
   func ask(_ payload: JSONObject) {
-    let request = ConnectionRequest(payload: payload, dialect: dialect)
+    let request = ConnectionRequest(payload: payload, transport: transport)
     let admission = service.transport.admission
     let asked = AdmissionQuestion(program: admission.asksProgram ? request : nil, caller)
     question = admission.ask(asked) { [weak self] in self?.answered($0) }
@@ -76,14 +76,8 @@ extension GraphQLSession {
     accept(nil)
   }
 
-  private var dialect: ConnectionRequest.Dialect {
-    switch machine.dialect {
-    case .transportWS: .graphqlTransportWS
-    case .legacy: .graphqlWS
-    case .appSync: .appSync
-    case nil: .eventStream
-    }
-  }
+  /// A session without a dialect is a stream that several operations share.
+  private var transport: ConnectionRequest.Transport { machine.dialect.map { .webSocket($0) } ?? .eventStream }
 
   private func answered(_ outcome: Admission.Outcome) {
     guard question != nil else { return }
@@ -130,7 +124,7 @@ extension GraphQLSession {
     case .nothing: step { $0.renewed(true, actions: &$1) }
     case .refused(let reason): refuseRenewal(reason)
     case .caller(let shown):
-      let program = admission.asksProgram ? ConnectionRequest(payload: credentials, dialect: dialect) : nil
+      let program = admission.asksProgram ? ConnectionRequest(payload: credentials, transport: transport) : nil
       renewal = admission.ask(AdmissionQuestion(program: program, shown)) { [weak self] outcome in
         guard let self, self.renewal != nil else { return }
         self.renewal = nil

@@ -66,7 +66,7 @@ final class GraphQLSession {
     serial = service.transport.nextSerial()
     self.caller = caller
     hasDialect = choice != nil
-    let choice = choice ?? DialectChoice(.transportWS)
+    let choice = choice ?? DialectChoice(.graphqlTransportWS)
     authorization = choice.authorization
     meter = service.meters.meter(choice.dialect)
     machine = SessionMachines.machine(choice.dialect, service.node.limits, at: service.loop.now)

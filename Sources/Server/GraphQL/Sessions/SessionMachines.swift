@@ -4,11 +4,11 @@ internal import MartletVocabulary
 /// Makes the machine of a session's dialect from the server's limits.
 package enum SessionMachines {
   static func machine(
-    _ dialect: SubscriptionDialect, _ limits: ServerLimits, at now: Instant
+    _ dialect: Dialect, _ limits: ServerLimits, at now: Instant
   ) -> any SubscriptionServerMachine {
     switch dialect {
-    case .transportWS: GraphQLTransportWS.ServerMachine(limits: transportWS(limits), at: now)
-    case .legacy: SubscriptionsTransportWS.ServerMachine(limits: legacy(limits), at: now)
+    case .graphqlTransportWS: GraphQLTransportWS.ServerMachine(limits: graphqlTransportWS(limits), at: now)
+    case .graphqlWS: GraphQLWS.ServerMachine(limits: graphqlWS(limits), at: now)
     case .appSync: AppSyncRealtime.ServerMachine(limits: appSync(limits), at: now)
     }
   }
@@ -28,7 +28,7 @@ package enum SessionMachines {
     return own
   }
 
-  package static func transportWS(_ limits: ServerLimits) -> GraphQLTransportWS.ServerLimits {
+  package static func graphqlTransportWS(_ limits: ServerLimits) -> GraphQLTransportWS.ServerLimits {
     var own = GraphQLTransportWS.ServerLimits()
     own.initialisationTimeout = limits.webSocket.connectionInitTimeout
     own.operations = limits.session.operationsPerConnection
@@ -39,7 +39,7 @@ package enum SessionMachines {
     return own
   }
 
-  package static func legacy(_ limits: ServerLimits) -> StartStopServerLimits {
+  package static func graphqlWS(_ limits: ServerLimits) -> StartStopServerLimits {
     var own = StartStopServerLimits()
     own.initialisationTimeout = limits.webSocket.connectionInitTimeout
     own.operations = limits.session.operationsPerConnection
@@ -55,7 +55,7 @@ package enum SessionMachines {
 
   package static func appSync(_ limits: ServerLimits) -> AppSyncRealtime.ServerLimits {
     var own = AppSyncRealtime.ServerLimits()
-    own.session = legacy(limits)
+    own.session = graphqlWS(limits)
     own.session.keepAliveInterval = limits.webSocket.appSyncKeepAliveInterval
     own.connectionTimeout = limits.webSocket.appSyncConnectionTimeout
     own.lifetime = limits.webSocket.appSyncLifetime

@@ -33,11 +33,11 @@ final class OracleListener {
     let shown: JSONObject = caller.credentials.map { ["Authorization": .string($0)] } ?? [:]
     let socket = try await talk.open(port, authorization: shown.isEmpty ? ["host": "a"] : shown)
     socket.send(talk.initialise(shown))
-    _ = try await socket.message(talk.dialect == .transportWS ? "connection_ack" : "ka")
+    _ = try await socket.message(talk.dialect == .graphqlTransportWS ? "connection_ack" : "ka")
     return socket
   }
 
-  var mayLeave: Bool { talk.dialect == .transportWS && missed == nil && !live.isEmpty }
+  var mayLeave: Bool { talk.dialect == .graphqlTransportWS && missed == nil && !live.isEmpty }
 
   // MARK: Subscribing
 
@@ -130,7 +130,7 @@ final class OracleListener {
   }
 
   private func readAll() async throws {
-    if talk.dialect == .transportWS {
+    if talk.dialect == .graphqlTransportWS {
       attempt += 1
       socket.send(talk.start("end \(attempt)", "{ __typename }"))
       try await read(until: "end \(attempt)")
@@ -142,7 +142,7 @@ final class OracleListener {
 
   /// Reads up to the confirmation of an operation, or for nil up to an acknowledgement.
   private func read(until id: String?) async throws {
-    if talk.dialect == .legacy, id != nil { socket.send(talk.initialise()) }
+    if talk.dialect == .graphqlWS, id != nil { socket.send(talk.initialise()) }
     while true {
       let message = try await socket.message()
       let kind = message["id"]?.string?.split(separator: " ").first.map(String.init) ?? ""
@@ -154,7 +154,7 @@ final class OracleListener {
         remember(message, kind)
         if message["id"]?.string == id { return }
       case "start_ack": if message["id"]?.string == id { return }
-      case "connection_ack": if id == nil || talk.dialect == .legacy { return }
+      case "connection_ack": if id == nil || talk.dialect == .graphqlWS { return }
       case "gap":
         // What lay before it is lost to this subscription.
         let first = resumed ?? expected.count
@@ -162,7 +162,7 @@ final class OracleListener {
       case "error":
         live.remove(kind)
         cursors[kind] = nil
-        if message["id"]?.string == id, talk.dialect != .legacy { return }
+        if message["id"]?.string == id, talk.dialect != .graphqlWS { return }
       case "complete", "ka", "ping": break
       default: faults.append("unexpected: \(message)")
       }

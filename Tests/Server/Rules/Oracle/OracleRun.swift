@@ -44,7 +44,7 @@ final class OracleRun {
   }
 
   private func run(_ steps: Int) async throws {
-    let dialects: [SubscriptionDialect] = [.transportWS, .legacy, .appSync, .transportWS, .transportWS]
+    let dialects: [Dialect] = [.graphqlTransportWS, .graphqlWS, .appSync, .graphqlTransportWS, .graphqlTransportWS]
     for (caller, dialect) in zip(OracleCaller.all, dialects) {
       listeners.append(try await OracleListener(caller, Talk(dialect: dialect), server.port))
     }

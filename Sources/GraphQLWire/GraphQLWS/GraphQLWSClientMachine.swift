@@ -1,7 +1,7 @@
 package import MartletJSON
 package import MartletVocabulary
 
-extension SubscriptionsTransportWS {
+extension GraphQLWS {
   /// The client's end of the protocol on one socket after another. It waits for the acknowledgement, which every server
   /// of this protocol allows.
   package struct ClientMachine: StartStopClientMachine {
@@ -16,7 +16,7 @@ extension SubscriptionsTransportWS {
       self.limits = limits
     }
 
-    package var dialect: SubscriptionDialect { .legacy }
+    package var dialect: Dialect { .graphqlWS }
     package var confirmsSubscriptions: Bool { false }
     package var silence: Duration? { isKeptAlive ? limits.keepAliveTimeout : nil }
 
@@ -62,7 +62,7 @@ extension SubscriptionsTransportWS {
         refused(.afterBackoff, root["payload"], &actions)
       case "data", "error", "complete": session.receive(type, root, &actions)
       case "start_ack": mismatched(.appSync, &actions)
-      case let type where SubscriptionsTransportWS.isOfTransportWS(type): mismatched(.transportWS, &actions)
+      case let type where GraphQLWS.isOfGraphQLTransportWS(type): mismatched(.graphqlTransportWS, &actions)
       default: unknownMessages += 1
       }
     }

@@ -1,30 +1,11 @@
-internal import MartletGraphQLWire
 public import MartletJSON
-
-/// The protocol a client speaks over its WebSocket. They are not compatible: use the one the server speaks.
-public enum WebSocketDialect: Sendable, Hashable {
-  /// The subprotocol `graphql-transport-ws`, of the library graphql-ws. The one to prefer; only here subscriptions can
-  /// resume without a gap.
-  case graphqlTransportWS
-  /// The subprotocol `graphql-ws`, of the older library subscriptions-transport-ws.
-  case graphqlWS
-  /// AppSync's real-time protocol. It carries subscriptions; queries and mutations go by HTTP.
-  case appSync(AppSyncConfiguration = AppSyncConfiguration())
-
-  var protocolMachine: SubscriptionDialect {
-    switch self {
-    case .graphqlTransportWS: .transportWS
-    case .graphqlWS: .legacy
-    case .appSync: .appSync
-    }
-  }
-}
 
 /// How a client authorizes itself towards AppSync.
 ///
-///     configuration.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": "da2-…"]))
+///     configuration.dialect = .appSync
+///     configuration.appSync.authorization = ["x-api-key": "da2-…"]
 ///
-/// With IAM the credential provider answers `Credentials.iam(…)`, and the authorization here stays empty.
+/// With IAM the credential provider returns `Credentials.iam(…)`, and the authorization here stays empty.
 ///
 /// The client's URL may be either of the API's two, `…appsync-api…/graphql` or `wss://…appsync-realtime-api…/graphql`,
 /// and under a domain of one's own with or without `/realtime`; the other one is derived.

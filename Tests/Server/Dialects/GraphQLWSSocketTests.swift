@@ -3,7 +3,7 @@ import MartletServer
 import Testing
 
 /// The older `graphql-ws` on real sockets, with clients that know nothing else.
-@Suite(.timeLimit(.minutes(1))) struct LegacySocketTests {
+@Suite(.timeLimit(.minutes(1))) struct GraphQLWSSocketTests {
   static let schema = "type Note @model { id: ID! text: String }"
   static let initialise = #"{"type":"connection_init","payload":{}}"#
   static let start =

@@ -4,7 +4,7 @@ import Testing
 @testable import MartletWire
 
 /// The older graphql-ws (subscriptions-transport-ws), row by row of its checklist, in both roles.
-@Suite struct LegacyTranscripts {
+@Suite struct GraphQLWSTranscripts {
   private static func opened(_ rest: String) -> String {
     """
     > {"type":"connection_init","payload":{}}
@@ -226,7 +226,7 @@ import Testing
   ]
 
   @Test(arguments: serverRows) func `the server`(row: Transcript) {
-    row.play(.legacy { if let limit = row.limit { $0.operations = limit } })
+    row.play(.graphqlWS { if let limit = row.limit { $0.operations = limit } })
   }
 
   private static func connected(_ rest: String) -> String {
@@ -374,6 +374,6 @@ import Testing
   ]
 
   @Test(arguments: clientRows) func `the client`(row: Transcript) throws {
-    try row.play(DialectClient.legacy)
+    try row.play(DialectClient.graphqlWS)
   }
 }

@@ -1,28 +1,22 @@
+package import MartletVocabulary
 package import MartletWire
 
-/// The protocols GraphQL speaks over a WebSocket. Two of them share a subprotocol's name; they are distinguished by
-/// AppSync's authorization or path (`AppSyncRealtime.Handshake`).
-package enum SubscriptionDialect: Sendable, Hashable, CaseIterable {
-  /// `graphql-transport-ws`, with Martlet's additions.
-  case transportWS
-  /// `graphql-ws`, the protocol of subscriptions-transport-ws.
-  case legacy
-  /// AppSync's real-time protocol, also under `graphql-ws`.
-  case appSync
-
+// What each dialect is and can do. Two of them share a subprotocol's name; they are distinguished by AppSync's
+// authorization or path (`DialectChoice`). Code asks for a capability, and never which dialect it is.
+extension Dialect {
   /// What both ends name in the handshake.
   package var subprotocol: String {
     switch self {
-    case .transportWS: GraphQLTransportWS.subprotocol
-    case .legacy, .appSync: "graphql-ws"
+    case .graphqlTransportWS: GraphQLTransportWS.subprotocol
+    case .graphqlWS, .appSync: "graphql-ws"
     }
   }
 
   /// Its name in messages for people.
   package var name: String {
     switch self {
-    case .transportWS: "graphql-transport-ws"
-    case .legacy: "graphql-ws"
+    case .graphqlTransportWS: "graphql-transport-ws"
+    case .graphqlWS: "graphql-ws"
     case .appSync: "AppSync's graphql-ws"
     }
   }
@@ -30,15 +24,23 @@ package enum SubscriptionDialect: Sendable, Hashable, CaseIterable {
   /// Whether queries and mutations may go over its socket too.
   package var carriesQueries: Bool {
     switch self {
-    case .transportWS, .legacy: true
+    case .graphqlTransportWS, .graphqlWS: true
     case .appSync: false
+    }
+  }
+
+  /// Whether a server says itself when a subscription is live, and where it continues: what `ready` and cursors are for.
+  package var resumes: Bool {
+    switch self {
+    case .graphqlTransportWS: true
+    case .graphqlWS, .appSync: false
     }
   }
 
   /// Whether a filter with several operators on one field is refused, as the services of this dialect refuse it.
   package var refusesSeveralOperators: Bool {
     switch self {
-    case .transportWS, .legacy: false
+    case .graphqlTransportWS, .graphqlWS: false
     case .appSync: true
     }
   }
@@ -46,7 +48,7 @@ package enum SubscriptionDialect: Sendable, Hashable, CaseIterable {
   /// Whether each operation carries an authorization of its own, besides that of the connection.
   package var authorizesEachOperation: Bool {
     switch self {
-    case .transportWS, .legacy: false
+    case .graphqlTransportWS, .graphqlWS: false
     case .appSync: true
     }
   }
@@ -54,8 +56,8 @@ package enum SubscriptionDialect: Sendable, Hashable, CaseIterable {
   /// What a client does after a connection of this dialect ended with `code`.
   package func retry(after code: WebSocketCloseCode) -> ConnectionRetry {
     switch self {
-    case .transportWS: GraphQLTransportWS.retry(after: code)
-    case .legacy, .appSync:
+    case .graphqlTransportWS: GraphQLTransportWS.retry(after: code)
+    case .graphqlWS, .appSync:
       // Neither has a close code of its own for a failing server; what is final, their messages say before.
       code == .internalError ? .afterBackoff : GraphQLTransportWS.retry(after: code)
     }

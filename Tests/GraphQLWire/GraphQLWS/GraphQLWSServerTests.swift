@@ -6,13 +6,13 @@ import Testing
 @testable import MartletGraphQLWire
 
 /// Transcripts of the older `graphql-ws`, seen from the server.
-@Suite struct LegacyServerTests {
+@Suite struct GraphQLWSServerTests {
   private let start = #"{"type":"start","id":"1","payload":{"query":"subscription { a }"}}"#
   private let ack = #"{"type":"connection_ack"}"#
   private let ka = #"{"type":"ka"}"#
 
   @Test func `the acknowledgement is followed by a first keep-alive, then by one every interval`() {
-    var server = DialectServer.legacy { $0.keepAliveInterval = .seconds(10) }
+    var server = DialectServer.graphqlWS { $0.keepAliveInterval = .seconds(10) }
     server.receive(#"{"type":"connection_init","payload":{"authToken":"t"}}"#)
     #expect(server.take() == [.authenticate(["authToken": "t"])])
     server.accept(["a": 1])
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `without keep-alive there is none and no deadline`() {
-    var server = DialectServer.legacy { $0.keepAliveInterval = nil }
+    var server = DialectServer.graphqlWS { $0.keepAliveInterval = nil }
     server.receive(#"{"type":"connection_init"}"#)
     server.accept()
     #expect(server.take() == [.authenticate(nil), .send(ack)])
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `a start before the acknowledgement is held back and follows it`() {
-    var server = DialectServer.legacy()
+    var server = DialectServer.graphqlWS()
     server.receive(start, #"{"type":"connection_init"}"#, start.replacing("\"1\"", with: "\"2\""))
     #expect(server.take() == [.authenticate(nil)])
     #expect(server.machine.operationCount == 2)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `a start without connection_init is admitted by what the handshake carried, and answered at once`() {
-    var server = DialectServer.legacy()
+    var server = DialectServer.graphqlWS()
     server.receive(start)
     #expect(server.take() == [.authenticate(nil)])
     server.accept()
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `a start without connection_init and without valid credentials is refused at once`() {
-    var server = DialectServer.legacy()
+    var server = DialectServer.graphqlWS()
     server.receive(start)
     server.machine.refuse("An API key is needed", actions: &server.actions)
     #expect(
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `a start stopped before the acknowledgement is only confirmed`() {
-    var server = DialectServer.legacy()
+    var server = DialectServer.graphqlWS()
     server.receive(#"{"type":"connection_init"}"#, start, #"{"type":"stop","id":"1"}"#, #"{"type":"stop","id":"9"}"#)
     server.accept()
     #expect(
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `what is held back is bounded in bytes, too`() {
-    var server = DialectServer.legacy { $0.heldBytes = 40 }
+    var server = DialectServer.graphqlWS { $0.heldBytes = 40 }
     server.receive(start, start.replacing("\"1\"", with: "\"2\""), #"{"type":"connection_init"}"#)
     server.accept()
     #expect(
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func `what is held back counts against the limit`() {
-    var server = DialectServer.legacy { $0.operations = 1 }
+    var server = DialectServer.graphqlWS { $0.operations = 1 }
     server.receive(start, start.replacing("\"1\"", with: "\"2\""))
     #expect(
       server.take() == [
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func `events, completion and failure`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start, start.replacing("\"1\"", with: "\"2\""))
     #expect(server.take() == [.start(1, "1", "subscription { a }"), .start(2, "2", "subscription { a }")])
     server.machine.live(1, actions: &server.actions)
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test func `several errors are one object with the list beside`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start)
     server.actions = []
     server.fail(1, #"[{"message":"a"},{"message":"b"}]"#)
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func `the prefix of a fan-out and a message are the same bytes`() throws {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(#"{"type":"start","id":"é\"\n","payload":{"query":"{a}"}}"#)
     let id = try identifier("é\"\n")
     server.actions = []
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test func `stop is confirmed, and what comes later for the id is dropped`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start, #"{"type":"stop","id":"1","payload":null}"#, #"{"type":"stop","id":"1"}"#)
     #expect(
       server.take() == [
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test func `an id in use restarts without a word`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start, start)
     #expect(
       server.take() == [.start(1, "1", "subscription { a }"), .stop(1), .start(2, "1", "subscription { a }")])
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test func `an id that is a number is answered as a number, and is the same name as its digits`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(#"{"type":"start","id":7,"payload":{"query":"{a}"}}"#)
     server.next(1, "{}")
     #expect(server.take() == [.start(1, "7", "{a}"), .send(#"{"id":7,"type":"data","payload":{}}"#)])
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test func `withdrawn credentials are a connection_error that says so, then 1011`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start)
     server.actions = []
     server.machine.withdraw("no longer", actions: &server.actions)
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test func `refused credentials are a connection_error, then 1011`() {
-    var server = DialectServer.legacy()
+    var server = DialectServer.graphqlWS()
     server.receive(#"{"type":"connection_init"}"#, start)
     server.machine.refuse("Forbidden", actions: &server.actions)
     #expect(
@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test func `no initialisation in time is a connection_error, then 1011`() {
-    var server = DialectServer.legacy { $0.initialisationTimeout = .seconds(3) }
+    var server = DialectServer.graphqlWS { $0.initialisationTimeout = .seconds(3) }
     server.pass(.seconds(3))
     #expect(
       server.take() == [
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test func `a second initialisation is acknowledged again, a flood closes`() {
-    var server = DialectServer.legacy { $0.initialisations = 3 }.opened()
+    var server = DialectServer.graphqlWS { $0.initialisations = 3 }.opened()
     server.receive(#"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#)
     #expect(server.take() == [.send(ack), .send(ack)])
     server.receive(#"{"type":"connection_init"}"#)
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test func `terminate stops everything and closes normally`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start, #"{"type":"connection_terminate","payload":null}"#)
     #expect(server.take() == [.start(1, "1", "subscription { a }"), .stop(1), .close(1000, "")])
     server.next(1, "{}")
@@ -247,7 +247,7 @@ import Testing
   @Test(arguments: ["nonsense", "[]", "{", "\u{0}"]) func `text that is not a message is answered, the socket stays`(
     text: String
   ) {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(text)
     let heard = server.take()
     #expect(heard.count == 2)
@@ -277,7 +277,7 @@ import Testing
     ),
   ])
   func `a message that breaks a rule is answered by an error, the socket stays`(text: String, answer: String) {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(text)
     let heard = server.take()
     #expect(heard.last == .send(answer))
@@ -285,7 +285,7 @@ import Testing
   }
 
   @Test func `a flood of malformed messages closes`() {
-    var server = DialectServer.legacy { $0.faults = 2 }.opened()
+    var server = DialectServer.graphqlWS { $0.faults = 2 }.opened()
     server.receive("x", "y", "z", "w")
     #expect(server.take().last == .close(1002, "Too many malformed messages"))
     server.receive(start)
@@ -293,13 +293,13 @@ import Testing
   }
 
   @Test func `an id over its limit is refused`() {
-    var server = DialectServer.legacy { $0.idBytes = 3 }.opened()
+    var server = DialectServer.graphqlWS { $0.idBytes = 3 }.opened()
     server.receive(start.replacing("\"1\"", with: "\"1234\""))
     #expect(server.take().last == .send(#"{"type":"error","payload":{"message":"The id is too long"}}"#))
   }
 
   @Test func `a binary message is answered`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.machine.receivedBinary(actions: &server.actions)
     #expect(
       server.take() == [
@@ -309,7 +309,7 @@ import Testing
   }
 
   @Test func `the end of the connection stops every operation once`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start, start.replacing("\"1\"", with: "\"2\""))
     server.machine.complete(1, actions: &server.actions)
     server.actions = []
@@ -320,7 +320,7 @@ import Testing
   }
 
   @Test func `shutting down closes with the code given`() {
-    var server = DialectServer.legacy().opened()
+    var server = DialectServer.graphqlWS().opened()
     server.receive(start)
     server.machine.end(1001, "bye", actions: &server.actions)
     #expect(server.take() == [.start(1, "1", "subscription { a }"), .stop(1), .close(1001, "bye")])

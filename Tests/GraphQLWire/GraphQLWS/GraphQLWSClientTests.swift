@@ -5,9 +5,9 @@ import Testing
 @testable import MartletGraphQLWire
 
 /// Transcripts of the older `graphql-ws`, seen from the client.
-@Suite struct LegacyClientTests {
+@Suite struct GraphQLWSClientTests {
   @Test func `operations wait for the acknowledgement and keep their order`() throws {
-    var client = DialectClient.legacy
+    var client = DialectClient.graphqlWS
     try client.start("1")
     client.open(["authToken": "t"])
     try client.start("2")
@@ -21,13 +21,13 @@ import Testing
   }
 
   @Test func `without credentials the payload is an empty object`() {
-    var client = DialectClient.legacy
+    var client = DialectClient.graphqlWS
     client.open()
     #expect(client.take() == [.send(#"{"type":"connection_init","payload":{}}"#)])
   }
 
   @Test func `events, completion, and errors in every shape peers use`() throws {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     for id in 1...6 { try client.start("\(id)") }
     client.actions = []
     client.receive(
@@ -46,16 +46,16 @@ import Testing
   }
 
   @Test func `messages for ids it does not know are ignored`() throws {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     client.receive(
       #"{"id":"9","type":"data","payload":{}}"#, #"{"id":"9","type":"complete"}"#, #"{"type":"novel"}"#)
     #expect(client.take().isEmpty)
-    let machine = try #require(client.machine as? SubscriptionsTransportWS.ClientMachine)
+    let machine = try #require(client.machine as? GraphQLWS.ClientMachine)
     #expect(machine.strayMessages == 2 && machine.unknownMessages == 1)
   }
 
   @Test func `cancelling sends stop once, and nothing for what was never sent`() throws {
-    var client = DialectClient.legacy
+    var client = DialectClient.graphqlWS
     try client.start("0")
     try client.cancel("0")
     #expect(client.take().isEmpty)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func `on the next socket subscriptions are sent again, other operations are lost`() throws {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     try client.start("1")
     try client.start("2", repetition: .never)
     try client.start("3", repetition: .ifWritesAreAgreed)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `silence means nothing until a first keep-alive has come`() throws {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     #expect(client.machine.nextDeadline == nil)
     client.receive(#"{"type":"ka"}"#)
     #expect(client.take() == [.alive])
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func `no acknowledgement in time closes`() {
-    var client = DialectClient.legacy
+    var client = DialectClient.graphqlWS
     client.open()
     client.receive(#"{"type":"ka"}"#)
     client.actions = []
@@ -112,7 +112,7 @@ import Testing
       (#"{"type":"connection_error"}"#, []), (#"{"type":"connection_error","payload":{}}"#, ["-"]),
     ] as [(String, [String])])
   func `connection_error before the acknowledgement asks for new credentials`(text: String, messages: [String]) throws {
-    var client = DialectClient.legacy
+    var client = DialectClient.graphqlWS
     try client.start("1")
     client.open()
     client.actions = []
@@ -122,10 +122,10 @@ import Testing
   }
 
   @Test func `connection_error later is a reason to try again`() {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     client.receive(#"{"type":"connection_error","payload":{"message":"restarting"}}"#)
     #expect(client.take() == [.refused(.afterBackoff, ["restarting"])])
-    client = DialectClient.legacy.opened()
+    client = DialectClient.graphqlWS.opened()
     client.receive(#"{"type":"connection_error","payload":{"message":"Unauthorized"}}"#)
     #expect(client.take() == [.refused(.withNewCredentials, ["Unauthorized"])])
   }
@@ -135,7 +135,7 @@ import Testing
     #"{"message":"Unauthorised: token expired"}"#, #"{"message":"x","errorCode":401}"#,
   ])
   func `an operation refused for its credentials stays open for new ones`(payload: String) throws {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     try client.start("1", repetition: .never)
     client.actions = []
     client.receive(#"{"id":"1","type":"error","payload":\#(payload)}"#)
@@ -150,7 +150,7 @@ import Testing
     (#"{"type":"connection_ack","payload":{"connectionTimeoutMs":300000}}"#, "AppSync's graphql-ws"),
   ])
   func `a server of another protocol is named`(text: String, name: String) {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     client.receive(text)
     #expect(client.take() == [.mismatched(name)])
     client.receive(#"{"type":"ka"}"#)
@@ -159,13 +159,13 @@ import Testing
 
   @Test(arguments: ["garbage", "[1]", #"{"id":"1"}"#, #"{"type":"data","payload":{}}"#])
   func `what is not a message closes with 4004`(text: String) {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     client.receive(text)
     #expect(client.take() == [.close(4004)])
   }
 
   @Test func `an operation's message before the acknowledgement closes with 4004`() {
-    var client = DialectClient.legacy
+    var client = DialectClient.graphqlWS
     client.open()
     client.actions = []
     client.receive(#"{"id":"1","type":"data","payload":{}}"#)
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test func `data that is not an object ends that operation alone`() throws {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     try client.start("1")
     try client.start("2")
     client.actions = []
@@ -185,10 +185,10 @@ import Testing
   }
 
   @Test func `leaving says so on an open session`() {
-    var client = DialectClient.legacy.opened()
+    var client = DialectClient.graphqlWS.opened()
     client.machine.leaving(actions: &client.actions)
     #expect(client.take() == [.send(#"{"type":"connection_terminate"}"#)])
-    client = .legacy
+    client = .graphqlWS
     client.open()
     client.actions = []
     client.machine.leaving(actions: &client.actions)

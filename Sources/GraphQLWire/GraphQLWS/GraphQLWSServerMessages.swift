@@ -2,7 +2,7 @@ package import MartletJSON
 package import MartletWire
 
 /// What a server of this protocol writes.
-extension SubscriptionsTransportWS.ServerMachine {
+extension GraphQLWS.ServerMachine {
   /// As the reference implementation does after a `connection_error`.
   package static let refusalCode = WebSocketCloseCode.internalError
   package static let floodCode = WebSocketCloseCode.protocolError

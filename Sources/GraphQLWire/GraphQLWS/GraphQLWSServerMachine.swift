@@ -1,7 +1,7 @@
 package import MartletJSON
 package import MartletVocabulary
 
-extension SubscriptionsTransportWS {
+extension GraphQLWS {
   /// The server's end of one connection.
   ///
   /// Clients of this protocol do not wait for the acknowledgement: a `start` before it is held back and follows it. A
@@ -28,7 +28,7 @@ extension SubscriptionsTransportWS {
       state = StartStopServer(limits, at: now)
     }
 
-    package var dialect: SubscriptionDialect? { .legacy }
+    package var dialect: Dialect? { .graphqlWS }
     package var operationCount: Int { state.session.operationCount + held.count }
 
     // MARK: The client speaks

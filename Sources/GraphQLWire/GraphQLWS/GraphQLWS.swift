@@ -1,5 +1,5 @@
 /// The WebSocket protocol `graphql-ws` of subscriptions-transport-ws: the older one, which clients still speak.
-package enum SubscriptionsTransportWS {
+package enum GraphQLWS {
   /// The subprotocol's name. The newer protocol of the library of this name is `graphql-transport-ws`.
   package static let subprotocol = "graphql-ws"
 
@@ -12,7 +12,7 @@ package enum SubscriptionsTransportWS {
   }
 
   /// Whether a message type shows that a server speaks the newer protocol.
-  static func isOfTransportWS(_ type: String) -> Bool {
+  static func isOfGraphQLTransportWS(_ type: String) -> Bool {
     switch type {
     case "next", "ping", "pong": true
     default: false
