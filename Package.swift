@@ -119,15 +119,20 @@ let floor1: [Target] = [
       + ["CMartletSystem", "CMartletOpenSSL", "CMartletZlib"]),
   module("Signatures", martlet("Tokens") + ["CMartletOpenSSL"]),
   module("HTTPClient", martlet("Vocabulary", "Runtime") + ["CMartletCurl"]),
+  // Operations as types, the coding of Foundation's values, and the client's error: for the client and its store.
+  module("GraphQLOperations", martlet("Vocabulary", "JSON")),
   .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
   module("SQLite", martlet("Runtime") + ["CMartletSQLite", "CMartletVFS"]),
 ]
 
 let floor2: [Target] = [
-  module("GraphQLClient", martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime")),
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
-  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLClient")),
+  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations")),
+  // The client of GraphQL servers, without a network of its own.
+  module(
+    "GraphQLClient",
+    martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLOperations", "GraphQLStore")),
   // The client's network where there is no epoll: a dispatch queue as its loop, URLSession for HTTP and WebSockets.
   module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient")),
   module("Generator", martlet("JSON", "GraphQLLanguage")),
@@ -143,7 +148,7 @@ let floor3: [Target] = [
   // The client without WebSockets: a program that needs no more links neither OpenSSL nor zlib itself.
   module(
     "HTTP",
-    martlet("Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLStore")
+    martlet("GraphQLClient", "Runtime")
       + onLinux("Loop", "HTTPClient") + foundationNetwork, exclude: [otherNetwork]),
   // The whole client: what MartletHTTP has, and WebSockets.
   .target(
@@ -304,7 +309,7 @@ let suites: [Target] = [
   suite(
     "GraphQLStore",
     martlet(
-      "Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLClient", "GraphQLStore", "SQLite", "SQLiteStore")),
+      "Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations", "GraphQLStore", "SQLite", "SQLiteStore")),
   suite("Interoperation", martlet("Vocabulary", "JSON", "Server") + ["Martlet"]),
   suite(
     "Generator",

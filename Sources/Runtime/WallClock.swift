@@ -15,4 +15,10 @@ package enum WallClock {
     _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
     return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
   }
+
+  /// Milliseconds since 1970.
+  package static func milliseconds() -> Int64 {
+    let (seconds, attoseconds) = sinceEpoch().components
+    return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+  }
 }

@@ -1,4 +1,4 @@
-import MartletGraphQLClient
+import MartletGraphQLOperations
 import MartletGraphQLStore
 import MartletJSON
 import Testing

@@ -28,9 +28,12 @@ import Testing
     "Loop": ["Vocabulary", "Runtime"],
     "Sockets": ["Vocabulary", "Runtime", "Wire", "Loop"],
     "HTTPClient": ["Vocabulary", "Runtime"],
-    "GraphQLClient": ["Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime"],
+    "GraphQLOperations": ["Vocabulary", "JSON"],
+    "GraphQLClient": [
+      "Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLOperations", "GraphQLStore",
+    ],
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime"],
-    "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLClient"],
+    "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations"],
     "SQLiteStore": ["JSON", "GraphQLStore", "SQLite"],
     "Generator": ["JSON", "GraphQLLanguage"],
     "GenerateFiles": ["JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator"],
@@ -47,10 +50,7 @@ import Testing
       "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient", "Martlet",
     ],
     "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient"],
-    "HTTP": [
-      "Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "Loop", "HTTPClient", "GraphQLStore",
-      "FoundationNetwork",
-    ],
+    "HTTP": ["GraphQLClient", "Runtime", "Loop", "HTTPClient", "FoundationNetwork"],
     "Martlet": [
       "Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore",
       "FoundationNetwork",
@@ -95,7 +95,8 @@ import Testing
 
   @Test func `only the server side and the command may import Foundation, and say where`() {
     let permitted = [
-      "GraphQLClient", "HTTP", "Martlet", "Testing", "Simulation", "Command", "CommandLine", "Lab", "HTTPClient",
+      "GraphQLClient", "GraphQLOperations", "HTTP", "Martlet", "Testing", "Simulation", "Command", "CommandLine", "Lab",
+      "HTTPClient",
       "Server",
       "Sockets", "Store",
       "SQLiteStore",

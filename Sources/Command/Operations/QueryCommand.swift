@@ -50,7 +50,7 @@ enum SingleOperation {
   static func run(_ arguments: ParsedArguments, isMutation: Bool) async throws -> ExitCode {
     let input = try OperationInput(arguments, for: isMutation ? .mutation : .query)
     let remote = try Remote(
-      url: input.url, headers: input.headers, attempts: 0, subscribingBy: .multipart,
+      url: input.url, headers: input.headers, attempts: 0, subscribingBy: .http(.multipart),
       persists: arguments.has("persisted"), trusting: arguments.value(Remote.authorityOption.name))
     try await ServerWait.wait(for: input.url, arguments)
     let response = try await remote.perform(input, isMutation: isMutation)

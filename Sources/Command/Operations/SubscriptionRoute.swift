@@ -78,7 +78,9 @@ enum SubscriptionRoute: Hashable {
       unmet = error.status.map { [200, 400, 404, 405, 406, 415, 426, 501].contains($0) } ?? false
     } else if error.code == .operationFailed {
       // A stream that several share has been opened before anything is asked: the protocol is spoken.
-      unmet = [.http(.multipart), .http(.eventStream)].contains(self) && error.status.map { [400, 405, 406, 415].contains($0) } ?? false
+      unmet =
+        [.http(.multipart), .http(.eventStream)].contains(self)
+        && error.status.map { [400, 405, 406, 415].contains($0) } ?? false
     } else {
       unmet = false
     }

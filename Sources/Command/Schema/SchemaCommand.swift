@@ -48,6 +48,11 @@ enum SchemaCommand: Subcommand {
     }
   }
 
+  /// Whether a document is refused because it has no `Query`, which has no place in it.
+  private static func isMissingQuery(_ error: GraphQLError) -> Bool {
+    error.rule == TypeSystemRule.rootTypes.rawValue && error.locations.isEmpty
+  }
+
   /// The schema of a file; its mistakes, one a line, when it has some.
   static func read(_ path: String) throws(CommandFailure) -> ModelSchema {
     try read(try NamedFile.text(path), of: path)
@@ -62,7 +67,7 @@ enum SchemaCommand: Subcommand {
         let place = error.locations.first.map { "\(path):\($0.line):\($0.column): " } ?? "\(path): "
         return place + error.message
       }
-      if !text.contains("@model"), error.errors.contains(where: { $0.message.contains("Query root type") }) {
+      if !text.contains("@model"), error.errors.contains(where: Self.isMissingQuery) {
         let hint = "Write @model behind a type's name to store it and give it operations: type Todo @model { id: ID! }"
         throw CommandFailure(.badData, (lines + [hint]).joined(separator: "\n"))
       }

@@ -72,7 +72,7 @@ enum ServeCommand: Subcommand {
       // Reported as `schema check` does: with the file and the location.
       if error.code == .schema { _ = try SchemaCommand.read(configuration.schema, of: arguments.operands[0]) }
       var text = error.description
-      if text.contains("Address already in use") { text += "; --port takes another one, 0 a free one" }
+      if error.code == .addressInUse { text += "; --port takes another one, 0 a free one" }
       throw CommandFailure(Self.exitCode(error.code), text)
     }
     let signals = Signals.sequence([SIGINT, SIGTERM, SIGHUP])
@@ -190,7 +190,7 @@ enum ServeCommand: Subcommand {
     case .certificate: .badData
     case .access, .endpoint: .configuration
     case .data, .write: .io
-    case .network, .notStartable: .unavailable
+    case .network, .addressInUse, .notStartable: .unavailable
     }
   }
 }

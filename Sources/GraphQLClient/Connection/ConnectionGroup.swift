@@ -102,7 +102,7 @@ final class ConnectionGroup {
 }
 
 extension ConnectionGroup: RequestCarrier {
-  func start(_ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
+  func start(_ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
     start(
       SocketOperation(
         home.knowledge.numbered(request, kind, response), .response(response, kind),

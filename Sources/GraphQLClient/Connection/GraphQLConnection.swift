@@ -72,7 +72,7 @@ package final class GraphQLConnection: Sendable {
   package var connectionEvents: AsyncStream<ConnectionEvent> { events.stream() }
 
   /// Starts a subscription; it is dialled for, sent, resumed and ended from here on.
-  package func subscribe(_ request: GraphQLRequest, buffer: BufferPolicy? = nil) -> SubscriptionCore {
+  package func subscribe(_ request: RequestPayload, buffer: BufferPolicy? = nil) -> SubscriptionCore {
     let core = SubscriptionCore(buffer ?? configuration.buffer)
     subscribe(request, into: core)
     return core
@@ -82,7 +82,7 @@ package final class GraphQLConnection: Sendable {
   ///
   /// - Parameter resubscribing: answers the variables it is sent again with after a lost connection.
   package func subscribe(
-    _ request: GraphQLRequest, into core: SubscriptionCore, resubscribing: (@Sendable () -> JSONObject)? = nil
+    _ request: RequestPayload, into core: SubscriptionCore, resubscribing: (@Sendable () -> JSONObject)? = nil
   ) {
     core.bound(by: configuration.buffer)
     let sockets = self.sockets
@@ -101,7 +101,7 @@ package final class GraphQLConnection: Sendable {
   /// - Throws: `GraphQLClientError`; for a mutation whose answer was lost and that may not be repeated,
   ///   `outcomeUnknown`.
   package func perform(
-    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras = HTTPExtras(),
+    _ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras = HTTPExtras(),
     part: (@Sendable (OperationPart) throws -> Void)? = nil
   ) async throws -> [UInt8] {
     guard extras.form == nil, let persisted, let name = persisted.name(of: request, kind) else {
@@ -134,7 +134,7 @@ package final class GraphQLConnection: Sendable {
   }
 
   private func once(
-    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras,
+    _ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras,
     _ part: (@Sendable (OperationPart) throws -> Void)?
   ) async throws -> [UInt8] {
     let response = PendingResponse(bytes: configuration.messageBytes)

@@ -7,3 +7,17 @@ package enum OperationKind: Sendable, Hashable {
   /// Carries a write number: may be sent again to servers that remember it.
   case numberedMutation
 }
+
+extension OperationKind {
+  /// Why an operation that was sent fails when its connection is lost before the answer.
+  var lost: GraphQLClientError {
+    self == .query
+      ? GraphQLClientError(.connectionLost, "the connection was lost while the query was on its way")
+      : GraphQLClientError(.outcomeUnknown, "the connection was lost while the mutation was on its way")
+  }
+
+  /// Why an operation fails that has no answer within `time`.
+  func timedOut(after time: Duration, wasSent: Bool) -> GraphQLClientError {
+    GraphQLClientError(wasSent && self != .query ? .outcomeUnknown : .timeout, "no answer within \(time)")
+  }
+}

@@ -21,11 +21,11 @@ extension SocketDriver {
         deliver(SubscriptionEvent(gap: EventGap(.init(rawValue: gap.reason), from: gap.from, to: gap.to)), id)
       case .failed(let id, let errors):
         if errors.contains(where: { Refusals.isTooManyOperations($0) }), moveElsewhere(id) { break }
-        finish(id, .error(GraphQLClientError(.operationFailed, Self.message(errors), errors: errors)))
+        finish(id, .error(GraphQLClientError(.operationFailed, errors.reason, errors: errors)))
       case .unauthorized(let id, let errors): unauthorized(id, errors)
       case .refused(let retry, let errors):
         socket?.close(.normal, reason: "")
-        ended(.refused(retry, Self.message(errors), errors: errors))
+        ended(.refused(retry, errors.reason, errors: errors))
       case .mismatched(let answered):
         socket?.close(4004, reason: "The protocol offered was another")
         ended(.mismatched("the server speaks \(answered)"))
@@ -37,10 +37,6 @@ extension SocketDriver {
         ended(.closed(close.code, close.reason))
       }
     }
-  }
-
-  private static func message(_ errors: [JSONValue]) -> String {
-    errors.first?["message"]?.string ?? "the server gave no reason"
   }
 
   private func acknowledged(_ payload: JSONObject?) {
@@ -94,7 +90,7 @@ extension SocketDriver {
     if operations[id]?.hasRefreshed == true || !attempts.canRefresh {
       var ignored: [SubscriptionClientAction] = []
       session.cancel(id, actions: &ignored)
-      return finish(id, .error(GraphQLClientError(.unauthorized, Self.message(errors), errors: errors)))
+      return finish(id, .error(GraphQLClientError(.unauthorized, errors.reason, errors: errors)))
     }
     operations[id]?.hasRefreshed = true
     operations[id]?.wasSent = false
@@ -103,11 +99,7 @@ extension SocketDriver {
 
   private func lost(_ id: OperationID) {
     guard case .response(_, let kind) = operations[id]?.consumer else { return }
-    let error =
-      kind != .query
-      ? GraphQLClientError(.outcomeUnknown, "the connection was lost while the mutation was on its way")
-      : GraphQLClientError(.connectionLost, "the connection was lost while the query was on its way")
-    finish(id, .error(error))
+    finish(id, .error(kind.lost))
   }
 
   func finish(_ id: OperationID, _ end: SubscriptionEnd) {
@@ -115,4 +107,9 @@ extension SocketDriver {
     forget(id)
     operation?.finish(end)
   }
+}
+
+extension [JSONValue] {
+  /// The message of the first of a server's errors.
+  fileprivate var reason: String { first?["message"]?.string ?? "the server gave no reason" }
 }

@@ -88,8 +88,7 @@ final class SocketDriver {
     operations[id]?.timer = loop.schedule(at: deadline) { [weak self] in
       guard let self, let operation = operations[id] else { return }
       act { session.cancel(id, actions: &$0) }
-      let isUnknown = operation.wasSent && kind != .query
-      finish(id, .error(GraphQLClientError(isUnknown ? .outcomeUnknown : .timeout, "no answer within \(time)")))
+      finish(id, .error(kind.timedOut(after: time, wasSent: operation.wasSent)))
     }
   }
 

@@ -11,7 +11,7 @@ struct SocketOperation {
     case response(PendingResponse, OperationKind)
   }
 
-  private(set) var request: GraphQLRequest
+  private(set) var request: RequestPayload
   /// Returns the variables it is sent again with on another socket; nil sends the same.
   let resubscribing: (@Sendable () -> JSONObject)?
   let consumer: Consumer
@@ -35,7 +35,7 @@ struct SocketOperation {
   var timer: LoopTimer?
 
   init(
-    _ request: GraphQLRequest, _ consumer: Consumer, repetition: OperationRepetition,
+    _ request: RequestPayload, _ consumer: Consumer, repetition: OperationRepetition,
     resubscribing: (@Sendable () -> JSONObject)? = nil
   ) {
     self.request = request

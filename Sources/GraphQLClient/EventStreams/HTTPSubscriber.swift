@@ -38,7 +38,7 @@ final class HTTPSubscriber {
   }
 
   /// What is sent: the request, and the cursor it resumes after.
-  var wire: GraphQLRequest {
+  var wire: RequestPayload {
     var request = request.wire
     guard asksForCursors else { return request }
     // One of its own that cannot be read is the server's to refuse.

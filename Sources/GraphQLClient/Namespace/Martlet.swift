@@ -1,3 +1,5 @@
+@_exported public import MartletGraphQLOperations
+@_exported public import MartletGraphQLStore
 @_exported public import MartletJSON
 @_exported public import MartletVocabulary
 

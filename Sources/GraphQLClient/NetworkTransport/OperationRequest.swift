@@ -55,8 +55,8 @@ public struct OperationRequest: Sendable {
   }
 
   /// As it goes over the wire.
-  package var wire: GraphQLRequest {
-    var request = GraphQLRequest(query: document, operationName: operationName, variables: variables)
+  package var wire: RequestPayload {
+    var request = RequestPayload(query: document, operationName: operationName, variables: variables)
     request.extensions = extensions
     switch start {
     case .now: break

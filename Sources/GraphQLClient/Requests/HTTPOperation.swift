@@ -41,7 +41,7 @@ final class HTTPOperation {
   }
 
   private let response: PendingResponse
-  private var request: GraphQLRequest
+  private var request: RequestPayload
   private let kind: OperationKind
   private let extras: HTTPExtras
   private let home: Surroundings
@@ -61,7 +61,7 @@ final class HTTPOperation {
 
   /// - Parameter ended: called once, when nothing more happens here.
   init(
-    _ request: GraphQLRequest, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse,
+    _ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse,
     in home: Surroundings, ended: @escaping () -> Void
   ) {
     self.request = request

@@ -10,13 +10,7 @@ extension OperationPlan {
   ) throws(SubscriptionError) -> (field: FieldPlan, arguments: JSONObject) {
     func refuse(_ fault: PlanFault, _ field: FieldPlan?) -> SubscriptionError {
       SubscriptionError(
-        ExecutionResult(
-          ResponseTree(
-            data: nil,
-            errors: [
-              ResponseError(
-                fault.message, locations: fault.locations, path: field.map { [.key($0.responseName)] } ?? [])
-            ])))
+        ResponseError(fault.message, locations: fault.locations, path: field.map { [.key($0.responseName)] } ?? []))
     }
     let selection = variant(for: variables).selection
     if let fault = selection.fault { throw refuse(fault, nil) }
@@ -58,14 +52,9 @@ extension OperationPlan {
     let (field, arguments) = try subscribedField(variables: variables)
     guard let resolver = schema.resolvers.streams[Resolvers.FieldName(root.name, field.name)] else {
       throw SubscriptionError(
-        ExecutionResult(
-          ResponseTree(
-            data: nil,
-            errors: [
-              ResponseError(
-                "The subscription field '\(root.name).\(field.name)' has no source stream.",
-                locations: field.locations, path: [.key(field.responseName)])
-            ])))
+        ResponseError(
+          "The subscription field '\(root.name).\(field.name)' has no source stream.",
+          locations: field.locations, path: [.key(field.responseName)]))
     }
     let request = FieldRequest(
       source: .null, arguments: arguments, context: context, typeName: root.name, fieldName: field.name,
@@ -85,7 +74,7 @@ extension OperationPlan {
       let reported = responseError(
         for: error, field: "\(root.name).\(field.name)", locations: field.locations,
         path: [.key(field.responseName)])
-      throw SubscriptionError(ExecutionResult(ResponseTree(data: nil, errors: [reported])))
+      throw SubscriptionError(reported)
     }
   }
 

@@ -138,4 +138,8 @@ public struct SubscriptionError: Error, Sendable {
   init(_ response: ExecutionResult) {
     self.response = response
   }
+
+  init(_ error: ResponseError) {
+    self.init(ExecutionResult(ResponseTree(data: nil, errors: [error])))
+  }
 }

@@ -7,7 +7,7 @@ extension Lexer {
     if byte(index) == UInt8(ascii: "-") { index += 1 }
     if byte(index) == UInt8(ascii: "0") {
       index += 1
-      if let digit = byte(index), Self.isDigit(digit) {
+      if let digit = byte(index), SourceBytes.isDigit(digit) {
         throw error("Invalid number, unexpected digit after 0: \(characterText(at: index)).", at: index)
       }
     } else {
@@ -24,7 +24,7 @@ extension Lexer {
       index = try digits(from: index)
     }
     // A number must not run into a name or another dot: `0xF` and `1.2.3` are mistakes, not two tokens.
-    if let following = byte(index), following == UInt8(ascii: ".") || Self.isNameStart(following) {
+    if let following = byte(index), following == UInt8(ascii: ".") || SourceBytes.isNameStart(following) {
       throw error("Invalid number, expected digit but got: \(characterText(at: index)).", at: index)
     }
     advance(to: index)
@@ -32,11 +32,11 @@ extension Lexer {
   }
 
   private func digits(from start: Int) throws(SyntaxError) -> Int {
-    guard let first = byte(start), Self.isDigit(first) else {
+    guard let first = byte(start), SourceBytes.isDigit(first) else {
       throw error("Invalid number, expected digit but got: \(characterText(at: start)).", at: start)
     }
     var index = start + 1
-    while let digit = byte(index), Self.isDigit(digit) { index += 1 }
+    while let digit = byte(index), SourceBytes.isDigit(digit) { index += 1 }
     return index
   }
 }

@@ -1,7 +1,7 @@
 /// Cuts source bytes into tokens, one at a time (section 2.1 "Source Text").
 ///
 /// Bytes outside strings and comments must be ASCII by grammar, so only those two decode UTF-8, and only to reject
-/// what is none and to keep columns right.
+/// what is not UTF-8 and to keep columns right.
 struct Lexer {
   let bytes: [UInt8]
   let sourceName: String?
@@ -111,7 +111,7 @@ struct Lexer {
   private mutating func nameToken() -> Token {
     let start = position
     var index = start + 1
-    while index < bytes.count, Self.isNamePart(bytes[index]) { index += 1 }
+    while index < bytes.count, SourceBytes.isNamePart(bytes[index]) { index += 1 }
     position = index
     return token(.name, from: start)
   }
@@ -135,7 +135,7 @@ struct Lexer {
       throw error("Unexpected '..', did you mean '...'?", at: start)
     }
     var index = start + 1
-    while let digit = byte(index), Self.isDigit(digit) { index += 1 }
+    while let digit = byte(index), SourceBytes.isDigit(digit) { index += 1 }
     if index > start + 1 {
       let digits = String(decoding: bytes[(start + 1)..<index], as: UTF8.self)
       throw error("Invalid number, expected digit before '.', did you mean '0.\(digits)'?", at: start)
@@ -165,39 +165,9 @@ struct Lexer {
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// The length in bytes of the non-ASCII scalar at `index`; throws when the bytes there are no well-formed UTF-8.
+  /// The length in bytes of the non-ASCII scalar at `index`; throws when the bytes there are not well-formed UTF-8.
   func scalarLength(at index: Int) throws(SyntaxError) -> Int {
-    let first = bytes[index]
-    let length: Int
-    var second: ClosedRange<UInt8> = 0x80...0xBF
-    switch first {
-    case 0xC2...0xDF: length = 2
-    case 0xE0: (length, second) = (3, 0xA0...0xBF)
-    case 0xED: (length, second) = (3, 0x80...0x9F)
-    case 0xE1...0xEF: length = 3
-    case 0xF0: (length, second) = (4, 0x90...0xBF)
-    case 0xF4: (length, second) = (4, 0x80...0x8F)
-    case 0xF1...0xF3: length = 4
-    default: throw error("Invalid UTF-8.", at: index)
-    }
-    guard index + length <= bytes.count, second.contains(bytes[index + 1]),
-      bytes[(index + 2)..<(index + length)].allSatisfy({ (0x80...0xBF).contains($0) })
-    else { throw error("Invalid UTF-8.", at: index) }
+    guard let length = SourceBytes.scalarLength(bytes, at: index) else { throw error("Invalid UTF-8.", at: index) }
     return length
-  }
-
-  @inline(__always)
-  static func isDigit(_ byte: UInt8) -> Bool {
-    byte &- UInt8(ascii: "0") < 10
-  }
-
-  @inline(__always)
-  static func isNameStart(_ byte: UInt8) -> Bool {
-    (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "_")
-  }
-
-  @inline(__always)
-  static func isNamePart(_ byte: UInt8) -> Bool {
-    isNameStart(byte) || isDigit(byte)
   }
 }

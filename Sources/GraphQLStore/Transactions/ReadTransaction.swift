@@ -1,4 +1,4 @@
-internal import MartletGraphQLClient
+internal import MartletGraphQLOperations
 public import MartletJSON
 
 /// A view of a store that does not change meanwhile. Valid only inside the closure it is passed to.

@@ -1,4 +1,4 @@
-public import MartletGraphQLClient
+public import MartletGraphQLOperations
 internal import MartletJSON
 
 extension ReadTransaction {

@@ -46,7 +46,7 @@ extension AppSyncRealtime {
       for id in session.sent { actions.append(.send(MessageWriting.stop(id))) }
     }
 
-    package func startText(_ id: OperationID, _ request: GraphQLRequest, at now: Instant) -> [UInt8] {
+    package func startText(_ id: OperationID, _ request: RequestPayload, at now: Instant) -> [UInt8] {
       StartMessage.text(id, request) { signer?.subscription($0, at: now) ?? authorization }
     }
 

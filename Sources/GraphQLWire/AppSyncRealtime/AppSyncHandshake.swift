@@ -29,7 +29,7 @@ extension AppSyncRealtime {
       let isHeader = name.elementsEqual("header".utf8)
       guard isHeader || name.elementsEqual("payload".utf8) else { continue }
       let place = isHeader ? "header" : "payload"
-      guard let value = GraphQLRequest.decoded(pair[name.endIndex...].dropFirst()) else {
+      guard let value = RequestPayload.decoded(pair[name.endIndex...].dropFirst()) else {
         throw GraphQLRequestError(.malformedParameter, place, "percent-encoded UTF-8")
       }
       // Empty stands for the empty object; clients without credentials send it so.

@@ -59,7 +59,7 @@ extension AppSyncRealtime {
 
   /// What a `start` says.
   struct StartMessage: Equatable {
-    var request: GraphQLRequest
+    var request: RequestPayload
     /// The subscription's own authorization.
     var authorization: JSONObject?
 
@@ -74,9 +74,9 @@ extension AppSyncRealtime {
       } catch {
         throw GraphQLRequestError(.notJSON, "payload.data", "payload.data: \(error)")
       }
-      request = try GraphQLRequest(tape.root)
+      request = try RequestPayload(tape.root)
       guard let extensions = payload?["extensions"], !extensions.isNull else { return }
-      for (name, value) in try GraphQLRequest.object(extensions, "payload.extensions") {
+      for (name, value) in try RequestPayload.object(extensions, "payload.extensions") {
         if name == "authorization" {
           guard let blob = value.object else {
             throw GraphQLRequestError(.wrongType, "payload.extensions.authorization", "an object")
@@ -92,7 +92,7 @@ extension AppSyncRealtime {
     ///
     /// - Parameter authorization: answers the subscription's own, for its `data`.
     static func text(
-      _ id: OperationID, _ request: GraphQLRequest, authorization: ([UInt8]) -> JSONObject
+      _ id: OperationID, _ request: RequestPayload, authorization: ([UInt8]) -> JSONObject
     ) -> [UInt8] {
       var data: JSONObject = ["query": .string(request.query), "variables": .object(request.variables)]
       if let name = request.operationName { data["operationName"] = .string(name) }

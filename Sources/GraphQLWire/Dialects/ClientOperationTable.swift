@@ -1,7 +1,7 @@
 /// The operations of a client in a dialect without places: what is open, what was sent, in which order.
 struct ClientOperationTable: Sendable {
   struct Operation: Sendable {
-    var request: GraphQLRequest
+    var request: RequestPayload
     var repetition: OperationRepetition
     /// Sent on this session.
     var isSent = false
@@ -23,7 +23,7 @@ struct ClientOperationTable: Sendable {
   /// Whether the server of this session can know the operation.
   func isSent(_ id: OperationID) -> Bool { operations[id]?.isSent == true }
 
-  mutating func add(_ id: OperationID, _ request: GraphQLRequest, _ repetition: OperationRepetition) {
+  mutating func add(_ id: OperationID, _ request: RequestPayload, _ repetition: OperationRepetition) {
     precondition(operations[id] == nil, "an id is unique among open operations")
     lastOrder += 1
     operations[id] = Operation(request: request, repetition: repetition, order: lastOrder)

@@ -43,12 +43,12 @@ package struct StartStopClient: Sendable {
 
   // MARK: Operations
 
-  mutating func add(_ id: OperationID, _ request: GraphQLRequest, _ repetition: OperationRepetition) {
+  mutating func add(_ id: OperationID, _ request: RequestPayload, _ repetition: OperationRepetition) {
     table.add(id, request, repetition)
   }
 
   /// An operation is about to be sent: what it asks for.
-  mutating func markSent(_ id: OperationID) -> GraphQLRequest? {
+  mutating func markSent(_ id: OperationID) -> RequestPayload? {
     table.markSent(id)
     return table[id]?.request
   }

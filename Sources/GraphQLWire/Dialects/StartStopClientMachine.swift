@@ -28,7 +28,7 @@ package protocol StartStopClientMachine: SubscriptionClientMachine {
   /// How long an open session may stay without a message; nil for ever.
   var silence: Duration? { get }
 
-  func startText(_ id: OperationID, _ request: GraphQLRequest, at now: Instant) -> [UInt8]
+  func startText(_ id: OperationID, _ request: RequestPayload, at now: Instant) -> [UInt8]
   /// A message arrived.
   mutating func heard(
     _ type: String, _ root: JSONTape.Element, at now: Instant, _ actions: inout [SubscriptionClientAction])
@@ -46,7 +46,7 @@ extension StartStopClientMachine {
   }
 
   package mutating func start(
-    _ id: OperationID, _ request: GraphQLRequest, repetition: OperationRepetition,
+    _ id: OperationID, _ request: RequestPayload, repetition: OperationRepetition,
     position: SubscriptionPosition = .init(), at now: Instant, actions: inout [SubscriptionClientAction]
   ) {
     session.add(id, request, repetition)

@@ -74,7 +74,7 @@ package protocol SubscriptionClientMachine: Sendable {
   ///   - repetition: whether it is sent again after a reconnect.
   ///   - position: the cursor a resumed subscription continues after.
   mutating func start(
-    _ id: OperationID, _ request: GraphQLRequest, repetition: OperationRepetition, position: SubscriptionPosition,
+    _ id: OperationID, _ request: RequestPayload, repetition: OperationRepetition, position: SubscriptionPosition,
     at now: Instant, actions: inout [SubscriptionClientAction])
   /// Ends an operation on our side. Nothing of it is reported afterwards; what was never sent is not taken back.
   mutating func cancel(_ id: OperationID, actions: inout [SubscriptionClientAction])

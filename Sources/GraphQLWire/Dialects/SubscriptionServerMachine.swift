@@ -9,7 +9,7 @@ package enum SubscriptionServerAction: Equatable, Sendable {
   /// The client of an open connection shows other credentials. Check them, then call `renewed`.
   case renew(credentials: JSONObject)
   /// Prepare an operation. Its id is reserved already; `number` names it towards the machine, never reused.
-  case start(number: Int, OperationID, GraphQLRequest)
+  case start(number: Int, OperationID, RequestPayload)
   /// Clean up operation `number`: its client lost interest or is gone. Exactly once for each started operation
   /// that this side has not ended.
   case stop(number: Int)

@@ -28,7 +28,7 @@ package enum GraphQLOverHTTP {
 
   /// A request that can be executed, and how to label its response.
   package struct Accepted: Sendable, Equatable {
-    package var request: GraphQLRequest
+    package var request: RequestPayload
     package var responseType: ResponseType
     /// A GET must not run a mutation: refuse it with `RequestFailure(.mutationOverGET)`.
     package var isGET: Bool
@@ -108,11 +108,11 @@ package enum GraphQLOverHTTP {
     guard isGET || head.method == "POST" else { throw RequestFailure(.method, responseType: responseType) }
     guard isGET || !isCoded(head.headers) else { throw RequestFailure(.contentCoding, responseType: responseType) }
     guard isGET || isJSON(head.headers) else { throw RequestFailure(.contentType, responseType: responseType) }
-    let request: GraphQLRequest
+    let request: RequestPayload
     do throws(GraphQLRequestError) {
       request =
         isGET
-        ? try GraphQLRequest(query: head.query ?? "", limits: limits) : try GraphQLRequest(json: body, limits: limits)
+        ? try RequestPayload(query: head.query ?? "", limits: limits) : try RequestPayload(json: body, limits: limits)
     } catch {
       throw RequestFailure(.request(error), responseType: responseType)
     }
@@ -165,7 +165,7 @@ package enum GraphQLOverHTTP {
   }
 }
 
-extension GraphQLRequest {
+extension RequestPayload {
   /// Reads a POST body.
   package init(json body: [UInt8], limits: JSONLimits) throws(GraphQLRequestError) {
     let tape: JSONTape

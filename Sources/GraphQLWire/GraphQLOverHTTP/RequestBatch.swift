@@ -11,7 +11,7 @@ package struct BatchLimits: Sendable {
 
 /// The requests of one body: one object, or a list of them, answered by a list in the same order.
 package struct RequestBatch: Equatable, Sendable {
-  package private(set) var requests: [GraphQLRequest]
+  package private(set) var requests: [RequestPayload]
   /// Whether the answer is a list.
   package var isList: Bool
 
@@ -25,7 +25,7 @@ package struct RequestBatch: Equatable, Sendable {
     json body: [UInt8], limits: BatchLimits = BatchLimits(), json: JSONLimits = JSONLimits()
   ) throws(GraphQLRequestError) {
     guard Self.isList(body) else {
-      requests = [try GraphQLRequest(json: body, limits: json)]
+      requests = [try RequestPayload(json: body, limits: json)]
       isList = false
       return
     }
@@ -43,7 +43,7 @@ package struct RequestBatch: Equatable, Sendable {
     var elements: [JSONTape.Element] = []
     tape.root.forEach { elements.append($0) }
     requests = []
-    for element in elements { requests.append(try GraphQLRequest(element)) }
+    for element in elements { requests.append(try RequestPayload(element)) }
     isList = true
   }
 

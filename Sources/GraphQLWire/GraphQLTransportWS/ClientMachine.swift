@@ -16,7 +16,7 @@ extension GraphQLTransportWS {
     /// One operation.
     private struct Operation {
       var id: OperationID
-      var request: GraphQLRequest
+      var request: RequestPayload
       var position: SubscriptionPosition
       /// Whether the session's server said `ready`.
       var isReady = false
@@ -117,7 +117,7 @@ extension GraphQLTransportWS {
     ///   - repetition: whether it is sent again after a reconnect.
     ///   - position: the cursor a resumed subscription continues after.
     package mutating func start(
-      _ id: OperationID, _ request: GraphQLRequest, repetition: Repetition, position: SubscriptionPosition = .init(),
+      _ id: OperationID, _ request: RequestPayload, repetition: Repetition, position: SubscriptionPosition = .init(),
       at now: Instant, actions: inout [ClientAction]
     ) {
       precondition(operations[id] == nil, "an id is unique among open operations")

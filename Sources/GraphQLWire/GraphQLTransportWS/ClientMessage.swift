@@ -7,7 +7,7 @@ extension GraphQLTransportWS {
     case ping(payload: JSONObject?)
     case pong(payload: JSONObject?)
     /// A payload that is not a request makes the whole message malformed; a document that does not parse does not.
-    case subscribe(OperationID, GraphQLRequest)
+    case subscribe(OperationID, RequestPayload)
     case complete(OperationID)
 
     /// Reads one message; anything else is answered by closing with 4400 and the reason.
@@ -22,7 +22,7 @@ extension GraphQLTransportWS {
         let id = try Self.id(root)
         guard let payload = root["payload"] else { throw .badRequest("subscribe without payload") }
         do throws(GraphQLRequestError) {
-          self = .subscribe(id, try GraphQLRequest(payload))
+          self = .subscribe(id, try RequestPayload(payload))
         } catch {
           throw .badRequest("subscribe: \(error)")
         }

@@ -84,7 +84,7 @@ extension GraphQLTransportWS {
     }
 
     private mutating func subscribe(
-      _ id: OperationID, _ request: GraphQLRequest, _ actions: inout [ServerAction]
+      _ id: OperationID, _ request: RequestPayload, _ actions: inout [ServerAction]
     ) throws(Close) {
       guard phase == .open else { throw .unauthorized }
       guard id.text.utf8.count <= limits.idBytes else { throw .badRequest("The id is too long") }

@@ -35,7 +35,7 @@ extension GraphQLWS {
       if phase == .open { actions.append(.send(MessageWriting.plain("connection_terminate", payload: nil))) }
     }
 
-    package func startText(_ id: OperationID, _ request: GraphQLRequest, at now: Instant) -> [UInt8] {
+    package func startText(_ id: OperationID, _ request: RequestPayload, at now: Instant) -> [UInt8] {
       MessageWriting.message(id, "start") { writer in
         writer.key("payload")
         request.write(to: &writer)

@@ -10,7 +10,7 @@ extension GraphQLWS {
   package struct ServerMachine: StartStopServerMachine {
     /// What arrived before the acknowledgement and is processed after it.
     private enum Held: Sendable {
-      case start(OperationID, GraphQLRequest)
+      case start(OperationID, RequestPayload)
       case confirmStop(OperationID)
 
       var startedID: OperationID? {
@@ -39,9 +39,9 @@ extension GraphQLWS {
       _ id: OperationID, _ payload: JSONTape.Element?, _ actions: inout [SubscriptionServerAction]
     ) {
       guard let payload else { return violated(.malformed, "start without payload", id, &actions) }
-      let request: GraphQLRequest
+      let request: RequestPayload
       do throws(GraphQLRequestError) {
-        request = try GraphQLRequest(payload)
+        request = try RequestPayload(payload)
       } catch {
         return violated(.malformed, "start: \(error)", id, &actions)
       }

@@ -87,11 +87,11 @@ package enum ResultContinuity: Equatable, Sendable {
   }
 }
 
-extension GraphQLRequest {
+extension RequestPayload {
   /// The request of a client that asks again for an event stream: the last identifier it has seen, which stands for a
   /// cursor, goes before the one in the request. A value that is not a cursor belongs to another server: there is a
   /// gap.
-  package func resuming(lastEventID: String) -> GraphQLRequest {
+  package func resuming(lastEventID: String) -> RequestPayload {
     guard !lastEventID.isEmpty else { return self }
     let known = try? RequestContinuity(extensions: extensions)
     let cursor = Cursor(lastEventID)

@@ -106,8 +106,8 @@ extension SharedEventStream {
   private static func parameter(_ name: String, of head: HTTPRequestHead) -> String? {
     for pair in Array((head.query ?? "").utf8).split(separator: UInt8(ascii: "&")) {
       let key = pair.prefix { $0 != UInt8(ascii: "=") }
-      guard let decoded = GraphQLRequest.decoded(key), decoded.elementsEqual(name.utf8),
-        let value = GraphQLRequest.decoded(pair[key.endIndex...].dropFirst()), !value.isEmpty
+      guard let decoded = RequestPayload.decoded(key), decoded.elementsEqual(name.utf8),
+        let value = RequestPayload.decoded(pair[key.endIndex...].dropFirst()), !value.isEmpty
       else { continue }
       return String(decoding: value, as: UTF8.self)
     }

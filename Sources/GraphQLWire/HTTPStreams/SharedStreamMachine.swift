@@ -52,7 +52,7 @@ package struct SharedStreamMachine: SubscriptionServerMachine {
 
   /// An operation arrived. Its id is reserved before anything else is done for it.
   package mutating func subscribe(
-    _ id: OperationID, _ request: GraphQLRequest, at now: Instant, actions: inout [SubscriptionServerAction]
+    _ id: OperationID, _ request: RequestPayload, at now: Instant, actions: inout [SubscriptionServerAction]
   ) -> Admission {
     guard isOpen else { return .closed }
     guard id.text.utf8.count <= limits.idBytes else { return .idTooLong }

@@ -1,5 +1,11 @@
 internal import CMartletSystem
 
+#if canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
 /// A system call failed: which one and the system's error number.
 package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
   package var code: Int32
@@ -13,6 +19,9 @@ package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible 
   package var description: String {
     "\(operation): \(Self.text(of: code))"
   }
+
+  /// Whether another process listens at the address.
+  package var isAddressInUse: Bool { code == EADDRINUSE }
 
   /// The system's text for an error number.
   package static func text(of code: Int32) -> String {

@@ -1,5 +1,4 @@
 public import Foundation
-public import MartletGraphQLClient
 public import MartletVocabulary
 
 /// The address of a server's WebSocket and the protocol spoken over it.

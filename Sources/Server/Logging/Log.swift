@@ -131,7 +131,7 @@ public struct Log: Sendable {
   ) {
     guard level >= self.level else { return }
     let entry = Entry(
-      milliseconds: CalendarClock.milliseconds(), level: level, message: "\(message)", metadata: metadata())
+      milliseconds: WallClock.milliseconds(), level: level, message: "\(message)", metadata: metadata())
     switch delivery {
     case .none: break
     case .direct(let sink): sink(entry.cut(LogLimits().valueBytes))

@@ -109,7 +109,7 @@ private final class Desk: Sendable {
 
   private func write(_ entry: Log.Entry) {
     guard sink(entry) else { return state.withLock { $0.queue.noteLoss() } }
-    let report = state.withLock { $0.queue.takeLossReport(milliseconds: CalendarClock.milliseconds()) }
+    let report = state.withLock { $0.queue.takeLossReport(milliseconds: WallClock.milliseconds()) }
     guard let report, !sink(report.entry) else { return }
     state.withLock { $0.queue.noteLoss(of: report.count) }
   }

@@ -24,9 +24,6 @@ public final class GraphQLServer: Sendable {
     var tls: TLSServerContext?
   }
 
-  /// A server serves once: its store goes with it.
-  private enum Life { case made, started, stopped }
-
   let configuration: ServerConfiguration
   /// The first store.
   package let node: ServerNode
@@ -34,7 +31,7 @@ public final class GraphQLServer: Sendable {
   package let nodes: [ServerNode]
   private let metrics: MetricsCollector
   private let running = Lock<Running?>(nil)
-  private let life = Lock(Life.made)
+  private let life = Lock(ServerLife.made)
   private let failure: FailureSwitch
   /// Whether another schema is being put in force.
   let isReloading = Lock(false)
@@ -50,31 +47,13 @@ public final class GraphQLServer: Sendable {
     try configuration.checkStores()
     var chance = SystemChance.generator()
     let failure = FailureSwitch()
-    let log = configuration.log
     self.failure = failure
     var terms: [UInt64] = []
     for _ in 0...configuration.stores.count { terms.append(chance.next()) }
-    let calendar = Calendar(milliseconds: CalendarClock.milliseconds, generator: chance)
+    let calendar = Calendar(milliseconds: WallClock.milliseconds, generator: chance)
     self.calendar = calendar
     func surroundings(_ data: ServerConfiguration.Data, term: UInt64) -> ServerAssembly.Surroundings {
-      var options = StoreOptions(
-        term: term, clock: CalendarClock.forStore, limits: StoreLimits(configuration.limits))
-      options.onFailure = { error in
-        log.write(.error, "The disk failed: nothing is acknowledged any more.", [(.reason, error.description)])
-        failure.fail(error.description)
-      }
-      options.onTrouble = { trouble in
-        guard let trouble else { return log.write(.info, "Writes are accepted again.", []) }
-        guard trouble.code != .failed else { return }
-        log.write(.error, "Writes are refused: the store cannot be written.", [(.reason, trouble.description)])
-      }
-      let place: StorePlace =
-        switch data {
-        case .folder(let folder): .folder(folder)
-        case .memory: .emptyMemory
-        }
-      return ServerAssembly.Surroundings(
-        place: place, storeOptions: options, spawner: ConcurrentSpawner(), calendar: calendar)
+      .process(data, term: term, calendar, configuration, failure)
     }
     let node = try ServerAssembly.node(configuration, on: surroundings(configuration.data, term: terms[0]))
     self.node = node
@@ -114,11 +93,7 @@ public final class GraphQLServer: Sendable {
       defer { if life == .made { life = .started } }
       return life
     }
-    switch before {
-    case .made: break
-    case .started: throw ServerError(.notStartable, "The server has been started already.")
-    case .stopped: throw ServerError(.notStartable, "The server has been stopped; make another one.")
-    }
+    if let refusal = before.refusal { throw refusal }
     do {
       try serve()
     } catch {
@@ -165,10 +140,11 @@ public final class GraphQLServer: Sendable {
       }
     } catch {
       loops.stop()
-      throw ServerError(.network, "\(error)")
+      throw ServerError(error.isAddressInUse ? .addressInUse : .network, "\(error)")
     }
     running.withLock { $0 = Running(loops: loops, listener: listener, hubs: bounds, tls: tls) }
-    scheduleMaintenance(on: bounds[0])
+    let first = bounds[0]
+    first.loop.execute { first.value.careForStores() }
     node.log.write(
       .info, "The server is listening.",
       [
@@ -270,38 +246,4 @@ public final class GraphQLServer: Sendable {
 
   /// The loops that serve now.
   var loops: [LoopBound<LoopServer>] { running.withLock { $0?.hubs ?? [] } }
-
-  /// Forgets what is beyond retention also while nothing is written.
-  private func scheduleMaintenance(on hub: LoopBound<LoopServer>) {
-    hub.loop.execute {
-      hub.value.maintainPeriodically()
-      hub.value.serveBackupsPeriodically()
-    }
-  }
-}
-
-/// Tells one listener of one failure, whichever comes first.
-private final class FailureSwitch: Sendable {
-  private struct State {
-    var reason: String?
-    var action: (@Sendable (String) -> Void)?
-  }
-
-  private let state = Lock(State())
-
-  func fail(_ reason: String) {
-    let action = state.withLock { state in
-      state.reason = reason
-      return state.action
-    }
-    action?(reason)
-  }
-
-  func listen(_ action: @escaping @Sendable (String) -> Void) {
-    let reason = state.withLock { state in
-      state.action = action
-      return state.reason
-    }
-    if let reason { action(reason) }
-  }
 }

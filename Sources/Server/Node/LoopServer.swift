@@ -167,10 +167,16 @@ package final class LoopServer {
   // MARK: Maintenance
 
   /// Looks every second for a request for a backup.
-  package func serveBackupsPeriodically() {
+  private func serveBackupsPeriodically() {
     guard !transport.isDraining else { return }
     for service in services { service.node.store.serveBackupRequest() }
     loop.schedule(at: loop.now + .seconds(1)) { [weak self] in self?.serveBackupsPeriodically() }
+  }
+
+  /// Begins the periodic work on the stores: retention and backups.
+  func careForStores() {
+    maintainPeriodically()
+    serveBackupsPeriodically()
   }
 
   /// Deletes what is beyond retention from time to time, also when nothing is written.

@@ -10,6 +10,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case data
     /// The address cannot be bound.
     case network
+    /// Another process serves at the address and port.
+    case addressInUse
     /// The certificate or its key cannot be read.
     case certificate
     /// The server has been started already, or has been stopped.

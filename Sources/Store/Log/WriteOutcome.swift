@@ -79,7 +79,8 @@ struct OutcomeCoder {
     let number = try reader.signedPattern()
     let acknowledged = try reader.signedPattern()
     return WriteOutcome(
-      id: WriteNumber(client: client, number: number, identity: identity), acknowledged: acknowledged, result: reader.rest()
+      id: WriteNumber(client: client, number: number, identity: identity), acknowledged: acknowledged,
+      result: reader.rest()
     )
   }
 

@@ -139,7 +139,7 @@ public final class ScriptedServer: @unchecked Sendable {
         completion(
           .failure(
             MessageSocketFailure("refused", status: status, retryAfter: pause.map { "\($0.components.seconds)" })))
-      case .open: answer(dialect.machine.subprotocol, handler, completion)
+      case .open: answer(dialect.subprotocol, handler, completion)
       case .speaks(let subprotocol): answer(subprotocol, handler, completion)
       }
     }

@@ -27,7 +27,7 @@ struct Stage: Sendable {
   }
 
   func subscribe(_ buffer: BufferPolicy? = nil) -> SubscriptionStream<SubscriptionEvent> {
-    let request = GraphQLRequest(query: "subscription { tick }")
+    let request = RequestPayload(query: "subscription { tick }")
     return SubscriptionStream(core: connection.subscribe(request, buffer: buffer)) { $0 }
   }
 
@@ -234,7 +234,7 @@ struct Stage: Sendable {
     let code = try stage.executor.run {
       loop.schedule(later: .milliseconds(5)) { server.socket?.end(1006) }
       do {
-        _ = try await connection.perform(GraphQLRequest(query: "mutation { pay }"), .mutation)
+        _ = try await connection.perform(RequestPayload(query: "mutation { pay }"), .mutation)
         return "done"
       } catch let error as GraphQLClientError { return error.code.description }
     }

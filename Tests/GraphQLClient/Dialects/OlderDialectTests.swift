@@ -127,7 +127,7 @@ import Testing
         server.socket?.say(#"{"id":"1","type":"data","payload":{"data":{"a":1}}}"#)
         server.socket?.say(#"{"id":"1","type":"complete"}"#)
       }
-      return try await connection.perform(GraphQLRequest(query: "{ a }"), .query)
+      return try await connection.perform(RequestPayload(query: "{ a }"), .query)
     }
     #expect(String(decoding: payload, as: UTF8.self) == #"{"data":{"a":1}}"#)
 
@@ -135,7 +135,7 @@ import Testing
     let other = appSync.connection
     let code = try appSync.executor.run {
       do {
-        _ = try await other.perform(GraphQLRequest(query: "{ a }"), .query)
+        _ = try await other.perform(RequestPayload(query: "{ a }"), .query)
         return "answered"
       } catch let error as GraphQLClientError { return error.code.description }
     }

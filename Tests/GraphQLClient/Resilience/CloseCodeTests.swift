@@ -123,7 +123,7 @@ import Testing
       let seen = try stage.executor.run {
         loop.schedule(later: .milliseconds(5)) { server.socket?.end(WebSocketCloseCode(rawValue: code), "x") }
         do {
-          _ = try await connection.perform(GraphQLRequest(query: "{ a }"), isMutation ? .mutation : .query)
+          _ = try await connection.perform(RequestPayload(query: "{ a }"), isMutation ? .mutation : .query)
           return "answered"
         } catch let error as GraphQLClientError { return error.code.description }
       }

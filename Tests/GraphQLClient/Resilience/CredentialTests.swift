@@ -52,7 +52,7 @@ import Testing
         server.socket?.close(4403, reason: "expired")
       }
       do {
-        _ = try await connection.perform(GraphQLRequest(query: "mutation { pay }"), .mutation)
+        _ = try await connection.perform(RequestPayload(query: "mutation { pay }"), .mutation)
         return "answered"
       } catch let error as GraphQLClientError { return error.code.description }
     }
@@ -77,7 +77,7 @@ import Testing
         server.socket?.close(4403)
       }
       loop.schedule(later: .milliseconds(50)) { server.socket?.next("1", data: ["pay": true]) }
-      return try await connection.perform(GraphQLRequest(query: "mutation { pay }"), .mutation)
+      return try await connection.perform(RequestPayload(query: "mutation { pay }"), .mutation)
     }
     #expect(String(decoding: payload, as: UTF8.self) == #"{"data":{"pay":true}}"#)
     #expect(count("mutation { pay }", stage) == 1)

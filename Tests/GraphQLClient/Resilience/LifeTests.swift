@@ -236,7 +236,7 @@ import Testing
     let server = ScriptedServer(loop: executor.makeLoop())
     var connection: GraphQLConnection? = GraphQLConnection(
       try GraphQLEndpoint("ws://example.test"), ConnectionConfiguration(), environment: server.environment)
-    let core = connection?.subscribe(GraphQLRequest(query: "subscription { tick }"))
+    let core = connection?.subscribe(RequestPayload(query: "subscription { tick }"))
     executor.run(for: .seconds(1))
     #expect(core?.state.short == "active")
     connection = nil

@@ -28,7 +28,7 @@ import Testing
   @Test func `variables and the operation's name travel in the text`() throws {
     var client = DialectClient.appSync.opened(payload: [:])
     try client.start(
-      "1", GraphQLRequest(query: "query Q { a }", operationName: "Q", variables: ["s": "\"é\n"], extensions: ["x": 1]))
+      "1", RequestPayload(query: "query Q { a }", operationName: "Q", variables: ["s": "\"é\n"], extensions: ["x": 1]))
     guard case .send(let text) = client.take().first else {
       Issue.record("nothing sent")
       return

@@ -86,8 +86,10 @@ import Testing
     arguments: [
       ("/graphql", ["graphql-transport-ws"], .graphqlTransportWS), ("/graphql", ["graphql-ws"], .graphqlWS),
       ("/graphql", ["graphql-ws", "graphql-transport-ws"], .graphqlTransportWS),
-      ("/graphql/realtime", ["graphql-ws"], .appSync), ("/graphql/realtime", ["graphql-transport-ws"], .graphqlTransportWS),
-      ("/graphql?payload=e30=", ["graphql-ws"], .graphqlWS), ("/graphql?header=x", ["graphql-transport-ws"], .graphqlTransportWS),
+      ("/graphql/realtime", ["graphql-ws"], .appSync),
+      ("/graphql/realtime", ["graphql-transport-ws"], .graphqlTransportWS),
+      ("/graphql?payload=e30=", ["graphql-ws"], .graphqlWS),
+      ("/graphql?header=x", ["graphql-transport-ws"], .graphqlTransportWS),
       ("/graphql", [], nil), ("/graphql", ["graphql-subscriptions"], nil), ("/graphql", ["header-e30"], nil),
       ("/graphql?header=e30=", ["graphql-ws", "graphql-transport-ws"], .appSync),
     ] as [(String, [String], Dialect?)])

@@ -105,7 +105,7 @@ import Testing
   func `a session from initialisation to completion`(dialect: Dialect, byteByByte: Bool) throws {
     var pair = Pair(dialect, byteByByte: byteByByte)
     try pair.client.start("1")
-    try pair.client.start("2", GraphQLRequest(query: "bad"))
+    try pair.client.start("2", RequestPayload(query: "bad"))
     try pair.client.start("3")
     pair.client.open(dialect == .appSync ? ["host": "h"] : nil)
     pair.settle()

@@ -107,7 +107,7 @@ struct DialectClient {
   }
 
   mutating func start(
-    _ id: String, _ request: GraphQLRequest = GraphQLRequest(query: "{a}"), repetition: OperationRepetition = .always
+    _ id: String, _ request: RequestPayload = RequestPayload(query: "{a}"), repetition: OperationRepetition = .always
   ) throws {
     machine.start(try identifier(id), request, repetition: repetition, position: .init(), at: now, actions: &actions)
   }

@@ -29,13 +29,13 @@ import Testing
       #"{"query":"{a}","operationName":"Q","variables":{"x":1},"extensions":{"e":true},"unknown":7}"#)
     #expect(
       accepted.request
-        == GraphQLRequest(query: "{a}", operationName: "Q", variables: ["x": 1], extensions: ["e": true]))
+        == RequestPayload(query: "{a}", operationName: "Q", variables: ["x": 1], extensions: ["e": true]))
     #expect(!accepted.isGET)
   }
 
   @Test func `null members count as absent`() throws {
     let accepted = try post(#"{"query":"{a}","operationName":null,"variables":null,"extensions":null}"#)
-    #expect(accepted.request == GraphQLRequest(query: "{a}"))
+    #expect(accepted.request == RequestPayload(query: "{a}"))
   }
 
   @Test(
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `a GET carries its parameters in the query`() throws {
     let accepted = try get("query=query+Q%7Ba%7D&operationName=Q&variables=%7B%22x%22:%22%C3%A9%22%7D&extensions=")
-    #expect(accepted.request == GraphQLRequest(query: "query Q{a}", operationName: "Q", variables: ["x": "é"]))
+    #expect(accepted.request == RequestPayload(query: "query Q{a}", operationName: "Q", variables: ["x": "é"]))
     #expect(accepted.isGET)
   }
 

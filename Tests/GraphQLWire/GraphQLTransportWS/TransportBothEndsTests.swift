@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `every message reads back as it was written`() throws {
-    let request = GraphQLRequest(
+    let request = RequestPayload(
       query: "query Q($x: Int) { a(x: $x) }\n\"é\"", operationName: "Q", variables: ["x": [1, nil, "s"]],
       extensions: RequestContinuity(
         resume: Cursor(term: 7, offset: 8), fromOldest: true, write: WriteNumber(client: "phone", number: 3)

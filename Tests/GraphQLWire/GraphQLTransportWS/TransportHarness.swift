@@ -99,7 +99,7 @@ struct ClientEnd {
     _ id: String, repetition: TransportWS.Repetition = .always, position: SubscriptionPosition = .init()
   ) throws {
     machine.start(
-      try identifier(id), GraphQLRequest(query: "{a}"), repetition: repetition, position: position, at: now,
+      try identifier(id), RequestPayload(query: "{a}"), repetition: repetition, position: position, at: now,
       actions: &actions)
   }
 

@@ -127,13 +127,13 @@ import Testing
   // MARK: Asking again
 
   @Test func `the last event's id goes before the cursor of the request`() throws {
-    let request = GraphQLRequest(query: "{a}", extensions: ["martlet": ["resume": "f-1", "cursors": true]])
+    let request = RequestPayload(query: "{a}", extensions: ["martlet": ["resume": "f-1", "cursors": true]])
     let again = try RequestContinuity(extensions: request.resuming(lastEventID: "f-7").extensions)
     #expect(again.resume == Self.here && again.cursors)
     #expect(request.resuming(lastEventID: "") == request)
     let lost = try RequestContinuity(extensions: request.resuming(lastEventID: "what?").extensions)
     #expect(lost.resume == Cursor(term: 0, offset: 0))
-    let plain = GraphQLRequest(query: "{a}")
+    let plain = RequestPayload(query: "{a}")
     #expect(plain.resuming(lastEventID: "what?") == plain)
     #expect(try RequestContinuity(extensions: plain.resuming(lastEventID: "f-7").extensions).resume == Self.here)
   }

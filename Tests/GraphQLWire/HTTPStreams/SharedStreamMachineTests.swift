@@ -39,7 +39,7 @@ import Testing
     machine.accept(payload: nil, at: Self.start, actions: &actions)
     for text in ["a", "\"ä\n"] {
       let admission = machine.subscribe(
-        try Self.id(text), GraphQLRequest(query: "{a}"), at: Self.start, actions: &actions)
+        try Self.id(text), RequestPayload(query: "{a}"), at: Self.start, actions: &actions)
       #expect(admission == .started)
     }
     machine.next(2, payload: Self.result, cursor: nil, endsTransaction: true, actions: &actions)
@@ -60,7 +60,7 @@ import Testing
   @Test func `an event is what the protocol writes, byte for byte`() throws {
     var machine = Self.machine()
     var actions: [Action] = []
-    _ = machine.subscribe(try Self.id("1"), GraphQLRequest(query: "{a}"), at: Self.start, actions: &actions)
+    _ = machine.subscribe(try Self.id("1"), RequestPayload(query: "{a}"), at: Self.start, actions: &actions)
     machine.next(1, payload: Self.result, cursor: nil, endsTransaction: true, actions: &actions)
     machine.complete(1, actions: &actions)
     var text = ""
@@ -75,7 +75,7 @@ import Testing
     var machine = Self.machine(operations: 2)
     var actions: [Action] = []
     func ask(_ id: String) throws -> SharedStreamMachine.Admission {
-      machine.subscribe(try Self.id(id), GraphQLRequest(query: "{a}"), at: Self.start, actions: &actions)
+      machine.subscribe(try Self.id(id), RequestPayload(query: "{a}"), at: Self.start, actions: &actions)
     }
     #expect(try ask("a") == .started)
     #expect(try ask("a") == .idInUse)
@@ -95,7 +95,7 @@ import Testing
   @Test func `a stopping server ends every operation with an error and completes none`() throws {
     var machine = Self.machine()
     var actions: [Action] = []
-    _ = machine.subscribe(try Self.id("a"), GraphQLRequest(query: "{a}"), at: Self.start, actions: &actions)
+    _ = machine.subscribe(try Self.id("a"), RequestPayload(query: "{a}"), at: Self.start, actions: &actions)
     machine.end(1001, "away", actions: &actions)
     machine.end(1001, "away", actions: &actions)
     let payload = Array(#"{"errors":[{"message":"away","extensions":{"code":"STREAM_ENDED"}}]}"#.utf8)
@@ -109,10 +109,10 @@ import Testing
     var actions: [Action] = []
     machine.reachedDeadline(at: Self.start + .seconds(10), actions: &actions)
     #expect(actions == [.send(Array(":\n\n".utf8))] && machine.nextDeadline == Self.start + .seconds(20))
-    _ = machine.subscribe(try Self.id("plain"), GraphQLRequest(query: "{a}"), at: Self.start, actions: &actions)
+    _ = machine.subscribe(try Self.id("plain"), RequestPayload(query: "{a}"), at: Self.start, actions: &actions)
     let extensions: JSONObject = ["martlet": ["cursors": true]]
     _ = machine.subscribe(
-      try Self.id("asks"), GraphQLRequest(query: "{a}", extensions: extensions), at: Self.start, actions: &actions)
+      try Self.id("asks"), RequestPayload(query: "{a}", extensions: extensions), at: Self.start, actions: &actions)
     #expect(machine.continuity(of: 1) == .none && machine.continuity(of: 2) == Continuity(cursors: true))
     actions = []
     machine.reachedDeadline(at: Self.start + .seconds(20), actions: &actions)

@@ -12,13 +12,13 @@ import Testing
   }
 
   @Test func `a request written as the query of a URL is read as it was`() throws {
-    var request = GraphQLRequest(
+    var request = RequestPayload(
       query: "query Q($t: String) { note(text: $t) }", operationName: "Q", variables: ["t": "a+b & ü=%"])
-    #expect(try GraphQLRequest(query: request.urlQuery, limits: JSONLimits()) == request)
+    #expect(try RequestPayload(query: request.urlQuery, limits: JSONLimits()) == request)
     request.query = ""
     request.extensions = ["persistedQuery": PersistedOperation(hash: SHA256.digest([])).extensionMember]
-    #expect(try GraphQLRequest(query: request.urlQuery, limits: JSONLimits()) == request)
-    #expect(try GraphQLRequest(json: request.serialized(), limits: JSONLimits()) == request)
+    #expect(try RequestPayload(query: request.urlQuery, limits: JSONLimits()) == request)
+    #expect(try RequestPayload(json: request.serialized(), limits: JSONLimits()) == request)
     #expect(try JSONValue(parsing: request.serialized())["query"] == nil)
   }
 
@@ -63,12 +63,12 @@ import Testing
 
   @Test func `a request may leave its document out only where it names one by hash`() throws {
     let body = #"{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"\#(Self.digits)"}}}"#
-    #expect(try GraphQLRequest(json: Array(body.utf8), limits: JSONLimits()).query.isEmpty)
+    #expect(try RequestPayload(json: Array(body.utf8), limits: JSONLimits()).query.isEmpty)
     #expect(throws: GraphQLRequestError.self) {
-      try GraphQLRequest(json: Array(#"{"extensions":{"persistedQuery":null}}"#.utf8), limits: JSONLimits())
+      try RequestPayload(json: Array(#"{"extensions":{"persistedQuery":null}}"#.utf8), limits: JSONLimits())
     }
     let query = "extensions=%7B%22persistedQuery%22%3A%7B%22version%22%3A1%7D%7D"
-    #expect(try GraphQLRequest(query: query, limits: JSONLimits()).query.isEmpty)
+    #expect(try RequestPayload(query: query, limits: JSONLimits()).query.isEmpty)
   }
 
   @Test func `the store is bounded by count, and what was used last stays`() {

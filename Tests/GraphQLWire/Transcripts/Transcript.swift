@@ -85,8 +85,8 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     let argument = words.count > 1 ? words[1] : ""
     switch words[0] {
     case "open": client.open(try? JSONValue(parsing: Array(argument.utf8)).object)
-    case "start": try client.start(argument, GraphQLRequest(query: words[2]))
-    case "ask": try client.start(argument, GraphQLRequest(query: words[2]), repetition: .never)
+    case "start": try client.start(argument, RequestPayload(query: words[2]))
+    case "ask": try client.start(argument, RequestPayload(query: words[2]), repetition: .never)
     case "cancel": try client.cancel(argument)
     case "drop": client.disconnect()
     case "leave": client.machine.leaving(actions: &client.actions)

@@ -44,13 +44,22 @@ import Testing
     ("{\"é\": 1, \"http\": 3}", "1:2: There is no group of limits 'é'."),
     ("{\"http\": 3}", "1:10: http is an object of limits such as {\"connections\": …}."),
     ("[]", "1:1: Limits are a JSON object of groups such as \"http\"."),
-    ("{\"http\": {\"connections\": 1.5}}", "1:26: http.connections must be a whole number from 1 to 1099511627776, not '1.5'."),
-    ("{\"http\": {\"connections\": true}}", "1:26: http.connections must be a whole number from 1 to 1099511627776, not 'true'."),
+    (
+      "{\"http\": {\"connections\": 1.5}}",
+      "1:26: http.connections must be a whole number from 1 to 1099511627776, not '1.5'."
+    ),
+    (
+      "{\"http\": {\"connections\": true}}",
+      "1:26: http.connections must be a whole number from 1 to 1099511627776, not 'true'."
+    ),
     (
       "{\"http\": {\"idleTimeout\": null}}",
       "1:26: http.idleTimeout must be a duration such as 30s, 200ms, 5m or 7d, not 'none'."
     ),
-    ("{\"http\": {\"idleTimeout\": 30}}", "1:26: http.idleTimeout must be a duration such as 30s, 200ms, 5m or 7d, not '30'."),
+    (
+      "{\"http\": {\"idleTimeout\": 30}}",
+      "1:26: http.idleTimeout must be a duration such as 30s, 200ms, 5m or 7d, not '30'."
+    ),
     ("{\"http\": {\"connections\": 1, \"connections\": 2}}", "1:29: JSON, byte 28: this member occurs twice"),
     ("{\"http\": ", "1:10: JSON, byte 9: the text ends inside a value"),
     ("", "1:1: JSON, byte 0: the text ends inside a value"),

@@ -154,7 +154,8 @@ import Testing
         let extensions: JSONObject = number.map { ["martlet": ["write": .object(write($0, 0))]] } ?? JSONObject()
         return try await RuleFixture.post(query, as: caller, port, extensions: extensions)
       }
-      _ = try await send(#"mutation { createNote(input: {id: "a", text: "x", team: "red", rank: 5}) { id } }"#, as: "ada")
+      _ = try await send(
+        #"mutation { createNote(input: {id: "a", text: "x", team: "red", rank: 5}) { id } }"#, as: "ada")
       let update = #"mutation { updateNote(input: {id: "a", text: "t"}, condition: {text: {eq: "y"}}) { id } }"#
       let first = try await send(update, as: "bob red", 1)
       #expect(code(first) == "CONDITION_FAILED", "\(first)")

@@ -13,7 +13,7 @@ enum HTTPEnvironment {
       var environment = ClientEnvironment(
         loop: loop, sockets: nil, http: nil, requests: .none, spawner: ConcurrentSpawner(), chance: .system)
       environment = environment.over(ProcessNetwork.security)
-      environment.calendar = CalendarClock.milliseconds
+      environment.calendar = WallClock.milliseconds
       return .success(environment)
     } catch {
       return .failure(GraphQLClientError(.connectFailed, "the system has no room for a loop", underlying: error))

@@ -1,6 +1,6 @@
 extension LimitSetting {
   /// Every bound, in the order of `ServerLimits`.
-  package static let all: [LimitSetting] = 
+  package static let all: [LimitSetting] =
     http + webSocket + session + query + store + tree + access + log + console
 
   private static let http: [LimitSetting] = [

@@ -96,7 +96,7 @@ struct BatchExchange {
   }
 
   /// Runs one operation of a batch. `report` gets what can be cancelled, the result, or first one and then the other.
-  private func runPart(_ part: GraphQLRequest, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void) {
+  private func runPart(_ part: RequestPayload, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void) {
     service.counters.add(.operations)
     switch service.prepare(part, for: request.caller) {
     case .failure(let refusal):

@@ -113,7 +113,7 @@ struct OperationExchange {
   }
 
   /// Answers with the results of an operation as they come.
-  private func openStream(_ media: HTTPStreamMedia, _ asked: GraphQLRequest) {
+  private func openStream(_ media: HTTPStreamMedia, _ asked: RequestPayload) {
     guard !service.transport.isDraining else { return responder.send(.draining, closing: true) }
     // A document that cannot be read is refused later; it has no say in what the stream carries.
     let wishes = try? RequestContinuity(extensions: asked.extensions)

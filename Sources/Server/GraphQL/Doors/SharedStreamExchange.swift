@@ -151,7 +151,7 @@ struct SharedStreamExchange {
 
   private func post(_ token: String) {
     service.counters.add(.operations)
-    let asked: GraphQLRequest
+    let asked: RequestPayload
     let id: OperationID
     do throws(GraphQLOverHTTP.RequestFailure) {
       let accepted = try GraphQLOverHTTP.acceptOperation(head, body: request.body)

@@ -1,6 +1,7 @@
 internal import MartletGraphQLExecution
 internal import MartletJSON
-internal import MartletModelSchema
+internal import MartletModelSDL
+internal import MartletModels
 internal import MartletStore
 
 extension ModelResolvers {

@@ -46,7 +46,7 @@ final class GraphQLService {
   var sessionsInOrder: [any LoopSession] { sessions.values.sorted { $0.serial < $1.serial } }
 
   /// Finds the document of a request, validates and plans it, and makes its scope: everything before it runs.
-  func prepare(_ request: GraphQLRequest, for caller: Caller) -> Result<PreparedOperation, Refusal> {
+  func prepare(_ request: RequestPayload, for caller: Caller) -> Result<PreparedOperation, Refusal> {
     let document: String
     do {
       document = try self.document(of: request)
@@ -71,7 +71,7 @@ final class GraphQLService {
   }
 
   /// The document of a request: its own, or the one it names by hash. One that comes with its hash is kept.
-  private func document(of request: GraphQLRequest) throws(PersistedOperationError) -> String {
+  private func document(of request: RequestPayload) throws(PersistedOperationError) -> String {
     // Nearly every request has no extensions at all.
     guard !request.extensions.isEmpty, let operation = try PersistedOperation(extensions: request.extensions) else {
       return request.query
@@ -115,7 +115,7 @@ final class GraphQLService {
 
   /// The scope of one request: where the store delivers to and, for a numbered write, its number.
   private func scope(
-    for plan: OperationPlan, _ request: GraphQLRequest, _ caller: Caller
+    for plan: OperationPlan, _ request: RequestPayload, _ caller: Caller
   ) throws(ResolverError) -> RequestScope {
     let continuity: RequestContinuity
     do {

@@ -31,7 +31,7 @@ extension GraphQLSession {
   }
 
   /// Judges an operation's own authorization.
-  func authorization(of request: GraphQLRequest) -> OwnAuthorization {
+  func authorization(of request: RequestPayload) -> OwnAuthorization {
     guard machine.dialect?.authorizesEachOperation == true, let blob = request.extensions["authorization"] else {
       return caller.isUnknown ? .refused(caller.refusal ?? "missing") : .caller(caller)
     }

@@ -19,7 +19,7 @@ enum SessionOperation {
 }
 
 extension GraphQLSession {
-  func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest) {
+  func start(_ number: Int, _ id: OperationID, _ request: RequestPayload) {
     service.counters.add(.operations)
     switch authorization(of: request) {
     case .refused(let reason): refuseOwn(number, reason)
@@ -46,7 +46,7 @@ extension GraphQLSession {
       [ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])])
   }
 
-  private func start(_ number: Int, _ id: OperationID, _ request: GraphQLRequest, for caller: Caller) {
+  private func start(_ number: Int, _ id: OperationID, _ request: RequestPayload, for caller: Caller) {
     keep(caller, for: number)
     switch service.prepare(request, for: caller) {
     case .failure(let refusal):
@@ -82,7 +82,7 @@ extension GraphQLSession {
 
   // MARK: Queries and mutations
 
-  private func run(_ number: Int, _ prepared: PreparedOperation, _ request: GraphQLRequest) {
+  private func run(_ number: Int, _ prepared: PreparedOperation, _ request: RequestPayload) {
     var isDone = false
     let operation = service.runner.run(
       prepared.plan, variables: request.variables, scope: prepared.scope
@@ -105,7 +105,7 @@ extension GraphQLSession {
   // MARK: Subscriptions
 
   private func subscribe(
-    _ number: Int, _ id: OperationID, _ prepared: PreparedOperation, _ request: GraphQLRequest
+    _ number: Int, _ id: OperationID, _ prepared: PreparedOperation, _ request: RequestPayload
   ) {
     do {
       guard let (group, key) = try self.group(of: prepared, request) else { return open(number, prepared, request) }
@@ -133,7 +133,7 @@ extension GraphQLSession {
   }
 
   /// The group of a subscription that the log feeds, and its key; nil for one with a source stream of its own.
-  func group(of prepared: PreparedOperation, _ request: GraphQLRequest) throws -> (GraphQLGroup, GroupKey)? {
+  func group(of prepared: PreparedOperation, _ request: RequestPayload) throws -> (GraphQLGroup, GroupKey)? {
     let variables = try prepared.plan.coerce(variables: request.variables)
     let (field, arguments) = try prepared.plan.subscribedField(variables: variables)
     guard
@@ -179,7 +179,7 @@ extension GraphQLSession {
   /// Opens a source stream of the program's own, in a task of its own. Its next event is asked for when the socket has
   /// room for it.
   private func open(
-    _ number: Int, _ prepared: PreparedOperation, _ request: GraphQLRequest
+    _ number: Int, _ prepared: PreparedOperation, _ request: RequestPayload
   ) {
     let plan = prepared.plan
     let bound = LoopBound(self, on: service.loop)

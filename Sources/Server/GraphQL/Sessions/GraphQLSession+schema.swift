@@ -42,7 +42,7 @@ extension GraphQLSession {
   /// the subscription now, and it has ended.
   private func move(_ member: Member, _ group: GraphQLGroup, to caller: Caller) -> Bool {
     let number = member.number
-    let request = GraphQLRequest(
+    let request = RequestPayload(
       query: String(decoding: group.document, as: UTF8.self), operationName: group.operationName,
       variables: group.variables)
     guard case .success(let prepared) = service.prepare(request, for: caller),

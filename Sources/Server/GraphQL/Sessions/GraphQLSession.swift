@@ -105,7 +105,7 @@ final class GraphQLSession {
   }
 
   /// Begins the operation of a streamed response.
-  func begin(_ stream: HTTPStream, _ request: GraphQLRequest) {
+  func begin(_ stream: HTTPStream, _ request: RequestPayload) {
     begin(stream, [StreamRegistry.Waiting(id: HTTPStream.operation, request: request, since: service.feed.cursor)])
   }
 

@@ -17,7 +17,7 @@ final class StreamRegistry: Sendable {
   /// An operation that came before its stream was opened.
   struct Waiting: Sendable {
     var id: OperationID
-    var request: GraphQLRequest
+    var request: RequestPayload
     /// Changes committed after this cursor reach a subscription.
     var since: Cursor
   }

@@ -1,0 +1,127 @@
+public import Foundation
+public import MartletGraphQLStore
+
+// The same operations with closures. They run on the main actor and may touch views as they stand; the forms with a
+// queue run theirs there.
+
+extension GraphQLClient {
+  /// A closure's result, on the main actor.
+  public typealias ResultHandler<Data: Sendable> = @MainActor (Result<GraphQLResponse<Data>, any Error>) -> Void
+  /// A closure's result, on a queue.
+  public typealias QueueHandler<Data: Sendable> = @Sendable (Result<GraphQLResponse<Data>, any Error>) -> Void
+
+  /// Runs a query; the handler is called for each of its one or two results.
+  /// - Returns: what cancels it. It need not be kept.
+  @discardableResult
+  public func fetch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
+  ) -> OperationHandle {
+    fetching(query, cachePolicy, CallbackDelivery(resultHandler))
+  }
+
+  /// Runs a query; the handler is called on `callbackQueue`, in the queue's order.
+  /// - Returns: what cancels it. It need not be kept.
+  @discardableResult
+  public func fetch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
+    resultHandler: @escaping QueueHandler<Query.Data>
+  ) -> OperationHandle {
+    fetching(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
+  }
+
+  /// Runs a mutation.
+  /// - Returns: what cancels waiting for it. It need not be kept; the mutation runs without.
+  @discardableResult
+  public func perform<Mutation: GraphQLMutation>(
+    mutation: Mutation, resultHandler: @escaping ResultHandler<Mutation.Data>
+  ) -> OperationHandle {
+    performing(mutation, CallbackDelivery(resultHandler))
+  }
+
+  /// Runs a mutation; the handler is called on `callbackQueue`.
+  /// - Returns: what cancels waiting for it. It need not be kept; the mutation runs without.
+  @discardableResult
+  public func perform<Mutation: GraphQLMutation>(
+    mutation: Mutation, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Mutation.Data>
+  ) -> OperationHandle {
+    performing(mutation, CallbackDelivery(callbackQueue, resultHandler))
+  }
+
+  /// Starts a subscription; the handler is called for each event, and once with the error it ends with, if any.
+  ///
+  ///     subscription = client.subscribe(subscription: ReviewAddedSubscription()) { [weak self] result in … }
+  ///
+  /// - Returns: what cancels it, from any thread. Releasing it cancels, too.
+  public func subscribe<Subscription: GraphQLSubscription>(
+    subscription: Subscription, resultHandler: @escaping ResultHandler<Subscription.Data>
+  ) -> OperationHandle {
+    following(subscription, CallbackDelivery(resultHandler))
+  }
+
+  /// Starts a subscription; the handler is called on `callbackQueue`, in the queue's order.
+  /// - Returns: what cancels it, from any thread. Releasing it cancels, too.
+  public func subscribe<Subscription: GraphQLSubscription>(
+    subscription: Subscription, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Subscription.Data>
+  ) -> OperationHandle {
+    following(subscription, CallbackDelivery(callbackQueue, resultHandler))
+  }
+
+  /// Runs a query and follows the store; the handler is called for each result that differs from the one before.
+  /// - Returns: what cancels it. Releasing it cancels, too.
+  public func watch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
+  ) -> OperationHandle {
+    watching(query, cachePolicy, CallbackDelivery(resultHandler))
+  }
+
+  /// Runs a query and follows the store; the handler is called on `callbackQueue`, in the queue's order.
+  /// - Returns: what cancels it. Releasing it cancels, too.
+  public func watch<Query: GraphQLQuery>(
+    query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
+    resultHandler: @escaping QueueHandler<Query.Data>
+  ) -> OperationHandle {
+    watching(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
+  }
+
+  // MARK: Whatever delivers
+
+  private func fetching<Query: GraphQLQuery>(
+    _ query: Query, _ policy: CachePolicy, _ delivery: CallbackDelivery<Query.Data>
+  ) -> OperationHandle {
+    OperationHandle(delivery, outlivesHandle: true) { [self] in
+      for try await result in try results(of: query, policy, false) {
+        await delivery.tell(.success(try GraphQLResponse(result)))
+      }
+    }
+  }
+
+  private func performing<Mutation: GraphQLMutation>(
+    _ mutation: Mutation, _ delivery: CallbackDelivery<Mutation.Data>
+  ) -> OperationHandle {
+    OperationHandle(delivery, outlivesHandle: true) { [self] in
+      await delivery.tell(.success(try await perform(mutation: mutation)))
+    }
+  }
+
+  private func following<Subscription: GraphQLSubscription>(
+    _ subscription: Subscription, _ delivery: CallbackDelivery<Subscription.Data>
+  ) -> OperationHandle {
+    do {
+      let stream = try subscribe(subscription: subscription)
+      return OperationHandle(delivery, outlivesHandle: false, leaving: { stream.cancel() }) {
+        for try await result in stream { await delivery.tell(.success(result)) }
+      }
+    } catch {
+      // Told, although the handle may be dropped: nothing else would say why nothing comes.
+      return OperationHandle(delivery, outlivesHandle: true) { throw error }
+    }
+  }
+
+  private func watching<Query: GraphQLQuery>(
+    _ query: Query, _ policy: CachePolicy, _ delivery: CallbackDelivery<Query.Data>
+  ) -> OperationHandle {
+    OperationHandle(delivery, outlivesHandle: false) { [self] in
+      for try await result in try watch(query: query, cachePolicy: policy) { await delivery.tell(.success(result)) }
+    }
+  }
+}
