@@ -11,16 +11,12 @@ import Testing
   static let known: [String: Int] = [
     "Console.ConsoleAsset": 2058,
     "Datasync.DatasyncDriver": 490,
-    "GraphQLClient.SocketDriver": 407,
+    "GraphQLClient.GraphQLClient": 543,
     "GraphQLExecution.Execution": 877,
-    "GraphQLExecution.OperationPlan": 420,
-    "GraphQLLanguage.Lexer": 425,
     "GraphQLLanguage.Parser": 618,
-    "HTTP.GraphQLClient": 566,
     "ModelSDL.ModelReader": 655,
     "Server.Feed": 443,
-    "Server.GraphQLServer": 430,
-    "Server.GraphQLSession": 865,
+    "Server.GraphQLSession": 859,
     "Store.Store": 538,
     "TreeClient.TreeClient": 560,
   ]

@@ -16,7 +16,8 @@ enum SubscriptionRoute: Hashable {
 
   static let option = CommandSpecification.Option(
     name: "protocol", value: "NAME",
-    help: "\(all.map(\.name).joined(separator: ", ")) (default \(usual.name))", choices: all.map { .init($0.name, $0.meaning) })
+    help: "\(all.map(\.name).joined(separator: ", ")) (default \(usual.name))",
+    choices: all.map { .init($0.name, $0.meaning) })
 
   /// What completion shows beside the name.
   private var meaning: String {
