@@ -4,9 +4,11 @@ package import MartletJSON
 /// The finished answer to one operation as a result tree: data, errors, extensions (section 7 "Response").
 package struct ResponseTree: Sendable {
   /// Nil for a request error: such a response has no `data` member at all.
-  package var data: ResultValue?
-  package var errors: [ResponseError]
-  package var extensions: JSONObject
+  package var data: ResultValue? { didSet { made = nil } }
+  package var errors: [ResponseError] { didSet { made = nil } }
+  package var extensions: JSONObject { didSet { made = nil } }
+  /// The response's bytes, when they have been made already.
+  private var made: [UInt8]?
 
   package init(data: ResultValue?, errors: [ResponseError], extensions: JSONObject = JSONObject()) {
     self.data = data
@@ -39,8 +41,16 @@ package struct ResponseTree: Sendable {
     }
   }
 
+  /// The same response with its bytes, which are not made again.
+  package var encoded: ResponseTree {
+    var result = self
+    result.made = bytes
+    return result
+  }
+
   /// The response's bytes.
   package var bytes: [UInt8] {
+    if let made { return made }
     var writer = JSONWriter()
     write(to: &writer)
     return writer.bytes

@@ -7,8 +7,8 @@ package import MartletVocabulary
 /// One log as one loop sees it: the index of subscriptions, the offset they have been served up to, the deliveries
 /// under way and the members that catch up.
 ///
-/// Batches arrive in commit order. Each change is matched and each group's payload encoded once; members are then
-/// written to in slices, all events of a member together, and every connection sends once when the turn ends. A member
+/// Batches arrive in commit order. Each change is matched and each group's payload encoded once, in slices; members are
+/// then written to in slices, all events of a member together, and every connection sends once when the turn ends. A member
 /// whose connection lags is skipped: it reads on from its own offset when the connection has drained.
 ///
 /// Confined to its loop.
@@ -19,8 +19,8 @@ package final class Feed {
   let counters: LoopTally
   /// Where the store delivers batches and the completions of this loop's reads and writes.
   package let destination: FeedDestination
-  /// The last offset whose changes have been matched here; a new member begins after it.
-  package private(set) var applied: Int64 = 0
+  /// The last offset that has been received here, and matched or queued for it; a new member begins after it.
+  package internal(set) var applied: Int64 = 0
   var index: SubscriptionIndex<Member>
   /// The group under each name of the index.
   var groups: [GroupID: any FeedGroup] = [:]
@@ -51,9 +51,15 @@ package final class Feed {
   /// The subscribers with members that catch up.
   var readers: [ObjectIdentifier: CatchUpReader] = [:]
   private(set) lazy var pages = LogPageReader(self)
-  private var found: [SubscriptionIndex<Member>.Match] = []
-  private var matches = TransactionMatches()
-  private var writer = JSONWriter()
+  /// Batches that have not been matched whole.
+  var matching = MatchingQueue()
+  /// Whether matching continues in the next turn.
+  var isMatchingContinued = false
+  /// The most work that matching did in one turn.
+  package var largestMatchingTurn: Int { matching.largest }
+  var found: [SubscriptionIndex<Member>.Match] = []
+  var matches = TransactionMatches()
+  var writer = JSONWriter()
 
   /// A feed of a store's log. It follows the log from `start` on.
   ///
@@ -81,6 +87,7 @@ package final class Feed {
   package func stop() {
     store.unregister(destination)
     destination.detach()
+    matching.removeAll()
   }
 
   /// This feed, for closures that come back to its loop.
@@ -89,7 +96,7 @@ package final class Feed {
   // MARK: Offsets
 
   /// Everything up to here has been written to every member that is not catching up.
-  package var settled: Int64 { deliveries.settled ?? applied }
+  package var settled: Int64 { min(deliveries.settled ?? applied, matching.before ?? applied) }
 
   /// The cursor of `applied`.
   package var cursor: Cursor { cursor(at: applied) }
@@ -132,53 +139,6 @@ package final class Feed {
       commitTimes.note(committed, from: batch.firstOffset, to: batch.lastOffset)
     }
     apply(batch)
-  }
-
-  /// Matches and encodes; members are written to before the turn ends, or over several turns when there are many.
-  private func apply(_ batch: ChangeBatch) {
-    counters.add(.batches)
-    counters.add(.changes, batch.changes.count)
-    let before = applied
-    let evaluations = index.counters.evaluations
-    for position in batch.changes.indices {
-      let change = batch.changes[position]
-      found.removeAll(keepingCapacity: true)
-      index.match(change, into: &found)
-      for match in found where groups[match.group]?.accepts(change, match.effect) == true {
-        matches.append(position, match.group)
-      }
-      if change.endsTransaction || position == batch.changes.count - 1 { deliverTransaction(batch, before: before) }
-    }
-    counters.add(.predicateEvaluations, index.counters.evaluations - evaluations)
-    applied = batch.lastOffset
-    onBatch(batch)
-    deliver()
-  }
-
-  /// Encodes what matched of a transaction, once all of it has been matched: each group's mark stands on the last
-  /// change that it gets.
-  private func deliverTransaction(_ batch: ChangeBatch, before: Int64) {
-    matches.markLast()
-    for match in matches.elements {
-      guard let group = groups[match.group],
-        let event = encode(batch.changes[match.change].marked(endsTransaction: match.isLast), for: group, match.group)
-      else { continue }
-      deliveries.append(event, to: match.group, count: index.members(of: match.group).count, before: before)
-    }
-    matches.removeAll()
-  }
-
-  /// The group's event for a change; nil when it comes later, from an evaluation that waits.
-  private func encode(_ change: Change, for group: any FeedGroup, _ id: GroupID) -> FeedEvent? {
-    if evaluating.isEmpty || evaluating[id] == nil {
-      writer = JSONWriter(reusing: writer.bytes)
-      if group.encode(change, into: &writer) {
-        counters.add(.payloadEncodings)
-        return event(change, writer.bytes, for: group)
-      }
-    }
-    evaluateLater(change, group, id)
-    return nil
   }
 
   func event(_ change: Change, _ payload: [UInt8], for group: any FeedGroup) -> FeedEvent {

@@ -13,6 +13,8 @@ struct TransactionMatches {
   }
 
   private(set) var elements: [Element] = []
+  /// The position of the first element that `next` has not returned.
+  private var position = 0
   private var seen: Set<GroupID> = []
 
   /// Adds a match; matches come in the order of their changes.
@@ -30,5 +32,15 @@ struct TransactionMatches {
     seen.removeAll(keepingCapacity: true)
   }
 
-  mutating func removeAll() { elements.removeAll(keepingCapacity: true) }
+  /// Returns the elements one after the other, and nil after the last.
+  mutating func next() -> Element? {
+    guard position < elements.count else { return nil }
+    position += 1
+    return elements[position - 1]
+  }
+
+  mutating func removeAll() {
+    elements.removeAll(keepingCapacity: true)
+    position = 0
+  }
 }

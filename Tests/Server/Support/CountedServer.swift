@@ -18,7 +18,11 @@ final class CountedServer: Sendable {
 
   var port: Int { listener.port }
 
-  init(schema: String, loops count: Int = 1, _ adjust: (inout ServerConfiguration) -> Void = { _ in }) throws {
+  /// - Parameter onWrite: called when a write of the generated mutations is planned, where that happens.
+  init(
+    schema: String, loops count: Int = 1, onWrite: @escaping @Sendable () -> Void = {},
+    _ adjust: (inout ServerConfiguration) -> Void = { _ in }
+  ) throws {
     var configuration = ServerConfiguration(schema: schema)
     configuration.access = .development
     configuration.log = .silent
@@ -36,7 +40,11 @@ final class CountedServer: Sendable {
       configuration,
       on: ServerAssembly.Surroundings(
         place: .emptyMemory, storeOptions: options, spawner: ConcurrentSpawner(),
-        calendar: Calendar(milliseconds: { 1_700_000_000_000 }, generator: SeededRandom(seed: 5))))
+        calendar: Calendar(
+          milliseconds: {
+            onWrite()
+            return 1_700_000_000_000
+          }, generator: SeededRandom(seed: 5))))
     self.node = node
     let group = try LoopGroup.start(count: count)
     self.group = group

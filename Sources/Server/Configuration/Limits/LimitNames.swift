@@ -72,6 +72,7 @@ extension LimitSetting {
     .count("session.catchUpPages", \.session.catchUpPages, from: 0),
     .count("session.catchUpWorkPerTurn", \.session.catchUpWorkPerTurn),
     .time("session.readRetry", \.session.readRetry),
+    .count("session.matchingWorkPerTurn", \.session.matchingWorkPerTurn),
     .count("session.deliveriesPerTurn", \.session.deliveriesPerTurn),
     .count("session.sendsPerTurn", \.session.sendsPerTurn),
     .count("session.scannedFilters", \.session.scannedFilters, from: 0),
@@ -84,6 +85,8 @@ extension LimitSetting {
   private static let query: [LimitSetting] = [
     .time("query.operationTimeout", \.query.operationTimeout),
     .time("query.deliveryTimeout", \.query.deliveryTimeout),
+    .count("query.bytesOnLoop", \.query.bytesOnLoop, from: 0),
+    .count("query.valuesOnLoop", \.query.valuesOnLoop, from: 0),
     .count("query.documentBytes", \.query.documentBytes),
     .count("query.tokens", \.query.tokens),
     .count("query.nesting", \.query.nesting, to: 100),

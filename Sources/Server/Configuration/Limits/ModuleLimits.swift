@@ -93,6 +93,7 @@ extension FeedLimits {
     catchUpChanges = max(limits.session.catchUpChanges, 1)
     catchUpPages = limits.session.catchUpPages
     catchUpWorkPerTurn = limits.session.catchUpWorkPerTurn
+    matchingWorkPerTurn = limits.session.matchingWorkPerTurn
     readRetry = limits.session.readRetry
     index.scannedPredicates = limits.session.scannedFilters
     index.branchesPerPredicate = limits.session.branchesPerFilter

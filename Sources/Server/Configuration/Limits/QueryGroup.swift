@@ -7,6 +7,15 @@ extension ServerLimits {
     /// are reported as failed, so that a resolver that never answers holds no connection for ever.
     public var deliveryTimeout: Duration = .seconds(60)
 
+    // MARK: Large operations
+
+    /// Bytes of a body or a document that an event loop parses itself, about a millisecond; larger ones are parsed on
+    /// the threads of the concurrent pool.
+    public var bytesOnLoop = 32_768
+    /// Values in an operation's variables, 64 bytes of text for one more, up to which a loop executes it: about a
+    /// millisecond. Larger ones, such as transactions, run on the concurrent pool, their responses' encoding included.
+    public var valuesOnLoop = 1_000
+
     // MARK: The document
 
     /// Bytes of a document: a hundred times the largest operations seen in practice.

@@ -28,37 +28,33 @@ struct BatchExchange {
       if GraphQLOverHTTP.isCoded(head.headers) {
         throw GraphQLOverHTTP.RequestFailure(.contentCoding, responseType: .json)
       }
-      try begin(isUpload: isUpload, GraphQLOverHTTP.responseType(accepting: head.headers))
+      begin(isUpload: isUpload, try GraphQLOverHTTP.responseType(accepting: head.headers))
     } catch {
       single.refuse(error)
     }
     return true
   }
 
-  private func begin(
-    isUpload: Bool, _ type: GraphQLOverHTTP.ResponseType
-  ) throws(GraphQLOverHTTP.RequestFailure) {
-    let batch: RequestBatch
-    do {
-      batch = isUpload ? try upload() : try RequestBatch(json: request.body, limits: limits)
-    } catch let error as UploadError {
-      return refuse(error.status, error.description, "INVALID_UPLOAD", type)
-    } catch let error as GraphQLRequestError {
-      throw GraphQLOverHTTP.RequestFailure(.request(error), responseType: type)
-    } catch {
-      return responder.send(.error(500, "Internal error.", "INTERNAL"))
+  private func begin(isUpload: Bool, _ type: GraphQLOverHTTP.ResponseType) {
+    let (head, body) = (request.head, request.body)
+    let (batch, upload) = (BatchLimits(service.node.limits), UploadLimits(service.node.limits))
+    service.away(ifLarge: body.count) {
+      Result {
+        try isUpload
+          ? MultipartRequest.read(
+            contentType: head.headers["Content-Type"] ?? "", body: body, batch: batch, limits: upload)
+          : RequestBatch(json: body, limits: batch)
+      }
+    } _: { read in
+      switch read {
+      case .success(let batch): run(batch, type)
+      case .failure(let error as UploadError):
+        refuse(error.status, error.description, "INVALID_UPLOAD", type)
+      case .failure(let error as GraphQLRequestError):
+        single.refuse(GraphQLOverHTTP.RequestFailure(.request(error), responseType: type))
+      case .failure: responder.send(.error(500, "Internal error.", "INTERNAL"))
+      }
     }
-    run(batch, type)
-  }
-
-  private var limits: BatchLimits {
-    BatchLimits(service.node.limits)
-  }
-
-  private func upload() throws -> RequestBatch {
-    try MultipartRequest.read(
-      contentType: request.head.headers["Content-Type"] ?? "", body: request.body, batch: limits,
-      limits: UploadLimits(service.node.limits))
   }
 
   /// Answers a body that is not a batch.
@@ -108,9 +104,7 @@ struct BatchExchange {
           "A subscription is a request of its own.", extensions: ["code": "UNSUPPORTED_OPERATION"])
         return report(nil, ResponseTree(data: nil, errors: [error]))
       }
-      let operation = service.runner.run(prepared.plan, variables: part.variables, scope: prepared.scope) { result in
-        report(nil, prepared.marked(result))
-      }
+      let operation = service.runner.run(prepared, part) { report(nil, $0) }
       if let operation { report(operation, nil) }
     }
   }

@@ -17,20 +17,24 @@ struct OperationExchange {
 
   /// - Parameter asStream: whether the path answers by an event stream whatever the client accepts.
   func begin(asStream: Bool) {
-    do {
-      execute(
-        asStream
-          ? try GraphQLOverHTTP.acceptEventStream(request.head, body: request.body)
-          : try GraphQLOverHTTP.accept(request.head, body: request.body))
-    } catch {
-      refuse(error)
+    let (head, body) = (request.head, request.body)
+    service.away(ifLarge: body.count) {
+      Result { () throws(GraphQLOverHTTP.RequestFailure) in
+        try asStream
+          ? GraphQLOverHTTP.acceptEventStream(head, body: body) : GraphQLOverHTTP.accept(head, body: body)
+      }
+    } _: { read in
+      switch read {
+      case .success(let accepted): service.prepare(accepted.request, for: request.caller) { execute(accepted, $0) }
+      case .failure(let failure): refuse(failure)
+      }
     }
   }
 
-  private func execute(_ accepted: GraphQLOverHTTP.Accepted) {
+  private func execute(_ accepted: GraphQLOverHTTP.Accepted, _ outcome: Result<PreparedOperation, Refusal>) {
     // The stream that the client would rather have than one piece.
     let preferred = accepted.prefersStream ? accepted.stream : nil
-    switch service.prepare(accepted.request, for: request.caller) {
+    switch outcome {
     case .failure(let refusal):
       // Errors are reported inside a stream that is preferred: a browser's EventSource cannot read the body of any
       // other response.
@@ -60,11 +64,9 @@ struct OperationExchange {
   }
 
   private func run(_ prepared: PreparedOperation, _ accepted: GraphQLOverHTTP.Accepted) {
-    let running = service.runner.run(
-      prepared.plan, variables: accepted.request.variables, scope: prepared.scope
-    ) { result in
+    let running = service.runner.run(prepared, accepted.request) { result in
       if result.data == nil { service.counters.add(.operationsRefused) }
-      respond(prepared.marked(result), as: accepted.responseType)
+      respond(result, as: accepted.responseType)
     }
     if let running { responder.follow(closed: { running.cancel() }) }
   }

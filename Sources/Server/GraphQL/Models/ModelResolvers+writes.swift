@@ -37,7 +37,7 @@ extension ModelResolvers {
     let write = Store.Submission(request) { result in
       switch result {
       case .failure(let error):
-        if error.code == .overloaded { (destination as? FeedDestination)?.countRefusedWrite() }
+        if error.code == .overloaded { destination.ofFeed?.countRefusedWrite() }
         refuse(batch, error, completion)
       case .success(let receipt):
         let records = answers(planned, receipt)

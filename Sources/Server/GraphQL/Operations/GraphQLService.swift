@@ -46,7 +46,11 @@ final class GraphQLService {
   var sessionsInOrder: [any LoopSession] { sessions.values.sorted { $0.serial < $1.serial } }
 
   /// Finds the document of a request, validates and plans it, and makes its scope: everything before it runs.
-  func prepare(_ request: RequestPayload, for caller: Caller) -> Result<PreparedOperation, Refusal> {
+  ///
+  /// - Parameter made: the plan of the request's own document, if it has been made elsewhere.
+  func prepare(
+    _ request: RequestPayload, for caller: Caller, planned made: Result<PlannedDocument, RequestErrors>? = nil
+  ) -> Result<PreparedOperation, Refusal> {
     let document: String
     do {
       document = try self.document(of: request)
@@ -55,7 +59,7 @@ final class GraphQLService {
     }
     let planned: PlannedDocument
     do {
-      planned = try plan(document, operationName: request.operationName)
+      planned = try plan(document, operationName: request.operationName, made)
     } catch {
       return .failure(.invalid(error, document: document))
     }
@@ -86,8 +90,16 @@ final class GraphQLService {
     return request.query
   }
 
+  /// Whether the plan of a request's document is kept.
+  func isPlanned(_ request: GraphQLRequest) -> Bool {
+    plannedUnder === node.served
+      && plans.plan(document: Array(request.query.utf8), operation: request.operationName) != nil
+  }
+
   /// Parses, validates and plans a document, or returns what is kept from an equal one.
-  private func plan(_ query: String, operationName: String?) throws(RequestErrors) -> PlannedDocument {
+  private func plan(
+    _ query: String, operationName: String?, _ made: Result<PlannedDocument, RequestErrors>?
+  ) throws(RequestErrors) -> PlannedDocument {
     let document = Array(query.utf8)
     let served = node.served
     if served !== plannedUnder {
@@ -95,18 +107,12 @@ final class GraphQLService {
       plans = PlanCache(capacity: node.limits.query.cachedPlans)
       selections = [:]
     }
-    if let known = plans.plan(document: document, operation: operationName) {
+    if made == nil, let known = plans.plan(document: document, operation: operationName) {
       counters.add(.planHits)
       return known
     }
     counters.add(.planMisses)
-    let plan = try served.schema.makePlan(document, operationName: operationName)
-    var canonical: [UInt8] = []
-    // It parsed a moment ago; printing drops what carries no meaning, so that equal documents become equal bytes.
-    if plan.kind == .subscription, let parsed = try? Parser.parse(document) {
-      canonical = Array(Printer.text(of: parsed).utf8)
-    }
-    let planned = PlannedDocument(plan: plan, canonical: canonical)
+    let planned = try made?.get() ?? PlannedDocument(query, operationName: operationName, under: served)
     // A key of the cache holds the whole document.
     guard document.count <= node.limits.query.cachedDocumentBytes else { return planned }
     plans.keep(planned, document: document, operation: operationName)

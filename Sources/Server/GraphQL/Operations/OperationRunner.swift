@@ -51,7 +51,7 @@ package final class OperationRunner {
     _ plan: OperationPlan, _ variables: JSONObject, _ context: RequestContext, _ root: ResolvedValue,
     _ deadline: Instant, _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation {
-    let running = RunningOperation(nil, on: loop, completion)
+    let running = RunningOperation(on: loop, completion)
     let bound = LoopBound(running, on: loop)
     let place = node.place
     let task = node.spawner.spawn {
@@ -75,6 +75,11 @@ package final class RunningOperation: FieldWorkOwner {
 
   var isOver: Bool { completion == nil }
 
+  /// An operation that runs in a task.
+  convenience init(on loop: any Loop, _ completion: @escaping (ResponseTree) -> Void) {
+    self.init(nil, on: loop, completion)
+  }
+
   init(_ execution: Execution?, on loop: any Loop, _ completion: @escaping (ResponseTree) -> Void) {
     self.execution = execution
     self.loop = loop
@@ -87,7 +92,7 @@ package final class RunningOperation: FieldWorkOwner {
     if !isOver { armTimer(deadline) }
   }
 
-  fileprivate func begin(_ task: SpawnedTask, deadline: Instant) {
+  func begin(_ task: SpawnedTask, deadline: Instant) {
     self.task = task
     armTimer(deadline)
   }
@@ -117,7 +122,7 @@ package final class RunningOperation: FieldWorkOwner {
     pump()
   }
 
-  fileprivate func finish(_ result: ResponseTree) {
+  func finish(_ result: ResponseTree) {
     guard let completion else { return }
     self.completion = nil
     timer?.cancel()

@@ -8,6 +8,19 @@ struct PlannedDocument: Sendable {
   let plan: OperationPlan
   /// Empty for queries and mutations.
   let canonical: [UInt8]
+
+  /// Parses, validates and plans a document. From any thread.
+  init(_ query: String, operationName: String?, under served: ServedSchema) throws(RequestErrors) {
+    let document = Array(query.utf8)
+    let plan = try served.schema.makePlan(document, operationName: operationName)
+    self.plan = plan
+    // It parsed a moment ago; printing drops what carries no meaning, so that equal documents become equal bytes.
+    if plan.kind == .subscription, let parsed = try? Parser.parse(document) {
+      canonical = Array(Printer.text(of: parsed).utf8)
+    } else {
+      canonical = []
+    }
+  }
 }
 
 /// An operation that is ready to run: planned, and with the scope of its request.

@@ -16,7 +16,12 @@ enum SessionOperation {
   case stream(SpawnedTask)
   /// The key of its own token is being looked for.
   case authorizing(PendingQuestion)
+  /// Its document is being planned.
+  case preparing(Preparation)
 }
+
+/// The planning of one operation's document.
+final class Preparation {}
 
 extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: RequestPayload) {
@@ -48,7 +53,23 @@ extension GraphQLSession {
 
   private func start(_ number: Int, _ id: OperationID, _ request: RequestPayload, for caller: Caller) {
     keep(caller, for: number)
-    switch service.prepare(request, for: caller) {
+    guard request.hasLargeDocument(service.node.limits.query) else {
+      return start(number, id, request, service.prepare(request, for: caller))
+    }
+    // Whether it has ended meanwhile is known by what stands under its number.
+    let preparation = Preparation()
+    operations[number] = .preparing(preparation)
+    service.prepare(request, for: caller) { [weak self] outcome in
+      guard let self, case .preparing(let current) = self.operations[number], current === preparation else { return }
+      self.operations[number] = nil
+      self.start(number, id, request, outcome)
+    }
+  }
+
+  private func start(
+    _ number: Int, _ id: OperationID, _ request: GraphQLRequest, _ outcome: Result<PreparedOperation, Refusal>
+  ) {
+    switch outcome {
     case .failure(let refusal):
       if let violation = refusal.violation { noteViolation(violation) }
       refuse(number, refusal.errors)
@@ -75,7 +96,7 @@ extension GraphQLSession {
     case .member(let member):
       service.feed.remove(member)
     case .stream(let task): task.cancel()
-    case .authorizing, nil: break
+    case .authorizing, .preparing, nil: break
     }
     ownCallers[number] = nil
   }
@@ -84,9 +105,7 @@ extension GraphQLSession {
 
   private func run(_ number: Int, _ prepared: PreparedOperation, _ request: RequestPayload) {
     var isDone = false
-    let operation = service.runner.run(
-      prepared.plan, variables: request.variables, scope: prepared.scope
-    ) { [weak self] result in
+    let operation = service.runner.run(prepared, request) { [weak self] result in
       isDone = true
       guard let self else { return }
       self.operations[number] = nil

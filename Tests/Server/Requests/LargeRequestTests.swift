@@ -1,0 +1,146 @@
+import CMartletAllocationCounter
+import MartletJSON
+import MartletRuntime
+import MartletServer
+import Testing
+
+/// Operations of a size that would hold up the other connections of a loop run on none.
+@Suite(.timeLimit(.minutes(1))) struct LargeRequestTests {
+  private static let schema = "type Note @model { id: ID! text: String stars: Int }"
+  private static let mutation =
+    "mutation($writes: [ModelWriteInput!]!) { transaction(writes: $writes) { ... on Note { id stars } } }"
+
+  /// A server whose planning of writes is watched: whether each was planned on a loop.
+  private final class Watched: Sendable {
+    let server: CountedServer
+    private let places = Lock<[Bool]>([])
+
+    init(_ adjust: (inout ServerConfiguration) -> Void = { _ in }) throws {
+      let (places, loops) = (places, Lock<[any Loop]>([]))
+      server = try CountedServer(
+        schema: LargeRequestTests.schema,
+        onWrite: {
+          let isOnLoop = loops.withLock { $0 }.contains { $0.isCurrent }
+          places.withLock { $0.append(isOnLoop) }
+        }, adjust)
+      let started: [any Loop] = server.loops
+      loops.withLock { $0 = started }
+    }
+
+    /// Where writes have been planned since the last call.
+    func takePlaces() -> [Bool] {
+      places.withLock { places in
+        defer { places = [] }
+        return places
+      }
+    }
+  }
+
+  private static func creates(_ count: Int, _ prefix: String) -> JSONValue {
+    .array(
+      (0..<count).map { number in
+        ["createNote": ["id": .string("\(prefix)\(number)"), "text": "t", "stars": .int(Int64(number))]]
+      })
+  }
+
+  private static func body(_ count: Int, _ prefix: String) -> JSONValue {
+    ["query": .string(mutation), "variables": ["writes": creates(count, prefix)]]
+  }
+
+  private static func post(_ body: JSONValue, port: Int) async throws -> JSONValue {
+    let answer = try await HTTPRequest.send(
+      "POST", "/graphql", port: port, headers: [("Content-Type", "application/json")],
+      body: String(decoding: body.serialized(), as: UTF8.self))
+    #expect(answer.status == 200, "\(answer.text.prefix(300))")
+    return answer.json
+  }
+
+  private static func check(_ json: JSONValue?, _ count: Int, _ prefix: String) {
+    let records = json?["data"]?["transaction"]?.array ?? []
+    #expect(records.map { $0["id"]?.string } == (0..<count).map { "\(prefix)\($0)" })
+    #expect(records.map { $0["stars"]?.int } == (0..<count).map { Int64($0) })
+  }
+
+  @Test func `a transaction of many writes runs on no loop, by whichever door it comes`() async throws {
+    let watched = try Watched()
+    let port = watched.server.port
+    Self.check(try await Self.post(Self.body(600, "h"), port: port), 600, "h")
+    #expect(watched.takePlaces() == [false])
+    let list = try await Self.post([Self.body(600, "b"), Self.body(2, "s")], port: port)
+    Self.check(list[0], 600, "b")
+    Self.check(list[1], 2, "s")
+    #expect(watched.takePlaces().sorted { !$0 && $1 } == [false, true])
+    let socket = try await RawSocket.session(port: port)
+    socket.subscribe("1", Self.mutation, variables: ["writes": Self.creates(600, "w")])
+    Self.check(try await socket.message("next")["payload"], 600, "w")
+    #expect(watched.takePlaces() == [false])
+    socket.abort()
+    await watched.server.stop()
+  }
+
+  @Test func `a document of many writes is planned on no loop, by whichever door it comes`() async throws {
+    let watched = try Watched { $0.limits.query.bytesOnLoop = 2_000 }
+    func document(_ prefix: String) -> String {
+      let writes = (0..<80).map { #"{createNote: {id: "\#(prefix)\#($0)", stars: \#($0)}}"# }.joined(separator: ", ")
+      return "mutation { transaction(writes: [\(writes)]) { ... on Note { id stars } } }"
+    }
+    let port = watched.server.port
+    for round in ["a", "b"] {
+      let answer = try await HTTPRequest.graphql(document(round), port: port)
+      Self.check(answer.json, 80, round)
+    }
+    let socket = try await RawSocket.session(port: port)
+    socket.subscribe("1", document("w"))
+    Self.check(try await socket.message("next")["payload"], 80, "w")
+    #expect(watched.takePlaces() == [false, false, false])
+    // Its errors come back as those of any other document.
+    let broken = try await HTTPRequest.graphql(document("c") + " query {", port: port)
+    #expect(broken.json["errors"]?.array?.count == 1 && broken.json["data"] == nil, "\(broken.text)")
+    socket.subscribe("2", "query { nothing } #" + String(repeating: "x", count: 4_000))
+    #expect(try await socket.message("error")["id"] == "2")
+    // An operation that is withdrawn while it is planned is not run.
+    let withdrawn: JSONValue = ["id": "3", "type": "subscribe", "payload": ["query": .string(document("x"))]]
+    // Sent together, so that they are read together.
+    socket.send([
+      String(decoding: withdrawn.serialized(), as: UTF8.self), #"{"id":"3","type":"complete"}"#,
+      #"{"id":"4","type":"subscribe","payload":{"query":"{ getNote(id: \"x0\") { id } }"}}"#,
+    ])
+    let next = try await socket.message("next")
+    #expect(next["id"] == "4" && next["payload"]?["data"]?["getNote"] == .null)
+    socket.abort()
+    await watched.server.stop()
+  }
+
+  @Test(.enabled(if: martlet_allocations_are_counted(), "a sanitizer has an allocator of its own"))
+  func `what a loop does for a transaction does not grow with its writes`() async throws {
+    let watched = try Watched()
+    let port = watched.server.port
+    _ = try await Self.post(Self.body(600, "first"), port: port)
+    var spent: [Int] = []
+    for count in [600, 1_800] {
+      let before = await watched.server.counts()
+      _ = try await Self.post(Self.body(count, "n\(count)-"), port: port)
+      spent.append((await watched.server.counts() - before).allocations)
+    }
+    // On the loop each write takes dozens of allocations; what grows here are pieces of the body that are read.
+    #expect(spent[1] - spent[0] < 600, "\(spent)")
+    await watched.server.stop()
+  }
+
+  @Test func `a large write that the store refuses is counted with the loop's`() async throws {
+    let watched = try Watched { $0.limits.store.queuedWrites = 1 }
+    let server = watched.server
+    server.writer.hold()
+    let calls = server.writer.calls
+    async let first = Self.post(Self.body(2, "a"), port: server.port)
+    while server.writer.calls == calls { await Task.yield() }
+    async let second = Self.post(Self.body(600, "b"), port: server.port)
+    let refused = try await second
+    #expect(refused["errors"]?[0]?["extensions"]?["code"] == "OVERLOADED", "\(refused)")
+    server.writer.release()
+    Self.check(try await first, 2, "a")
+    let counts = await server.counts()
+    #expect(counts.hub[.writesRefused] == 1)
+    await server.stop()
+  }
+}
