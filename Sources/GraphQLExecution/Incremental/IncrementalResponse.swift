@@ -111,7 +111,8 @@ extension ExecutableSchema {
   ) -> IncrementalResponse {
     IncrementalResponse(format: format, spawner: ConcurrentSpawner()) { deliver in
       do throws(RequestErrors) {
-        let plan = try self.prepare(Array(document.utf8), operationName: operationName)
+        let plan = try self.prepare(
+          Array(document.utf8), operationName: operationName, suggests: context.allowsIntrospection)
         guard plan.kind != .subscription else {
           throw RequestErrors(errors: [
             GraphQLError(message: "A subscription has many responses; use subscribe.")

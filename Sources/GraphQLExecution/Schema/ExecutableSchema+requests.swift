@@ -9,7 +9,8 @@ extension ExecutableSchema {
     context: RequestContext = RequestContext()
   ) async -> ExecutionResult {
     do {
-      let plan = try prepare(Array(document.utf8), operationName: operationName)
+      let plan = try prepare(
+        Array(document.utf8), operationName: operationName, suggests: context.allowsIntrospection)
       guard plan.kind != .subscription else {
         return ExecutionResult(
           .requestError([GraphQLError(message: "A subscription has many responses; use subscribe.")]))
@@ -21,9 +22,11 @@ extension ExecutableSchema {
   }
 
   /// Parses, validates and plans a request, or answers the plan kept from an equal one. For any thread.
-  package func prepare(_ document: [UInt8], operationName: String?) throws(RequestErrors) -> OperationPlan {
+  package func prepare(
+    _ document: [UInt8], operationName: String?, suggests: Bool? = nil
+  ) throws(RequestErrors) -> OperationPlan {
     if let known = plans.plan(document: document, operation: operationName) { return known }
-    let plan = try makePlan(document, operationName: operationName)
+    let plan = try makePlan(document, operationName: operationName, suggests: suggests)
     if document.count <= limits.cachedDocumentBytes {
       plans.keep(plan, document: document, operation: operationName)
     }
@@ -43,14 +46,20 @@ extension ExecutableSchema {
   }
 
   /// Parses, validates and plans a request.
-  package func makePlan(_ source: [UInt8], operationName: String?) throws(RequestErrors) -> OperationPlan {
+  ///
+  /// - Parameter suggests: Whether errors say what a misspelt name may have meant; nil for callers that may ask for the
+  ///   schema as its configuration says.
+  package func makePlan(
+    _ source: [UInt8], operationName: String?, suggests: Bool? = nil
+  ) throws(RequestErrors) -> OperationPlan {
     let document: Document
     do {
       document = try Parser.parse(source, limits: limits.parsing)
     } catch {
       throw RequestErrors(errors: [error.graphQLError])
     }
-    let errors = Validator.validate(document, against: schema, limits: limits.validation)
+    let errors = Validator.validate(
+      document, against: schema, limits: limits.validation, suggests: suggests ?? allowsIntrospection)
     guard errors.isEmpty else { throw RequestErrors(errors: errors) }
     do {
       return try plan(document, operationName: operationName)

@@ -1,10 +1,12 @@
 /// Checks requests against a schema (section 5 "Validation").
 package enum Validator {
   /// All errors of the executable document, in no promised order; empty when it can be executed.
+  ///
+  /// - Parameter suggests: Whether messages say what a misspelt name may have meant, which shows parts of the schema.
   package static func validate(
-    _ document: Document, against schema: Schema, limits: ValidationLimits = ValidationLimits()
+    _ document: Document, against schema: Schema, limits: ValidationLimits = ValidationLimits(), suggests: Bool = true
   ) -> [GraphQLError] {
-    let validation = Validation(document: document, schema: schema, limits: limits)
+    let validation = Validation(document: document, schema: schema, limits: limits, suggests: suggests)
     validation.run()
     return validation.errors
   }
@@ -37,6 +39,8 @@ final class Validation {
   let schema: Schema
   let document: Document
   let limits: ValidationLimits
+  /// Whether messages say what a misspelt name may have meant.
+  let suggests: Bool
   private(set) var errors: [GraphQLError] = []
   /// The fragments by name; of several with one name, the last.
   private(set) var fragments: [String: FragmentDefinition] = [:]
@@ -47,7 +51,8 @@ final class Validation {
   /// The labels of `@defer` and `@stream` so far, with their places.
   var labels: [String: Location] = [:]
 
-  init(document: Document, schema: Schema, limits: ValidationLimits) {
+  init(document: Document, schema: Schema, limits: ValidationLimits, suggests: Bool = true) {
+    self.suggests = suggests
     self.document = document
     self.schema = schema
     self.limits = limits

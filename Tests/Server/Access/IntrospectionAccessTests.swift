@@ -116,3 +116,63 @@ import Testing
     }
   }
 }
+
+/// What a misspelt name may have meant is said to callers that may ask for the schema, and to no other.
+@Suite(.timeLimit(.minutes(1))) struct HintTests {
+  private static let schema = """
+    enum Mood { HAPPY SAD }
+    type Note @model { id: ID! text: String mood: Mood }
+    """
+
+  static let misspelt: [(query: String, variables: JSONObject)] = [
+    ("{ listNote { items { id } } }", [:]), ("{ listNotes { items { txet } } }", [:]),
+    ("{ getNote(id: \"1\", idd: 1) { id } }", [:]), ("{ listNotes { items } }", [:]),
+    ("{ listNotes(filter: {txt: {eq: \"a\"}}) { items { id } } }", [:]),
+    ("{ listNotes(filter: {text: {eqq: \"a\"}}) { items { id } } }", [:]),
+    ("mutation { createNote(input: {mood: HAPY}) { id } }", [:]),
+    ("mutation { createNote(input: {mood: \"HAPPY\"}) { id } }", [:]),
+    ("query($id: IDD!) { getNote(id: $id) { id } }", ["id": "1"]),
+    ("{ ... on Querry { __typename } }", [:]), ("{ listNotes @skip(iff: true) { items { id } } }", [:]),
+    ("subscription { onCreateNotes { id } }", [:]),
+    ("mutation { transaction(writes: []) { txet } }", [:]),
+  ]
+
+  @Test(arguments: misspelt.map(\.query)) func `hints are for callers that may ask for the schema`(
+    query: String
+  ) async throws {
+    let access = try AccessFile(
+      #"{"keys":[{"name":"open","sha256":"\#(Served.hexadecimal("open"))","introspection":true},"#
+        + #"{"name":"plain","sha256":"\#(Served.hexadecimal("plain"))"}]}"#)
+    let variables = Self.misspelt.first { $0.query == query }?.variables ?? [:]
+    try await Served.with(Self.schema, { $0.access = .keys(access) }) { server in
+      for (key, hints) in [("open", true), ("plain", false)] {
+        let answer = try await HTTPRequest.graphql(
+          query, port: server.port, variables: variables, headers: [("x-api-key", key)])
+        #expect(answer.json["errors"]?.array?.isEmpty == false, "\(answer.text)")
+        #expect(answer.text.contains("Did you mean") == hints, "\(key): \(answer.text)")
+        let socket = try await RawSocket.open(port: server.port, headers: [("x-api-key", key)])
+        socket.send(#"{"type":"connection_init"}"#)
+        _ = try await socket.message("connection_ack")
+        socket.subscribe("1", query, variables: variables)
+        let error = try await socket.message("error").serialized()
+        #expect(String(decoding: error, as: UTF8.self).contains("Did you mean") == hints)
+        socket.abort()
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("{ listNotes(filter: $f) { items { id } } }", #"{"txt":{"eq":"a"}}"#),
+    ("{ listNotes(filter: $f) { items { id } } }", #"{"mood":{"eq":"HAPY"}}"#),
+  ]) func `values of variables bring no hints to callers that may not ask for the schema`(
+    document: String, filter: String
+  ) async throws {
+    let access = try Served.access("plain")
+    try await Served.with(Self.schema, { $0.access = .keys(access) }) { server in
+      let answer = try await HTTPRequest.graphql(
+        "query($f: ModelNoteFilterInput) \(document)", port: server.port,
+        variables: ["f": try JSONValue(parsing: Array(filter.utf8))], headers: [("x-api-key", "plain")])
+      #expect(answer.json["errors"]?.array?.isEmpty == false && !answer.text.contains("Did you mean"))
+    }
+  }
+}

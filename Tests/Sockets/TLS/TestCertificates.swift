@@ -32,8 +32,9 @@ struct TestCertificates: @unchecked Sendable {
   }
 
   /// Writes a fresh certificate and key, as an operator who renews does.
-  func issue(serial: Int, names: String = "DNS:localhost,IP:127.0.0.1") throws {
-    try issue("localhost", serial: serial, names: names, certificateFile: certificateFile, keyFile: keyFile)
+  func issue(serial: Int, names: String = "DNS:localhost,IP:127.0.0.1", isRSA: Bool = false) throws {
+    try issue(
+      "localhost", serial: serial, names: names, certificateFile: certificateFile, keyFile: keyFile, isRSA: isRSA)
   }
 
   /// Writes a certificate and key for a client of that name.
@@ -42,8 +43,10 @@ struct TestCertificates: @unchecked Sendable {
       name, serial: serial, names: "DNS:\(name)", certificateFile: clientCertificateFile, keyFile: clientKeyFile)
   }
 
-  private func issue(_ name: String, serial: Int, names: String, certificateFile: String, keyFile: String) throws {
-    let key = try Self.makeKey()
+  private func issue(
+    _ name: String, serial: Int, names: String, certificateFile: String, keyFile: String, isRSA: Bool = false
+  ) throws {
+    let key = try Self.makeKey(isRSA: isRSA)
     let certificate = try #require(X509_new())
     defer {
       X509_free(certificate)
@@ -80,11 +83,11 @@ struct TestCertificates: @unchecked Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  private static func makeKey() throws -> OpaquePointer {
-    let context = try #require(EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil))
+  private static func makeKey(isRSA: Bool = false) throws -> OpaquePointer {
+    let context = try #require(EVP_PKEY_CTX_new_id(isRSA ? EVP_PKEY_RSA : EVP_PKEY_EC, nil))
     defer { EVP_PKEY_CTX_free(context) }
     try #require(EVP_PKEY_keygen_init(context) == 1)
-    try #require(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1)
+    if !isRSA { try #require(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1) }
     var key: OpaquePointer?
     try #require(EVP_PKEY_keygen(context, &key) == 1)
     return try #require(key)

@@ -5,7 +5,7 @@ enum FieldsOnCorrectType {
     validation.report(
       .fieldsOnCorrectType,
       "Cannot query field '\(field.name.text)' on type '\(parent.name)'."
-        + suggestion(field.name.text, parent, validation.schema),
+        + (validation.suggests ? suggestion(field.name.text, parent, validation.schema) : ""),
       field.location)
     return nil
   }

@@ -6,16 +6,16 @@ enum KnownArgumentNames {
     case .unknown: return nil
     case .field(let field, let parent):
       if let input = field.argument(name) { return input }
-      let near = Suggestions.near(name, among: field.arguments.map(\.name))
+      let hint = validation.hint(name, among: field.arguments.map(\.name))
       validation.report(
         .knownArgumentNames,
-        "Unknown argument '\(name)' on field '\(parent?.name ?? "").\(field.name)'.\(Suggestions.text(near))",
+        "Unknown argument '\(name)' on field '\(parent?.name ?? "").\(field.name)'.\(hint)",
         argument.name.location)
     case .directive(let directive):
       if let input = directive.argument(name) { return input }
-      let near = Suggestions.near(name, among: directive.arguments.map(\.name))
+      let hint = validation.hint(name, among: directive.arguments.map(\.name))
       validation.report(
-        .knownArgumentNames, "Unknown argument '\(name)' on directive '@\(directive.name)'.\(Suggestions.text(near))",
+        .knownArgumentNames, "Unknown argument '\(name)' on directive '@\(directive.name)'.\(hint)",
         argument.name.location)
     }
     return nil

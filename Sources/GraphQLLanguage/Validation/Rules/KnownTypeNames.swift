@@ -2,8 +2,8 @@
 enum KnownTypeNames {
   static func check(_ name: Name, _ validation: Validation) -> NamedType? {
     if let type = validation.schema.type(name.text) { return type }
-    let near = Suggestions.near(name.text, among: validation.schema.types.map(\.name))
-    validation.report(.knownTypeNames, "Unknown type '\(name.text)'.\(Suggestions.text(near))", name.location)
+    let hint = validation.hint(name.text, among: validation.schema.types.map(\.name))
+    validation.report(.knownTypeNames, "Unknown type '\(name.text)'.\(hint)", name.location)
     return nil
   }
 }

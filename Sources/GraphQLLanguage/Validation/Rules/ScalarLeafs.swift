@@ -12,7 +12,8 @@ enum ScalarLeafs {
       let type = validation.schema.describe(definition.type)
       validation.report(
         .scalarLeafs,
-        "Field '\(name)' of type '\(type)' must have a selection of subfields. Did you mean '\(name) { ... }'?",
+        "Field '\(name)' of type '\(type)' must have a selection of subfields."
+          + (validation.suggests ? " Did you mean '\(name) { ... }'?" : ""),
         field.location)
     }
   }

@@ -41,11 +41,11 @@ enum ValuesOfCorrectType {
           + "field must be non-null.", value, validation)
     }
     for field in fields where named.inputField(field.name.text) == nil {
-      let near = Suggestions.near(field.name.text, among: named.inputFields.map(\.name))
+      let hint = validation.hint(field.name.text, among: named.inputFields.map(\.name))
       validation.report(
         .valuesOfCorrectType,
         "Expected value of type '\(named.name)' not to include unknown field '\(field.name.text)'"
-          + (near.isEmpty ? ", found" : ".\(Suggestions.text(near)) Found") + ": \(Printer.text(of: value)).",
+          + (hint.isEmpty ? ", found" : ".\(hint) Found") + ": \(Printer.text(of: value)).",
         field.name.location)
     }
     return named
@@ -55,11 +55,11 @@ enum ValuesOfCorrectType {
     let names = type.enumValues.map(\.name)
     if case .enumeration(let name) = value.kind {
       guard type.enumValue(name) == nil else { return }
-      let hint = Suggestions.text(Suggestions.near(name, among: names), "the enum value ")
+      let hint = validation.hint(name, among: names, "the enum value ")
       return report("Value '\(name)' does not exist in '\(type.name)' enum.\(hint)", value, validation)
     }
     let shown = Printer.text(of: value)
-    let hint = Suggestions.text(Suggestions.near(shown, among: names), "the enum value ")
+    let hint = validation.hint(shown, among: names, "the enum value ")
     report("Enum '\(type.name)' cannot represent non-enum value: \(shown).\(hint)", value, validation)
   }
 

@@ -58,8 +58,9 @@ final class GraphQLService {
       return .failure(.persisted(error))
     }
     let planned: PlannedDocument
+    if made != nil { counters.add(.planMisses) }
     do {
-      planned = try plan(document, operationName: request.operationName, made)
+      planned = try made?.get() ?? plan(document, operationName: request.operationName, caller)
     } catch {
       return .failure(.invalid(error, document: document))
     }
@@ -90,15 +91,9 @@ final class GraphQLService {
     return request.query
   }
 
-  /// Whether the plan of a request's document is kept.
-  func isPlanned(_ request: GraphQLRequest) -> Bool {
-    plannedUnder === node.served
-      && plans.plan(document: Array(request.query.utf8), operation: request.operationName) != nil
-  }
-
   /// Parses, validates and plans a document, or returns what is kept from an equal one.
   private func plan(
-    _ query: String, operationName: String?, _ made: Result<PlannedDocument, RequestErrors>?
+    _ query: String, operationName: String?, _ caller: Caller
   ) throws(RequestErrors) -> PlannedDocument {
     let document = Array(query.utf8)
     let served = node.served
@@ -107,12 +102,13 @@ final class GraphQLService {
       plans = PlanCache(capacity: node.limits.query.cachedPlans)
       selections = [:]
     }
-    if made == nil, let known = plans.plan(document: document, operation: operationName) {
+    if let known = plans.plan(document: document, operation: operationName) {
       counters.add(.planHits)
       return known
     }
     counters.add(.planMisses)
-    let planned = try made?.get() ?? PlannedDocument(query, operationName: operationName, under: served)
+    let planned = try PlannedDocument(
+      query, operationName: operationName, under: served, suggests: caller.allowsIntrospection)
     // A key of the cache holds the whole document.
     guard document.count <= node.limits.query.cachedDocumentBytes else { return planned }
     plans.keep(planned, document: document, operation: operationName)

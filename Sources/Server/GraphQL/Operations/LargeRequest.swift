@@ -88,13 +88,14 @@ extension GraphQLService {
   func prepare(
     _ request: GraphQLRequest, for caller: Caller, _ completion: @escaping (Result<PreparedOperation, Refusal>) -> Void
   ) {
-    guard request.hasLargeDocument(node.limits.query), !isPlanned(request) else {
+    guard request.hasLargeDocument(node.limits.query) else {
       return completion(prepare(request, for: caller))
     }
     let served = node.served
+    let suggests = caller.allowsIntrospection
     away(ifLarge: .max) {
       Result { () throws(RequestErrors) in
-        try PlannedDocument(request.query, operationName: request.operationName, under: served)
+        try PlannedDocument(request.query, operationName: request.operationName, under: served, suggests: suggests)
       }
     } _: { [self] planned in
       // Another schema may have come into force.

@@ -10,9 +10,14 @@ struct PlannedDocument: Sendable {
   let canonical: [UInt8]
 
   /// Parses, validates and plans a document. From any thread.
-  init(_ query: String, operationName: String?, under served: ServedSchema) throws(RequestErrors) {
+  ///
+  /// - Parameter suggests: Whether errors say what a misspelt name may have meant; nil for what the schema's
+  ///   configuration says.
+  init(
+    _ query: String, operationName: String?, under served: ServedSchema, suggests: Bool?
+  ) throws(RequestErrors) {
     let document = Array(query.utf8)
-    let plan = try served.schema.makePlan(document, operationName: operationName)
+    let plan = try served.schema.makePlan(document, operationName: operationName, suggests: suggests)
     self.plan = plan
     // It parsed a moment ago; printing drops what carries no meaning, so that equal documents become equal bytes.
     if plan.kind == .subscription, let parsed = try? Parser.parse(document) {
