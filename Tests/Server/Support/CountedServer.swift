@@ -5,6 +5,7 @@ import MartletRuntime
 import MartletServer
 import MartletSockets
 import MartletStore
+import MartletTestSupport
 import MartletVocabulary
 
 /// A server put together by hand, so that its loops, its hubs and its writer can be counted.
@@ -14,13 +15,17 @@ final class CountedServer: Sendable {
   let hubs: [LoopBound<LoopServer>]
   let writer: HeldExecutor
   private let group: LoopGroup
+  /// The clocks of the loops where the test moves them; empty otherwise.
+  private let clocks: [ClockedLoop]
   private let listener: SocketListener
 
   var port: Int { listener.port }
 
-  /// - Parameter onWrite: called when a write of the generated mutations is planned, where that happens.
+  /// - Parameters:
+  ///   - isClocked: whether time passes on the server's loops when `advance` says so.
+  ///   - onWrite: called when a write of the generated mutations is planned, where that happens.
   init(
-    schema: String, loops count: Int = 1, onWrite: @escaping @Sendable () -> Void = {},
+    schema: String, loops count: Int = 1, isClocked: Bool = false, onWrite: @escaping @Sendable () -> Void = {},
     _ adjust: (inout ServerConfiguration) -> Void = { _ in }
   ) throws {
     var configuration = ServerConfiguration(schema: schema)
@@ -50,12 +55,23 @@ final class CountedServer: Sendable {
     self.group = group
     loops = group.loops
     let metrics = MetricsCollector(node.store)
-    let hubs = group.loops.map { LoopBound(LoopServer(node, on: $0, metrics: metrics), on: $0) }
+    let clocks = isClocked ? group.loops.map { ClockedLoop($0) } : []
+    self.clocks = clocks
+    let owners: [any Loop] = isClocked ? clocks : group.loops
+    let hubs = owners.map { LoopBound(LoopServer(node, on: $0, metrics: metrics), on: $0) }
     self.hubs = hubs
     for hub in hubs { hub.loop.execute { hub.value.start() } }
-    listener = try SocketListener.start(SocketListener.Options(), on: group.loops) { channel in
-      hubs.first { $0.loop === channel.loop }.map { HTTPConnection($0.value.transport, channel) }
+    let loops = group.loops
+    listener = try SocketListener.start(SocketListener.Options(), on: loops) { channel in
+      guard let index = loops.firstIndex(where: { $0 === channel.loop }) else { return nil }
+      let hub = hubs[index]
+      return HTTPConnection(hub.value.transport, isClocked ? ClockedChannel(channel, on: hub.loop) : channel)
     }
+  }
+
+  /// Lets time pass on the server's loops.
+  func advance(_ time: Duration) async {
+    for clock in clocks { await clock.advance(time) }
   }
 
   /// What all loops together have done.
