@@ -287,11 +287,8 @@ let suites: [Target] = [
     martlet(
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
       "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets",
-<<<<<<< HEAD
-      "HTTPClient", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "Server", "Simulation", "Testing")
-=======
-      "HTTPClient", "SQLite", "Core", "GraphQLExecution", "Store", "Server", "Simulation", "Testing", "TestSupport")
->>>>>>> b383aa33 (Tests: slow and dead peers over real sockets, by a clock that the test moves)
+      "HTTPClient", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "Server", "Simulation", "Testing",
+      "TestSupport")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),
   suite(
     "Command",

@@ -1,5 +1,5 @@
 import MartletJSON
-import MartletModelSchema
+import MartletModels
 import MartletServer
 import MartletStore
 import MartletWire
