@@ -14,10 +14,8 @@
 
 #include "keys.h"
 
-// TLS 1.2 and later, 1.2 only with ephemeral keys and authenticated encryption: neither CBC nor keys that decrypt
-// recordings later. Buffers only while a record is in work; a write may come back with another address.
+// TLS 1.2 and later; buffers only while a record is in work; a write may come back with another address.
 static inline int martlet_tls_configure(SSL_CTX *context) {
-  if (SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:!aNULL:!PSK") != 1) return 0;
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;

@@ -7,9 +7,9 @@ package import MartletVocabulary
 /// One log as one loop sees it: the index of subscriptions, the offset they have been served up to, the deliveries
 /// under way and the members that catch up.
 ///
-/// Batches arrive in commit order. Each change is matched and each group's payload encoded once, in slices; members are
-/// then written to in slices, all events of a member together, and every connection sends once when the turn ends. A member
-/// whose connection lags is skipped: it reads on from its own offset when the connection has drained.
+/// Batches arrive in commit order. Each change is matched and each group's payload encoded once, in slices; members
+/// are then written to in slices, all events of a member together, and every connection sends once when the turn
+/// ends. A member whose connection lags is skipped: it reads on from its own offset when the connection has drained.
 ///
 /// Confined to its loop.
 package final class Feed {
@@ -20,7 +20,7 @@ package final class Feed {
   /// Where the store delivers batches and the completions of this loop's reads and writes.
   package let destination: FeedDestination
   /// The last offset that has been received here, and matched or queued for it; a new member begins after it.
-  package internal(set) var applied: Int64 = 0
+  package private(set) var applied: Int64 = 0
   var index: SubscriptionIndex<Member>
   /// The group under each name of the index.
   var groups: [GroupID: any FeedGroup] = [:]
@@ -51,15 +51,9 @@ package final class Feed {
   /// The subscribers with members that catch up.
   var readers: [ObjectIdentifier: CatchUpReader] = [:]
   private(set) lazy var pages = LogPageReader(self)
-  /// Batches that have not been matched whole.
-  var matching = MatchingQueue()
-  /// Whether matching continues in the next turn.
-  var isMatchingContinued = false
-  /// The most work that matching did in one turn.
-  package var largestMatchingTurn: Int { matching.largest }
-  var found: [SubscriptionIndex<Member>.Match] = []
-  var matches = TransactionMatches()
-  var writer = JSONWriter()
+  package private(set) var matcher = BatchMatcher()
+  private var found: [SubscriptionIndex<Member>.Match] = []
+  private var writer = JSONWriter()
 
   /// A feed of a store's log. It follows the log from `start` on.
   ///
@@ -87,7 +81,7 @@ package final class Feed {
   package func stop() {
     store.unregister(destination)
     destination.detach()
-    matching.removeAll()
+    matcher.removeAll()
   }
 
   /// This feed, for closures that come back to its loop.
@@ -96,7 +90,7 @@ package final class Feed {
   // MARK: Offsets
 
   /// Everything up to here has been written to every member that is not catching up.
-  package var settled: Int64 { min(deliveries.settled ?? applied, matching.before ?? applied) }
+  package var settled: Int64 { min(deliveries.settled ?? applied, matcher.before ?? applied) }
 
   /// The cursor of `applied`.
   package var cursor: Cursor { cursor(at: applied) }
@@ -139,6 +133,51 @@ package final class Feed {
       commitTimes.note(committed, from: batch.firstOffset, to: batch.lastOffset)
     }
     apply(batch)
+  }
+
+  /// Takes a batch. Members that join from now on begin after it.
+  private func apply(_ batch: ChangeBatch) {
+    counters.add(.batches)
+    counters.add(.changes, batch.changes.count)
+    matcher.append(batch, before: applied)
+    applied = batch.lastOffset
+    if !matcher.isContinued { match() }
+  }
+
+  /// Matches and encodes as much as the turn has room for, and writes to members.
+  private func match(isOtherTurn: Bool = false) {
+    if isOtherTurn { matcher.renew(loop.now, limits.matchingWorkPerTurn) }
+    let evaluations = index.counters.evaluations
+    while let step = matcher.next(at: loop.now, limits.matchingWorkPerTurn, find) {
+      switch step {
+      case .event(let change, let group, let before): encode(change, group, before)
+      case .matched(let batch): onBatch(batch)
+      case .searched: break
+      }
+    }
+    counters.add(.predicateEvaluations, index.counters.evaluations - evaluations)
+    deliver()
+    if matcher.continues { loop.execute { [bound] in bound.value.match(isOtherTurn: true) } }
+  }
+
+  private func find(_ change: Change, _ add: (GroupID) -> Void) {
+    found.removeAll(keepingCapacity: true)
+    index.match(change, into: &found)
+    for match in found where groups[match.group]?.accepts(change, match.effect) == true { add(match.group) }
+  }
+
+  /// Encodes a group's event for a change and queues it, unless it comes later, from an evaluation that waits.
+  private func encode(_ change: Change, _ id: GroupID, _ before: Int64) {
+    guard let group = groups[id] else { return }
+    if evaluating.isEmpty || evaluating[id] == nil {
+      writer = JSONWriter(reusing: writer.bytes)
+      if group.encode(change, into: &writer) {
+        counters.add(.payloadEncodings)
+        let event = event(change, writer.bytes, for: group)
+        return deliveries.append(event, to: id, count: index.members(of: id).count, before: before)
+      }
+    }
+    evaluateLater(change, group, id)
   }
 
   func event(_ change: Change, _ payload: [UInt8], for group: any FeedGroup) -> FeedEvent {

@@ -6,8 +6,8 @@ package struct FeedLimits: Sendable {
   package var deliveriesPerTurn = 16_384
   /// Connections written to in one loop turn. A send costs about 8 us, so that other requests wait 2 ms at most.
   package var sendsPerTurn = 256
-  /// Work on matching changes with subscriptions in one loop turn: looking a change up counts 1, encoding an event for a
-  /// group 8 more. About 3 ms.
+  /// Work on matching changes with subscriptions in one loop turn: looking a change up counts 1, encoding an event for
+  /// a group 8 more. About 3 ms.
   package var matchingWorkPerTurn = 8_192
   /// Bytes of batches taken from memory in one step of a catch-up.
   package var catchUpBytes = 131_072

@@ -6,11 +6,15 @@ internal import CMartletOpenSSL
 @safe final class TLSContext: @unchecked Sendable {
   let pointer: OpaquePointer
 
+  /// The suites of TLS 1.2: ephemeral keys, so that a stolen key decrypts no recording, and authenticated encryption,
+  /// because suites with CBC have had padding attacks again and again. Those of TLS 1.3 are all of this kind.
+  private static let suites = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:!aNULL:!PSK"
+
   init(server: Bool) throws(TLSError) {
     let method = unsafe server ? TLS_server_method() : TLS_client_method()
     guard let context = unsafe SSL_CTX_new(method) else { throw TLSError("TLS: \(TLSError.queued())") }
     unsafe pointer = context
-    guard unsafe martlet_tls_configure(context) == 1 else { throw TLSError("TLS: \(TLSError.queued())") }
+    guard unsafe martlet_tls_configure(context) == 1, unsafe SSL_CTX_set_cipher_list(context, Self.suites) == 1 else { throw TLSError("TLS: \(TLSError.queued())") }
     unsafe martlet_tls_session_cache(context, server ? 0 : 1)
   }
 

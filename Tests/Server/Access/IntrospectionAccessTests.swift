@@ -134,7 +134,7 @@ import Testing
     ("query($id: IDD!) { getNote(id: $id) { id } }", ["id": "1"]),
     ("{ ... on Querry { __typename } }", [:]), ("{ listNotes @skip(iff: true) { items { id } } }", [:]),
     ("subscription { onCreateNotes { id } }", [:]),
-    ("mutation { transaction(writes: []) { txet } }", [:]),
+    ("mutation { transaction(writes: [{createNot: {}}]) { __typename } }", [:]),
   ]
 
   @Test(arguments: misspelt.map(\.query)) func `hints are for callers that may ask for the schema`(

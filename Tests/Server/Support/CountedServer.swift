@@ -23,9 +23,9 @@ final class CountedServer: Sendable {
 
   /// - Parameters:
   ///   - isClocked: whether time passes on the server's loops when `advance` says so.
-  ///   - onWrite: called when a write of the generated mutations is planned, where that happens.
+  ///   - watch: sees where creates without identifiers are planned.
   init(
-    schema: String, loops count: Int = 1, isClocked: Bool = false, onWrite: @escaping @Sendable () -> Void = {},
+    schema: String, loops count: Int = 1, isClocked: Bool = false, watch: WriteWatch? = nil,
     _ adjust: (inout ServerConfiguration) -> Void = { _ in }
   ) throws {
     var configuration = ServerConfiguration(schema: schema)
@@ -46,10 +46,7 @@ final class CountedServer: Sendable {
       on: ServerAssembly.Surroundings(
         place: .emptyMemory, storeOptions: options, spawner: ConcurrentSpawner(),
         calendar: Calendar(
-          milliseconds: {
-            onWrite()
-            return 1_700_000_000_000
-          }, generator: SeededRandom(seed: 5))))
+          milliseconds: { 1_700_000_000_000 }, generator: WatchedGenerator(watch: watch))))
     self.node = node
     let group = try LoopGroup.start(count: count)
     self.group = group
@@ -137,6 +134,24 @@ final class CountedServer: Sendable {
     }
     group.stop()
     node.store.close()
+  }
+}
+
+/// Sees where creates of generated mutations get their identifiers.
+struct WriteWatch: Sendable {
+  /// Called when an identifier is drawn, where that happens.
+  let onWrite: @Sendable () -> Void
+}
+
+private struct WatchedGenerator: RandomNumberGenerator, Sendable {
+  let watch: WriteWatch?
+  private var random = SeededRandom(seed: 5)
+
+  init(watch: WriteWatch?) { self.watch = watch }
+
+  mutating func next() -> UInt64 {
+    watch?.onWrite()
+    return random.next()
   }
 }
 

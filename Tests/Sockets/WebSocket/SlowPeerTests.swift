@@ -7,7 +7,7 @@ import Testing
 @testable import MartletLoop
 @testable import MartletSockets
 
-/// Slow and dead peers of a WebSocket told apart over real sockets, by a clock that the test moves.
+/// Slow and dead peers of a WebSocket distinguished over real sockets, by a clock that the test moves.
 @Suite(.timeLimit(.minutes(1))) struct SlowPeerTests {
   /// The server's end of a socket whose peer reads when the test says so.
   private final class Fixture: Sendable {

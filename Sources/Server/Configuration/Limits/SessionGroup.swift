@@ -34,8 +34,8 @@ extension ServerLimits {
 
     // MARK: Fan-out
 
-    /// Work on matching changes with subscriptions in one loop turn: looking a change up counts 1, encoding an event for
-    /// a group of equal subscriptions 8 more. About 3 ms, so that a transaction of 10,000 changes holds up nothing.
+    /// Work on matching changes with subscriptions in one loop turn: looking a change up counts 1, encoding an event
+    /// for a group of equal subscriptions 8 more. About 3 ms, so that a transaction of 10,000 changes delays nothing.
     public var matchingWorkPerTurn = 8_192
     /// Deliveries (member times event) in one loop turn, as far as `sendsPerTurn` allows. About 2 ms of encoding.
     public var deliveriesPerTurn = 16_384

@@ -25,10 +25,16 @@ struct OperationExchange {
       }
     } _: { read in
       switch read {
-      case .success(let accepted): service.prepare(accepted.request, for: request.caller) { execute(accepted, $0) }
+      case .success(let accepted): prepare(accepted)
       case .failure(let failure): refuse(failure)
       }
     }
+  }
+
+  private func prepare(_ accepted: GraphQLOverHTTP.Accepted) {
+    let preparation = service.prepare(accepted.request, for: request.caller) { execute(accepted, $0) }
+    // Kept until the operation, or the end of the connection, takes its place.
+    if let preparation { responder.follow(closed: { withExtendedLifetime(preparation) {} }) }
   }
 
   private func execute(_ accepted: GraphQLOverHTTP.Accepted, _ outcome: Result<PreparedOperation, Refusal>) {

@@ -58,9 +58,13 @@ final class GraphQLService {
       return .failure(.persisted(error))
     }
     let planned: PlannedDocument
-    if made != nil { counters.add(.planMisses) }
-    do {
-      planned = try made?.get() ?? plan(document, operationName: request.operationName, caller)
+    do throws(RequestErrors) {
+      if let made {
+        counters.add(.planMisses)
+        planned = try made.get()
+      } else {
+        planned = try plan(document, operationName: request.operationName, caller)
+      }
     } catch {
       return .failure(.invalid(error, document: document))
     }

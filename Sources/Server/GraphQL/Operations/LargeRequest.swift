@@ -85,22 +85,31 @@ extension GraphQLService {
   }
 
   /// The same as `prepare`, with a large document parsed, validated and planned on the concurrent pool.
+  ///
+  /// - Returns: what has to be kept until `completion` is called; nil when it has been called.
   func prepare(
     _ request: GraphQLRequest, for caller: Caller, _ completion: @escaping (Result<PreparedOperation, Refusal>) -> Void
-  ) {
+  ) -> Preparation? {
     guard request.hasLargeDocument(node.limits.query) else {
-      return completion(prepare(request, for: caller))
+      completion(prepare(request, for: caller))
+      return nil
     }
+    let preparation = Preparation()
     let served = node.served
     let suggests = caller.allowsIntrospection
     away(ifLarge: .max) {
       Result { () throws(RequestErrors) in
         try PlannedDocument(request.query, operationName: request.operationName, under: served, suggests: suggests)
       }
-    } _: { [self] planned in
+    } _: { [self, weak preparation] planned in
+      guard preparation != nil else { return }
       // Another schema may have come into force.
       let isCurrent = node.served === served
       completion(prepare(request, for: caller, planned: isCurrent ? planned : nil))
     }
+    return preparation
   }
 }
+
+/// The planning of a document on the concurrent pool. Letting go of it calls it off.
+final class Preparation {}

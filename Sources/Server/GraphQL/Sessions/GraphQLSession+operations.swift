@@ -20,9 +20,6 @@ enum SessionOperation {
   case preparing(Preparation)
 }
 
-/// The planning of one operation's document.
-final class Preparation {}
-
 extension GraphQLSession {
   func start(_ number: Int, _ id: OperationID, _ request: RequestPayload) {
     service.counters.add(.operations)
@@ -53,22 +50,14 @@ extension GraphQLSession {
 
   private func start(_ number: Int, _ id: OperationID, _ request: RequestPayload, for caller: Caller) {
     keep(caller, for: number)
-    guard request.hasLargeDocument(service.node.limits.query) else {
-      return start(number, id, request, service.prepare(request, for: caller))
-    }
-    // Whether it has ended meanwhile is known by what stands under its number.
-    let preparation = Preparation()
-    operations[number] = .preparing(preparation)
-    service.prepare(request, for: caller) { [weak self] outcome in
-      guard let self, case .preparing(let current) = self.operations[number], current === preparation else { return }
-      self.operations[number] = nil
-      self.start(number, id, request, outcome)
-    }
+    let preparing = service.prepare(request, for: caller) { [weak self] in self?.start(number, id, request, $0) }
+    if let preparing { operations[number] = .preparing(preparing) }
   }
 
   private func start(
     _ number: Int, _ id: OperationID, _ request: GraphQLRequest, _ outcome: Result<PreparedOperation, Refusal>
   ) {
+    if case .preparing = operations[number] { operations[number] = nil }
     switch outcome {
     case .failure(let refusal):
       if let violation = refusal.violation { noteViolation(violation) }
@@ -135,19 +124,8 @@ extension GraphQLSession {
       try service.feed.add(member, to: group, key: key)
       operations[number] = .member(member)
       begin(member, continuity)
-    } catch let error as SubscriptionError {
-      refuse(number, error.response.tree.errors)
-    } catch let error as VariableErrors {
-      refuse(number, error.errors.map { ResponseError($0) })
-    } catch let error as GraphQLRequestError {
-      refuse(number, [ResponseError(error.description, extensions: ["code": "BAD_USER_INPUT"])])
-    } catch let error as SubscriptionIndexError {
-      refuse(number, [ResponseError(error.description, extensions: ["code": "TOO_MANY_FILTERS"])])
-    } catch let error as FilterError where error.isAmbiguous {
-      refuse(number, [ResponseError(error.description, extensions: ["code": "AMBIGUOUS_FILTER"])])
     } catch {
-      let error = StoreErrors.resolverError(error)
-      refuse(number, [ResponseError(error.message, extensions: error.extensions)])
+      refuse(number, SubscriptionRefusal.errors(error))
     }
   }
 
