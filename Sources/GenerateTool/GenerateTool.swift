@@ -17,9 +17,8 @@ enum GenerateTool {
     } catch let failure as GenerationErrors {
       // The form that builds show as errors of the file.
       for error in failure.errors {
-        var placed = error
-        placed.message = "error: " + error.message
-        report(error.file == nil ? "\(words[0]): \(placed)" : placed.description)
+        let line = error.described(as: "error: ")
+        report(error.file == nil ? "\(words[0]): \(line)" : line)
       }
       exit(65)
     } catch {
@@ -35,7 +34,9 @@ enum GenerateTool {
     if !isFolder { settings = try GenerateSettings(try String(contentsOf: url, encoding: .utf8), file: path) }
     settings.output = output
     let folder = GenerateFolder((isFolder ? url : url.deletingLastPathComponent()).path, settings: settings)
-    _ = try folder.write(try folder.generate(try folder.schema()))
+    let made = try folder.generate(try folder.schema())
+    for warning in made.warnings { report(warning.described(as: "warning: ")) }
+    _ = try folder.write(made)
   }
 
   private static func report(_ line: String) {

@@ -9,6 +9,8 @@ package enum Generator {
     package var files: [GeneratedFile]
     /// Fields in the selections of operations and fragments, as written.
     package var selectedFields: Int
+    /// What is not wrong and may be meant otherwise, such as a fragment that no operation uses.
+    package var warnings: [GenerationError] = []
   }
 
   /// Validates the operations and writes a struct for each, for their fragments, and the types they use.
@@ -19,15 +21,18 @@ package enum Generator {
     limits: GeneratorLimits = GeneratorLimits()
   ) throws(GenerationErrors) -> Output {
     let sources = try JoinedSources(operations.sorted { $0.name < $1.name }, limits: limits.parser)
-    try validate(sources, schema, limits)
+    let warnings = try validate(sources, schema, limits)
     var generation = try Generation(
       schema: schema, sources: sources, configuration: configuration, limits: limits)
-    return try generation.run()
+    var output = try generation.run()
+    output.warnings = warnings
+    return output
   }
 
+  /// - Returns: the warnings.
   private static func validate(
     _ sources: JoinedSources, _ schema: Schema, _ limits: GeneratorLimits
-  ) throws(GenerationErrors) {
+  ) throws(GenerationErrors) -> [GenerationError] {
     var errors: [GenerationError] = []
     for operation in sources.document.operations where operation.name == nil {
       errors.append(
@@ -36,18 +41,19 @@ package enum Generator {
           at: operation.location.source))
     }
     // A fragment is a type of its own, and so need not be used by an operation.
-    let ignored: Set<String> = [
-      ValidationRule.noUnusedFragments.rawValue, ValidationRule.loneAnonymousOperation.rawValue,
-    ]
-    for error in Validator.validate(sources.document, against: schema, limits: limits.validation)
-    where !ignored.contains(error.rule ?? "") {
-      errors.append(sources.error(.validation, error.message, at: error.locations))
-    }
-    guard errors.isEmpty else {
-      throw GenerationErrors(
-        errors.sorted {
-          ($0.file ?? "", $0.location?.offset ?? 0, $0.message) < ($1.file ?? "", $1.location?.offset ?? 0, $1.message)
-        })
+    let found = Validator.validate(
+      sources.document, against: schema, limits: limits.validation,
+      settingAside: [.noUnusedFragments, .loneAnonymousOperation])
+    errors += found.errors.map { sources.error(.validation, $0.message, at: $0.locations) }
+    guard errors.isEmpty else { throw GenerationErrors(inOrder(errors)) }
+    return inOrder(
+      found.aside.filter { $0.rule == ValidationRule.noUnusedFragments.rawValue }
+        .map { sources.error(.validation, $0.message, at: $0.locations) })
+  }
+
+  private static func inOrder(_ errors: [GenerationError]) -> [GenerationError] {
+    errors.sorted {
+      ($0.file ?? "", $0.location?.offset ?? 0, $0.message) < ($1.file ?? "", $1.location?.offset ?? 0, $1.message)
     }
   }
 }

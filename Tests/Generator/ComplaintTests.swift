@@ -41,6 +41,16 @@ import Testing
     #expect(try Made.complaints(Self.schema, "fragment F on T { id }") == [])
   }
 
+  @Test func `fragments that no operation uses are warnings with their places, however many they are`() throws {
+    let many = (1...250).map { "fragment F\($0) on T { id }" }.joined(separator: "\n")
+    let warnings = try Made.output(Self.schema, many, "query A { a }").warnings
+    #expect(warnings.count == 250)
+    #expect(warnings.first?.description == "1.graphql:1:1: Fragment 'F1' is never used.")
+    #expect(warnings.last?.described(as: "warning: ") == "1.graphql:250:1: warning: Fragment 'F250' is never used.")
+    // A mistake among them is found all the same.
+    #expect(try Made.complaints(Self.schema, many + "\nquery B { none }").count == 1)
+  }
+
   // MARK: Names
 
   @Test(arguments: [

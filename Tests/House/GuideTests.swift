@@ -88,7 +88,8 @@ import Testing
   /// Guides without a program of their own, and why.
   private static let withoutProgram = [
     "README.md": "the index", "console.md": "a page for browsers", "operate.md": "an operator's programs",
-    "backup.md": "the command does it", "limits.md": "generated; its one line is compiled",
+    "backup.md": "the command does it", "upgrade.md": "an operator's steps",
+    "sizing.md": "figures", "limits.md": "generated; its one line is compiled",
   ]
 
   @Test func `a guide has one complete Swift file, which a test compiles`() throws {

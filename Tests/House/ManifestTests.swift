@@ -56,7 +56,9 @@ import Testing
     "CMartletSystem", "CMartletOpenSSL", "CMartletZlib", "CMartletCurl", "CMartletAllocationCounter", "MartletLoop",
     "MartletSockets", "MartletSignatures", "MartletHTTPClient", "MartletServer", "MartletCommand",
   ]
-  private static let clients = ["Martlet", "MartletHTTP", "MartletPublishers", "MartletTesting", "MartletSQLiteStore"]
+  private static let clients = [
+    "Martlet", "MartletHTTP", "MartletPublishers", "MartletTesting", "MartletSQLiteStore", "MartletDataStore",
+  ]
   private static let platforms = ["macos", "ios", "tvos", "watchos", "visionos"]
 
   @Test(arguments: [[:], ["MARTLET_MANIFEST": "apple"]])

@@ -80,6 +80,7 @@ enum GenerateCommand: Subcommand {
     }
     if arguments.has("depth") { throw UsageError("--depth goes with --operations-from-schema.") }
     let output = try folder.generate(schema)
+    for warning in output.warnings { Console.error(warning.described(as: "warning: ")) }
     if arguments.has("check") {
       let changes = folder.changes(output)
       for path in changes { Console.out("\(path) is not up to date.") }

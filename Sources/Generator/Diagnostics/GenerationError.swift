@@ -34,7 +34,11 @@ package struct GenerationError: Error, Hashable, Sendable, CustomStringConvertib
   }
 
   /// `file:line:column: message`, the form that editors and build logs turn into links.
-  package var description: String {
+  package var description: String { described() }
+
+  /// The same with a word before the message, as builds show `warning:` and `error:`.
+  package func described(as severity: String = "") -> String {
+    let message = severity + self.message
     var text = ""
     if let file { text += file + ":" }
     if let location { text += "\(location.line):\(location.column):" }

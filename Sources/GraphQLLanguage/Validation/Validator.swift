@@ -6,9 +6,18 @@ package enum Validator {
   package static func validate(
     _ document: Document, against schema: Schema, limits: ValidationLimits = ValidationLimits(), suggests: Bool = true
   ) -> [GraphQLError] {
-    let validation = Validation(document: document, schema: schema, limits: limits, suggests: suggests)
+    validate(document, against: schema, limits: limits, suggests: suggests, settingAside: []).errors
+  }
+
+  /// The same, with the errors of some rules apart: they do not count towards the limit of errors.
+  package static func validate(
+    _ document: Document, against schema: Schema, limits: ValidationLimits, suggests: Bool = true,
+    settingAside rules: Set<ValidationRule>
+  ) -> (errors: [GraphQLError], aside: [GraphQLError]) {
+    let validation = Validation(
+      document: document, schema: schema, limits: limits, suggests: suggests, settingAside: rules)
     validation.run()
-    return validation.errors
+    return (validation.errors, validation.aside)
   }
 }
 
@@ -42,6 +51,9 @@ final class Validation {
   /// Whether messages say what a misspelt name may have meant.
   let suggests: Bool
   private(set) var errors: [GraphQLError] = []
+  /// Errors of the rules that the caller sets aside: as many as the document has.
+  private(set) var aside: [GraphQLError] = []
+  private let rulesAside: Set<ValidationRule>
   /// The fragments by name; of several with one name, the last.
   private(set) var fragments: [String: FragmentDefinition] = [:]
   private(set) var operations: [(definition: OperationDefinition, facts: Facts)] = []
@@ -51,8 +63,12 @@ final class Validation {
   /// The labels of `@defer` and `@stream` so far, with their places.
   var labels: [String: Location] = [:]
 
-  init(document: Document, schema: Schema, limits: ValidationLimits, suggests: Bool = true) {
+  init(
+    document: Document, schema: Schema, limits: ValidationLimits, suggests: Bool = true,
+    settingAside rules: Set<ValidationRule> = []
+  ) {
     self.suggests = suggests
+    rulesAside = rules
     self.document = document
     self.schema = schema
     self.limits = limits
@@ -100,6 +116,10 @@ final class Validation {
   }
 
   func report(_ rule: ValidationRule, _ message: @autoclosure () -> String, _ locations: [Location]) {
+    if rulesAside.contains(rule) {
+      aside.append(GraphQLError(message: message(), locations: locations.compactMap(\.source), rule: rule.rawValue))
+      return
+    }
     guard errors.count <= limits.errors else { return }
     if errors.count == limits.errors {
       errors.append(
