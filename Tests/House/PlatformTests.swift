@@ -12,6 +12,8 @@ import Testing
     "Martlet", "Models", "ModelSDL", "Publishers", "Runtime", "SQLite", "SQLiteStore", "Simulation", "Testing",
     "Vocabulary",
     "Wire",
+    // MartletDataStore's.
+    "ChangeFeed", "DataStore", "LiveQueries", "Store", "SyncEngine",
   ]
 
   /// The files with conditions by platform, and why they need one.
@@ -29,8 +31,17 @@ import Testing
     "Sources/FoundationNetwork/Environment/SessionTrust.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Exchanges/SessionTasks.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Exchanges/HTTPExchangeError+system.swift": "URLSession is a module of its own on Linux",
+    "Sources/HTTP/Client/LiveValue.swift": "SwiftUI has property wrappers of views",
+    "Sources/HTTP/Network/Foundation/SystemSurroundings.swift": "the Network framework has the paths",
     "Sources/Martlet/Network/Foundation/WebSocketTransport+urlSession.swift":
       "URLSession is a module of its own on Linux",
+    "Sources/Store/Backup/BackupRequest.swift": "the name of the C library",
+    "Sources/Store/Backup/PartialFolder.swift": "the name of the C library",
+    "Sources/Store/Execution/StoreThread.swift": "the name of the C library",
+    "Sources/Store/Folder/DataFiles.swift": "the name of the C library",
+    "Sources/Store/Folder/FolderCheck.swift": "the name of the C library",
+    "Sources/Store/Folder/FolderLock.swift": "the name of the C library",
+    "Sources/Store/Folder/StorePlace.swift": "the name of the C library",
     "Sources/Publishers/Bridge/Martlet+Publisher.swift": "Combine has publishers",
     "Sources/Publishers/Bridge/Outlet.swift": "Combine has publishers",
     "Sources/Publishers/Bridge/SequenceRelay.swift": "Combine has publishers",

@@ -100,6 +100,13 @@ package final class ConnectionAttempts {
     return action
   }
 
+  /// Ends the pause before the next attempt.
+  package func hasten() {
+    guard case .ask(let reason) = machine.hasten() else { return }
+    stop()
+    ask(reason)
+  }
+
   // MARK: Credentials
 
   private func ask(_ reason: CredentialReason) {

@@ -213,6 +213,12 @@ package struct ConnectionMachine: Sendable {
     return .ask(begin(firstReason))
   }
 
+  /// Another attempt is likely to succeed, because the network has changed: the pause before it ends now.
+  package mutating func hasten() -> ResumeAction {
+    guard phase == .waiting else { return .none }
+    return .ask(begin(nextReason))
+  }
+
   /// Nothing follows.
   package mutating func shutDown() -> ReleaseAction {
     if phase == .shutDown { return .none }

@@ -87,6 +87,8 @@ final class ConnectionGroup {
     for driver in drivers { driver.resume() }
   }
 
+  func hasten() { for driver in drivers { driver.hasten() } }
+
   /// Changes what the next sockets open with. `reconnecting` replaces open sockets now.
   func update(reconnecting: Bool, _ change: (inout ConnectionConfiguration) -> Void) {
     change(&configuration)

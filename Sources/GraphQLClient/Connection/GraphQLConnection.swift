@@ -161,6 +161,8 @@ package final class GraphQLConnection: Sendable {
   package func pause() { onLoop { $0.pause() } }
   /// Dials again after `pause()`.
   package func resume() { onLoop { $0.resume() } }
+  /// Starts attempts that wait for their back-off.
+  package func hasten() { onLoop { $0.hasten() } }
   /// Changes what the next sockets open with; `reconnecting` replaces open ones now.
   package func update(reconnecting: Bool, _ change: @escaping @Sendable (inout ConnectionConfiguration) -> Void) {
     onLoop { $0.update(reconnecting: reconnecting, change) }

@@ -129,4 +129,6 @@ extension InterceptedTransport: ConnectedNetworkTransport {
   public func pause() { connected?.pause() }
   /// Resumes the transport's connection.
   public func resume() { connected?.resume() }
+  /// Starts an attempt that waits for its back-off.
+  public func networkChanged() { connected?.networkChanged() }
 }

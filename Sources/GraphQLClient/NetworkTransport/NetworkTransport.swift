@@ -37,6 +37,13 @@ public protocol ConnectedNetworkTransport: NetworkTransport {
   func pause()
   /// Opens the connection again.
   func resume()
+  /// The way to the network is another one: an attempt that waits for its back-off starts now. Does nothing by default.
+  func networkChanged()
+}
+
+extension ConnectedNetworkTransport {
+  /// Waits as long as it would have.
+  public func networkChanged() {}
 }
 
 /// A transport that can send files along with an operation, by the GraphQL multipart request specification.

@@ -68,4 +68,6 @@ extension SplitNetworkTransport: ConnectedNetworkTransport {
   public func pause() { connected?.pause() }
   /// Resumes the subscriptions' connection.
   public func resume() { connected?.resume() }
+  /// Starts an attempt that waits for its back-off.
+  public func networkChanged() { connected?.networkChanged() }
 }

@@ -106,6 +106,8 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
   public func pause() { (try? result.get())?.pause() }
   /// Opens the socket again.
   public func resume() { (try? result.get())?.resume() }
+  /// Starts an attempt that waits for its back-off; a socket that is open stays so.
+  public func networkChanged() { (try? result.get())?.hasten() }
   /// Ends everything.
   public func shutDown() { (try? result.get())?.shutDown() }
 }

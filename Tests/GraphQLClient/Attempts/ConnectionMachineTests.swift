@@ -204,7 +204,7 @@ import Testing
       for _ in 0..<60 {
         let generation = random.next() % 4 == 0 ? stage.machine.generation - 1 : stage.machine.generation
         let isCurrent = generation == stage.machine.generation
-        switch random.next() % 9 {
+        switch random.next() % 10 {
         case 0: if case .ask = stage.machine.need() { held += 1 }
         case 1: if stage.machine.answered(generation) == .open { #expect(isCurrent && held == 1) }
         case 2: if stage.machine.opened(generation) == .use { #expect(isCurrent && held == 1) }
@@ -221,6 +221,7 @@ import Testing
         case 5: if case .ask = stage.machine.resume(isNeeded: random.next() % 2 == 0) { held += 1 }
         case 6: if stage.machine.release() == .drop { held = 0 }
         case 7: if case .dropAndAsk = stage.machine.replace() { #expect(held == 1) }
+        case 8: if case .ask = stage.machine.hasten() { #expect(held == 1) }
         default: if case .ask = stage.machine.reachedDeadline(generation) { #expect(held == 1) }
         }
         if random.next() % 80 == 0, stage.machine.shutDown() == .drop { (held, isShutDown) = (0, true) }
