@@ -135,7 +135,7 @@ let floor2: [Target] = [
     martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLOperations", "GraphQLStore")),
   // The client's network where there is no epoll: a dispatch queue as its loop, URLSession for HTTP and WebSockets.
   module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient")),
-  module("Generator", martlet("JSON", "GraphQLLanguage")),
+  module("Generator", martlet("JSON", "GraphQLLanguage", "Models")),
   module(
     "Store",
     martlet(
@@ -164,7 +164,9 @@ let floor3: [Target] = [
   // Models on the client's own disk, with live queries.
   module(
     "DataStore",
-    martlet("JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "GraphQLClient")),
+    martlet(
+      "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store",
+      "GraphQLClient")),
   // The synced tree for applications.
   module(
     "Datasync",
@@ -205,7 +207,8 @@ let floor4: [Target] = [
     dependencies: martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop",
-      "Sockets", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "GraphQLStore", "SQLiteStore", "CommandLine")
+      "Sockets", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "GraphQLStore", "SQLiteStore", "DataStore",
+      "CommandLine")
       + ["Martlet", "CMartletSystem"],
     path: "Sources/Lab", swiftSettings: strict),
   // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.
@@ -314,9 +317,9 @@ let suites: [Target] = [
   suite("Interoperation", martlet("Vocabulary", "JSON", "Server") + ["Martlet"]),
   suite(
     "Generator",
-    martlet("JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator", "GenerateFiles", "GraphQLClient") + [
-      "Martlet"
-    ],
+    martlet(
+      "JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator", "GenerateFiles", "GraphQLClient", "DataStore")
+      + ["Martlet"],
     resources: [.copy("Fixtures")]),
   suite(
     "Publishers",
@@ -343,7 +346,8 @@ let suites: [Target] = [
     martlet(
       "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "SQLite", "Store", "GraphQLClient", "DataStore",
       "Publishers",
-      "Simulation")),
+      "Simulation")
+      + ["martlet-lab"]),
   suite("House", []),
 ]
 

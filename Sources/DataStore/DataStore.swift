@@ -26,18 +26,12 @@ public final class DataStore: Sendable {
   /// - Throws: `invalidModel` when a field's type cannot be determined; `migration` when a type or a key has changed;
   ///   `storage` when the file cannot be opened.
   public init(models: [any Model.Type], storage: DataStoreStorage) throws(DataStoreError) {
-    var mappings: [ModelMapping] = []
-    for type in models { mappings.append(try Self.mapping(type, number: mappings.count)) }
-    room = try StoreRoom(mappings, storage)
+    room = try StoreRoom(ModelPlan(models), storage)
   }
 
   private init() { room = nil }
 
   static let unconfigured = DataStore()
-
-  private static func mapping<M: Model>(_ type: M.Type, number: Int) throws(DataStoreError) -> ModelMapping {
-    try ModelMapping(type, number: number)
-  }
 
   func open() throws(DataStoreError) -> StoreRoom {
     guard let room else { throw DataStoreError(.notConfigured, "there is no DataStore") }
@@ -55,11 +49,12 @@ public final class DataStore: Sendable {
     let room = try open()
     let mapping = try room.mapping(M.self)
     let record = try mapping.record(model)
-    let predicate = try condition.map { condition throws(DataStoreError) in try mapping.predicate(condition) }
+    let condition = try condition.map { condition throws(DataStoreError) in try mapping.condition(condition) }
     room.resume()
     let stored = try await room.commit { transaction in
-      try transaction.save(model: mapping.shape.model, record, where: predicate)
-      return try transaction.row(model: mapping.shape.model, mapping.key(record))?.record
+      try transaction.save(
+        model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
+      return try transaction.rows(mapping.query(mapping.key(record)), .page(offset: 0, count: 1)).rows.first?.record
     }
     return try mapping.model(stored ?? record, as: M.self)
   }
@@ -75,17 +70,27 @@ public final class DataStore: Sendable {
 
   /// Deletes the record with this identifier. One that is not there is deleted already.
   public func delete<M: Model>(_ type: M.Type, withId id: String) async throws(DataStoreError) {
+    try await delete(type, withIdentifier: ModelIdentifier(id))
+  }
+
+  /// Deletes the record with this identifier, of one or several fields. One that is not there is deleted already.
+  public func delete<M: Model>(
+    _ type: M.Type, withIdentifier identifier: ModelIdentifier
+  ) async throws(DataStoreError) {
     let mapping = try open().mapping(type)
-    try await delete(mapping, RecordKey(values: [.string(id)]), nil)
+    try await delete(mapping, try mapping.key(identifier), nil)
   }
 
   private func delete(
     _ mapping: ModelMapping, _ key: RecordKey, _ condition: QueryPredicate?
   ) async throws(DataStoreError) {
     let room = try open()
-    let predicate = try condition.map { condition throws(DataStoreError) in try mapping.predicate(condition) }
+    let condition = try condition.map { condition throws(DataStoreError) in try mapping.condition(condition) }
     room.resume()
-    _ = try await room.commit { try $0.delete(model: mapping.shape.model, key, where: predicate) }
+    _ = try await room.commit {
+      try $0.delete(
+        model: mapping.shape.model, key, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
+    }
   }
 
   /// Deletes all records that fulfil the predicate, in one transaction.
@@ -105,13 +110,17 @@ public final class DataStore: Sendable {
 
   /// The record with this identifier; nil when there is none.
   public func query<M: Model>(_ type: M.Type, byId id: String) async throws(DataStoreError) -> M? {
+    try await query(type, byIdentifier: ModelIdentifier(id))
+  }
+
+  /// The record with this identifier, of one or several fields; nil when there is none.
+  public func query<M: Model>(
+    _ type: M.Type, byIdentifier identifier: ModelIdentifier
+  ) async throws(DataStoreError) -> M? {
     let room = try open()
-    let mapping = try room.mapping(type)
+    let key = try room.mapping(type).key(identifier)
     room.resume()
-    let row = try await room.perform { writer in
-      try writer.row(model: mapping.shape.model, RecordKey(values: [.string(id)]))
-    }
-    return try row.map { row throws(DataStoreError) in try mapping.model(row.record, as: type) }
+    return try await room.record(type, key)
   }
 
   /// The records that fulfil the predicate, in the order of `sort` and then of their keys.
@@ -146,7 +155,7 @@ public final class DataStore: Sendable {
     do {
       let room = try open()
       let mapping = try room.mapping(type)
-      room.observe(model: mapping.shape.model, try mapping.predicate(predicate ?? .all), core)
+      room.observe(model: mapping.shape.model, try mapping.condition(predicate ?? .all), core)
     } catch {
       core.leave(.error(error))
     }

@@ -5,7 +5,9 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
   /// What kind of failure it is.
   public struct Code: Sendable, Hashable {
     fileprivate enum Kind: String, Sendable, Hashable {
-      case notConfigured, invalidModel, invalidQuery, invalidCondition, decodingError, migration, storage, closed
+      case notConfigured, invalidModel, invalidQuery, invalidCondition, invalidOperation, constraint, notFound,
+        decodingError
+      case migration, storage, closed
     }
     fileprivate var kind: Kind
 
@@ -17,6 +19,15 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     public static let invalidQuery = Code(kind: .invalidQuery)
     /// The condition of a save or delete does not hold for the record as it is stored, or there is none.
     public static let invalidCondition = Code(kind: .invalidCondition)
+    /// The operation does not fit the value: an unloaded list was asked for its next page.
+    public static let invalidOperation = Code(kind: .invalidOperation)
+    /// A relation of the model forbids the write: a required reference is missing, names a record that is not there or
+    /// that another one has already, or a record stays while others refer to it.
+    public static let constraint = Code(kind: .constraint)
+    /// A reference that is required leads to no record.
+    public static let notFound = Code(kind: .notFound)
+    /// The store that a value was read from is closed.
+    public static let closed = Code(kind: .closed)
     /// A stored record does not decode into the model's type.
     public static let decodingError = Code(kind: .decodingError)
     /// The file's models cannot be brought to the present ones: a type or a key changed.
@@ -36,6 +47,9 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     case .invalidModel: "Name the model in DataStore(models:), and declare fieldTypes for fields of unusual types."
     case .invalidQuery: "Use the model's own keys."
     case .invalidCondition: "Read the record again and decide anew."
+    case .invalidOperation: "See the message."
+    case .constraint: "Save the record that is named first, or write another reference."
+    case .notFound: "Use get(), which gives nil then."
     case .decodingError: "Make the field optional, or give it a default."
     case .migration: "Add a field of the new type under another name."
     case .storage, .closed: "See the message."
@@ -55,9 +69,10 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     case .conditionFailed: self.init(.invalidCondition, error.message)
     case .migration: self.init(.migration, error.message)
     case .invalid: self.init(.invalidQuery, error.message)
-    case .versionMismatch, .alreadyExists, .notFound, .notUnique, .referenced, .invalidToken, .tooManyRows,
-      .outcomeForgotten, .outcomeUnknown, .forbidden, .notAuthority, .aborted, .overloaded, .deadline, .diskFull,
-      .closed, .locked, .noStore, .newerFormat, .diverged,
+    case .notUnique, .referenced: self.init(.constraint, error.message)
+    case .versionMismatch, .alreadyExists, .notFound, .invalidToken, .tooManyRows, .outcomeForgotten, .outcomeUnknown,
+      .forbidden, .notAuthority, .aborted, .overloaded, .deadline, .diskFull, .closed, .locked, .noStore, .newerFormat,
+      .diverged,
       .damaged, .filesGone, .failed:
       self.init(.storage, error.message)
     }

@@ -12,25 +12,37 @@ public struct DataStoreTransaction {
   /// - Throws: `DataStoreError`, `invalidCondition` among them; the transaction can continue after it.
   public func save<M: Model>(_ model: M, where condition: QueryPredicate? = nil) throws {
     let mapping = try room.mapping(M.self)
-    let predicate = try condition.map { try mapping.predicate($0) }
+    let condition = try condition.map { try mapping.condition($0) }
     let record = try mapping.record(model)
-    try Self.typed { try transaction.save(model: mapping.shape.model, record, where: predicate) }
+    try Self.typed {
+      try transaction.save(
+        model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
+    }
   }
 
   /// Deletes a record. Returns whether it was there.
   @discardableResult
   public func delete<M: Model>(_ model: M, where condition: QueryPredicate? = nil) throws -> Bool {
     let mapping = try room.mapping(M.self)
-    let predicate = try condition.map { try mapping.predicate($0) }
+    let condition = try condition.map { try mapping.condition($0) }
     let key = mapping.key(try mapping.record(model))
-    return try Self.typed { try transaction.delete(model: mapping.shape.model, key, where: predicate) }
+    return try Self.typed {
+      try transaction.delete(
+        model: mapping.shape.model, key, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
+    }
   }
 
   /// The record with this identifier, as the transaction has it.
   public func query<M: Model>(_ type: M.Type, byId id: String) throws -> M? {
+    try query(type, byIdentifier: ModelIdentifier(id))
+  }
+
+  /// The record with this identifier, of one or several fields, as the transaction has it.
+  public func query<M: Model>(_ type: M.Type, byIdentifier identifier: ModelIdentifier) throws -> M? {
     let mapping = try room.mapping(type)
-    let row = try Self.typed { try transaction.row(model: mapping.shape.model, RecordKey(values: [.string(id)])) }
-    return try row.map { try mapping.model($0.record, as: type) }
+    let key = try mapping.key(identifier)
+    let rows = try Self.typed { try transaction.rows(mapping.query(key), .page(offset: 0, count: 1)).rows }
+    return try rows.first.map { try mapping.model($0.record, as: type) }
   }
 
   /// The records that fulfil the predicate, as the transaction has them.

@@ -60,7 +60,30 @@ package struct GenerateFolder: Sendable {
   package func generate(_ schema: Schema) throws(GenerationErrors) -> Generator.Output {
     var configuration = settings.generator
     configuration.isSingleFile = settings.output.hasSuffix(".swift")
-    return try Generator.generate(schema: schema, operations: try operations(), configuration: configuration)
+    return try Generator.generate(
+      schema: schema, operations: try operations(), configuration: configuration, models: try models())
+  }
+
+  /// The models to write structs for.
+  private func models() throws(GenerationErrors) -> [ModelDefinition] {
+    guard settings.generator.models else { return [] }
+    var files: [SourceFile] = []
+    for path in schemaPaths { files.append(try file(path)) }
+    let sources = try SchemaSources(files)
+    guard let text = sources.text else {
+      throw GenerationErrors([
+        GenerationError(.configuration, "Models are written from a schema file with @model types, not introspection.")
+      ])
+    }
+    do {
+      let models = try ModelSchema(text).models
+      guard models.isEmpty else { return models }
+    } catch {
+      throw sources.placed(error.errors)
+    }
+    throw GenerationErrors([
+      GenerationError(.configuration, "\"models\" is set, and the schema has no type with @model.")
+    ])
   }
 
   /// Generates and writes. Files that are as they should be are left alone, so that builds need not compile them again.
@@ -156,7 +179,7 @@ package struct GenerateFolder: Sendable {
   private func operations() throws(GenerationErrors) -> [SourceFile] {
     var files: [SourceFile] = []
     for path in operationPaths() { files.append(try file(path)) }
-    guard !files.isEmpty else {
+    guard !files.isEmpty || settings.generator.models else {
       let patterns = settings.operations.map { "\"\($0)\"" }.joined(separator: ", ")
       throw GenerationErrors([
         GenerationError(.configuration, "No file matches \(patterns) in \(shown.isEmpty ? "." : shown).")

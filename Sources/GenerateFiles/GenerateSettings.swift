@@ -59,6 +59,12 @@ package struct GenerateSettings: Hashable, Sendable {
         } else {
           reader.complain("\"\(key)\" must be true or false.")
         }
+      case "models":
+        if let flag = value.bool {
+          generator.models = flag
+        } else {
+          reader.complain("\"\(key)\" must be true or false.")
+        }
       case "module":
         if let module = value.string, ["Martlet", "MartletHTTP"].contains(module) {
           generator.module = module
@@ -69,7 +75,8 @@ package struct GenerateSettings: Hashable, Sendable {
       case "typeNames": generator.typeNames = reader.names(value, key)
       default:
         reader.complain(
-          "Unknown setting \"\(key)\": schema, operations, output, access, scalars, typeNames, descriptions or module.")
+          "Unknown setting \"\(key)\": schema, operations, output, access, scalars, typeNames, descriptions, models or module."
+        )
       }
     }
     guard reader.errors.isEmpty else { throw GenerationErrors(reader.errors) }

@@ -1,4 +1,5 @@
 import MartletGraphQLLanguage
+import MartletModels
 
 /// One run of the generator over validated operations.
 struct Generation {
@@ -14,6 +15,9 @@ struct Generation {
   private let sources: JoinedSources
   private let configuration: GeneratorConfiguration
   private let limits: GeneratorLimits
+  private let models: [ModelDefinition]
+  /// Types that are embedded in models, by name.
+  private var embedded: [NamedType] = []
   private var names: TypeNames
   private var used: UsedTypes
   /// Operations and fragments with `__typename` where it is needed, in order of their names.
@@ -23,9 +27,11 @@ struct Generation {
   private var errors: [GenerationError] = []
 
   init(
-    schema: Schema, sources: JoinedSources, configuration: GeneratorConfiguration, limits: GeneratorLimits
+    schema: Schema, sources: JoinedSources, configuration: GeneratorConfiguration, limits: GeneratorLimits,
+    models: [ModelDefinition]
   ) throws(GenerationErrors) {
     self.schema = schema
+    self.models = models
     self.sources = sources
     self.configuration = configuration
     self.limits = limits
@@ -54,6 +60,28 @@ struct Generation {
     for fragment in fragments {
       if let type = schema.type(fragment.typeCondition.text) { used.add(fragment.selectionSet, on: type) }
     }
+    for model in models {
+      for field in model.fields {
+        switch field.kind {
+        case .scalar: break
+        case .enumeration(let name, _), .embedded(let name): addStored(name)
+        }
+      }
+    }
+    embedded.sort { $0.name < $1.name }
+  }
+
+  /// An enum or a type that models store, with the types inside it.
+  private mutating func addStored(_ name: String) {
+    guard let type = schema.type(name) else { return }
+    switch type.kind {
+    case .enumeration: used.add(stored: type)
+    case .object:
+      guard !embedded.contains(where: { $0.name == name }) else { return }
+      embedded.append(type)
+      for field in type.fields { addStored(schema[field.type.named].name) }
+    case .scalar, .interface, .union, .inputObject: break
+    }
   }
 
   private mutating func claimNames() {
@@ -63,6 +91,17 @@ struct Generation {
       names.claim(
         names.schemaType(type.name), for: what, rename: "Give it another name with \"typeNames\" in the configuration."
       ) { GenerationError(.nameCollision, $0) }
+    }
+    for name in models.map(\.name) + embedded.map(\.name) {
+      names.claim(
+        names.schemaType(name), for: "The type \(name)",
+        rename: "Give it another name with \"typeNames\" in the configuration."
+      ) { GenerationError(.nameCollision, $0) }
+    }
+    if !models.isEmpty {
+      names.claim("Models", for: "The list of models", rename: "Rename the type.") {
+        GenerationError(.nameCollision, $0)
+      }
     }
     for fragment in fragments {
       names.claim(
@@ -154,13 +193,41 @@ struct Generation {
       types.space()
       inputs.enumeration(type, isNullable: used.nullableEnums.contains(type.id), to: &types)
     }
+    for type in used.storedEnums {
+      types.space()
+      types.block("nonisolated extension \(names.schemaType(type.name)): QueryOperand") { _ in }
+    }
     for type in used.sortedInputs {
       types.space()
       inputs.inputObject(type, to: &types)
     }
+    pieces += try modelPieces()
     guard inputs.errors.isEmpty else { throw GenerationErrors(inputs.errors) }
     if !types.lines.isEmpty { pieces.append(FilePiece(name: "SchemaTypes", source: "the schema", lines: types.lines)) }
     return FilePiece.files(pieces, configuration)
+  }
+
+  /// A file for each model, and one for what they share.
+  private func modelPieces() throws(GenerationErrors) -> [FilePiece] {
+    guard !models.isEmpty else { return [] }
+    var builder = ModelShapeBuilder(models: models, schema: schema, names: names, configuration: configuration)
+    let shapes = builder.shapes()
+    guard builder.errors.isEmpty else { throw GenerationErrors(builder.errors) }
+    let writer = ModelWriter(schema: schema, names: names, configuration: configuration)
+    var pieces: [FilePiece] = []
+    for shape in shapes {
+      var text = SwiftText()
+      writer.write(shape, to: &text)
+      pieces.append(FilePiece(name: shape.name, source: "the schema", lines: text.lines))
+    }
+    var shared = SwiftText()
+    writer.list(shapes, to: &shared)
+    for type in embedded {
+      shared.space()
+      writer.embedded(type, to: &shared)
+    }
+    pieces.append(FilePiece(name: "Models", source: "the schema", lines: shared.lines))
+    return pieces
   }
 
   private func write(_ operation: Operation, _ structs: StructWriter, _ inputs: InputWriter, to text: inout SwiftText) {

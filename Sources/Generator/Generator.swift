@@ -1,4 +1,5 @@
 package import MartletGraphQLLanguage
+package import MartletModels
 
 /// Makes Swift of a schema and operations: text in, files out.
 ///
@@ -15,15 +16,16 @@ package enum Generator {
 
   /// Validates the operations and writes a struct for each, for their fragments, and the types they use.
   ///
+  /// - Parameter models: models of the schema, each of which becomes a struct for stores on the device.
   /// - Throws: all mistakes found, with file, line and column.
   package static func generate(
     schema: Schema, operations: [SourceFile], configuration: GeneratorConfiguration = GeneratorConfiguration(),
-    limits: GeneratorLimits = GeneratorLimits()
+    limits: GeneratorLimits = GeneratorLimits(), models: [ModelDefinition] = []
   ) throws(GenerationErrors) -> Output {
     let sources = try JoinedSources(operations.sorted { $0.name < $1.name }, limits: limits.parser)
     let warnings = try validate(sources, schema, limits)
     var generation = try Generation(
-      schema: schema, sources: sources, configuration: configuration, limits: limits)
+      schema: schema, sources: sources, configuration: configuration, limits: limits, models: models)
     var output = try generation.run()
     output.warnings = warnings
     return output

@@ -8,7 +8,7 @@ enum LabMain {
   static let name = "martlet-lab"
 
   static let dispatcher = Dispatcher(
-    name, version: "\(name) 0.1.0", commands: [BenchCommand.self, EchoCommand.self]
+    name, version: "\(name) 0.1.0", commands: [BenchCommand.self, EchoCommand.self, ShareCommand.self]
   ) { overview }
 
   static var overview: String {

@@ -10,6 +10,7 @@ import Testing
     ("Examples/SeedTour", "../../Tests/Generator/Golden/SeedTour.swift"),
     ("Tests/Generator/Fixtures/Zoo", "../../Golden/Zoo"),
     ("Tests/Generator/Fixtures/Library", "../../Golden/Library.swift"),
+    ("Tests/Generator/Fixtures/Harbour", "../../Golden/Harbour.swift"),
   ]
 
   private static func folder(_ path: String, output: String) throws -> GenerateFolder {

@@ -35,7 +35,7 @@ import Testing
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime"],
     "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations"],
     "SQLiteStore": ["JSON", "GraphQLStore", "SQLite"],
-    "Generator": ["JSON", "GraphQLLanguage"],
+    "Generator": ["JSON", "GraphQLLanguage", "Models"],
     "GenerateFiles": ["JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator"],
     "GenerateTool": ["Generator", "GenerateFiles"],
     "Store": [
@@ -44,7 +44,8 @@ import Testing
       "Runtime", "SQLite",
     ],
     "DataStore": [
-      "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "GraphQLClient",
+      "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store",
+      "GraphQLClient",
     ],
     "Datasync": [
       "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient", "Martlet",

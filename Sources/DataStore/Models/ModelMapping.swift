@@ -8,77 +8,84 @@ internal import MartletStore
 struct ModelMapping: Sendable {
   let name: String
   let shape: RecordShape
+  let relations: [String: MappedRelation]
+  private let rows: RowFields
+  /// What rows need of related records.
+  private let shown: RelatedTerms
+  let models: StoredModels
+  private let decoding: JSONDecoding
+  let link: RoomLink
 
-  /// Determines the fields of `type`, the model number `number` of its store.
-  init<M: Model>(_ type: M.Type, number: Int) throws(DataStoreError) {
-    name = type.modelName
-    let declared = Self.declared(type)
-    let probe = TypeProbe()
-    do {
-      _ = try M(from: ProbeDecoder(probe: probe, codingPath: []))
-    } catch {
-      // What stopped it may be declared; the check below names the first field that is not.
-    }
-    var columns: [RecordColumn] = []
-    let keys = type.primaryKey.map(\.stringValue)
-    for key in M.CodingKeys.allCases.map(\.stringValue) {
-      guard let storage = declared[key] ?? probe.found[key] else {
-        throw DataStoreError(.invalidModel, "the type of \(name).\(key) cannot be determined")
-      }
-      columns.append(
-        RecordColumn(
-          name: key, field: key, storage: storage, signature: storage.rawValue, isRequired: keys.contains(key),
-          defaultValue: .null))
-    }
-    let primaryKey = keys.compactMap { key in columns.firstIndex { $0.name == key } }
-    guard !primaryKey.isEmpty, primaryKey.count == keys.count else {
-      throw DataStoreError(.invalidModel, "\(name) has no field id, and primaryKey does not name others")
-    }
-    shape = RecordShape(
-      model: number, name: name, tableName: name, columns: columns, key: primaryKey, indexes: [], cascades: [])
-  }
-
-  private static func declared<M: Model>(_ type: M.Type) -> [String: ColumnStorage] {
-    guard let stored = type as? any StoredModel.Type else { return [:] }
-    return declared(of: stored)
-  }
-
-  private static func declared<M: StoredModel>(of type: M.Type) -> [String: ColumnStorage] {
-    Dictionary(type.fieldTypes.map { ($0.key.stringValue, $0.value.storage) }) { first, _ in first }
+  init(
+    name: String, shape: RecordShape, relations: [String: MappedRelation], rows: RowFields, shown: RelatedTerms,
+    models: StoredModels, decoding: JSONDecoding, link: RoomLink
+  ) {
+    self.name = name
+    self.shape = shape
+    self.relations = relations
+    self.rows = rows
+    self.shown = shown
+    self.models = models
+    self.decoding = decoding
+    self.link = link
   }
 
   // MARK: Values
 
   /// The record of a model's value.
   func record(_ model: some Model) throws(DataStoreError) -> Record {
+    let value: JSONValue
     do {
-      let value = try JSONEncoding(types: .foundation).encode(model)
-      return Record(values: shape.columns.map { value[$0.name] ?? .null })
+      value = try JSONEncoding(types: .foundation).encode(model)
     } catch {
       throw DataStoreError(.invalidModel, "a \(name) cannot be stored: \(error)")
     }
+    var record = Record(values: shape.columns.map { value[$0.name] ?? .null })
+    for relation in relations.values where relation.holdsKey {
+      guard let other = value[relation.name]?.object else { continue }
+      let names = models.models[relation.target].columns
+      for (own, position) in zip(relation.ownFields, relation.otherFields) {
+        let key = other[names[position]] ?? .null
+        guard record[own].isNull || record[own] == key else {
+          throw DataStoreError(
+            .invalidModel, "\(name).\(shape.columns[own].name) and \(name).\(relation.name) name different records")
+        }
+        record.values[own] = key
+      }
+    }
+    return record
   }
 
   /// The value of a record.
   func model<M: Model>(_ record: Record, as type: M.Type) throws(DataStoreError) -> M {
     do {
-      return try JSONDecoding(types: .foundation).decode(type, from: json(record))
+      return try decoding.decode(type, from: json(record))
     } catch {
       throw DataStoreError(.decodingError, "a stored \(name) does not decode: \(error)")
     }
   }
 
   /// A record as JSON, without the fields that have no value.
-  func json(_ record: Record) -> JSONValue {
-    .object(
-      JSONObject(
-        shape.columns.indices.compactMap { field in
-          record[field].isNull ? nil : (key: shape.columns[field].name, value: record[field])
-        }))
-  }
+  func json(_ record: Record) -> JSONValue { rows.json(record) }
 
   /// The key of a record.
   func key(_ record: Record) -> RecordKey { RecordKey(values: shape.key.map { record[$0] }) }
+
+  /// The key that an identifier stands for. A number may be given as text.
+  func key(_ identifier: ModelIdentifier) throws(DataStoreError) -> RecordKey {
+    guard identifier.values.count == shape.key.count else {
+      throw DataStoreError(
+        .invalidQuery,
+        "the key of \(name) has \(shape.key.count) fields, and the identifier \(identifier.values.count)")
+    }
+    return RecordKey(
+      values: zip(shape.key, identifier.values).map { field, value in
+        guard shape.columns[field].storage == .integer, let text = value.string, let number = Int64(text) else {
+          return value
+        }
+        return .int(number)
+      })
+  }
 
   /// A key's text: the one value, or each value in quotes joined by `#`.
   func text(_ key: RecordKey) -> String {
@@ -96,13 +103,25 @@ struct ModelMapping: Sendable {
     for order in sort?.orders ?? [] {
       orders.append(SortOrder(field: try field(order.field), isAscending: !order.isDescending))
     }
+    let condition = try condition(predicate ?? .all)
     let limit = page.map { Int(clamping: $0.limit) }
     let offset = page.map { Int(clamping: $0.page).multipliedReportingOverflow(by: Int(clamping: $0.limit)) }
     return WindowQuery(
-      model: shape.model, predicate: try self.predicate(predicate ?? .all),
-      order: RowOrder(orders, primaryKey: shape.key),
-      offset: offset.map { $0.overflow ? .max : $0.partialValue } ?? 0, limit: limit)
+      model: shape.model, predicate: condition.predicate, order: RowOrder(orders, primaryKey: shape.key),
+      offset: offset.map { $0.overflow ? .max : $0.partialValue } ?? 0, limit: limit, related: condition.related)
   }
+
+  /// The query for the records that have `values` in `fields`.
+  func query(_ fields: [Int], _ values: [JSONValue]) -> WindowQuery {
+    let parts = zip(fields, values).map { Predicate.compare(field: $0, .eq($1)) }
+    let isSelecting = fields.count == values.count && !values.contains { $0.isNull }
+    return WindowQuery(
+      model: shape.model, predicate: isSelecting ? .and(parts) : .none, order: RowOrder([], primaryKey: shape.key),
+      related: shown)
+  }
+
+  /// The query for the record with this key.
+  func query(_ key: RecordKey) -> WindowQuery { query(shape.key, key.values) }
 
   /// The query of aggregates.
   func aggregate(
@@ -118,42 +137,24 @@ struct ModelMapping: Sendable {
       case .maximum: found.append(.maximum(field: try field(function.field)))
       }
     }
+    var translation = PredicateTranslation(models, model: shape.model, RelatedTerms(fields: shape.columns.count))
+    let condition = try translation.predicate(predicate ?? .all)
     return AggregateQuery(
-      model: shape.model, predicate: try self.predicate(predicate ?? .all), functions: found, primaryKey: shape.key)
+      model: shape.model, predicate: condition, functions: found, primaryKey: shape.key,
+      related: translation.terms)
   }
 
   private func field(_ name: String) throws(DataStoreError) -> Int {
-    guard let field = shape.columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+    guard let field = models.models[shape.model].position(of: name) else {
       throw DataStoreError(.invalidQuery, "\(self.name) has no field \(name)")
     }
     return field
   }
 
-  /// The condition of a typed predicate.
-  func predicate(_ predicate: QueryPredicate) throws(DataStoreError) -> Predicate {
-    switch predicate {
-    case .all: return .all
-    case .and(let parts): return .and(try parts.map { part throws(DataStoreError) in try self.predicate(part) })
-    case .or(let parts): return .or(try parts.map { part throws(DataStoreError) in try self.predicate(part) })
-    case .not(let part): return .not(try self.predicate(part))
-    case .field(let name, let comparison): return .compare(field: try field(name), comparison.comparison)
-    }
-  }
-}
-
-extension QueryOperator {
-  fileprivate var comparison: Comparison {
-    switch self {
-    case .equal(let value): .eq(value)
-    case .notEqual(let value): .ne(value)
-    case .lessThan(let value): .lt(value)
-    case .lessOrEqual(let value): .le(value)
-    case .greaterThan(let value): .gt(value)
-    case .greaterOrEqual(let value): .ge(value)
-    case .contains(let value): .contains(value)
-    case .notContains(let value): .notContains(value)
-    case .beginsWith(let text): .beginsWith(text)
-    case .between(let low, let high): .between(low, high)
-    }
+  /// A typed predicate, and what it and the rows need of related records.
+  func condition(_ predicate: QueryPredicate) throws(DataStoreError) -> (predicate: Predicate, related: RelatedTerms) {
+    var translation = PredicateTranslation(models, model: shape.model, shown)
+    let predicate = try translation.predicate(predicate)
+    return (predicate, translation.terms)
   }
 }

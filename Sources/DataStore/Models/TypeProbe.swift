@@ -1,9 +1,12 @@
+internal import Foundation
 internal import MartletStore
 
 /// Finds how a model's fields are stored: decodes the model from nothing and notes which types it asks for.
 final class TypeProbe {
   /// By the field's name.
   var found: [String: ColumnStorage] = [:]
+  /// The types of fields that are found in a store, by the field's name.
+  var lazy: [String: any RelationValue.Type] = [:]
   /// What a single value asked for.
   var single: ColumnStorage?
 
@@ -11,11 +14,26 @@ final class TypeProbe {
   static func storage<Value: Decodable>(_ type: Value.Type, _ codingPath: [any CodingKey]) throws -> (
     ColumnStorage, Value
   ) {
+    if let known = foundation(type) { return known }
     let probe = TypeProbe()
     let sample = (type as? any CaseIterable.Type).flatMap { first($0) as? Value }
     if let raw = type as? any RawRepresentable.Type, let sample { return (rawStorage(raw), sample) }
     let value = try Value(from: ProbeDecoder(probe: probe, codingPath: codingPath))
     return (probe.single ?? .json, value)
+  }
+
+  /// Types that refuse an empty value: dates, and Foundation's, which are text in JSON whatever their own code says. A
+  /// decimal is a number or text.
+  private static func foundation<Value>(_ type: Value.Type) -> (ColumnStorage, Value)? {
+    let texts: [Any?] = [
+      Temporal.DateTime(millisecondsSince1970: 0), Temporal.Date(year: 1970, month: 1, day: 1),
+      try? Temporal.Time(iso8601: "00:00"), Date(timeIntervalSince1970: 0), URL(fileURLWithPath: "/"), Data(), UUID(),
+    ]
+    for case let sample? in texts where Swift.type(of: sample) == Value.self {
+      if let value = sample as? Value { return (.text, value) }
+    }
+    if let value = Decimal(0) as? Value { return (.json, value) }
+    return nil
   }
 
   private static func first<Cases: CaseIterable>(_ type: Cases.Type) -> Any? { type.allCases.first }
@@ -68,15 +86,25 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decode(_ type: UInt64.Type, forKey key: Key) -> UInt64 { note(key, .integer, 0) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    if let relation = type as? any RelationValue.Type, let none = Self.none(relation) as? Value {
+      probe.lazy[key.stringValue] = relation
+      return none
+    }
     let (storage, value) = try TypeProbe.storage(type, codingPath + [key])
     return note(key, storage, value)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) -> Value? {
+    if let relation = type as? any RelationValue.Type {
+      probe.lazy[key.stringValue] = relation
+      return nil
+    }
     // A type that cannot be made from nothing is stored as text unless the model says otherwise.
     let storage = (try? TypeProbe.storage(type, codingPath + [key]))?.0
     return note(key, storage ?? .text, nil)
   }
+
+  private static func none<Value: RelationValue>(_ type: Value.Type) -> any RelationValue { Value.none }
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key

@@ -20,6 +20,8 @@ public struct DataStoreItems<M: Model>: RandomAccessCollection, Sendable {
 
   let chunks: SharedChunks<Item>
 
+  init(chunks: SharedChunks<Item> = SharedChunks()) { self.chunks = chunks }
+
   /// Zero.
   public var startIndex: Int { 0 }
   /// The number of records.

@@ -5,6 +5,7 @@ internal import MartletModels
 internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletStore
+internal import MartletVocabulary
 
 /// A store's thread, its file, and the live queries over it.
 ///
@@ -15,21 +16,40 @@ final class StoreRoom: @unchecked Sendable {
   private let numbers: [String: Int]
   private let thread: StoreThread
   private let writer: ClientWriter
-  private let live = Lock(LiveState())
+  let live = Lock(LiveState())
 
-  init(_ mappings: [ModelMapping], _ storage: DataStoreStorage) throws(DataStoreError) {
-    self.mappings = mappings
+  init(_ plan: ModelPlan, _ storage: DataStoreStorage) throws(DataStoreError) {
+    mappings = plan.mappings
     numbers = Dictionary(mappings.map { ($0.name, $0.shape.model) }) { first, _ in first }
     do {
       switch storage.place {
-      case .file(let path): writer = try ClientWriter(path: path, shapes: mappings.map(\.shape), syncs: false)
+      case .file(let path):
+        writer = try ClientWriter(
+          path: path, shapes: mappings.map(\.shape), references: plan.references, syncs: false)
       case .memory:
-        writer = try ClientWriter(path: "/store", on: MemoryFiles(), shapes: mappings.map(\.shape), syncs: false)
+        writer = try ClientWriter(
+          path: "/store", on: MemoryFiles(), shapes: mappings.map(\.shape), references: plan.references, syncs: false)
       }
     } catch {
       throw DataStoreError(error)
     }
     thread = StoreThread()
+    mappings.first?.link.connect(self)
+    guard case .file(let path) = storage.place else { return }
+    var chance = SystemChance.generator()
+    do throws(StoreError) {
+      let id = "\(chance.next())"
+      // The bell is the writer's, and ends with it.
+      let bell = try ClientBell(path: path, id: id) { [weak self] in self?.catchUp() }
+      try writer.join(bell)
+    } catch {
+      throw DataStoreError(error)
+    }
+  }
+
+  /// Another process has changed the store.
+  private func catchUp() {
+    thread.execute { [self] in publish(ClientWriter.Commit(), .local) }
   }
 
   deinit {
@@ -75,7 +95,7 @@ final class StoreRoom: @unchecked Sendable {
         result = Result { try body(transaction) }
         _ = try result?.get()
       }
-      publish(commit.changes, .local)
+      publish(commit, .local)
     } catch {
       if case .failure(let own)? = result { throw own }
       throw error
@@ -110,15 +130,20 @@ final class StoreRoom: @unchecked Sendable {
   private func observe(
     _ core: SubscriptionCore, _ add: @escaping @Sendable (inout LiveQuerySet) -> LiveQueryID
   ) -> Int {
+    let begin = MonotonicClock.now()
     let consumer = live.withLock { $0.newConsumer() }
     core.connect(
       onCancel: { [weak self] in self?.leave(consumer) }, onRoom: {})
     thread.execute { [self] in
       guard !core.state.isFinished else { return }
-      let failure = live.withLock { live -> DataStoreError? in
-        let id = add(&live.set)
-        live.watchers[consumer] = LiveState.Watcher(query: id, core: core)
-        return fill([id], &live)
+      // What other processes have done is taken first, so that all queries are of one state.
+      var failure: DataStoreError?
+      publish(ClientWriter.Commit(), .local) {
+        failure = live.withLock { live -> DataStoreError? in
+          let id = add(&live.set)
+          live.watchers[consumer] = LiveState.Watcher(query: id, core: core, begin: begin)
+          return fill([id], &live)
+        }
       }
       // The consumer may have left in between.
       if core.state.isFinished { return leave(consumer) }
@@ -130,13 +155,14 @@ final class StoreRoom: @unchecked Sendable {
   }
 
   /// Adds a consumer of a model's changes.
-  func observe(model: Int, _ predicate: Predicate, _ core: SubscriptionCore) {
+  func observe(model: Int, _ condition: (predicate: Predicate, related: RelatedTerms), _ core: SubscriptionCore) {
     let consumer = live.withLock { $0.newConsumer() }
     core.connect(onCancel: { [weak self] in self?.leave(consumer) }, onRoom: {})
     thread.execute { [self] in
       guard !core.state.isFinished else { return }
       live.withLock {
-        $0.observers[consumer] = LiveState.Observer(model: model, predicate: predicate, core: core)
+        $0.observers[consumer] = LiveState.Observer(
+          model: model, predicate: condition.predicate, related: condition.related, core: core)
       }
       if core.state.isFinished { return leave(consumer) }
       core.move(to: .active)
@@ -171,17 +197,51 @@ final class StoreRoom: @unchecked Sendable {
     }
   }
 
-  /// Passes a commit's changes on. On the store's thread.
-  private func publish(_ changes: [RowChange], _ source: MutationEvent.Source) {
+  /// Passes a commit's changes on, and what other processes have done meanwhile. On the store's thread.
+  ///
+  /// - Parameter then: reads the same state of the store after that.
+  private func publish(
+    _ commit: ClientWriter.Commit, _ source: MutationEvent.Source, then: () -> Void = {}
+  ) {
+    do {
+      try writer.reading { entries in
+        var changes = commit.isJournaled ? [] : commit.changes.map { ($0, source) }
+        for entry in entries ?? [] {
+          guard let change = entry.change else { continue }
+          changes.append((change, MutationEvent.Source(rawValue: entry.source) ?? .local))
+        }
+        let isWhole = entries?.allSatisfy { $0.change != nil || $0.isForeign } ?? false
+        deliver(changes, isWhole: isWhole)
+        then()
+      }
+    } catch {
+      let failure = DataStoreError(error)
+      live.withLock { $0.failure = failure }
+    }
+    announce()
+  }
+
+  /// Applies changes to the live queries, which read the store as it is after the last of them.
+  ///
+  /// - Parameter isWhole: whether these are all changes; otherwise the queries read everything again.
+  private func deliver(_ changes: [(RowChange, MutationEvent.Source)], isWhole: Bool) {
     let deliveries = live.withLock { live -> [Delivery] in
-      let failure = fill(live.set.apply(changes), &live)
+      let lookup: CommitRows.Lookup = { [writer] in try writer.related($0, $1, $2) }
+      let rows = CommitRows(changes.map(\.0), lookup: lookup)
+      let met = isWhole ? live.set.apply(changes.map(\.0), lookup: lookup) : live.set.reload()
+      let failure = fill(met, &live)
       if let failure { live.failure = failure }
       var deliveries: [Delivery] = []
-      for change in changes where !live.observers.isEmpty {
+      for (change, source) in changes where !live.observers.isEmpty {
         live.events += 1
         guard let image = change.after ?? change.before else { continue }
         let observers = live.observers.sorted { $0.key < $1.key }.map(\.value)
-        let wanted = observers.filter { $0.model == change.model && $0.predicate.matches(image.record) }
+        let state: CommitRows.State = change.after == nil ? .before : .after
+        let wanted = observers.filter { observer in
+          guard observer.model == change.model else { return false }
+          // A related record that cannot be read is a failure of the store, which the live queries report.
+          return (try? rows.matches(observer.predicate, image.record, observer.related, state)) ?? false
+        }
         guard !wanted.isEmpty else { continue }
         let payload = event(change, image, number: live.events, source).serialized()
         deliveries += wanted.map { ($0.core, SubscriptionEvent(payload: payload)) }
@@ -189,7 +249,6 @@ final class StoreRoom: @unchecked Sendable {
       return deliveries
     }
     for delivery in deliveries { _ = delivery.core.deliver(delivery.event) }
-    announce()
   }
 
   private func event(
@@ -240,12 +299,15 @@ final class StoreRoom: @unchecked Sendable {
   /// Puts one token into the stream of every consumer whose rows have changed, unless one is there already: the
   /// snapshot is made when the consumer takes it, so that a slow consumer skips what it has missed.
   private func announce() {
+    let now = MonotonicClock.now()
     let (cores, failed) = live.withLock { live -> ([SubscriptionCore], DataStoreError?) in
       guard !live.isPaused else { return ([], nil) }
       var cores: [SubscriptionCore] = []
       for (consumer, watcher) in live.watchers.sorted(by: { $0.key < $1.key }) where !watcher.isAnnounced {
         guard live.set.isDue(watcher.query) else { continue }
         live.watchers[consumer]?.isAnnounced = true
+        if watcher.first == nil { live.watchers[consumer]?.first = now }
+        live.watchers[consumer]?.last = now
         cores.append(watcher.core)
       }
       defer { live.failure = nil }
@@ -286,6 +348,10 @@ struct LiveState {
   struct Watcher {
     var query: LiveQueryID
     var core: SubscriptionCore
+    /// When it began, and when its result was there first and has changed last.
+    var begin: Instant
+    var first: Instant?
+    var last: Instant?
     /// Whether a token waits in its stream.
     var isAnnounced = false
   }
@@ -293,6 +359,7 @@ struct LiveState {
   struct Observer {
     var model: Int
     var predicate: Predicate
+    var related: RelatedTerms
     var core: SubscriptionCore
   }
 

@@ -28,6 +28,8 @@ package struct GeneratorConfiguration: Hashable, Sendable {
   package var descriptions: Bool
   /// Whether everything goes into one file.
   package var isSingleFile: Bool
+  /// Whether the schema's models become structs for stores on the device, which need `MartletDataStore`.
+  package var models = false
   /// The client's module, which generated files import: `Martlet`, or `MartletHTTP` in programs without WebSockets.
   package var module = "Martlet"
 

@@ -6,6 +6,8 @@ struct UsedTypes {
   private(set) var inputs: [NamedType] = []
   /// Enums in positions that distinguish null from absent, where `.jedi` should mean `.some(.jedi)`.
   private(set) var nullableEnums: Set<TypeID> = []
+  /// Enums that models store.
+  private var stored: Set<TypeID> = []
   private var seen: Set<TypeID> = []
   private let schema: Schema
 
@@ -25,6 +27,12 @@ struct UsedTypes {
       for field in named.inputFields { add(input: field.type, hasDefault: field.defaultValue != nil) }
     case .scalar, .object, .interface, .union: break
     }
+  }
+
+  /// An enum in a field of a model.
+  mutating func add(stored type: NamedType) {
+    stored.insert(type.id)
+    add(enumeration: type)
   }
 
   private mutating func add(enumeration type: NamedType) {
@@ -49,5 +57,6 @@ struct UsedTypes {
 
   /// Order of names, so that the order of files does not show.
   var sortedEnums: [NamedType] { enums.sorted { $0.name < $1.name } }
+  var storedEnums: [NamedType] { sortedEnums.filter { stored.contains($0.id) } }
   var sortedInputs: [NamedType] { inputs.sorted { $0.name < $1.name } }
 }

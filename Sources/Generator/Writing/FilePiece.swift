@@ -28,6 +28,9 @@ struct FilePiece {
     if lines.contains(where: { line in ours.contains { mentions(line, $0) } }) {
       modules.insert(configuration.module)
     }
+    if lines.contains(where: { line in ["StoredModel", "QueryOperand", "Model"].contains { mentions(line, $0) } }) {
+      modules.insert("MartletDataStore")
+    }
     let imports = modules.sorted().map { "\(configuration.prefix)import \($0)" }
     return ([head, "// swift-format-ignore-file", ""] + imports + (imports.isEmpty ? [] : [""]) + all)
       .joined(separator: "\n") + "\n"

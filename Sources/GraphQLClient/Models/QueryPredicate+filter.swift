@@ -28,6 +28,8 @@ extension QueryPredicate {
     switch self {
     case .all: return JSONObject()
     case .field(let name, let comparison): return comparison.filter(of: name, kind)
+    case .related(let name, _):
+      throw QueryPredicateError(field: name, message: "a server's filters do not follow relations")
     case .and(let parts): return ["and": .array(try Self.filters(parts, kind))]
     case .or(let parts): return ["or": .array(try Self.filters(parts, kind))]
     case .not(let part):
@@ -50,6 +52,8 @@ extension QueryPredicate {
     // No record at all: an alternative among none.
     case .all: return .or([])
     case .not(let part): return part
+    case .related(let name, _):
+      throw QueryPredicateError(field: name, message: "a server's filters do not follow relations")
     case .and(let parts): return .or(try Self.negated(parts))
     case .or(let parts): return parts.isEmpty ? .all : .and(try Self.negated(parts))
     case .field(let name, let comparison):

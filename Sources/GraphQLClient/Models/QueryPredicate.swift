@@ -15,6 +15,9 @@ public indirect enum QueryPredicate: Sendable, Hashable {
   case or([QueryPredicate])
   /// Not this one.
   case not(QueryPredicate)
+  /// The relation of this name leads to a record that fulfils the predicate. Stores on the device understand it; no
+  /// server's filter does.
+  case related(String, QueryPredicate)
 }
 
 /// What a field is compared with.
@@ -127,6 +130,9 @@ extension ModelKey {
   public func beginsWith(_ text: String) -> QueryPredicate { compared(.beginsWith(text)) }
   /// Records whose text has this part, or whose list has this element.
   public func contains(_ value: some QueryOperand) -> QueryPredicate { compared(.contains(value.queryValue)) }
+  /// Records whose relation leads to at least one record that fulfils the predicate: `comment.post.with(post.rating > 5)`,
+  /// `post.comments.with(.all)`. In the local store only.
+  public func with(_ predicate: QueryPredicate) -> QueryPredicate { .related(stringValue, predicate) }
   /// Records whose field lies within these bounds, both included.
   public func between(start: some QueryOperand, end: some QueryOperand) -> QueryPredicate {
     compared(.between(start.queryValue, end.queryValue))
@@ -156,14 +162,14 @@ extension QueryPredicate {
   private var conjuncts: [QueryPredicate] {
     switch self {
     case .and(let parts): parts
-    case .all, .field, .or, .not: [self]
+    case .all, .field, .or, .not, .related: [self]
     }
   }
 
   private var disjuncts: [QueryPredicate] {
     switch self {
     case .or(let parts): parts
-    case .all, .field, .and, .not: [self]
+    case .all, .field, .and, .not, .related: [self]
     }
   }
 }

@@ -23,7 +23,9 @@ package struct LiveAggregate: Sendable {
       let order = RowOrder([SortOrder(field: field, isAscending: isAscending)], primaryKey: query.primaryKey)
       let hasValue = Predicate.compare(field: field, .attributeExists(true))
       extremes[function] = QueryWindow(
-        WindowQuery(model: query.model, predicate: .and([query.predicate, hasValue]), order: order, limit: 1),
+        WindowQuery(
+          model: query.model, predicate: .and([query.predicate, hasValue]), order: order, limit: 1,
+          related: query.related),
         limits: limits)
     }
   }

@@ -19,6 +19,8 @@ package struct LiveQuerySet: Sendable {
   private var queries: [Int: Query] = [:]
   private var places: [Int: MemberID] = [:]
   private var index: SubscriptionIndex<Int>
+  /// Queries over relations, which are evaluated one by one for commits that touch their models.
+  private var related: [Int: RelatedQuery] = [:]
   private var nextNumber = 1
   /// Queries that the present commit has changed, in the order they were met.
   private var met: [Int] = []
@@ -34,6 +36,8 @@ package struct LiveQuerySet: Sendable {
   }
 
   package var count: Int { queries.count }
+  /// Rows that queries over relations have looked up for changes.
+  package private(set) var relatedRowsRead = 0
   /// What the look-up cost.
   package var counters: SubscriptionIndexCounters { index.counters }
 
@@ -41,18 +45,24 @@ package struct LiveQuerySet: Sendable {
 
   /// Adds a query; it asks for its rows first.
   package mutating func add(_ query: WindowQuery, limits: WindowLimits = WindowLimits()) -> LiveQueryID {
-    insert(.window(QueryWindow(query, limits: limits)), query.model, query.predicate)
+    insert(.window(QueryWindow(query, limits: limits)), query.model, query.predicate, query.related)
   }
 
   /// Adds an aggregate; it asks for its totals first.
   package mutating func add(_ query: AggregateQuery) -> LiveQueryID {
-    insert(.aggregate(LiveAggregate(query)), query.model, query.predicate)
+    insert(.aggregate(LiveAggregate(query)), query.model, query.predicate, query.related)
   }
 
-  private mutating func insert(_ query: Query, _ model: Int, _ predicate: Predicate) -> LiveQueryID {
+  private mutating func insert(
+    _ query: Query, _ model: Int, _ predicate: Predicate, _ terms: RelatedTerms
+  ) -> LiveQueryID {
     let number = nextNumber
     nextNumber += 1
     queries[number] = query
+    guard terms.isEmpty else {
+      related[number] = RelatedQuery(model: model, predicate: predicate, terms: terms)
+      return LiveQueryID(number: number)
+    }
     let key = GroupKey(schemaVersion: 0, document: [], operation: "", variables: Array(String(number).utf8))
     let interests = ChangeKind.allCases.map { Interest(.model(model, $0), predicate, .beforeAndAfter) }
     // The limit that the index could refuse by is switched off.
@@ -63,6 +73,7 @@ package struct LiveQuerySet: Sendable {
   /// Removes a query; changes no longer concern it.
   package mutating func remove(_ id: LiveQueryID) {
     queries[id.number] = nil
+    related[id.number] = nil
     if let place = places.removeValue(forKey: id.number) { index.remove(place) }
   }
 
@@ -88,12 +99,32 @@ package struct LiveQuerySet: Sendable {
   // MARK: Changes
 
   /// Applies the changes of one commit. Returns the queries that they concern, each once.
-  package mutating func apply(_ changes: [RowChange]) -> [LiveQueryID] {
+  ///
+  /// - Parameter lookup: finds related rows as of the commit, for queries over relations. A query whose rows it cannot
+  ///   find asks for all its rows again.
+  package mutating func apply(
+    _ changes: [RowChange], lookup: CommitRows.Lookup? = nil
+  ) -> [LiveQueryID] {
     met.removeAll(keepingCapacity: true)
     isMet.removeAll(keepingCapacity: true)
     for change in changes { apply(change) }
+    if let lookup, !related.isEmpty { applyRelated(CommitRows(changes, lookup: lookup)) }
     for number in met { update(number, window: { $0.settle() }, aggregate: { $0.settle() }) }
     return met.map(LiveQueryID.init)
+  }
+
+  private mutating func applyRelated(_ rows: CommitRows) {
+    for (number, query) in related.sorted(by: { $0.key < $1.key }) {
+      do {
+        let effects = try rows.effects(model: query.model, query.predicate, query.terms)
+        if effects.isEmpty { continue }
+        for effect in effects { update(number, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) }) }
+      } catch {
+        update(number, window: { $0.reload() }, aggregate: { $0.reload() })
+      }
+      if isMet.insert(number).inserted { met.append(number) }
+    }
+    relatedRowsRead += rows.rowsRead
   }
 
   private mutating func apply(_ change: RowChange) {
@@ -138,6 +169,13 @@ package struct LiveQuerySet: Sendable {
     guard let place = queries.index(forKey: number) else { return }
     queries.values[place].update(window: window, aggregate: aggregate)
   }
+}
+
+/// A query over relations, as changes are tried on it.
+private struct RelatedQuery: Sendable {
+  var model: Int
+  var predicate: Predicate
+  var terms: RelatedTerms
 }
 
 extension LiveQuerySet.Query {

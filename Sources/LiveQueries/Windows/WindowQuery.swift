@@ -12,14 +12,20 @@ package struct WindowQuery: Sendable, Hashable {
   package var offset: Int
   /// Records that are shown at most; nil for all.
   package var limit: Int?
+  /// What the condition and the rows need of related records.
+  package var related: RelatedTerms
 
   /// A query.
-  package init(model: Int, predicate: Predicate = .all, order: RowOrder, offset: Int = 0, limit: Int? = nil) {
+  package init(
+    model: Int, predicate: Predicate = .all, order: RowOrder, offset: Int = 0, limit: Int? = nil,
+    related: RelatedTerms = RelatedTerms()
+  ) {
     self.model = model
     self.predicate = predicate
     self.order = order
     self.offset = max(0, offset)
     self.limit = limit.map { max(0, $0) }
+    self.related = related
   }
 }
 

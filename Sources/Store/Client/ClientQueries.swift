@@ -8,6 +8,38 @@ internal import MartletSyncEngine
 struct ClientQueries {
   let records: Records
   let database: Database
+  /// The models' shapes by number, for conditions over relations.
+  let shapes: [Int: RecordShape]
+
+  init(_ records: Records, on database: Database) {
+    self.records = records
+    self.database = database
+    shapes = Dictionary(records.tables.map { ($0.shape.model, $0.shape) }) { first, _ in first }
+  }
+
+  /// The store as it is, for conditions and rows that need related records.
+  var present: CommitRows { CommitRows { try related($0, $1, $2) } }
+
+  /// The rows of a model that have `values` in `fields`. Null relates to nothing.
+  func related(_ model: Int, _ fields: [Int], _ values: [JSONValue]) throws -> [LiveRow] {
+    let table = try records.table(model)
+    let shape = table.shape
+    guard fields.count == values.count, fields.allSatisfy(shape.columns.indices.contains) else {
+      throw StoreError(.invalid, "a relation names fields that \(shape.name) does not have")
+    }
+    var exact: [SQLValue] = []
+    for (field, value) in zip(fields, values) {
+      guard let value = ExactValue(value, shape.columns[field].storage) else { return [] }
+      exact.append(value.value)
+    }
+    let condition = fields.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
+    let statement = try database.statement("SELECT \(table.columns) FROM \(shape.table) WHERE \(condition)")
+    for (index, value) in exact.enumerated() { try value.bind(to: statement, at: index + 1) }
+    defer { statement.reset() }
+    var rows: [LiveRow] = []
+    while try statement.step() { rows.append(try row(try table.row(statement), table)) }
+    return rows
+  }
 
   func rows(_ query: WindowQuery, _ request: WindowRequest) throws -> WindowRows {
     let table = try records.table(query.model)
@@ -28,7 +60,7 @@ struct ClientQueries {
 
   /// How many records the query selects, without its page.
   private func count(_ query: WindowQuery, _ table: RecordTable) throws -> Int {
-    let condition = try PredicateSQL(query.predicate, table.shape)
+    let condition = try PredicateSQL(query.predicate, table.shape, related: query.related, shapes: shapes)
     if condition.residual != nil { return try select(query, table, nil, isReversed: false, skipping: 0, nil).count }
     let statement = try database.statement("SELECT count(*) FROM \(table.shape.table) WHERE \(condition.text)")
     for (index, value) in condition.values.enumerated() { try value.bind(to: statement, at: index + 1) }
@@ -37,23 +69,25 @@ struct ClientQueries {
   }
 
   /// Calls `body` with every record that the condition selects.
-  func forEach(model: Int, _ predicate: Predicate, _ body: (Record) -> Void) throws {
-    let table = try records.table(model)
-    let condition = try PredicateSQL(predicate, table.shape)
+  func forEach(_ query: AggregateQuery, _ body: (Record) -> Void) throws {
+    let table = try records.table(query.model)
+    let present = present
+    let condition = try PredicateSQL(query.predicate, table.shape, related: query.related, shapes: shapes)
     let statement = try database.statement("SELECT \(table.columns) FROM \(table.shape.table) WHERE \(condition.text)")
     for (index, value) in condition.values.enumerated() { try value.bind(to: statement, at: index + 1) }
     defer { statement.reset() }
     while try statement.step() {
       let record = try table.row(statement).record
-      if condition.residual?.matches(record) ?? true { body(record) }
+      if let residual = condition.residual, try !present.matches(residual, record, query.related, .after) { continue }
+      body(record)
     }
   }
 
-  private func select(
+  private func sql(
     _ query: WindowQuery, _ table: RecordTable, _ bound: LiveRow?, isReversed: Bool, skipping: Int, _ count: Int?
-  ) throws -> [LiveRow] {
+  ) throws(StoreError) -> BoundSQL {
     let shape = table.shape
-    let condition = try PredicateSQL(query.predicate, shape)
+    let condition = try PredicateSQL(query.predicate, shape, related: query.related, shapes: shapes)
     var text = condition.text
     var values = condition.values
     if let bound {
@@ -62,19 +96,42 @@ struct ClientQueries {
       values += seek.values
     }
     let order = query.order.terms.map { "\(shape.column($0.field)) \($0.isAscending != isReversed ? "ASC" : "DESC")" }
-    // What SQL does not decide is decided here, so that its limit would count too much.
-    let isDecided = condition.residual == nil
-    let limit = isDecided ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
-    let statement = try database.statement(
-      "SELECT \(table.columns) FROM \(shape.table) WHERE \(text) ORDER BY \(order.joined(separator: ", "))\(limit)")
-    for (index, value) in values.enumerated() { try value.bind(to: statement, at: index + 1) }
+    let limit = condition.residual == nil ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
+    return BoundSQL(
+      text:
+        "SELECT \(table.columns) FROM \(shape.table) WHERE \(text) ORDER BY \(order.joined(separator: ", "))\(limit)",
+      values: values, residual: condition.residual)
+  }
+
+  /// How SQLite finds the rows of a query, one line per step.
+  func plan(_ query: WindowQuery) throws -> [String] {
+    let sql = try sql(
+      query, try records.table(query.model), nil, isReversed: false, skipping: query.offset, query.limit)
+    return try database.queryPlan(sql.text)
+  }
+
+  private func select(
+    _ query: WindowQuery, _ table: RecordTable, _ bound: LiveRow?, isReversed: Bool, skipping: Int, _ count: Int?
+  ) throws -> [LiveRow] {
+    let present = present
+    let sql = try sql(query, table, bound, isReversed: isReversed, skipping: skipping, count)
+    let statement = try database.statement(sql.text)
+    try sql.bind(to: statement)
     defer { statement.reset() }
     var rows: [LiveRow] = []
-    var left = isDecided ? 0 : skipping
+    // What SQL does not decide is decided here, so that its limit would count too much.
+    var left = sql.residual == nil ? 0 : skipping
     while rows.count < count ?? .max, try statement.step() {
-      let stored = try table.row(statement)
-      guard condition.residual?.matches(stored.record) ?? true else { continue }
-      if left > 0 { left -= 1 } else { rows.append(try row(stored, table)) }
+      var stored = try table.row(statement)
+      if let residual = sql.residual, try !present.matches(residual, stored.record, query.related, .after) {
+        continue
+      }
+      if left > 0 {
+        left -= 1
+      } else {
+        stored.record = try present.shown(stored.record, query.related, .after)
+        rows.append(try row(stored, table))
+      }
     }
     return rows
   }

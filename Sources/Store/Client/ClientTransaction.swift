@@ -9,19 +9,24 @@ package final class ClientTransaction {
   private let tables: ClientTables
   private let records: Records
   private let queries: ClientQueries
+  private let constraints: ClientConstraints
   private let syncs: Bool
   /// By record: the row before the transaction.
   private var before: [Name: LiveRow?] = [:]
   private var order: [Name] = []
   private var outbox: [QueuedWrite] = []
   private var letters: [DeadLetter] = []
+  private var isCleared = false
 
   private struct Name: Hashable {
     var model: Int
     var key: RecordKey
   }
 
-  init(_ tables: ClientTables, _ records: Records, _ queries: ClientQueries, syncs: Bool) {
+  init(
+    _ tables: ClientTables, _ records: Records, _ queries: ClientQueries, _ constraints: ClientConstraints, syncs: Bool
+  ) {
+    self.constraints = constraints
     self.tables = tables
     self.records = records
     self.queries = queries
@@ -32,6 +37,7 @@ package final class ClientTransaction {
   var commit: ClientWriter.Commit {
     get throws {
       var commit = ClientWriter.Commit(outbox: outbox, letters: letters)
+      commit.isCleared = isCleared
       for name in order {
         let table = try records.table(name.model)
         let after = try table.get(name.key).map { try queries.row($0, table) }
@@ -59,21 +65,46 @@ package final class ClientTransaction {
   ///
   /// - Throws: `conditionFailed` when there is a condition and it does not hold for the record as it is, or there is
   ///   none.
-  package func save(model: Int, _ record: Record, where condition: Predicate? = nil) throws {
+  ///   `notUnique` or `referenced` when a relation of the model forbids the record.
+  package func save(
+    model: Int, _ record: Record, where condition: Predicate? = nil, related: RelatedTerms = RelatedTerms()
+  ) throws {
     let table = try records.table(model)
     var record = record
     table.normalize(&record)
     let key = table.key(of: record)
-    try check(condition, table, key)
+    try check(condition, related, table, key)
+    try constraints.check(record, before: try table.get(key)?.record, table, records, queries)
+    try store(record, table, key, related.isEmpty ? condition : nil)
+  }
+
+  /// Stores a record. The server is not asked for a condition over relations, which only this client can evaluate.
+  private func store(_ record: Record, _ table: RecordTable, _ key: RecordKey, _ condition: Predicate?) throws {
     guard syncs else { return try put(record, table, key) }
     try change(table, key) { replica, number in try replica.save(record, number: number, condition: condition) }
   }
 
-  /// Deletes a record. Returns whether it was there.
-  package func delete(model: Int, _ key: RecordKey, where condition: Predicate? = nil) throws -> Bool {
+  /// Deletes a record, before it the records of other models that go with it, and before these theirs. Returns whether
+  /// it was there.
+  ///
+  /// - Throws: `conditionFailed`; `referenced` when a relation keeps records that have others; `tooManyRows`.
+  package func delete(
+    model: Int, _ key: RecordKey, where condition: Predicate? = nil, related: RelatedTerms = RelatedTerms()
+  ) throws -> Bool {
     let table = try records.table(model)
-    guard try table.get(key) != nil else { return false }
-    try check(condition, table, key)
+    guard let stored = try table.get(key) else { return false }
+    try check(condition, related, table, key)
+    var family = ClientCascade(records, queries)
+    try family.collect(table, key, stored.record)
+    for orphan in family.cleared { try store(orphan.record, orphan.table, orphan.table.key(of: orphan.record), nil) }
+    for child in family.deleted where child.key != key || child.table !== table {
+      try remove(child.table, child.key, nil)
+    }
+    try remove(table, key, related.isEmpty ? condition : nil)
+    return true
+  }
+
+  private func remove(_ table: RecordTable, _ key: RecordKey, _ condition: Predicate?) throws {
     if syncs {
       try change(table, key) { replica, number in
         try replica.write(PendingWrite(number: number, content: .delete, condition: condition))
@@ -82,12 +113,15 @@ package final class ClientTransaction {
       try note(table, key)
       _ = try table.delete(key)
     }
-    return true
   }
 
-  private func check(_ condition: Predicate?, _ table: RecordTable, _ key: RecordKey) throws {
+  private func check(
+    _ condition: Predicate?, _ related: RelatedTerms, _ table: RecordTable, _ key: RecordKey
+  ) throws {
     guard let condition else { return }
-    guard let stored = try table.get(key), condition.matches(stored.record) else {
+    guard let stored = try table.get(key),
+      try queries.present.matches(condition, stored.record, related, .after)
+    else {
       throw StoreError(.conditionFailed, "the condition does not hold for this record of \(table.shape.name)")
     }
   }
@@ -154,6 +188,7 @@ package final class ClientTransaction {
   package func clear() throws {
     for table in records.tables { try tables.database.execute("DELETE FROM \(table.shape.table)") }
     try tables.clear()
+    isCleared = true
   }
 
   // MARK: Rows

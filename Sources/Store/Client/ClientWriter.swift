@@ -1,4 +1,4 @@
-internal import MartletJSON
+package import MartletJSON
 package import MartletLiveQueries
 package import MartletModels
 package import MartletSQLite
@@ -18,21 +18,41 @@ package final class ClientWriter {
     package var outbox: [QueuedWrite] = []
     /// Writes that were refused for good.
     package var letters: [DeadLetter] = []
+    /// Whether everything was deleted at once.
+    package var isCleared = false
+    /// Whether the changes are in the journal, because other processes have the store open.
+    package var isJournaled = false
+
+    /// What a transaction did, without its changes.
+    package init(outbox: [QueuedWrite] = [], letters: [DeadLetter] = []) {
+      self.outbox = outbox
+      self.letters = letters
+    }
   }
 
   private let database: Database
   private let tables: ClientTables
   private let records: Records
   private let queries: ClientQueries
+  private let processes: ClientProcesses
+  private var bell: ClientBell?
+  /// The last entry of the journal that has been read here.
+  private var lastEntry: Int64 = 0
+  /// The catalogue's revision that the shapes were made for.
+  private var revision: Int64
   /// Whether writes go to a server. Otherwise there is no outbox.
   private let syncs: Bool
+  /// What local writes must fulfil.
+  private let constraints: ClientConstraints
 
   /// Opens or creates the store at `path` and migrates it to the shapes, keeping rows and outbox.
   ///
   /// - Throws: `migration` when a field's type or a key has changed, or what the disk says.
-  package init(path: String, on files: MemoryFiles? = nil, shapes models: [RecordShape], syncs: Bool)
-    throws(StoreError)
-  {
+  package init(
+    path: String, on files: MemoryFiles? = nil, shapes models: [RecordShape], references: [ClientReference] = [],
+    syncs: Bool
+  ) throws(StoreError) {
+    constraints = ClientConstraints(models, references)
     do {
       database = try Database(path: path, on: files)
       tables = ClientTables(database: database)
@@ -48,9 +68,12 @@ package final class ClientWriter {
         catalogue = try migrator.run(plan, name: "client", text: "", at: 0).catalogue
       }
       catalogue.number(&shapes)
+      try database.execute(ClientProcesses.sql)
       try database.execute("COMMIT")
+      revision = catalogue.revision
       records = Records(shapes, on: database)
-      queries = ClientQueries(records: records, database: database)
+      processes = ClientProcesses(database: database, records: records)
+      queries = ClientQueries(records, on: database)
       self.syncs = syncs
     } catch {
       throw Self.storeError(error)
@@ -61,7 +84,8 @@ package final class ClientWriter {
   private static func shapes(_ models: [RecordShape]) -> [RecordShape] {
     var shapes = models
     for index in shapes.indices {
-      shapes[index].cascades = []
+      // One-to-one relations are checked for local writes only.
+      for position in shapes[index].indexes.indices { shapes[index].indexes[position].isUnique = false }
       for column in shapes[index].columns.indices where !shapes[index].key.contains(column) {
         shapes[index].columns[column].isRequired = false
       }
@@ -97,10 +121,20 @@ package final class ClientWriter {
   /// Totals over the records that a query selects, as of the last commit.
   package func totals(_ query: AggregateQuery) throws(StoreError) -> AggregateTotals {
     var totals = AggregateTotals(query.functions)
-    do { try queries.forEach(model: query.model, query.predicate) { totals.add($0) } } catch {
+    do { try queries.forEach(query) { totals.add($0) } } catch {
       throw Self.storeError(error)
     }
     return totals
+  }
+
+  /// How SQLite finds the rows of a query, one line per step.
+  package func plan(_ query: WindowQuery) throws(StoreError) -> [String] {
+    do { return try queries.plan(query) } catch { throw Self.storeError(error) }
+  }
+
+  /// The rows of a model that have `values` in `fields`, as of the last commit.
+  package func related(_ model: Int, _ fields: [Int], _ values: [JSONValue]) throws(StoreError) -> [LiveRow] {
+    do { return try queries.related(model, fields, values) } catch { throw Self.storeError(error) }
   }
 
   /// The record with a key; nil when there is none.
@@ -131,16 +165,94 @@ package final class ClientWriter {
     do { return try tables.pending(try records.table(model).shape, key) } catch { throw Self.storeError(error) }
   }
 
+  // MARK: Other processes
+
+  /// Shares the store with other processes from now on: changes of any of them are in the journal.
+  package func join(_ bell: ClientBell) throws(StoreError) {
+    do {
+      try database.execute("BEGIN IMMEDIATE")
+      try processes.register(bell.id)
+      lastEntry = try processes.position()
+      let others = try processes.others(than: bell.id)
+      try database.execute("COMMIT")
+      self.bell = bell
+      ring(others)
+    } catch {
+      if database.isInTransaction { try? database.execute("ROLLBACK") }
+      throw Self.storeError(error)
+    }
+  }
+
+  deinit {
+    // The last use of the connection: its owner is gone, and nothing runs on its thread.
+    if let bell { try? processes.remove(bell.id) }
+  }
+
+  /// Wakes other processes, and removes those that have ended.
+  private func ring(_ others: [String]) {
+    guard let bell else { return }
+    for other in others where !bell.ring(other) {
+      bell.forget(other)
+      // The row costs its process's journal only; the next commit tries again.
+      try? processes.remove(other)
+    }
+  }
+
+  /// Runs `body` on one state of the store, with what the journal has got since this was last called. Nil in place of
+  /// entries says that some are gone: everything is to be read again.
+  package func reading<Value>(
+    _ body: ([JournalEntry]?) throws -> Value
+  ) throws(StoreError) -> Value {
+    do {
+      guard bell != nil else { return try body([]) }
+      try database.execute("BEGIN")
+      let position = try processes.position()
+      let entries = position > lastEntry ? try processes.entries(after: lastEntry) : []
+      let value = try body(entries)
+      lastEntry = position
+      try database.execute("COMMIT")
+      return value
+    } catch {
+      if database.isInTransaction { try? database.execute("ROLLBACK") }
+      throw Self.storeError(error)
+    }
+  }
+
+  /// Another process may have changed the tables. Fields that were added are not this one's concern; what it knows must
+  /// still be there.
+  private func checkCatalogue() throws {
+    guard bell != nil else { return }
+    let statement = try database.statement("SELECT max(revision) FROM martlet_revisions")
+    defer { statement.reset() }
+    guard try statement.step(), statement.int64(0) != revision else { return }
+    let catalogue = try Catalogue(reading: database)
+    if let misfit = catalogue.misfit(records.tables.map(\.shape)) {
+      throw StoreError(.migration, "another process has changed the models: \(misfit)")
+    }
+    revision = catalogue.revision
+  }
+
   // MARK: Writing
 
   /// Runs `body` in one transaction that is on the disk when this returns, or takes everything back.
-  package func transaction(_ body: (ClientTransaction) throws -> Void) throws(StoreError) -> Commit {
+  ///
+  /// - Parameter source: where the changes come from, for the journal.
+  package func transaction(
+    source: String = "local", _ body: (ClientTransaction) throws -> Void
+  ) throws(StoreError) -> Commit {
     do {
       try database.execute("BEGIN IMMEDIATE")
-      let transaction = ClientTransaction(tables, records, queries, syncs: syncs)
+      try checkCatalogue()
+      let transaction = ClientTransaction(tables, records, queries, constraints, syncs: syncs)
       try body(transaction)
-      let commit = try transaction.commit
+      var commit = try transaction.commit
+      let others = try bell.map { try processes.others(than: $0.id) } ?? []
+      if !others.isEmpty {
+        try processes.append(commit.isCleared ? [nil] : commit.changes, source: source)
+        commit.isJournaled = true
+      }
       try database.execute("COMMIT")
+      ring(others)
       return commit
     } catch {
       if database.isInTransaction { try? database.execute("ROLLBACK") }

@@ -1,4 +1,5 @@
 internal import MartletJSON
+internal import MartletLiveQueries
 internal import MartletModels
 
 /// A predicate in SQL, with the meaning `Predicate.matches` has in memory.
@@ -16,16 +17,38 @@ struct PredicateSQL {
   private(set) var residual: Predicate?
 
   private let shape: RecordShape
+  private let related: RelatedTerms
+  private let shapes: [Int: RecordShape]
+  /// What names the row in subqueries: the table, or its alias in a subquery itself.
+  private let scope: String
+  private let depth: Int
 
-  init(_ predicate: Predicate, _ shape: RecordShape) throws(StoreError) {
-    self.shape = shape
+  /// - Parameters:
+  ///   - related: the terms whose values the predicate compares behind the fields of `shape`.
+  ///   - shapes: the models of these terms, by number.
+  init(
+    _ predicate: Predicate, _ shape: RecordShape, related: RelatedTerms = RelatedTerms(),
+    shapes: [Int: RecordShape] = [:]
+  ) throws(StoreError) {
     var inMemory: [Predicate] = []
     var inSQL: [Predicate] = []
     for part in Self.conjuncts(predicate) {
-      if try Self.isDecidable(part, shape) { inSQL.append(part) } else { inMemory.append(part) }
+      if try Self.isDecidable(part, shape, related, shapes) { inSQL.append(part) } else { inMemory.append(part) }
     }
-    text = translate(.and(inSQL))
+    self.init(decidable: .and(inSQL), shape, related, shapes, scope: shape.table, depth: 1)
     if !inMemory.isEmpty { residual = .and(inMemory) }
+  }
+
+  private init(
+    decidable predicate: Predicate, _ shape: RecordShape, _ related: RelatedTerms, _ shapes: [Int: RecordShape],
+    scope: String, depth: Int
+  ) {
+    self.shape = shape
+    self.related = related
+    self.shapes = shapes
+    self.scope = scope
+    self.depth = depth
+    text = translate(predicate)
   }
 
   /// The parts that must all hold; none for the predicate that always does.
@@ -37,14 +60,23 @@ struct PredicateSQL {
     }
   }
 
-  private static func isDecidable(_ predicate: Predicate, _ shape: RecordShape) throws(StoreError) -> Bool {
+  private static func isDecidable(
+    _ predicate: Predicate, _ shape: RecordShape, _ related: RelatedTerms, _ shapes: [Int: RecordShape]
+  ) throws(StoreError) -> Bool {
     switch predicate {
     case .all, .none: return true
     case .and(let parts), .or(let parts):
-      for part in parts where try !isDecidable(part, shape) { return false }
+      for part in parts where try !isDecidable(part, shape, related, shapes) { return false }
       return true
-    case .not(let part): return try isDecidable(part, shape)
+    case .not(let part): return try isDecidable(part, shape, related, shapes)
     case .compare(let field, let comparison):
+      if let term = related.term(at: field) {
+        guard let other = shapes[term.model] else {
+          throw StoreError(.invalid, "\(shape.name) relates to a model that the store does not have")
+        }
+        guard case .exists(let condition) = term.content, comparison == .eq(.bool(true)) else { return false }
+        return try isDecidable(condition, other, term.related, shapes)
+      }
       guard shape.columns.indices.contains(field) else {
         throw StoreError(.invalid, "\(shape.name) has no field number \(field)")
       }
@@ -81,7 +113,22 @@ struct PredicateSQL {
     return "(\(joined(parts[..<middle], word, empty: empty)) \(word) \(joined(parts[middle...], word, empty: empty)))"
   }
 
+  /// Whether a related record fulfils a term's condition.
+  private mutating func exists(_ term: RelatedTerm) -> String {
+    guard case .exists(let condition) = term.content, let other = shapes[term.model] else { return Self.no }
+    let alias = "related_\(depth)"
+    let inner = PredicateSQL(
+      decidable: condition, other, term.related, shapes, scope: alias, depth: depth + 1)
+    let joins = zip(term.ownFields, term.otherFields).map { own, position in
+      "\(alias).\(other.column(position)) = \(scope).\(shape.column(own))"
+    }
+    values += inner.values
+    return "(EXISTS (SELECT 1 FROM \(other.table) AS \(alias) WHERE \(joins.joined(separator: " AND ")) AND "
+      + "\(inner.text)))"
+  }
+
   private mutating func compare(_ field: Int, _ comparison: Comparison) -> String {
+    if let term = related.term(at: field) { return exists(term) }
     let column = shape.column(field)
     switch comparison {
     case .eq(let value): return equal(field, value)

@@ -7,7 +7,7 @@ internal import MartletStore
 // Requests of a size that would hold up the other connections of a loop are read, planned, executed and encoded on the
 // concurrent pool; the loop hands them over and sends what comes back.
 
-extension GraphQLRequest {
+extension RequestPayload {
   /// Whether the operation is not executed on a loop: its document or its variables are over the limits for one.
   func isLarge(_ limits: ServerLimits.Query) -> Bool {
     if hasLargeDocument(limits) { return true }
@@ -50,7 +50,7 @@ extension OperationRunner {
   /// Runs an operation with variables as the client sent them. A large one is executed and encoded on the concurrent
   /// pool; its result has its bytes. `completion` runs on the loop, perhaps before this returns.
   func run(
-    _ prepared: PreparedOperation, _ request: GraphQLRequest, _ completion: @escaping (ResponseTree) -> Void
+    _ prepared: PreparedOperation, _ request: RequestPayload, _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
     guard request.isLarge(node.limits.query) else {
       return run(prepared.plan, variables: request.variables, scope: prepared.scope) { completion(prepared.marked($0)) }
@@ -88,7 +88,7 @@ extension GraphQLService {
   ///
   /// - Returns: what has to be kept until `completion` is called; nil when it has been called.
   func prepare(
-    _ request: GraphQLRequest, for caller: Caller, _ completion: @escaping (Result<PreparedOperation, Refusal>) -> Void
+    _ request: RequestPayload, for caller: Caller, _ completion: @escaping (Result<PreparedOperation, Refusal>) -> Void
   ) -> Preparation? {
     guard request.hasLargeDocument(node.limits.query) else {
       completion(prepare(request, for: caller))

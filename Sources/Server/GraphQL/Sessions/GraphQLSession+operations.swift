@@ -55,7 +55,7 @@ extension GraphQLSession {
   }
 
   private func start(
-    _ number: Int, _ id: OperationID, _ request: GraphQLRequest, _ outcome: Result<PreparedOperation, Refusal>
+    _ number: Int, _ id: OperationID, _ request: RequestPayload, _ outcome: Result<PreparedOperation, Refusal>
   ) {
     if case .preparing = operations[number] { operations[number] = nil }
     switch outcome {

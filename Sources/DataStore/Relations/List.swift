@@ -1,0 +1,133 @@
+public import MartletGraphQLClient
+internal import MartletJSON
+internal import MartletRuntime
+
+/// The records of another model that belong to a record. They are read by `fetch()`, and are a collection from then on.
+///
+///     try await post.comments.fetch()
+///     for comment in post.comments { print(comment.content) }
+///
+/// All of them are read at once, in the order of their keys. A list does not follow later changes; a live query over
+/// `comment.post` does. What is put into a list that is given to a new record is not saved with it.
+public final class List<Element: Model>: Sendable {
+  enum Content: Sendable {
+    case loaded([Element])
+    case owner(RelationOwner)
+    /// Neither the records nor what they belong to is known.
+    case unknown
+  }
+
+  private let content: Lock<Content>
+  private let link: RoomLink?
+  private let owner: RelationOwner?
+
+  init(_ content: Content, link: RoomLink?) {
+    self.content = Lock(content)
+    self.link = link
+    if case .owner(let owner) = content { self.owner = owner } else { owner = nil }
+  }
+
+  /// A list of these records.
+  public convenience init(elements: [Element] = []) { self.init(.loaded(elements), link: nil) }
+
+  /// Whether the records are there.
+  public var isLoaded: Bool {
+    switch content.withLock({ $0 }) {
+    case .loaded: true
+    case .owner, .unknown: false
+    }
+  }
+
+  /// Reads the records, unless they are there. Suspends while the store reads.
+  public func fetch() async throws(DataStoreError) { _ = try await get() }
+
+  /// The records, read if they are not there.
+  public func get() async throws(DataStoreError) -> [Element] {
+    switch content.withLock({ $0 }) {
+    case .loaded(let elements): return elements
+    case .owner(let owner):
+      let elements = try await RoomLink.room(of: link).related(to: owner, as: Element.self)
+      content.withLock { $0 = .loaded(elements) }
+      return elements
+    case .unknown:
+      throw DataStoreError(.invalidOperation, "this list was decoded without what it belongs to")
+    }
+  }
+
+  /// Whether there are more records than those loaded: never, since `fetch()` reads all.
+  public func hasNextPage() -> Bool { false }
+
+  /// - Throws: `invalidOperation`, since there is none.
+  public func getNextPage() async throws(DataStoreError) -> List<Element> {
+    throw DataStoreError(.invalidOperation, "there is no next page: fetch() reads all records")
+  }
+
+  private var elements: [Element] {
+    guard case .loaded(let elements) = content.withLock({ $0 }) else {
+      preconditionFailure("a list's records are there after fetch()")
+    }
+    return elements
+  }
+}
+
+extension List: RandomAccessCollection {
+  /// Zero.
+  public var startIndex: Int { 0 }
+  /// The number of records. The list must be loaded.
+  public var endIndex: Int { elements.count }
+  /// The record at `index`. The list must be loaded.
+  public subscript(index: Int) -> Element { elements[index] }
+  /// Iterates over the records as they are now. The list must be loaded.
+  public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
+}
+
+extension List: ExpressibleByArrayLiteral {
+  /// A list of these records.
+  public convenience init(arrayLiteral elements: Element...) { self.init(elements: elements) }
+}
+
+extension List: Hashable {
+  /// Whether both stand for the records of the same record. Lists that stand for none are equal.
+  public static func == (left: List, right: List) -> Bool { left.owner == right.owner }
+
+  /// What the list stands for is what is hashed.
+  public func hash(into hasher: inout Hasher) { hasher.combine(owner) }
+}
+
+extension List: Codable {
+  /// Reads what a store's events have, a list of records, or a server's connection with `items`.
+  public convenience init(from decoder: any Decoder) throws {
+    let value = try JSONValue(from: decoder)
+    if let owner = RelationOwner(value) {
+      self.init(.owner(owner), link: nil)
+    } else if let items = value.array ?? value["items"]?.array {
+      self.init(
+        .loaded(try items.map { try JSONDecoding(types: .foundation).decode(Element.self, from: $0) }), link: nil)
+    } else {
+      self.init(.unknown, link: nil)
+    }
+  }
+
+  /// Writes the records that are loaded; null without.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if case .loaded(let elements) = content.withLock({ $0 }) {
+      try container.encode(elements)
+    } else {
+      try container.encodeNil()
+    }
+  }
+}
+
+extension List: RelationValue {
+  static var none: List { List(.unknown, link: nil) }
+
+  static func register(in types: inout JSONTypeTable, _ link: RoomLink) {
+    types.register(List<Element>.self) { value in
+      if let owner = RelationOwner(value) { return List(.owner(owner), link: link) }
+      return List(.unknown, link: link)
+    } encode: { _ in
+      .null
+    }
+  }
+}

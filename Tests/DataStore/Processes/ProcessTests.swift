@@ -1,0 +1,86 @@
+import Foundation
+import MartletDataStore
+import Testing
+
+/// The record that `martlet-lab share` stores.
+private struct SharedNote: Model, Equatable {
+  var id: String
+  var text: String
+  enum CodingKeys: String, ModelKey { case id, text }
+}
+
+@Suite struct ProcessTests {
+  private static func withFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder.appendingPathComponent("store.sqlite").path)
+  }
+
+  @Test func `every process on a store sees what any of them saves, in queries and streams`() async throws {
+    try await Self.withFolder { path in
+      let store = try DataStore(models: [SharedNote.self], storage: .file(path))
+      let other = try await SharingProcess(path)
+      let third = try await SharingProcess(path)
+      var snapshots = store.observeQuery(for: SharedNote.self).makeAsyncIterator()
+      let observed = store.observe(SharedNote.self)
+      try await observed.ready()
+      #expect(try await snapshots.next()?.items.isEmpty == true)
+      try other.tell("watch")
+      try await other.expect("notes")
+      try third.tell("save b from the third")
+      try await third.expect("saved b")
+      try await other.expect("notes b")
+      #expect(try await snapshots.next()?.items.map(\.id) == ["b"])
+      try await store.save(SharedNote(id: "a", text: "mine"))
+      try await other.expect("notes a b")
+      #expect(try await snapshots.next()?.items.map(\.id) == ["a", "b"])
+      try other.tell("delete b")
+      try await other.expect("deleted b")
+      #expect(try await snapshots.next()?.items.map(\.id) == ["a"])
+      var events = observed.makeAsyncIterator()
+      var found: [String] = []
+      for _ in 0..<3 {
+        let event = try #require(try await events.next())
+        found.append("\(event.mutationType) \(event.modelId)")
+      }
+      #expect(found == ["create b", "create a", "delete b"])
+    }
+  }
+
+  @Test func `writes of several processes at once are all there, and every live query ends with them`() async throws {
+    try await Self.withFolder { path in
+      let store = try DataStore(models: [SharedNote.self], storage: .file(path))
+      let others = [try await SharingProcess(path), try await SharingProcess(path)]
+      var snapshots = store.observeQuery(for: SharedNote.self, sort: .ascending(SharedNote.keys.id)).makeAsyncIterator()
+      for number in 0..<20 {
+        for (place, other) in others.enumerated() { try other.tell("save p\(place)-\(number) x") }
+        try await store.save(SharedNote(id: "own-\(number)", text: "x"))
+      }
+      for (place, other) in others.enumerated() { try await other.expect("saved p\(place)-19") }
+      var shown: [String] = []
+      while shown.count < 60, let snapshot = try await snapshots.next() { shown = snapshot.items.map(\.id) }
+      #expect(try await store.query(SharedNote.self, sort: .ascending(SharedNote.keys.id)).map(\.id) == shown)
+    }
+  }
+
+  @Test func `the engine's right passes to a process that waits when its holder is killed, and the store continues`()
+    async throws
+  {
+    try await Self.withFolder { path in
+      let first = try await SharingProcess(path)
+      let second = try await SharingProcess(path)
+      try first.tell("engine")
+      try await first.expect("engine")
+      try second.tell("engine")
+      try second.tell("save a x")
+      try await second.expect("saved a")
+      first.kill()
+      try await second.expect("engine")
+      try second.tell("save b x")
+      try await second.expect("saved b")
+      let store = try DataStore(models: [SharedNote.self], storage: .file(path))
+      #expect(try await store.query(SharedNote.self).map(\.id) == ["a", "b"])
+    }
+  }
+}
