@@ -1,4 +1,5 @@
-internal import MartletRuntime
+public import MartletGraphQLClient
+package import MartletRuntime
 
 extension GraphQLClient {
   /// Whether the client pauses when the application enters the background and resumes when it comes back, and tries

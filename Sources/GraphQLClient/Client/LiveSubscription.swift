@@ -1,4 +1,3 @@
-public import MartletGraphQLClient
 public import Observation
 
 /// The latest value of a subscription, with its state and gap, for a view to show. It is observable, and belongs to the

@@ -1,5 +1,4 @@
 #if canImport(SwiftUI)
-  public import MartletGraphQLClient
   public import SwiftUI
 
   /// A subscription's latest value as a property of a view.
