@@ -6,8 +6,8 @@
 ///
 /// The raw value is its name in `martlet subscribe --protocol` and in metrics.
 public enum Dialect: String, Sendable, Hashable, CaseIterable {
-  /// The subprotocol `graphql-transport-ws`, of the library graphql-ws. Prefer it: only here subscriptions resume without
-  /// a gap.
+  /// The subprotocol `graphql-transport-ws`, of the library graphql-ws. Prefer it: only here subscriptions resume
+  /// without a gap.
   case graphqlTransportWS = "graphql-transport-ws"
   /// The subprotocol `graphql-ws`, of the older library subscriptions-transport-ws.
   case graphqlWS = "graphql-ws"

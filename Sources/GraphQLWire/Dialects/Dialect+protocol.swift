@@ -29,7 +29,7 @@ extension Dialect {
     }
   }
 
-  /// Whether a server says itself when a subscription is live, and where it continues: what `ready` and cursors are for.
+  /// Whether subscriptions have cursors, so that they resume where they ended.
   package var resumes: Bool {
     switch self {
     case .graphqlTransportWS: true

@@ -44,8 +44,8 @@ struct GroupBuilder {
     return entry
   }
 
-  /// The bytes of an entry that its bound is for: of a record's change those of the record it makes. What the record was
-  /// before has been accepted already; it must not keep the record from being changed, or deleted.
+  /// The bytes of an entry that its bound is for: of a record's change those of the record it makes. What the record
+  /// was before has been accepted already; it must not keep the record from being changed, or deleted.
   private static func size(of body: EntryBody, _ whole: Int, _ coder: EntryCoder) throws(StoreError) -> Int {
     guard case .change(.record(var change)) = body else { return whole }
     switch change.kind {

@@ -21,9 +21,9 @@ import Testing
     Travel.allCases.map { $0.isHTTP ? http : .becomes(sockets) }
   }
 
-  /// Per trigger: resuming, graphqlTransportWS, legacy, appSync, multipart, eventStream. Each trigger meets a subscription
-  /// where it can: `confirmation` one that was sent, `failedRetry` one that was lost, `resume` one that was paused, the
-  /// rest a live one.
+  /// Per trigger: resuming, graphqlTransportWS, graphqlWS, appSync, multipart, eventStream. Each trigger meets a
+  /// subscription where it can: `confirmation` one that was sent, `failedRetry` one that was lost, `resume` one that
+  /// was paused, the rest a live one.
   static let table: [Trigger: [Cell]] = [
     .call: all(.becomes("pending: waits")),
     .confirmation: [

@@ -161,6 +161,8 @@ import Testing
         > {"type":"start","id":"1","payload":{"data":"{\\"query\\":\\"{a}\\"}"}}
         = start 1 1 {a}
         + wait 86400
+        < {"type":"ka"}
+        + wait 0
         = stop 1
         = close 1001 The connection has reached its maximum lifetime
         """)),

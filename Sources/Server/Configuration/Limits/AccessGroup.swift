@@ -1,5 +1,5 @@
 extension ServerLimits {
-  /// Bounds of tokens, which are read before their signature is checked, and of the key sets that they are checked with.
+  /// Bounds of tokens, which are read before their signature is checked, and of the key sets for checking them.
   public struct Access: Sendable {
     // MARK: Tokens
 

@@ -25,8 +25,8 @@ extension ServerLimits {
   /// `{"http": {"bodyBytes": "4MiB", "connections": 500}, "webSocket": {"appSyncLifetime": null}}`.
   ///
   /// A value is a number, a text as `set` takes it, or `null` for `none`. Nothing is set when anything is wrong.
-  /// - Throws: `LimitFileError` for text that is not JSON, a group or a limit that does not exist or occurs twice, and a
-  ///   value out of its range.
+  /// - Throws: `LimitFileError` for text that is not JSON, a group or a limit that does not exist or occurs twice, and
+  ///   a value out of its range.
   package mutating func set(json text: [UInt8]) throws(LimitFileError) {
     let root: JSONTape.Element
     do throws(JSONError) {

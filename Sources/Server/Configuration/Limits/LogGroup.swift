@@ -1,6 +1,6 @@
 extension ServerLimits {
-  /// Bounds of the server's own log. The log to standard error is one for the process: of several servers, the bounds of
-  /// the one that was made last hold.
+  /// Bounds of the server's own log. The log to standard error is one for the process: of several servers, the bounds
+  /// of the one that was made last hold.
   public struct Log: Sendable {
     /// Entries that wait for the sink. A sink that does not take them, such as a pipe that is never read, costs this
     /// many entries of memory (about a megabyte at most); newer ones are dropped.

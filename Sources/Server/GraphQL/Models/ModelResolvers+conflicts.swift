@@ -5,8 +5,8 @@ internal import MartletModels
 internal import MartletStore
 
 extension ModelResolvers {
-  /// Answers a write that the store refused. Where a record stood in its way, the error has that record under `data`, as
-  /// it is now and as far as the caller's rules show it: for a resend, whose outcome is remembered, as for a first
+  /// Answers a write that the store refused. Where a record stood in its way, the error has that record under `data`,
+  /// as it is now and as far as the caller's rules show it: for a resend, whose outcome is remembered, as for a first
   /// attempt.
   func refuse(_ batch: BatchRequest, _ error: StoreError, _ completion: @escaping Completion) {
     let refusal = StoreErrors.resolverError(error)
