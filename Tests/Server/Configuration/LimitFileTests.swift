@@ -57,10 +57,10 @@ import Testing
       "1:26: http.idleTimeout must be a duration such as 30s, 200ms, 5m or 7d, not 'none'."
     ),
     (
-      "{\"http\": {\"idleTimeout\": 30}}",
-      "1:26: http.idleTimeout must be a duration such as 30s, 200ms, 5m or 7d, not '30'."
+      "{\"http\": {\"idleTimeout\": true}}",
+      "1:26: http.idleTimeout must be a duration such as 30s, 200ms, 5m or 7d, not 'true'."
     ),
-    ("{\"http\": {\"connections\": 1, \"connections\": 2}}", "1:29: JSON, byte 28: this member occurs twice"),
+    ("{\"http\": {\"connections\": 1, \"connections\": 2}}", "1:30: JSON, byte 29: this member occurs twice"),
     ("{\"http\": ", "1:10: JSON, byte 9: the text ends inside a value"),
     ("", "1:1: JSON, byte 0: the text ends inside a value"),
   ])
