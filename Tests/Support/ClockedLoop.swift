@@ -38,7 +38,9 @@ package final class ClockedLoop: Loop, @unchecked Sendable {
   /// The same, on the loop.
   package func advanceNow(_ time: Duration) {
     let end = instant + time
-    while let next = timers.filter({ !$0.timer.isCancelled }).min(by: { ($0.deadline, $0.number) < ($1.deadline, $1.number) }),
+    while let next = timers.filter({ !$0.timer.isCancelled }).min(by: {
+      ($0.deadline, $0.number) < ($1.deadline, $1.number)
+    }),
       next.deadline <= end
     {
       timers.removeAll { $0.number == next.number || $0.timer.isCancelled }

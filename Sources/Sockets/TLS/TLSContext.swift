@@ -14,7 +14,9 @@ internal import CMartletOpenSSL
     let method = unsafe server ? TLS_server_method() : TLS_client_method()
     guard let context = unsafe SSL_CTX_new(method) else { throw TLSError("TLS: \(TLSError.queued())") }
     unsafe pointer = context
-    guard unsafe martlet_tls_configure(context) == 1, unsafe SSL_CTX_set_cipher_list(context, Self.suites) == 1 else { throw TLSError("TLS: \(TLSError.queued())") }
+    guard unsafe martlet_tls_configure(context) == 1, unsafe SSL_CTX_set_cipher_list(context, Self.suites) == 1 else {
+      throw TLSError("TLS: \(TLSError.queued())")
+    }
     unsafe martlet_tls_session_cache(context, server ? 0 : 1)
   }
 

@@ -173,8 +173,7 @@ import Testing
     let scenario = Scenario(seed: UInt64(bytes))
     let (executor, server, network) = (scenario.executor, scenario.server, scenario.network)
     network.conditions.chunkBytes = 64
-    var left: Int?
-    let settled = try executor.run {
+    let (settled, left) = try executor.run {
       try server.start()
       let client = try scenario.client("client")
       let writer = try scenario.client("writer")
@@ -182,13 +181,11 @@ import Testing
       while network.links.isEmpty { await executor.sleep(.microseconds(10)) }
       let link = network.links.first
       link?.bytesUntilCut = bytes
-      for number in 1...3 {
+      for number in 1...2 {
         await executor.sleep(.milliseconds(20))
         _ = await scenario.create(writer, "a\(number)", group: 1, value: number)
       }
-      let settled = try await scenario.settle()
-      left = link?.bytesUntilCut
-      return settled
+      return (try await scenario.settle(), link?.bytesUntilCut)
     }
     var faults = Promises.broken(by: scenario)
     if !settled { faults.append("not settled") }

@@ -1,0 +1,140 @@
+"""A read by key, a write and a resume beside each load that could delay them: a fan-out to 8,000 members, transactions of
+10,000 creates, scans that no index serves.
+
+    Benchmarks/lines/beside.py [fanout|transaction|scans ...]
+
+SAMPLES (300), RECORDS (50000), MEMBERS (8000), CREATES (10000) and PAUSE (5, seconds between two transactions) change the
+sizes. A transaction holds the store's one writer while SQLite takes it: writes beside it wait for that, and are reported
+apart; reads and resumes do not.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness as h
+import reads
+
+MEMBERS = int(os.environ.get("MEMBERS", "8000"))
+CREATES = int(os.environ.get("CREATES", "10000"))
+PAUSE = float(os.environ.get("PAUSE", "5"))
+TOGETHER = "mutation($writes: [ModelWriteInput!]!) { transaction(writes: $writes) { __typename } }"
+LOADS = ("fanout", "transaction", "scans")
+
+
+class Load:
+    """Something that runs beside what is measured, until it is stopped."""
+
+    def __init__(self, bodies):
+        self.over = threading.Event()
+        self.count = 0
+        self.failure = None
+        self.threads = [threading.Thread(target=self.repeat, args=(body,)) for body in bodies]
+
+    def repeat(self, body):
+        try:
+            while not self.over.is_set():
+                body(self)
+                self.count += 1
+        except Exception as failure:
+            self.failure = failure
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        h.settle(1)
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        if self.failure:
+            raise self.failure
+
+
+def transactions(port):
+    client = reads.Client(port)
+
+    def body(load):
+        writes = [{"createReading": {"topic": "b", "number": n, "text": "b", "sent": "x"}} for n in range(CREATES)]
+        client.connection.request("POST", "/graphql", json.dumps({"query": TOGETHER, "variables": {"writes": writes}}),
+                                  {"Content-Type": "application/json"})
+        answer = json.load(client.connection.getresponse())
+        if answer.get("errors"):
+            raise RuntimeError(str(answer["errors"])[:300])
+        load.over.wait(PAUSE)
+    return Load([body])
+
+
+def scans(port):
+    def scanner():
+        client = reads.Client(port)
+        return lambda load: client.ask(reads.SCAN)
+    return Load([scanner() for _ in range(reads.SCANS)])
+
+
+def fanout(port):
+    """Writes one after the other, at half of what a loop can send; the members are subscribed for many events."""
+    client = reads.Client(port)
+    pace = MEMBERS * 20e-6
+
+    def body(load):
+        client.ask('mutation { createReading(input: {topic: "f", number: 1, text: "f", sent: "x"}) { id } }')
+        load.over.wait(pace)
+    return Load([body])
+
+
+def measure(name):
+    # A batch of the load does not fit the usual body.
+    server = h.Server(options=["--limit", "http.bodyBytes=16777216"])
+    members = None
+    try:
+        reads.seed(server.port)
+        cursor = reads.Socket(server.port).subscribe()
+        client = reads.Client(server.port)
+
+        def three():
+            resuming = reads.Socket(server.port)
+            return {
+                "resume": reads.times(lambda n: resuming.subscribe(cursor)),
+                "point": reads.times(lambda n: client.ask('{ getReading(id: "r%d") { id } }' % (n * 37 % reads.RECORDS))),
+                "write": reads.times(lambda n: client.ask(
+                    'mutation { createReading(input: {topic: "t", number: %d, text: "w", sent: "x"}) { id } }' % n)),
+            }
+
+        alone = three()
+        if name == "fanout":
+            members = h.subscribers(server.port, MEMBERS, 0, options=["--unchecked"])
+            h.settle()
+        load = {"fanout": fanout, "transaction": transactions, "scans": scans}[name](server.port)
+        with load:
+            beside = three()
+        return alone, beside, load.count
+    finally:
+        if members is not None:
+            members.stop()
+        server.stop()
+
+
+def main():
+    h.tools()
+    for name in sys.argv[1:] or LOADS:
+        runs = [measure(name) for _ in range(h.rounds(3))]
+        print("A read by key, a write and a resume beside %s (%s)" % (
+            {"fanout": "a fan-out to %d members" % MEMBERS, "transaction": "transactions of %d creates" % CREATES,
+             "scans": "%d scans of %d records" % (reads.SCANS, reads.RECORDS)}[name], h.machine()))
+        for kind in ("point", "write", "resume"):
+            p99 = [r[1][kind][1] for r in runs]
+            print("  %s p99 %s, %s alone; p50 %s; bar %d ms: %s" % (
+                kind, h.summary(p99, " ms"), h.summary([r[0][kind][1] for r in runs], " ms"),
+                h.summary([r[1][kind][0] for r in runs], " ms"), reads.BAR, h.verdict(h.median(p99) <= reads.BAR)))
+        print("  of the load meanwhile: %s" % h.summary([r[2] for r in runs]))
+
+
+if __name__ == "__main__":
+    main()
