@@ -89,7 +89,7 @@ extension GraphQLClient {
     _ query: Query, _ policy: CachePolicy, _ delivery: CallbackDelivery<Query.Data>
   ) -> OperationHandle {
     OperationHandle(delivery, outlivesHandle: true) { [self] in
-      for try await result in try results(of: query, policy, false) {
+      for try await result in try route.results(of: query, policy, false) {
         await delivery.tell(.success(try GraphQLResponse(result)))
       }
     }

@@ -18,7 +18,9 @@ extension GraphQLClient {
     query: Query, cachePolicy: CachePolicy = .default, allowingPartial: Bool = false
   ) async throws -> GraphQLResponse<Query.Data> {
     var last: GraphQLResponse<Query.Data>?
-    for try await result in try results(of: query, cachePolicy, allowingPartial) { last = try GraphQLResponse(result) }
+    for try await result in try route.results(of: query, cachePolicy, allowingPartial) {
+      last = try GraphQLResponse(result)
+    }
     return last ?? GraphQLResponse(data: nil, errors: [], extensions: JSONObject(), cursor: nil, gap: nil)
   }
 
@@ -35,7 +37,7 @@ extension GraphQLClient {
   ) async throws -> GraphQLResponse<Mutation.Data> {
     var request = try OperationRequest(mutation)
     request.appliesOnce = appliesOnce
-    return try await written(request, writesStore: writesStore, ending: nil)
+    return try await route.written(request, writesStore: writesStore, ending: nil)
   }
 
   /// Runs a mutation, and shows at once what is expected of it.
@@ -59,7 +61,7 @@ extension GraphQLClient {
     request.appliesOnce = appliesOnce
     let update = try store.updateOptimistically(expected)
     do {
-      return try await written(request, writesStore: true, ending: update)
+      return try await route.written(request, writesStore: true, ending: update)
     } catch {
       try? update.rollBack()
       throw error
@@ -123,7 +125,7 @@ extension GraphQLClient {
     let request = try OperationRequest(query)
     return QueryWatcher(
       store.watch(
-        request.stored, policy: cachePolicy, allowingPartial: allowingPartial, fetch: fetching(request)))
+        request.stored, policy: cachePolicy, allowingPartial: allowingPartial, fetch: route.fetching(request)))
   }
 
   /// Empties the client's store, optimistic updates as well: for signing out. Watchers are notified, and ask the server
@@ -133,7 +135,13 @@ extension GraphQLClient {
     try store.clear()
   }
 
-  // MARK: By way of the store
+  var route: StoreRoute { StoreRoute(store: store, transport: networkTransport) }
+}
+
+/// Operations by way of a client's store.
+struct StoreRoute: Sendable {
+  let store: GraphQLStore
+  let transport: any NetworkTransport
 
   func results<Query: GraphQLQuery>(
     of query: Query, _ policy: CachePolicy, _ allowingPartial: Bool
@@ -144,7 +152,6 @@ extension GraphQLClient {
   }
 
   func fetching(_ request: OperationRequest) -> StoreFetch {
-    let (store, transport) = (store, networkTransport)
     return {
       var request = request
       request.document = try store.requestDocument(for: request.document)
@@ -152,7 +159,7 @@ extension GraphQLClient {
     }
   }
 
-  private func written<Data: Decodable & Sendable>(
+  func written<Data: Decodable & Sendable>(
     _ request: OperationRequest, writesStore: Bool, ending update: OptimisticUpdate?
   ) async throws -> GraphQLResponse<Data> {
     let prepared = try store.prepare(request.stored)

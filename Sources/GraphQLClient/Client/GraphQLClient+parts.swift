@@ -25,7 +25,7 @@ extension GraphQLClient {
     return inParts(request) { partial in
       try GraphQLResponse(try prepared.projected(StorePayload(partial)))
     } running: { [self] request, show in
-      let answers = store.results(for: request.stored, policy: cachePolicy, fetch: fetching(request))
+      let answers = store.results(for: request.stored, policy: cachePolicy, fetch: route.fetching(request))
       for try await answer in answers { show(try GraphQLResponse(answer)) }
     }
   }

@@ -1,7 +1,6 @@
 package import Foundation
 public import MartletGraphQLStore
 public import MartletJSON
-package import MartletRuntime
 
 /// A client of one GraphQL server.
 ///
@@ -24,7 +23,7 @@ public final class GraphQLClient: Sendable {
   /// The client's normalized store; typed operations read and write it as their cache policy says.
   public let store: GraphQLStore
   /// Set while the client follows the application's life.
-  package let follower = Lock<ApplicationFollower?>(nil)
+  package let life = ClientLife()
 
   /// A client over a transport, such as a `SplitNetworkTransport` or one of your own.
   ///

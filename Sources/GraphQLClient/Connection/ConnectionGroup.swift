@@ -87,7 +87,7 @@ final class ConnectionGroup {
     for driver in drivers { driver.resume() }
   }
 
-  func hasten() { for driver in drivers { driver.hasten() } }
+  func hasten() { for driver in drivers { driver.attempts.hasten() } }
 
   /// Changes what the next sockets open with. `reconnecting` replaces open sockets now.
   func update(reconnecting: Bool, _ change: (inout ConnectionConfiguration) -> Void) {

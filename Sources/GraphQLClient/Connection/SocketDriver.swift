@@ -258,8 +258,6 @@ final class SocketDriver {
     }
   }
 
-  func hasten() { attempts.hasten() }
-
   /// Changes what the next sockets open with. `reconnecting` replaces an open socket now.
   func update(reconnecting: Bool, _ change: (inout ConnectionConfiguration) -> Void) {
     change(&configuration)

@@ -63,7 +63,7 @@ import Testing
     let url = try #require(URL(string: "wss://example.test/graphql"))
     let client = try GraphQLClient(url: url, environment: server.environment)
     let driver = Driver()
-    client.follow(driver.surroundings)
+    client.life.follow(driver.surroundings, for: client)
     #expect(client.followsApplicationLife)
     let stream = client.subscribe("subscription { tick }")
     try time.run {
@@ -93,7 +93,7 @@ import Testing
     configuration.reconnect.jitter = 0
     let client = try GraphQLClient(url: url, configuration: configuration, environment: server.environment)
     let driver = Driver()
-    client.follow(driver.surroundings)
+    client.life.follow(driver.surroundings, for: client)
     driver.report("wifi")
     server.door = .refuses()
     let stream = client.subscribe("subscription { tick }")
@@ -118,7 +118,8 @@ import Testing
     let driver = Driver()
     do {
       let url = try #require(URL(string: "http://example.test/graphql"))
-      try GraphQLClient(url: url, environment: ScriptedServer(VirtualTime()).environment).follow(driver.surroundings)
+      let client = try GraphQLClient(url: url, environment: ScriptedServer(VirtualTime()).environment)
+      client.life.follow(driver.surroundings, for: client)
     }
     #expect(driver.ends == 2)
   }
