@@ -18,6 +18,9 @@ package final class Database {
     /// A database that is worth nothing until its owner has written all of it and made it durable itself: no journal,
     /// no sync.
     package var isScratch = false
+    /// The key of an encrypted database. Needs a SQLite that encrypts, such as SQLCipher; another one is refused, so
+    /// that nothing is written in the clear by mistake.
+    package var key: String?
     /// How many compiled statements are kept; a statement costs a few KiB.
     package var statementLimit = 512
 
@@ -57,6 +60,7 @@ package final class Database {
     unsafe sqlite3_busy_timeout(opened, options.busyMilliseconds)
     try check(unsafe martlet_sqlite_harden(opened))
     try check(unsafe martlet_sqlite_keep_wal(opened))
+    if let key = options.key { try unlock(key) }
     if options.isScratch {
       try execute("PRAGMA journal_mode=OFF")
     } else if !options.isReadOnly {
@@ -70,6 +74,17 @@ package final class Database {
     try execute("PRAGMA cell_size_check=ON")
     if options.isReadOnly { try execute("PRAGMA query_only=ON") }
     unsafe connection.watch.install(on: opened)
+  }
+
+  /// Gives the key before anything is read.
+  private func unlock(_ key: String) throws(SQLiteError) {
+    let version = try prepare("PRAGMA cipher_version")
+    guard try version.step() else {
+      throw SQLiteError(
+        extendedCode: SQLITE_MISUSE, message: "the SQLite that is linked does not encrypt: link SQLCipher for a key")
+    }
+    version.reset()
+    try execute("PRAGMA key = '\(key.replacing("'", with: "''"))'")
   }
 
   /// The statement for `sql`, compiled at its first use. One user at a time: it is reset here.

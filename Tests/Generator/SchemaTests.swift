@@ -232,7 +232,7 @@ import Testing
         "g.json: \"operations\" must be text or a list of texts.",
         "g.json: \"access\" must be one of \"internal\", \"package\", \"public\".",
         "g.json: The scalar \"A\" must be a Swift type, such as \"URL\" or {\"type\": \"URL\", \"module\": \"Foundation\"}.",
-        "g.json: Unknown setting \"scalar\": schema, operations, output, access, scalars, typeNames, descriptions or module.",
+        "g.json: Unknown setting \"scalar\": schema, operations, output, access, scalars, typeNames, descriptions, models or module.",
         "g.json: \"descriptions\" must be true or false.",
       ])
   }

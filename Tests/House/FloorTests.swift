@@ -101,7 +101,7 @@ import Testing
       "Server",
       "Sockets", "Store",
       "SQLiteStore",
-      "GenerateFiles", "GenerateTool", "Publishers", "FoundationNetwork", "Datasync",
+      "GenerateFiles", "GenerateTool", "Publishers", "FoundationNetwork", "Datasync", "DataStore",
     ]
     for file in Repository.current.files(under: "Sources", extensions: ["swift"]) {
       let module = file.path.split(separator: "/").dropFirst().first.map(String.init) ?? ""

@@ -34,10 +34,10 @@ struct ModelPlan {
           name: drafts[model].name, columns: columns[model].map(\.name), relations: relations[model])
       })
     var shapes = drafts.indices.map(shape)
-    for model in drafts.indices { addIndexes(of: model, &shapes) }
     for model in drafts.indices {
       for index in drafts[model].indexes { shapes[model].indexes.append(try declared(index, model)) }
     }
+    for model in drafts.indices { addIndexes(of: model, &shapes) }
     let link = RoomLink()
     var types = JSONTypeTable.foundation
     for draft in drafts { for type in draft.lazy.values { type.register(in: &types, link) } }
@@ -235,8 +235,8 @@ extension ModelAssociation.DeleteRule {
 }
 
 extension RecordShape {
-  /// Adds an index over `fields` unless there is one, or the key begins with them. `relation` is the one-to-one relation
-  /// for which no two records may share the values.
+  /// Adds an index over `fields` unless there is one, or the key begins with them. `relation` is the one-to-one
+  /// relation for which no two records may share the values.
   fileprivate mutating func index(_ fields: [Int], oneFor relation: String? = nil) {
     let names = fields.map { columns[$0].name }.joined(separator: "_")
     if let relation {

@@ -92,8 +92,8 @@ public struct ModelAssociation: Sendable, Hashable {
   let isRequired: Bool
   let deleteRule: DeleteRule
 
-  /// The record names one record of `type`: it has the other's key in `fields`, in the order of the key. Fields that the
-  /// type does not have are stored all the same.
+  /// The record names one record of `type`: it has the other's key in `fields`, in the order of the key. Fields that
+  /// the type does not have are stored all the same.
   ///
   /// - Parameter isRequired: whether a save without a reference fails with `constraint`.
   public static func belongsTo<M: Model>(

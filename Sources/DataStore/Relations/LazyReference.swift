@@ -84,11 +84,15 @@ public struct LazyReference<M: Model>: Sendable {
 }
 
 extension LazyReference: Hashable {
-  /// Whether both refer to the same record.
-  public static func == (left: LazyReference, right: LazyReference) -> Bool { left.content == right.content }
+  private var key: JSONObject? {
+    if case .key(let members) = content { members } else { nil }
+  }
+
+  /// Whether both hold the same key. References to a record that has this one's key hold none, and are equal.
+  public static func == (left: LazyReference, right: LazyReference) -> Bool { left.key == right.key }
 
   /// The reference's key is what is hashed.
-  public func hash(into hasher: inout Hasher) { hasher.combine(content) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
 extension LazyReference: Codable {

@@ -19,12 +19,10 @@ public final class List<Element: Model>: Sendable {
 
   private let content: Lock<Content>
   private let link: RoomLink?
-  private let owner: RelationOwner?
 
   init(_ content: Content, link: RoomLink?) {
     self.content = Lock(content)
     self.link = link
-    if case .owner(let owner) = content { self.owner = owner } else { owner = nil }
   }
 
   /// A list of these records.
@@ -87,11 +85,12 @@ extension List: ExpressibleByArrayLiteral {
 }
 
 extension List: Hashable {
-  /// Whether both stand for the records of the same record. Lists that stand for none are equal.
-  public static func == (left: List, right: List) -> Bool { left.owner == right.owner }
+  /// All lists are equal: what they hold is part of other records and not of the one that they stand in, so that a
+  /// record equals the one that was saved.
+  public static func == (left: List, right: List) -> Bool { true }
 
-  /// What the list stands for is what is hashed.
-  public func hash(into hasher: inout Hasher) { hasher.combine(owner) }
+  /// Nothing is hashed.
+  public func hash(into hasher: inout Hasher) {}
 }
 
 extension List: Codable {

@@ -23,9 +23,9 @@ final class StoreRoom: @unchecked Sendable {
     numbers = Dictionary(mappings.map { ($0.name, $0.shape.model) }) { first, _ in first }
     do {
       switch storage.place {
-      case .file(let path):
+      case .file(let path, let key):
         writer = try ClientWriter(
-          path: path, shapes: mappings.map(\.shape), references: plan.references, syncs: false)
+          path: path, shapes: mappings.map(\.shape), references: plan.references, key: key, syncs: false)
       case .memory:
         writer = try ClientWriter(
           path: "/store", on: MemoryFiles(), shapes: mappings.map(\.shape), references: plan.references, syncs: false)
@@ -35,7 +35,7 @@ final class StoreRoom: @unchecked Sendable {
     }
     thread = StoreThread()
     mappings.first?.link.connect(self)
-    guard case .file(let path) = storage.place else { return }
+    guard case .file(let path, _) = storage.place else { return }
     var chance = SystemChance.generator()
     do throws(StoreError) {
       let id = "\(chance.next())"
@@ -115,7 +115,7 @@ final class StoreRoom: @unchecked Sendable {
   // MARK: Streams
 
   /// Events to hand out, outside the lock.
-  private typealias Delivery = (core: SubscriptionCore, event: SubscriptionEvent)
+  typealias Delivery = (core: SubscriptionCore, event: SubscriptionEvent)
 
   /// Adds a live query. Its first snapshot is announced as soon as its rows have been read.
   func observe(_ query: WindowQuery, _ core: SubscriptionCore) -> Int {
@@ -246,7 +246,11 @@ final class StoreRoom: @unchecked Sendable {
         let payload = event(change, image, number: live.events, source).serialized()
         deliveries += wanted.map { ($0.core, SubscriptionEvent(payload: payload)) }
       }
-      return deliveries
+      // Streams are silent while the store is stopped; what happened meanwhile follows in its order.
+      live.held += deliveries
+      if live.isPaused { return [] }
+      defer { live.held = [] }
+      return live.held
     }
     for delivery in deliveries { _ = delivery.core.deliver(delivery.event) }
   }
@@ -329,7 +333,7 @@ final class StoreRoom: @unchecked Sendable {
       defer { live.isPaused = false }
       return live.isPaused
     }
-    if wasPaused { announce() }
+    if wasPaused { thread.execute { [self] in publish(ClientWriter.Commit(), .local) } }
   }
 
   /// Deletes all rows. Streams stay connected, and are paused.
@@ -367,6 +371,8 @@ struct LiveState {
   var watchers: [Int: Watcher] = [:]
   var observers: [Int: Observer] = [:]
   var isPaused = false
+  /// Events of the time in which the store was stopped. A stream that they overflow ends as one whose consumer is slow.
+  var held: [StoreRoom.Delivery] = []
   var events = 0
   var failure: DataStoreError?
   private var consumers = 0

@@ -130,8 +130,8 @@ extension ModelKey {
   public func beginsWith(_ text: String) -> QueryPredicate { compared(.beginsWith(text)) }
   /// Records whose text has this part, or whose list has this element.
   public func contains(_ value: some QueryOperand) -> QueryPredicate { compared(.contains(value.queryValue)) }
-  /// Records whose relation leads to at least one record that fulfils the predicate: `comment.post.with(post.rating > 5)`,
-  /// `post.comments.with(.all)`. In the local store only.
+  /// Records whose relation leads to at least one record that fulfils the predicate:
+  /// `comment.post.with(post.rating > 5)`, `post.comments.with(.all)`. In the local store only.
   public func with(_ predicate: QueryPredicate) -> QueryPredicate { .related(stringValue, predicate) }
   /// Records whose field lies within these bounds, both included.
   public func between(start: some QueryOperand, end: some QueryOperand) -> QueryPredicate {

@@ -8,8 +8,8 @@ internal import MartletRuntime
   internal import Darwin
 #endif
 
-/// Wakes processes that have one store open when there is something to read: a named pipe for each, in a folder beside the
-/// store's file. What is in a pipe has no meaning; a full one has been rung.
+/// Wakes processes that have one store open when there is something to read: a named pipe for each, in a folder beside
+/// the store's file. What is in a pipe has no meaning; a full one has been rung.
 package final class ClientBell: Sendable {
   private let folder: String
   package let id: String

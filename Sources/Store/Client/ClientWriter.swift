@@ -50,11 +50,13 @@ package final class ClientWriter {
   /// - Throws: `migration` when a field's type or a key has changed, or what the disk says.
   package init(
     path: String, on files: MemoryFiles? = nil, shapes models: [RecordShape], references: [ClientReference] = [],
-    syncs: Bool
+    key: String? = nil, syncs: Bool
   ) throws(StoreError) {
     constraints = ClientConstraints(models, references)
     do {
-      database = try Database(path: path, on: files)
+      var options = Database.Options()
+      options.key = key
+      database = try Database(path: path, on: files, options: options)
       tables = ClientTables(database: database)
       var shapes = Self.shapes(models)
       try database.execute("BEGIN IMMEDIATE")

@@ -88,7 +88,7 @@ import Testing
     var sources: [[Substring]] = []
     for folder in [
       "Examples/HandWritten/Sources", "Examples/TodoWatcher/Sources", "Tests/Guides", "Tests/Command/Snippets",
-      "Tests/Generator/Snippets", "Tests/GraphQLClient/Snippets", "Tests/DataStore/Snippets",
+      "Tests/Generator/Snippets", "Tests/GraphQLClient/Snippets",
     ] {
       let url = Self.root.appendingPathComponent(folder)
       for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {

@@ -93,6 +93,17 @@ private enum Refused {
     }
   }
 
+  @Test func `a key for a SQLite that does not encrypt is refused, and nothing is written in the clear`() async throws {
+    try await Self.withFile { path in
+      let error = #expect(throws: DataStoreError.self) {
+        try DataStore(models: [Before.Note.self], storage: .encryptedFile(path, key: "it's secret"))
+      }
+      #expect(error?.code == .storage && error?.message.contains("does not encrypt") == true)
+      let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+      #expect(size == 0)
+    }
+  }
+
   @Test func `stores of several users are apart`() async throws {
     try await Self.withFile { path in
       let stores = try ["ann", "bob"].map { try DataStore(models: [Before.Gone.self], storage: .file(path + $0)) }

@@ -48,6 +48,34 @@ private struct SharedNote: Model, Equatable {
     }
   }
 
+  @Test func `what another process saves while a store is stopped comes once the store is started, each change once`()
+    async throws
+  {
+    try await Self.withFolder { path in
+      let store = try DataStore(models: [SharedNote.self], storage: .file(path))
+      let other = try await SharingProcess(path)
+      let observed = store.observe(SharedNote.self)
+      try await observed.ready()
+      var snapshots = store.observeQuery(for: SharedNote.self).makeAsyncIterator()
+      #expect(try await snapshots.next()?.items.isEmpty == true)
+      try await store.stop()
+      for number in 0..<5 {
+        try other.tell("save \(number) x")
+        try await other.expect("saved \(number)")
+      }
+      #expect(!observed.state.isFinished)
+      try await store.start()
+      // A snapshot that was being made at the start may have fewer.
+      while let snapshot = try await snapshots.next(), snapshot.items.count < 5 {}
+      var events = observed.makeAsyncIterator()
+      var found: [String] = []
+      for _ in 0..<5 { found.append(try #require(try await events.next()).modelId) }
+      #expect(found == ["0", "1", "2", "3", "4"])
+      try await store.save(SharedNote(id: "own", text: ""))
+      #expect(try await events.next()?.modelId == "own")
+    }
+  }
+
   @Test func `writes of several processes at once are all there, and every live query ends with them`() async throws {
     try await Self.withFolder { path in
       let store = try DataStore(models: [SharedNote.self], storage: .file(path))

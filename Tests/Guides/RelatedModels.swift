@@ -1,7 +1,6 @@
-// A whole program's model layer: docs/guides/local-models.md shows it as it stands here.
 import MartletDataStore
 
-private enum LocalModels {
+enum RelatedModels {
   struct Post: StoredModel, Hashable {
     enum Status: String, Codable, CaseIterable, QueryOperand { case draft, published }
 

@@ -1,7 +1,6 @@
-// docs/guides/local-queries.md shows it as it stands here.
 import MartletDataStore
 
-private enum LocalQueries {
+enum FindModels {
   struct Blog: Model {
     var id: String
     var name: String
