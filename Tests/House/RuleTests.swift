@@ -23,6 +23,7 @@ import Testing
         "Sources/Server/Node/ServerAssembly+process.swift",
         // Threads without a loop.
         "Sources/Runtime/Bell.swift", "Sources/Server/Logging/",
+        "Sources/DataStore/Room/StoreRoom.swift",
       ]),
     Ban(
       pattern: #"Task\.sleep|Thread\.sleep|\busleep\("#, instead: "Loop.schedule",
