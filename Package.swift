@@ -170,9 +170,9 @@ let floor3: [Target] = [
   // The synced tree for applications.
   module(
     "Datasync",
-    martlet("Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient") + [
-      "Martlet"
-    ]),
+    martlet(
+      "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "SQLite", "GraphQLClient")
+      + ["Martlet"]),
   module(
     "Testing",
     martlet(
@@ -301,7 +301,8 @@ let suites: [Target] = [
   // The complete files of docs/guides, and what they do with a server.
   suite(
     "Guides",
-    martlet("Runtime", "HTTP", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore") + ["Martlet"]),
+    martlet("Runtime", "HTTP", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore", "Datasync")
+      + ["Martlet"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),

@@ -11,6 +11,9 @@ extension TreeClient {
     return (id, follow(sent: wire.request(id, .get(path, window), now: now)))
   }
 
+  /// What a read asks for; nil when it has ended.
+  package func query(ofRead id: Int64) -> Query? { reads[id] }
+
   /// Ends a read that the server has not answered, with what is known.
   package mutating func stopWaiting(_ id: Int64, cached: CachedValue? = nil) -> [Action] {
     guard let query = reads.removeValue(forKey: id) else { return [] }

@@ -25,18 +25,23 @@ extension TreeClient {
   /// The writes that wait for their answers, oldest first.
   package var queue: [QueuedWrite] { writes.values.sorted { $0.id < $1.id } }
 
+  /// The number of the last write.
+  package var lastNumber: Int64 { wire.lastNumber }
+
   /// Writes: listeners see it at once, the server is asked as soon as it can be.
   ///
   /// - Parameters:
   ///   - milliseconds: this client's time since 1970, from which the server's timestamp is estimated.
   ///   - number: of a write that an earlier process made; nil makes a new one.
+  ///   - base: the server's value there, as a cache has it, over which increments are shown.
   /// - Returns: the write's id, and what follows.
   /// - Throws: what the tree does not accept; nothing has changed.
   package mutating func write(
-    _ content: Content, at path: TreePath, now: Instant, milliseconds: Int64, number: Int64? = nil
+    _ content: Content, at path: TreePath, now: Instant, milliseconds: Int64, number: Int64? = nil,
+    base: TreeNode = .empty
   ) throws(TreeError) -> (id: Int64, actions: [Action]) {
     let reader = TreeReader(limits: limits, serverValues: estimate(milliseconds))
-    let existing = engine.knownValue(at: path)
+    let existing = engine.knownValue(at: path, over: base)
     let id = lastID + 1
     var actions: [Action]
     let request: TreeRequest

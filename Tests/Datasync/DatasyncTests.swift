@@ -222,4 +222,95 @@ struct Contact: Codable, Equatable {
       #expect((node / "geek")?.relativeNode(for: "../x//y/.")?.path == "/open/x/y")
     }
   }
+
+  @Test func `a consumer that does not take its events gets the newest value, or a revocation`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server) { $0.waitingEvents = 3 }
+      let list = try node(application, "/open/list")
+      let (values, children) = (try list.events(.valueChange), try list.events(.children))
+      try await values.ready()
+      try await children.ready()
+      for number in 0..<10 { try await (list / "k\(number)")?.set(number).acknowledged() }
+      let error = await #expect(throws: DatasyncError.self) { for try await _ in children {} }
+      #expect(error?.code == .revoked)
+      #expect(error?.message.contains("waitingEvents") == true)
+      var iterator = values.makeAsyncIterator()
+      var last: DatasyncEvent?
+      for _ in 0..<3 { last = try await iterator.next() }
+      #expect(last?.value.keys.count == 10)
+    }
+  }
+
+  @Test func `states are observed, and a connection can be asked for at once`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server) { $0.connection.reconnect.firstDelay = .seconds(3_600) }
+      let service = application.datasyncService
+      #expect(service.state == .idle)
+      #expect(service.serverTimeOffset == nil)
+      var states = service.states.makeAsyncIterator()
+      #expect(await states.next() == .idle)
+      let node = try node(application, "/open/x")
+      try await node.set(1).acknowledged()
+      #expect(await states.next() == .connecting)
+      #expect(await states.next() == .connected)
+      #expect(service.serverTimeOffset != nil)
+      service.isConnectionEnabled = false
+      #expect(await states.next() == .disabled)
+      let write = try node.set(2)
+      #expect(try await service.queuedWrites().map(\.path) == ["/open/x"])
+      service.isConnectionEnabled = true
+      #expect(await states.next() == .connecting)
+      try await write.acknowledged()
+      #expect(try await service.queuedWrites().isEmpty)
+      service.isConnectionEnabled = false
+      let dropped = try node.set(3)
+      service.purgeQueue()
+      let error = await #expect(throws: DatasyncError.self) { try await dropped.acknowledged() }
+      #expect(error?.code == .purged)
+      service.shutDown()
+    }
+  }
+
+  @Test func `events without data, acknowledgements of subscribed kinds, and excluded revocations`()
+    async throws
+  {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server)
+      let list = try node(application, "/open/list")
+      let signals = try list.events(.value(change: true, withoutData: true))
+      let additions = try list.events(
+        .child(addition: true, acknowledgement: true), acknowledgements: .ofSubscribedKinds)
+      let all = try list.events(.child(addition: true, acknowledgement: true))
+      try await signals.ready()
+      try await additions.ready()
+      try await all.ready()
+      try await list.set(["a": 1]).acknowledged()
+      try await (list / "a")?.set(2).acknowledged()
+      try await (list / "b")?.set(3).acknowledged()
+      var (first, second, third) =
+        (signals.makeAsyncIterator(), additions.makeAsyncIterator(), all.makeAsyncIterator())
+      let signal = try #require(try await first.next())
+      #expect(signal.eventType == .value(change: true, withoutData: true))
+      #expect(throws: DatasyncError.self) { try signal.data() }
+      var lines: [String] = []
+      for _ in 0..<4 { lines.append(try await second.next()?.line ?? "") }
+      #expect(
+        lines == ["added a 1 pending", "acknowledged a 1", "added b 3 after a pending", "acknowledged b 3 after a"])
+      lines = []
+      for _ in 0..<5 { lines.append(try await third.next()?.line ?? "") }
+      #expect(lines.dropFirst(2).first == "acknowledged a 2")
+      let transcript = Transcript()
+      list.subscribe(to: .valueChange, excludesRevocations: true) { _ in
+      } onCompletion: { _ in
+        transcript.add("told")
+      }
+      let told = list.subscribe(to: .valueChange) { _ in
+      } onCompletion: { _ in
+        transcript.add("revoked")
+      }
+      try await told.ready()
+      try await server.reload(treeRules: #"{"rules": {}}"#)
+      #expect(await transcript.wait(1) == ["revoked"])
+    }
+  }
 }

@@ -7,6 +7,7 @@ import Testing
   /// How many rows the table below each heading has.
   private static let rows = [
     "Amplify API: subscriptions": 24, "Apollo iOS 2: subscriptions": 31, "Apollo iOS 1: subscriptions": 29,
+    "Synced tree": 14,
   ]
 
   /// The cells of each row, by the heading above its table and its number.

@@ -48,7 +48,8 @@ import Testing
       "GraphQLClient",
     ],
     "Datasync": [
-      "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient", "Martlet",
+      "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "SQLite", "GraphQLClient",
+      "Martlet",
     ],
     "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient"],
     "HTTP": ["GraphQLClient", "Runtime", "Loop", "HTTPClient", "FoundationNetwork"],

@@ -10,8 +10,8 @@ import Testing
   /// goes when its type fits.
   static let known: [String: Int] = [
     "Console.ConsoleAsset": 2058,
-    "Datasync.DatasyncDriver": 490,
     "GraphQLClient.GraphQLClient": 543,
+    "Datasync.DatasyncDriver": 520,
     "GraphQLExecution.Execution": 877,
     "GraphQLLanguage.Parser": 618,
     "ModelSDL.ModelReader": 655,

@@ -21,6 +21,8 @@ public struct DatasyncConfiguration: Sendable {
   /// Writes that wait for their answers; one more is refused with `overloaded`, so that an application that writes for
   /// days without a network fails where it can be seen.
   public var queuedWrites = 10_000
+  /// What outlives the process.
+  public var cacheMode = DatasyncCacheMode.none
   /// How long a read waits for a connection before it is answered from what is known here. Three seconds are the
   /// Realtime Database's.
   public var readTimeout = Duration.seconds(3)

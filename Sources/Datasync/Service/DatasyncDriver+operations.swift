@@ -12,7 +12,9 @@ extension DatasyncDriver {
   func listen(_ core: SubscriptionCore) {
     guard core.isOpen else { return }
     cores[core.id] = core
-    perform(machine.listen(at: core.path, core.window, as: core.id, now: now))
+    let query = TreeClient.Query(core.path, core.window.isUnbounded ? .all : core.window)
+    perform(
+      machine.listen(at: core.path, core.window, as: core.id, cached: storage?.value(of: query), now: now))
     need()
   }
 
@@ -24,13 +26,23 @@ extension DatasyncDriver {
   // MARK: Writing
 
   func write(_ content: TreeClient.Content, _ path: TreePath, _ handle: DatasyncWrite) {
+    let number = machine.lastNumber + 1
+    do throws(DatasyncError) {
+      // In the file before it is shown or sent.
+      try storage?.add(DatasyncStorage.Write(number: number, path: path, content: content))
+    } catch {
+      shared.freeSlot()
+      return handle.end(.failure(error))
+    }
     do throws(TreeError) {
       let (id, actions) = try machine.write(content, at: path, now: now, milliseconds: milliseconds)
       handle.queued(as: id)
+      if storage != nil { numbers[id] = number }
       writes[id] = handle
       perform(actions)
       need()
     } catch {
+      storage?.remove(number)
       shared.freeSlot()
       handle.end(.failure(DatasyncError(error)))
     }
@@ -38,6 +50,10 @@ extension DatasyncDriver {
 
   func settled(_ id: Int64, _ settlement: TreeClient.Settlement) {
     updates[id] = nil
+    if let storage, let number = numbers.removeValue(forKey: id) {
+      storage.remove(number)
+      if storage.text("ended") == nil { try? storage.set("ended", "1") }
+    }
     guard let handle = writes.removeValue(forKey: id) else { return }
     if !isQuiet(id) { shared.freeSlot() }
     quiet.remove(id)
@@ -172,22 +188,29 @@ extension DatasyncDriver {
     need()
   }
 
-  func giveUp(_ id: Int64) { perform(machine.stopWaiting(id)) }
+  func giveUp(_ id: Int64) {
+    let cached = machine.query(ofRead: id).flatMap { storage?.value(of: $0) }
+    perform(machine.stopWaiting(id, cached: cached))
+  }
 
   func answered(_ id: Int64, _ reading: TreeClient.Reading) {
     guard let read = reads.removeValue(forKey: id) else { return }
     read.timer?.cancel()
-    read.done(result(reading))
+    read.done(reading.result())
   }
 
   func known(_ path: TreePath, _ window: Window) -> Result<DatasyncReading, DatasyncError> {
-    result(machine.known(TreeClient.Query(path, window)), isLive: machine.isLive(path, window), path)
+    let query = TreeClient.Query(path, window.isUnbounded ? .all : window)
+    return machine.known(query, cached: storage?.value(of: query)).result(isLive: machine.isLive(path, window))
   }
+}
 
-  private func result(
-    _ reading: TreeClient.Reading, isLive: Bool = false, _ path: TreePath = .root
-  ) -> Result<DatasyncReading, DatasyncError> {
-    switch reading {
+extension TreeClient.Reading {
+  /// The reading as the application gets it.
+  ///
+  /// - Parameter isLive: whether a listener keeps the value up to date.
+  func result(isLive: Bool = false) -> Result<DatasyncReading, DatasyncError> {
+    switch self {
     case .server(let node, let revision, let isAcknowledged):
       .success(
         DatasyncReading(

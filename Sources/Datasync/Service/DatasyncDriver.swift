@@ -16,6 +16,12 @@ final class DatasyncDriver {
   private let attempts: ConnectionAttempts
   /// Names this client in numbered writes.
   private let name: String
+  let storage: DatasyncStorage?
+  /// The numbers of the writes that are in the file, by id.
+  var numbers: [Int64: Int64] = [:]
+  var notedNumber: Int64
+  var dirty: Set<TreeClient.Query> = []
+  var savingTimer: LoopTimer?
   var machine: TreeClient
   private var link: DatasyncLink?
   private var session: String?
@@ -30,9 +36,7 @@ final class DatasyncDriver {
   var updates: [Int64: @Sendable (DatasyncValue) -> JSONValue?] = [:]
   var presences: [Int64: Presence] = [:]
 
-  private var keepAliveTimer: LoopTimer?
-  private var silenceTimer: LoopTimer?
-  private var isPinged = false
+  private lazy var health = SocketHealth(self)
 
   struct Read {
     var timer: LoopTimer?
@@ -52,15 +56,22 @@ final class DatasyncDriver {
   init(
     _ configuration: DatasyncConfiguration, _ endpoint: GraphQLEndpoint, _ environment: ClientEnvironment,
     _ shared: ServiceShared
-  ) {
+  ) throws(DatasyncError) {
     self.configuration = configuration
     self.endpoint = endpoint
     self.environment = environment
     self.shared = shared
-    name = String(environment.chance.next(), radix: 16) + "-" + String(environment.chance.next(), radix: 16)
-    machine = TreeClient()
+    storage = try configuration.cacheMode.file.map { file throws(DatasyncError) in try DatasyncStorage(file: file) }
+    let fresh = String(environment.chance.next(), radix: 16) + "-" + String(environment.chance.next(), radix: 16)
+    name = storage?.text("client") ?? fresh
+    notedNumber = storage?.text("last").flatMap { Int64($0) } ?? 0
+    // Whether a write of an earlier process has ended is not known to a process that has none left.
+    machine = TreeClient(lastNumber: notedNumber, hasEndedWrite: storage?.text("ended") != nil)
     attempts = ConnectionAttempts(.connection, configuration.connection, environment)
     attempts.onDue = { [weak self] _, answer in self?.due(answer) }
+    do { try storage?.set("client", name) } catch {
+      throw DatasyncError(.storage, "the cache cannot be written: \(error)")
+    }
   }
 
   func spawn(_ body: @escaping @Sendable () async -> Void) { environment.spawner.spawn(body) }
@@ -97,6 +108,7 @@ final class DatasyncDriver {
   func shutDown() {
     guard !isStopped else { return }
     isStopped = true
+    if case .automatic = configuration.cacheMode { saveValues() }
     _ = attempts.shutDown()
     leave()
     shared.move(to: .shutDown)
@@ -124,7 +136,7 @@ final class DatasyncDriver {
     guard let sockets = environment.sockets else { return fail("this program has no WebSockets") }
     show(credentials)
     var endpoint = endpoint
-    endpoint.target = target
+    endpoint.target = SocketTarget.text(endpoint.target, configuration, session: session, client: name)
     // The credential goes in a message of its own, where it can be replaced.
     let fields = credentials.headers.filter { $0.name.lowercased() != "authorization" }
     let request = MessageSocketRequest(
@@ -148,21 +160,10 @@ final class DatasyncDriver {
     perform(machine.authenticate(token, isAdministrator: configuration.isAdministrator, now: now))
   }
 
-  private var target: String {
-    let path = endpoint.target.prefix { $0 != "?" }
-    let given = endpoint.target.dropFirst(path.count).dropFirst()
-    var parts = ["v=5"]
-    if !given.isEmpty { parts.append(String(given)) }
-    if let namespace = configuration.namespace { parts.append("ns=\(PathText.encoded(namespace))") }
-    if let session { parts.append("ls=\(PathText.encoded(session))") }
-    if configuration.usesAdditions { parts += ["x=1", "c=\(name)"] }
-    return (path == "/" ? "/.ws" : String(path)) + "?" + parts.joined(separator: "&")
-  }
-
   func opened() {
     guard attempts.opened(attempts.generation) == .use else { return }
     machine.opened(now: now)
-    watchSilence()
+    health.heard()
   }
 
   func failed(_ failure: MessageSocketFailure) {
@@ -195,8 +196,7 @@ final class DatasyncDriver {
   }
 
   private func letGo() {
-    keepAliveTimer?.cancel()
-    silenceTimer?.cancel()
+    health.stop()
     link?.letGo()
     link = nil
     machine.lost()
@@ -210,11 +210,13 @@ final class DatasyncDriver {
   // MARK: The socket
 
   func received(_ text: [UInt8]) {
-    isPinged = false
-    watchSilence()
+    health.heard()
     perform(machine.receive(String(decoding: text, as: UTF8.self), now: now, milliseconds: milliseconds))
-    armKeepAlive()
+    health.armKeepAlive()
   }
+
+  /// The socket, while there is one.
+  var socket: (any MessageSocket)? { link?.socket }
 
   func receivedBinary() {
     link?.socket?.close(.policyViolation, reason: "a binary message")
@@ -222,17 +224,25 @@ final class DatasyncDriver {
   }
 
   func perform(_ actions: [TreeClient.Action]) {
+    noteNumber()
     for action in actions {
       switch action {
       case .send(let frames): for frame in frames { link?.socket?.send(text: Array(frame.utf8)) }
       case .connected(let session): greeted(session)
       case .event(let event): cores[event.listener]?.receive(event)
-      case .ready(let id): cores[id]?.becameReady()
-      case .settled(let id, let settlement): settled(id, settlement)
+      case .ready(let id):
+        attempts.progressed()
+        cores[id]?.becameReady()
+      case .settled(let id, let settlement):
+        if case .acknowledged = settlement { attempts.progressed() }
+        settled(id, settlement)
       case .registered(let id): registered(id)
-      case .read(let id, let reading): answered(id, reading)
+      case .read(let id, let reading):
+        if case .server = reading { attempts.progressed() }
+        answered(id, reading)
       case .compute(let id, let node): compute(id, node)
-      case .changed, .forget: break
+      case .changed(let query): valueChanged(query)
+      case .forget(let query): forget(query)
       case .credential(nil): attempts.credentialsAccepted()
       case .credential(let refusal?): refused(refusal)
       case .revoked(let reason): refused(reason)
@@ -251,7 +261,6 @@ final class DatasyncDriver {
   private func greeted(_ session: String) {
     self.session = session
     attempts.acknowledged()
-    attempts.progressed()
     shared.setTimeOffset(.milliseconds(machine.timeOffset))
     shared.move(to: .connected)
   }
@@ -269,50 +278,5 @@ final class DatasyncDriver {
       endpoint = other
     }
     attempts.closed(.passing(), isNeeded: true) { _ in }
-  }
-
-  // MARK: Time
-
-  private func armKeepAlive() {
-    keepAliveTimer?.cancel()
-    guard let deadline = machine.deadline else { return }
-    keepAliveTimer = loop.schedule(at: deadline) { [weak self] in
-      guard let self else { return }
-      perform(machine.passed(now: now))
-      armKeepAlive()
-    }
-  }
-
-  /// After a silence the server is asked; after another one the connection counts as dead.
-  private func watchSilence() {
-    silenceTimer?.cancel()
-    guard let interval = configuration.connection.pingInterval else { return }
-    let wait = isPinged ? configuration.connection.pongTimeout : interval
-    silenceTimer = loop.schedule(at: now + wait) { [weak self] in
-      guard let self, let socket = link?.socket else { return }
-      if isPinged || !machine.isConnected {
-        socket.abort()
-        return ended()
-      }
-      isPinged = true
-      socket.send(text: Array(TreeFraming.ping.utf8))
-      watchSilence()
-    }
-  }
-}
-
-/// Texts in the query of a URL.
-enum PathText {
-  /// Bytes beyond letters, digits and `-._~` as `%XX`.
-  static func encoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: bytes.append(byte)
-      default: bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -19,18 +19,23 @@ public final class DatasyncService: Sendable {
     do throws(GraphQLClientError) {
       let home = try ClientEnvironment.home(environment, configuration.connection)
       let endpoint = try GraphQLEndpoint(configuration.url)
-      return DatasyncService(configuration, endpoint, home)
+      do throws(DatasyncError) { return try DatasyncService(configuration, endpoint, home) } catch {
+        return DatasyncService(failure: error)
+      }
     } catch {
       return DatasyncService(failure: DatasyncError(.notConfigured, error.message))
     }
   }
 
-  private init(_ configuration: DatasyncConfiguration, _ endpoint: GraphQLEndpoint, _ home: ClientEnvironment) {
+  private init(
+    _ configuration: DatasyncConfiguration, _ endpoint: GraphQLEndpoint, _ home: ClientEnvironment
+  ) throws(DatasyncError) {
     self.configuration = configuration
     failure = nil
     shared = ServiceShared()
     (spawner, calendar, chance) = (home.spawner, home.calendar, home.chance)
-    bound = LoopBound(DatasyncDriver(configuration, endpoint, home, shared), on: home.loop)
+    bound = LoopBound(try DatasyncDriver(configuration, endpoint, home, shared), on: home.loop)
+    if configuration.cacheMode != .none { onLoop { $0.restoreQueue() } }
   }
 
   init(failure: DatasyncError) {
@@ -81,6 +86,12 @@ public final class DatasyncService: Sendable {
   public func queuedWrites() async throws -> [DatasyncQueuedWrite] {
     try await asking { driver, done in done(.success(driver.queuedWrites)) }
   }
+
+  /// Writes the values that have changed since they were written last; for `manualSaving`.
+  public func saveCache() { onLoop { $0.saveValues() } }
+
+  /// Forgets the values of the cache; listeners keep theirs.
+  public func cleanCache() { onLoop { $0.storage?.forgetAll() } }
 
   /// Drops the writes that the server has not answered: listeners see the server's values again, and the writes fail
   /// with `purged`. One that is on its way may be made all the same.

@@ -177,8 +177,10 @@ package struct TreeEngine: Sendable {
 
 extension TreeEngine {
   /// What is known of the value at `path` under the visible writes; what is not known is left out.
-  package func knownValue(at path: TreePath) -> TreeNode {
-    writes.writes(at: path).apply(to: tree.knownServerNode(at: path) ?? .empty)
+  ///
+  /// - Parameter base: the server's value where no listener knows it.
+  package func knownValue(at path: TreePath, over base: TreeNode = .empty) -> TreeNode {
+    writes.writes(at: path).apply(to: tree.knownServerNode(at: path) ?? base)
   }
 
   /// The server's value of a query that a listener has: nil while it is not wholly known.

@@ -11,6 +11,7 @@ enum BenchCommand: Subcommand {
       .init(
         name: "files", value: "DIR", help: "graphql: folder with schema, query and data (default Benchmarks/GraphQL)"),
       .init(name: "operations", value: "N", help: "graphql, json, tree: operations per figure (default 20000)"),
+      .init(name: "children", value: "N", help: "tree: children of the largest node (default 1000000)"),
       .init(name: "data", value: "DIR", help: "store: a new folder for the data"),
       .init(name: "group", value: "N", help: "store: writes in each group commit (default 64)"),
       .init(name: "in-flight", value: "N", help: "store: instead of fixed groups, this many writes waiting at a time"),
@@ -35,7 +36,9 @@ enum BenchCommand: Subcommand {
     case "cache":
       try await CacheWorkload.run(
         records: try arguments.integer("records", in: 1_000...10_000_000) ?? 1_000, file: arguments.value("file"))
-    case "tree": TreeWorkload.run(operations: operations)
+    case "tree":
+      TreeWorkload.run(
+        operations: operations, largest: try arguments.integer("children", in: 100...10_000_000) ?? 1_000_000)
     case "floor":
       guard let port = try arguments.integer("port", in: 0...65_535), let frame = arguments.value("frame") else {
         throw UsageError("bench floor needs --port N and --frame FILE.")

@@ -5,11 +5,11 @@ import MartletJSONTree
 enum TreeWorkload {
   static let sizes = [100, 1_000, 10_000, 100_000, 1_000_000]
 
-  static func run(operations: Int) {
+  static func run(operations: Int, largest: Int) {
     var figure = BenchFigure("tree")
     figure.add("operations", operations)
     var costs: [Double] = []
-    for size in sizes {
+    for size in sizes where size <= largest {
       let cost = measure(size, operations)
       costs.append(Double(cost))
       figure.add("write_\(size)_ns", cost)

@@ -68,6 +68,8 @@ package struct TreeClientMachine: Sendable {
   private var credential: TreeRequest?
   private var waitingListens: Set<Int64> = []
   private var heldBack: [(Int64, TreeAnswer)] = []
+  /// The numbers of the writes among these: their owner does not have the answers yet.
+  private var heldNumbers: [Int64] = []
   private var lastSent = Instant.zero
   /// Whether the server of the present connection, or of the last one, offers what goes beyond version 5.
   package private(set) var isExtended = false
@@ -118,7 +120,7 @@ package struct TreeClientMachine: Sendable {
 
   /// Answers that were held back when the connection was lost; they hold.
   package mutating func takeHeldBack() -> [Action] {
-    defer { heldBack = [] }
+    defer { (heldBack, heldNumbers) = ([], []) }
     return heldBack.map { .answered($0.0, $0.1) }
   }
 
@@ -202,8 +204,11 @@ package struct TreeClientMachine: Sendable {
     return [.send(TreeFraming.frames(of: message, limits: limits))]
   }
 
-  /// Every write up to this number has ended.
-  private var acknowledged: Int64 { writeOrder.first.flatMap { unanswered[$0]?.number }.map { $0 - 1 } ?? lastNumber }
+  /// The owner has the answers to all writes up to this number.
+  private var acknowledged: Int64 {
+    let first = writeOrder.first.flatMap { unanswered[$0]?.number } ?? lastNumber + 1
+    return min(first, heldNumbers.min() ?? first) - 1
+  }
 
   /// Sends the writes that wait, in their order, as many as may be on their way.
   private mutating func transmitWrites(_ now: Instant) -> [Action] {
@@ -315,6 +320,7 @@ package struct TreeClientMachine: Sendable {
     switch pending.request {
     case .put, .merge:
       heldBack.append((pending.id, answer))
+      if let number = pending.number { heldNumbers.append(number) }
       return release() + transmitWrites(now)
     case .listen:
       waitingListens.remove(pending.id)

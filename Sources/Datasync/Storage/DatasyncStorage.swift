@@ -1,0 +1,162 @@
+internal import MartletJSON
+internal import MartletJSONTree
+internal import MartletSQLite
+internal import MartletTreeClient
+internal import MartletTreeWire
+
+/// The queue of writes and the last known values, in a file. Confined to its driver's loop.
+final class DatasyncStorage {
+  struct Write {
+    var number: Int64
+    var path: TreePath
+    var content: TreeClient.Content
+  }
+
+  private let database: Database
+  /// The file's own number for its kind, so that no other database is taken for one.
+  private static let applicationID: Int64 = 0x4D74_7265
+
+  /// Opens the file, or makes it.
+  init(file: String) throws(DatasyncError) {
+    do {
+      database = try Database(path: file)
+      let tables = try Self.number("SELECT count(*) FROM sqlite_schema", database)
+      if tables > 0, try Self.number("PRAGMA application_id", database) != Self.applicationID {
+        throw DatasyncError(.storage, "\(file) is a database of another program")
+      }
+      try database.execute(
+        """
+        PRAGMA wal_autocheckpoint=1000;
+        PRAGMA application_id=\(Self.applicationID);
+        CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS writes(number INTEGER PRIMARY KEY, path TEXT NOT NULL, merge INTEGER NOT NULL,
+          value BLOB NOT NULL);
+        CREATE TABLE IF NOT EXISTS nodes(query TEXT PRIMARY KEY, revision TEXT, value BLOB NOT NULL) WITHOUT ROWID;
+        """)
+    } catch let error as DatasyncError {
+      throw error
+    } catch {
+      throw DatasyncError(.storage, "\(file) cannot be used as a cache: \(error)")
+    }
+  }
+
+  private static func number(_ sql: String, _ database: Database) throws(SQLiteError) -> Int64 {
+    let statement = try database.prepare(sql)
+    return try statement.step() ? statement.int64(0) : 0
+  }
+
+  // MARK: The client
+
+  /// The text under a name; nil when there is none.
+  func text(_ name: String) -> String? {
+    guard let select = try? database.statement("SELECT value FROM meta WHERE name = ?") else { return nil }
+    defer { select.reset() }
+    guard (try? select.bind(1, text: name)) != nil, (try? select.step()) == true else { return nil }
+    return String(decoding: select.bytes(0), as: UTF8.self)
+  }
+
+  func set(_ name: String, _ text: String) throws(SQLiteError) {
+    let insert = try database.statement("INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)")
+    try insert.bind(1, text: name)
+    try insert.bind(2, text: text)
+    try insert.run()
+  }
+
+  // MARK: Writes
+
+  /// The writes that were not answered, oldest first. Rows that cannot be read are left out.
+  func queue() -> [Write] {
+    var found: [Write] = []
+    guard let select = try? database.statement("SELECT number, path, merge, value FROM writes ORDER BY number") else {
+      return []
+    }
+    defer { select.reset() }
+    while (try? select.step()) == true {
+      guard let path = try? TreePath(String(decoding: select.bytes(1), as: UTF8.self)),
+        let json = try? JSONValue(parsing: select.bytes(3))
+      else { continue }
+      let content: TreeClient.Content = select.int64(2) != 0 ? .merge(json.object ?? [:]) : .put(json)
+      found.append(Write(number: select.int64(0), path: path, content: content))
+    }
+    return found
+  }
+
+  /// Keeps a write; durable when it returns.
+  func add(_ write: Write) throws(DatasyncError) {
+    do {
+      let insert = try database.statement("INSERT INTO writes(number, path, merge, value) VALUES(?, ?, ?, ?)")
+      try insert.bind(1, write.number)
+      try insert.bind(2, text: write.path.description)
+      switch write.content {
+      case .put(let json):
+        try insert.bind(3, Int64(0))
+        try insert.bind(4, blob: json.serialized())
+      case .merge(let object):
+        try insert.bind(3, Int64(1))
+        try insert.bind(4, blob: JSONValue.object(object).serialized())
+      }
+      try insert.run()
+    } catch {
+      throw DatasyncError(.storage, "the write cannot be kept: \(error)")
+    }
+  }
+
+  /// The write has ended.
+  func remove(_ number: Int64) {
+    guard let delete = try? database.statement("DELETE FROM writes WHERE number = ?") else { return }
+    // One that stays is sent again after a restart, and answered with its outcome.
+    guard (try? delete.bind(1, number)) != nil else { return }
+    try? delete.run()
+  }
+
+  // MARK: Values
+
+  private static func key(_ query: TreeClient.Query) -> String {
+    let window = WireWindow.json(of: query.window).map { String(decoding: $0.serialized(), as: UTF8.self) } ?? ""
+    return "\(query.path)\n\(window)"
+  }
+
+  func value(of query: TreeClient.Query) -> TreeClient.CachedValue? {
+    guard let select = try? database.statement("SELECT value, revision FROM nodes WHERE query = ?") else { return nil }
+    defer { select.reset() }
+    guard (try? select.bind(1, text: Self.key(query))) != nil, (try? select.step()) == true,
+      let json = try? JSONValue(parsing: select.bytes(0)), let node = try? TreeReader().read(json, at: query.path)
+    else { return nil }
+    let revision = String(decoding: select.bytes(1), as: UTF8.self)
+    return TreeClient.CachedValue(node: node, revision: revision.isEmpty ? nil : revision)
+  }
+
+  /// The value at a path, as a whole node at it or above it was kept.
+  func base(of path: TreePath) -> TreeNode {
+    for depth in stride(from: path.keys.count, through: 0, by: -1) {
+      let above = TreePath(path.keys.prefix(depth))
+      if let known = value(of: TreeClient.Query(above, .all)) {
+        return known.node.node(at: TreePath(path.keys.dropFirst(depth)))
+      }
+    }
+    return .empty
+  }
+
+  /// Keeps a value. A value that cannot be kept is removed: an old one would be shown as the last known.
+  func keep(_ value: TreeClient.CachedValue, of query: TreeClient.Query) {
+    do {
+      let insert = try database.statement("INSERT OR REPLACE INTO nodes(query, revision, value) VALUES(?, ?, ?)")
+      try insert.bind(1, text: Self.key(query))
+      try insert.bind(2, text: value.revision ?? "")
+      try insert.bind(3, blob: value.node.exportedJSON().serialized())
+      try insert.run()
+    } catch {
+      forget(query)
+    }
+  }
+
+  /// The value must not be shown any longer.
+  func forget(_ query: TreeClient.Query) {
+    guard let delete = try? database.statement("DELETE FROM nodes WHERE query = ?") else { return }
+    guard (try? delete.bind(1, text: Self.key(query))) != nil else { return }
+    try? delete.run()
+  }
+
+  /// Forgets every value.
+  func forgetAll() { try? database.execute("DELETE FROM nodes") }
+}

@@ -1,0 +1,55 @@
+import MartletDatasync
+import MartletServer
+import Testing
+
+/// The client's credential, from its first use to its withdrawal.
+@Suite struct CredentialTests {
+  /// Keys named `ada`: the SHA-256 of the texts "ada" and "ada2".
+  private static let first = "fdee430d40bd57deeac186cd9790033d0f06f909a8806e7ce6e717ab7c7d5029"
+  private static let second = "4e09b8302d2364cde17b3e5d36c5f600c37389f62ce96adf45d6ea0a11f6a994"
+
+  private static func access(_ digest: String) throws -> AccessFile {
+    try AccessFile(#"{"keys":[{"name":"ada","sha256":"\#(digest)"}],"origins":null}"#)
+  }
+
+  @Test func `a credential opens what rules give its caller, and another is asked for when it is withdrawn`()
+    async throws
+  {
+    try await TreeServing.with({ $0.access = .keys(try Self.access(Self.first)) }) { server in
+      let asked = Transcript()
+      let application = TreeServing.application(server) { configuration in
+        configuration.connection.credentials = { reason in
+          asked.add("\(reason)")
+          return .bearer(reason.isRefusal ? "ada2" : "ada")
+        }
+      }
+      let manager = application.datasyncService.createManager()
+      let node = try manager.nodeThrows(for: "/private/x")
+      try await node.set(1).acknowledged()
+      #expect(asked.all == ["connecting(attempt: 1)"])
+      let guest = try TreeServing.application(server).datasyncService.createManager().nodeThrows(for: "/private/x")
+      let error = await #expect(throws: DatasyncError.self) { try await guest.value() }
+      #expect(error?.code == .denied)
+      try server.reload(access: try Self.access(Self.second))
+      _ = await asked.wait(2)
+      #expect(asked.all.last == "refused(code: 401)")
+      try await node.set(2).acknowledged()
+      #expect(try await node.value(as: Int.self) == 2)
+    }
+  }
+
+  @Test func `a credential that is refused twice ends the attempts and the subscriptions`() async throws {
+    try await TreeServing.with({ $0.access = .keys(try Self.access(Self.first)) }) { server in
+      let application = TreeServing.application(server) { configuration in
+        configuration.connection.credentials = { _ in .bearer("wrong") }
+      }
+      let node = try application.datasyncService.createManager().nodeThrows(for: "/open")
+      let error = await #expect(throws: DatasyncError.self) { for try await _ in try node.events(.valueChange) {} }
+      #expect(error?.code == .revoked)
+      guard case .failed = application.datasyncService.state else {
+        Issue.record("the service is \(application.datasyncService.state)")
+        return
+      }
+    }
+  }
+}
