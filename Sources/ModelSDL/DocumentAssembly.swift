@@ -25,7 +25,7 @@ struct DocumentAssembly {
     let scalars = Set(
       models.flatMap(\.fields).compactMap { field -> String? in
         if case .scalar(let kind) = field.kind, kind.isAWS { kind.rawValue } else { nil }
-      })
+      } + (models.contains { $0.conflicts != nil } ? [ScalarKind.awsTimestamp.rawValue] : []))
     var definitions: [Definition] = written.definitions.map(shown)
     let used = scalars.union(usedScalars()).filter { !hasType($0) }
     definitions += used.sorted().map { .type(TypeDefinition(name: Name($0), content: .scalar)) }
@@ -92,9 +92,24 @@ struct DocumentAssembly {
 
   private func addedFields(_ model: ModelDefinition, to fields: [FieldDefinition]) -> [FieldDefinition] {
     let known = Set(fields.map(\.name.text))
-    return model.fields.filter { !known.contains($0.name) }.map { field in
+    let added = model.fields.filter { !known.contains($0.name) }.map { field in
       let named = TypeReference.named(SchemaGenerator.named(field))
       return FieldDefinition(name: Name(field.name), type: field.isRequired ? .nonNull(named) : named)
+    }
+    guard model.conflicts != nil else { return added }
+    return added
+      + RecordStamp.allCases.map { stamp in
+        FieldDefinition(name: Name(stamp.fieldName), type: stamp.type)
+      }
+  }
+}
+
+extension RecordStamp {
+  fileprivate var type: TypeReference {
+    switch self {
+    case .version: .nonNull(.named("Int"))
+    case .deleted: .named("Boolean")
+    case .lastChangedAt: .nonNull(.named(ScalarKind.awsTimestamp.rawValue))
     }
   }
 }

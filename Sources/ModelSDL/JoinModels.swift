@@ -53,8 +53,10 @@ struct JoinModels {
   private static func joinModel(
     _ name: String, _ models: [TypeDefinition], _ first: String, _ second: String
   ) -> TypeDefinition? {
+    // Clients that sync both ends need the rows between them.
+    let isVersioned = models.contains { $0.directive("versioned") != nil }
     let source = """
-      type \(name) @model {
+      type \(name) @model\(isVersioned ? " @versioned" : "") {
         id: ID!
         \(first)Id: ID! @index(name: "by\(ModelNames.capitalized(first))", sortKeyFields: ["\(second)Id"], queryField: null)
         \(second)Id: ID! @index(name: "by\(ModelNames.capitalized(second))", sortKeyFields: ["\(first)Id"], queryField: null)

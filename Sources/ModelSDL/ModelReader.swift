@@ -10,9 +10,12 @@ struct ModelReader {
   private(set) var models: [ModelDefinition] = []
   private(set) var complaints = Complaints()
   private let types: [String: TypeDefinition]
+  /// What models without `@versioned` do about conflicts; nil for models without versions.
+  let conflicts: ConflictStrategy?
 
-  init(_ document: Document) {
+  init(_ document: Document, conflicts: ConflictStrategy? = nil) {
     self.document = document
+    self.conflicts = conflicts
     var types: [String: TypeDefinition] = [:]
     for definition in document.definitions {
       if case .type(let type) = definition { types[type.name.text] = type }
@@ -65,6 +68,7 @@ struct ModelReader {
     readTimestamps(directive, &model)
     readAccess(type, &model)
     readIndexes(type, &model)
+    readVersions(type, &model)
     readOperations(directive, &model)
     models.append(model)
   }

@@ -19,11 +19,12 @@ package struct ModelSchema: Sendable {
   ///
   /// - Parameters:
   ///   - options: Those of the executable schema.
+  ///   - conflicts: What models without `@versioned` do about conflicts; nil for models without versions.
   ///   - previous: The models of the schema in force, whose numbers and field positions are kept.
   /// - Throws: everything that is wrong with it, with places.
   package init(
     _ source: String, name: String? = nil, options: SchemaOptions = SchemaOptions(),
-    keeping previous: [ModelDefinition] = []
+    conflicts: ConflictStrategy? = nil, keeping previous: [ModelDefinition] = []
   ) throws(ModelSchemaError) {
     var document: Document
     let prelude: Document
@@ -38,7 +39,7 @@ package struct ModelSchema: Sendable {
     var complaints = Complaints()
     Self.refuseStrayRules(document, &complaints)
     let expanded = JoinModels.expand(document, &complaints)
-    var reader = ModelReader(expanded)
+    var reader = ModelReader(expanded, conflicts: conflicts)
     reader.read()
     reader.readRelations()
     let errors = complaints.errors + reader.complaints.errors
@@ -61,9 +62,10 @@ package struct ModelSchema: Sendable {
     }
     slots = Dictionary(
       uniqueKeysWithValues: models.map { model in
-        (model.name, Dictionary(model.fields.enumerated().map { ($1.name, $0) }) { first, _ in first })
+        let stamps = model.conflicts == nil ? [] : RecordStamp.allCases.map { ($0.fieldName, $0.slot) }
+        return (model.name, Dictionary(model.fields.enumerated().map { ($1.name, $0) } + stamps) { first, _ in first })
       })
-    version = Self.hash(source)
+    version = Self.hash(source + (conflicts?.rawValue ?? ""))
   }
 
   /// Models bring root types of their own, which a document may extend without writing them: its first extension then
@@ -170,7 +172,7 @@ package struct ModelSchema: Sendable {
           case .create(model.number): events.insert(.create)
           case .update(model.number): events.insert(.update)
           case .delete(model.number): events.insert(.delete)
-          case .get, .list, .listByIndex, .create, .update, .delete, .transaction, .subscribe, nil:
+          case .get, .list, .listByIndex, .sync, .create, .update, .delete, .transaction, .subscribe, .changes, nil:
             complaints.add(
               "\(place) names \"\(name)\", which is not a mutation of \(model.name).", at: directive.location)
           }

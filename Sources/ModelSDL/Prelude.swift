@@ -39,6 +39,17 @@ enum Prelude {
     directive @hasOne(fields: [String!], references: [String!]) on FIELD_DEFINITION
     directive @belongsTo(fields: [String!], references: [String!]) on FIELD_DEFINITION
     directive @manyToMany(relationName: String!, limit: Int = 100) on FIELD_DEFINITION
+    "Shows each record's version, and takes writes that name the version they were made on: gives the model a sync query."
+    directive @versioned(conflicts: ModelConflictStrategy = AUTOMERGE) on OBJECT
+    "What happens to a write that was made on an older version."
+    enum ModelConflictStrategy {
+      "It is merged with the stored record, field by field."
+      AUTOMERGE
+      "It is refused, with the stored record."
+      OPTIMISTIC_CONCURRENCY
+      "Code of the program decides."
+      LAMBDA
+    }
     "The name the data is stored under, when it differs: keeps the data across a rename."
     directive @mapsTo(name: String!) on OBJECT | FIELD_DEFINITION
     "The name of the table the type reads, when it differs."
@@ -77,6 +88,6 @@ enum Prelude {
 
   static let directives: Set<String> = [
     "model", "primaryKey", "index", "default", "hasMany", "hasOne", "belongsTo", "manyToMany", "mapsTo", "refersTo",
-    "validate", "auth", "aws_subscribe", "computed",
+    "validate", "auth", "aws_subscribe", "computed", "versioned",
   ]
 }

@@ -28,6 +28,7 @@ struct SchemaGenerator {
     }
     generateEmbeddedInputs()
     generateTransaction()
+    generateChanges()
     for name in enums.sorted() { types.append("input Model\(name)Input { eq: \(name) ne: \(name) }") }
     for name in enumLists.sorted() {
       types.append(
@@ -40,7 +41,9 @@ struct SchemaGenerator {
   private mutating func generateQueries(_ model: ModelDefinition) {
     let type = ModelNames.capitalized(model.name)
     let connection = "Model\(type)Connection"
-    types.append("type \(connection) { items: [\(model.name)]! nextToken: String }")
+    let isVersioned = model.conflicts != nil
+    types.append(
+      "type \(connection) { items: [\(model.name)]! nextToken: String\(isVersioned ? Self.syncFields : "") }")
     let key = model.primaryKey.map { model.fields[$0] }
     if let name = model.operations.get {
       let arguments = key.map { "\($0.name): \(Self.named($0))!" }.joined(separator: " ")
@@ -60,6 +63,10 @@ struct SchemaGenerator {
       query.append("\(name)(\(arguments)\(Self.paging(type))): \(connection)")
       operations[FieldPath("Query", name)] = .list(model: model.number)
     }
+    if let name = model.operations.sync {
+      query.append("\(name)(\(Self.paging(type)) lastSync: AWSTimestamp): \(connection)")
+      operations[FieldPath("Query", name)] = .sync(model: model.number)
+    }
     for (position, index) in model.indexes.enumerated() {
       guard let name = index.queryField else { continue }
       let hash = model.fields[index.fields[0]]
@@ -70,6 +77,14 @@ struct SchemaGenerator {
       operations[FieldPath("Query", name)] = .listByIndex(model: model.number, index: position)
     }
   }
+
+  /// What a connection of a versioned model has besides. `startedAt` is AppSync's; the other two are for clients that
+  /// order by positions of the log.
+  private static let syncFields = """
+     "When the sync began, in milliseconds: what the next one passes as lastSync." startedAt: AWSTimestamp
+     "The position of the log that the page shows." cursor: String
+     "Whether the pages have all records, so that one that is in none of them is gone." isReplacement: Boolean
+    """
 
   static func paging(_ type: String) -> String {
     "filter: Model\(type)FilterInput limit: Int nextToken: String"
@@ -147,25 +162,27 @@ struct SchemaGenerator {
       let isRequired = field.isRequired && field.defaultValue == nil && !isManaged
       return "\(field.name): \(inputType(field))\(isRequired ? "!" : "")"
     }
-    types.append("input Create\(type)Input { \(writable.joined(separator: " ")) }")
+    let version = model.conflicts == nil ? "" : " _version: Int"
+    types.append("input Create\(type)Input { \(writable.joined(separator: " "))\(version) }")
     let updated = model.fields.enumerated().map { position, field in
       "\(field.name): \(inputType(field))\(model.primaryKey.contains(position) ? "!" : "")"
     }
-    types.append("input Update\(type)Input { \(updated.joined(separator: " ")) }")
+    types.append("input Update\(type)Input { \(updated.joined(separator: " "))\(version) }")
     let key = model.primaryKey.map { "\(model.fields[$0].name): \(Self.named(model.fields[$0]))!" }
-    types.append("input Delete\(type)Input { \(key.joined(separator: " ")) }")
+    types.append("input Delete\(type)Input { \(key.joined(separator: " "))\(version) }")
+    let deleted = model.conflicts == nil ? "" : " _deleted: ModelBooleanInput"
 
     let filters = model.fields.compactMap { field in filterInput(field).map { "\(field.name): \($0)" } }
     let filterName = "Model\(type)FilterInput"
     types.append(
-      "input \(filterName) { \(filters.joined(separator: " ")) and: [\(filterName)] or: [\(filterName)] not: \(filterName) }"
+      "input \(filterName) { \(filters.joined(separator: " "))\(deleted) and: [\(filterName)] or: [\(filterName)] not: \(filterName) }"
     )
     let conditions = model.fields.enumerated().compactMap { position, field in
       model.primaryKey.contains(position) ? nil : filterInput(field).map { "\(field.name): \($0)" }
     }
     let conditionName = "Model\(type)ConditionInput"
     types.append(
-      "input \(conditionName) { \(conditions.joined(separator: " ")) and: [\(conditionName)] or: [\(conditionName)] not: \(conditionName) }"
+      "input \(conditionName) { \(conditions.joined(separator: " "))\(deleted) and: [\(conditionName)] or: [\(conditionName)] not: \(conditionName) }"
     )
     let live = model.fields.compactMap { field in subscriptionInput(field).map { "\(field.name): \($0)" } }
     let liveName = "ModelSubscription\(type)FilterInput"
@@ -244,6 +261,36 @@ struct SchemaGenerator {
     case .list(let element, _): "[\(text(element, named: name))]"
     case .nonNull(let inner, _): "\(text(inner, named: name))!"
     }
+  }
+
+  // MARK: Changes
+
+  /// `modelChanges(models:filters:)`: what a client with a replica of the versioned models follows.
+  private mutating func generateChanges() {
+    let versioned = models.filter { $0.conflicts != nil }
+    if versioned.isEmpty { return }
+    let filters = versioned.map { "\($0.name): Model\(ModelNames.capitalized($0.name))FilterInput" }
+    types.append("input ModelChangesFilterInput { \(filters.joined(separator: " ")) }")
+    types.append(
+      """
+      "What a change does to the records that a subscription is about."
+      enum ModelChangeEffect {
+        "The record is among them now and was not before: the fields are all of the record's." ENTERED
+        "The record is among them as before: the fields are those that have changed." STAYED
+        "The record is no longer among them, or was deleted." LEFT
+      }
+      "Fields of a record, by name." scalar ModelValues
+      type ModelChange {
+        model: String! effect: ModelChangeEffect! key: ModelValues! version: Int! changedAt: AWSTimestamp!
+        fields: ModelValues
+      }
+      """)
+    subscription.append(
+      """
+      "The changes of versioned models: of those that are named, or of all." \
+      modelChanges(models: [String!] filters: ModelChangesFilterInput): ModelChange
+      """)
+    operations[FieldPath("Subscription", "modelChanges")] = .changes
   }
 
   // MARK: Transactions

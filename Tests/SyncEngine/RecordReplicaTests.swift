@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `defect 5 of merging: composing writes leaves the earlier value's fields alone`() throws {
+  @Test func `a local change of one field does not write the others back when the server has changed them`() throws {
     var replica = Self.replica("a", 1)
     _ = try replica.save(Self.record("b", 1), number: 1)
     // Another client changes the other field meanwhile: the patch does not write it back.

@@ -16,8 +16,11 @@ package struct Change: Sendable {
   /// change of the transaction that matches for them.
   package let endsTransaction: Bool
   package let body: Body
+  /// When its group was committed, in milliseconds since 1970.
+  package let time: Int64
 
-  package init(offset: Int64, endsTransaction: Bool, body: Body) {
+  package init(offset: Int64, endsTransaction: Bool, body: Body, time: Int64 = 0) {
+    self.time = time
     self.offset = offset
     self.endsTransaction = endsTransaction
     self.body = body
@@ -26,7 +29,7 @@ package struct Change: Sendable {
   /// The same change with another mark.
   package func marked(endsTransaction: Bool) -> Change {
     endsTransaction == self.endsTransaction
-      ? self : Change(offset: offset, endsTransaction: endsTransaction, body: body)
+      ? self : Change(offset: offset, endsTransaction: endsTransaction, body: body, time: time)
   }
 
   /// The record's change; nil for another one.

@@ -86,10 +86,12 @@ struct Explanation {
     switch schema.operations[FieldPath(root, name)] {
     case .get(let model): return records(name, model, .get, inner, "")
     case .list(let model), .listByIndex(let model, _): return records(name, model, .list, items, "")
+    case .sync(let model): return records(name, model, .sync, items, "")
     case .create(let model): return write(name, model, .create, inner)
     case .update(let model): return write(name, model, .update, inner)
     case .delete(let model): return write(name, model, .delete, inner)
     case .subscribe(let source): return records(name, source.model, .listen, inner, "")
+    case .changes: return ["\(name): changes of each model by its rules for listen"]
     case .transaction: return ["\(name): each write by the rules of its model"]
     case nil: return ["\(name): no rule; its resolver decides"]
     }

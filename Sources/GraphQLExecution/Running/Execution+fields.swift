@@ -62,8 +62,8 @@ extension Execution {
     }
     switch source.content {
     case .record(let record):
-      guard let slot = field.slot, record.slots.indices.contains(slot) else { break }
-      return completeLeaf(record.slots[slot], leaf, field)
+      guard let slot = field.slot, let value = record[slot: slot] else { break }
+      return completeLeaf(value, leaf, field)
     case .json(.object(let members)):
       return completeLeaf(members.value(named: field.name, near: position) ?? .null, leaf, field)
     case .null, .json, .list, .partial, .object: break
@@ -293,8 +293,8 @@ extension ResolvedValue {
   func property(_ field: FieldPlan, near position: Int) -> ResolvedValue {
     switch content {
     case .record(let record):
-      guard let slot = field.slot, record.slots.indices.contains(slot) else { return .null }
-      return ResolvedValue(.json(record.slots[slot]))
+      guard let slot = field.slot, let value = record[slot: slot] else { return .null }
+      return ResolvedValue(.json(value))
     case .json(.object(let members)):
       return members.value(named: field.name, near: position).map { ResolvedValue(.json($0)) } ?? .null
     case .object(let object): return object.value(of: field.name)

@@ -100,8 +100,8 @@ extension ResolvedValue {
     switch content {
     case .json(.object(let members)): return members[name]
     case .record(let record):
-      guard let slot = slots[name], record.slots.indices.contains(slot) else { return nil }
-      return record.slots[slot]
+      guard let slot = slots[name] else { return nil }
+      return record[slot: slot]
     case .object(let object): return object.value(of: name).json
     case .null, .json, .list, .partial: return nil
     }

@@ -81,10 +81,10 @@ package struct RecordSelection: Sendable {
     }
   }
 
-  /// Writes `{"data":{...}}` for a record with these slots. False when a value does not have the shape its field
+  /// Writes `{"data":{...}}` for a record with these slots and stamps. False when a value does not have the shape its field
   /// promises, such as null where none may stand; the caller then discards what was written and executes the plan,
   /// which finds the words for the errors.
-  package func write(_ slots: [JSONValue], to writer: inout JSONWriter) -> Bool {
+  package func write(_ slots: [JSONValue], stamps: [JSONValue] = [], to writer: inout JSONWriter) -> Bool {
     writer.beginObject()
     writer.encodedKey(Self.dataKey)
     writer.beginObject()
@@ -95,8 +95,9 @@ package struct RecordSelection: Sendable {
       switch member.origin {
       case .text(let text): writer.raw(text)
       case .slot(let slot):
-        guard slots.indices.contains(slot) else { return false }
-        guard Self.write(slots[slot], member.shape, to: &writer) else { return false }
+        let place = slot < 0 ? -1 - slot : slot
+        let values = slot < 0 ? stamps : slots
+        guard place < values.count, Self.write(values[place], member.shape, to: &writer) else { return false }
       case .member: return false
       }
     }

@@ -97,12 +97,23 @@ extension ResolvedObject {
 package struct RecordValue: Sendable {
   package var typeName: String
   package var slots: [JSONValue]
+  /// Values that are kept beside the record's own: slot -1 is the first.
+  package var stamps: [JSONValue]
   /// Whatever the server wants to find again when it resolves a relation of this record.
   package var attachment: (any Sendable)?
 
-  package init(typeName: String, slots: [JSONValue], attachment: (any Sendable)? = nil) {
+  package init(
+    typeName: String, slots: [JSONValue], stamps: [JSONValue] = [], attachment: (any Sendable)? = nil
+  ) {
     self.typeName = typeName
     self.slots = slots
+    self.stamps = stamps
     self.attachment = attachment
+  }
+
+  /// The value in a slot; nil when the record has no such slot.
+  package subscript(slot slot: Int) -> JSONValue? {
+    if slot >= 0 { return slot < slots.count ? slots[slot] : nil }
+    return -1 - slot < stamps.count ? stamps[-1 - slot] : nil
   }
 }

@@ -17,6 +17,8 @@ package struct RequestContinuity: Equatable, Sendable {
   package var acknowledged: Int64?
   /// The client has sent this mutation before, and the server has answered an earlier one.
   package var isResend = false
+  /// For an update of a versioned record: what the fields that it writes held when the client wrote it.
+  package var replaced: JSONObject?
 
   package init(
     cursors: Bool = false, resume: Cursor? = nil, fromOldest: Bool = false, view: String? = nil,
@@ -81,6 +83,12 @@ package struct RequestContinuity: Equatable, Sendable {
         }
         isResend = flag
       }
+      if let given = value["replaced"], !given.isNull {
+        guard let values = given.object else {
+          throw GraphQLRequestError(.wrongType, "extensions.martlet.write.replaced", "an object")
+        }
+        replaced = values
+      }
     }
   }
 
@@ -98,6 +106,7 @@ package struct RequestContinuity: Equatable, Sendable {
       var value = JSONObject([("client", .string(write.client)), ("number", .int(write.number))])
       if let acknowledged { value["acknowledged"] = .int(acknowledged) }
       if isResend { value["resend"] = .bool(true) }
+      if let replaced { value["replaced"] = .object(replaced) }
       member["write"] = .object(value)
     }
     if member.isEmpty { return extensions }

@@ -18,6 +18,8 @@ package struct ModelDefinition: Sendable {
   /// The `@auth` rules of the type and of its fields.
   package var access = ModelAccess()
   package var operations = ModelOperations()
+  /// What happens to a write that was made on an older version; nil for a model without versions on the wire.
+  package var conflicts: ConflictStrategy?
   /// Fields that are not stored and that resolvers of the program answer (`@computed`).
   package var computed: [String] = []
   /// Positions of the time stamps, when the model keeps them.
@@ -156,6 +158,8 @@ package struct ModelRelation: Sendable, Hashable {
 package struct ModelOperations: Sendable, Hashable {
   package var get: String?
   package var list: String?
+  /// The sync query; only versioned models have one.
+  package var sync: String?
   package var create: String?
   package var update: String?
   package var delete: String?

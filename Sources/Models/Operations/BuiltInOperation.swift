@@ -4,12 +4,16 @@ package enum BuiltInOperation: Sendable, Hashable {
   case list(model: Int)
   /// Lists by an index; `index` is its position in the model.
   case listByIndex(model: Int, index: Int)
+  /// Lists the records, or what has changed since a time, with versions (`syncXs`).
+  case sync(model: Int)
   case create(model: Int)
   case update(model: Int)
   case delete(model: Int)
   /// Several writes that happen together or not at all.
   case transaction
   case subscribe(SubscriptionSource)
+  /// The changes of all versioned models, as clients that keep a replica need them.
+  case changes
 
   /// What a subscription field listens to.
   package struct SubscriptionSource: Sendable, Hashable {

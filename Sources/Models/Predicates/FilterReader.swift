@@ -31,6 +31,8 @@ package struct FilterReader {
   /// Refuses several operators on one field. AppSync means by them that any holds, this package that all do; to a
   /// client of AppSync's protocol neither answer is right.
   package var refusesSeveralOperators = false
+  /// What `_deleted` is in the records that the filter is for: null, or true where it is for deleted ones.
+  package var deleted = JSONValue.null
   private var comparisons = 0
 
   package init(_ model: ModelDefinition) {
@@ -56,6 +58,10 @@ package struct FilterReader {
       case "or": parts.append(.or(try list(value, inner, depth + 1)))
       case "not": parts.append(.not(try read(value, path: inner, depth: depth + 1)))
       default:
+        if model.conflicts != nil, name == RecordStamp.deleted.fieldName {
+          parts.append(try onDeletion(value, inner))
+          continue
+        }
         guard let field = model.position(of: name) else {
           throw FilterError(path: inner, message: "\(model.name) has no such field")
         }
@@ -63,6 +69,14 @@ package struct FilterReader {
       }
     }
     return parts.count == 1 ? parts[0] : parts.isEmpty ? .all : .and(parts)
+  }
+
+  /// A condition on `_deleted`, which is the same for all records that the filter is for.
+  private mutating func onDeletion(_ value: JSONValue, _ path: String) throws(FilterError) -> Predicate {
+    let holds = try operators(value, on: 0, path).allSatisfy { part in
+      if case .compare(_, let comparison) = part { comparison.holds(for: deleted) } else { true }
+    }
+    return holds ? .all : .none
   }
 
   private mutating func list(_ value: JSONValue, _ path: String, _ depth: Int) throws(FilterError) -> [Predicate] {

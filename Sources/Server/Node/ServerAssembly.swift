@@ -99,7 +99,17 @@ package enum ServerAssembly {
   ) throws(ServerError) -> ServedSchema {
     var resolvers = Resolvers()
     configuration.resolvers(&resolvers)
-    ModelResolvers(models, store, limits: configuration.limits.query, calendar: calendar).attach(to: &resolvers)
+    if let model = models.models.first(where: {
+      $0.conflicts == .lambda && configuration.conflictHandlers[$0.name] == nil
+    }) {
+      throw ServerError(
+        .schema,
+        "\(model.name) leaves conflicts to the program; give its handler in ServerConfiguration.conflictHandlers.")
+    }
+    ModelResolvers(
+      models, store, limits: configuration.limits.query, calendar: calendar,
+      conflictHandlers: configuration.conflictHandlers
+    ).attach(to: &resolvers)
     for field in configuration.topics.keys { resolvers.use(.parent, "Subscription", field) }
     let schema: ExecutableSchema
     do {

@@ -99,6 +99,9 @@ public struct ServerConfiguration: Sendable {
   /// Subscription fields fed by topics: field name to topic. `GraphQLServer.publish` appends to a topic; the field's
   /// arguments must equal the event's members of their names.
   public var topics: [String: String] = [:]
+  /// Decide about writes to models with `@versioned(conflicts: LAMBDA)` that were made on an older version, by the
+  /// model's name. They run on the store's writer, one at a time, and cannot wait for anything.
+  public var conflictHandlers: [String: ConflictHandler] = [:]
   /// Replaces what rules come to, for tests that plant leaks.
   package var ruleLens: RuleLens?
 

@@ -17,6 +17,15 @@ struct ClientTables {
       PRIMARY KEY(model, key)) WITHOUT ROWID, STRICT;
     """
 
+  /// Refused writes, and the rows that the pages of a full sync had. Made when they are missing: older files have none.
+  static let later = """
+    CREATE TABLE IF NOT EXISTS martlet_client_letters(
+      number INTEGER PRIMARY KEY, model TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, condition TEXT,
+      reason TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS martlet_client_seen(
+      model TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY(model, key)) WITHOUT ROWID, STRICT;
+    """
+
   let database: Database
 
   // MARK: Values
@@ -38,7 +47,10 @@ struct ClientTables {
 
   func clear() throws {
     try database.execute(
-      "DELETE FROM martlet_client; DELETE FROM martlet_client_outbox; DELETE FROM martlet_client_images")
+      """
+      DELETE FROM martlet_client; DELETE FROM martlet_client_outbox; DELETE FROM martlet_client_images;
+      DELETE FROM martlet_client_letters; DELETE FROM martlet_client_seen
+      """)
   }
 
   // MARK: Outbox
@@ -56,7 +68,9 @@ struct ClientTables {
     var writes: [PendingWrite] = []
     while try statement.step() {
       var write = PendingWrite(
-        number: statement.int64(0), content: try content(JSONValue(parsing: statement.bytes(1)), shape))
+        number: statement.int64(0), content: try content(JSONValue(parsing: statement.bytes(1)), shape),
+        condition: try statement.isNull(2)
+          ? nil : StoredCondition(shape).predicate(JSONValue(parsing: statement.bytes(2))))
       write.isSent = statement.int64(3) != 0
       write.conflicts = Int(statement.int64(4))
       writes.append(write)
@@ -67,8 +81,8 @@ struct ClientTables {
   func put(_ write: PendingWrite, _ shape: RecordShape, _ key: RecordKey) throws {
     let statement = try database.statement(
       """
-      INSERT OR REPLACE INTO martlet_client_outbox(number, model, key, content, is_sent, conflicts)
-      VALUES(?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO martlet_client_outbox(number, model, key, content, is_sent, conflicts, condition)
+      VALUES(?, ?, ?, ?, ?, ?, ?)
       """)
     try statement.bind(1, write.number)
     try statement.bind(2, text: shape.tableName)
@@ -76,6 +90,11 @@ struct ClientTables {
     try statement.bind(4, utf8: json(write.content, shape).serialized())
     try statement.bind(5, write.isSent ? 1 : Int64(0))
     try statement.bind(6, Int64(write.conflicts))
+    if let condition = write.condition {
+      try statement.bind(7, utf8: StoredCondition(shape).json(condition).serialized())
+    } else {
+      try statement.bind(7)
+    }
     try statement.run()
   }
 
@@ -97,7 +116,7 @@ struct ClientTables {
     return writes
   }
 
-  private func json(_ content: PendingWrite.Content, _ shape: RecordShape) -> JSONValue {
+  func json(_ content: PendingWrite.Content, _ shape: RecordShape) -> JSONValue {
     switch content {
     case .create(let record): return ["create": Self.object(record, shape)]
     case .delete: return ["delete": true]
@@ -109,7 +128,7 @@ struct ClientTables {
     }
   }
 
-  private func content(_ json: JSONValue, _ shape: RecordShape) throws(StoreError) -> PendingWrite.Content {
+  func content(_ json: JSONValue, _ shape: RecordShape) throws(StoreError) -> PendingWrite.Content {
     if let record = json["create"] { return .create(Self.record(record, shape)) }
     if json["delete"] != nil { return .delete }
     guard let members = json["update"]?.object else {
@@ -170,5 +189,5 @@ struct ClientTables {
 
 extension RecordKey {
   /// The key's values as JSON text, which equal keys have in common.
-  fileprivate var text: String { JSONValue.array(values).description }
+  var text: String { JSONValue.array(values).description }
 }

@@ -6,17 +6,20 @@ package import MartletSyncEngine
 
 /// One transaction of a client's store. Confined to the writer's thread, and to its closure.
 package final class ClientTransaction {
-  private let tables: ClientTables
-  private let records: Records
+  let tables: ClientTables
+  let records: Records
   private let queries: ClientQueries
   private let constraints: ClientConstraints
   private let syncs: Bool
   /// By record: the row before the transaction.
   private var before: [Name: LiveRow?] = [:]
   private var order: [Name] = []
+  /// This client's wall clock in milliseconds, for what is refused; 0 where the caller gives none.
+  package var time: Int64 = 0
   private var outbox: [QueuedWrite] = []
   private var letters: [DeadLetter] = []
   private var isCleared = false
+  private var numbers: [Int64] = []
 
   private struct Name: Hashable {
     var model: Int
@@ -38,6 +41,7 @@ package final class ClientTransaction {
     get throws {
       var commit = ClientWriter.Commit(outbox: outbox, letters: letters)
       commit.isCleared = isCleared
+      commit.numbers = numbers
       for name in order {
         let table = try records.table(name.model)
         let after = try table.get(name.key).map { try queries.row($0, table) }
@@ -75,7 +79,7 @@ package final class ClientTransaction {
     let key = table.key(of: record)
     try check(condition, related, table, key)
     try constraints.check(record, before: try table.get(key)?.record, table, records, queries)
-    try store(record, table, key, related.isEmpty ? condition : nil)
+    try store(record, table, key, related.conditions.isEmpty ? condition : nil)
   }
 
   /// Stores a record. The server is not asked for a condition over relations, which only this client can evaluate.
@@ -100,7 +104,7 @@ package final class ClientTransaction {
     for child in family.deleted where child.key != key || child.table !== table {
       try remove(child.table, child.key, nil)
     }
-    try remove(table, key, related.isEmpty ? condition : nil)
+    try remove(table, key, related.conditions.isEmpty ? condition : nil)
     return true
   }
 
@@ -139,12 +143,16 @@ package final class ClientTransaction {
     let number = Int64(try tables.value("nextNumber") ?? "1") ?? 1
     var enqueued: RecordReplica.Enqueued?
     try update(table, key) { replica in enqueued = try body(&replica, number) }
-    guard let enqueued else { return }
+    guard let enqueued else { return numbers.append(0) }
     try tables.set("nextNumber", String(number + 1))
     switch enqueued {
-    case .added: outbox.append(.added(number: number, model: table.shape.model))
-    case .merged: break
-    case .cancelled(let numbers): outbox.append(.removed(numbers))
+    case .added:
+      outbox.append(.added(number: number, model: table.shape.model))
+      numbers.append(number)
+    case .merged(let earlier): numbers.append(earlier)
+    case .cancelled(let cancelled):
+      outbox.append(.removed(cancelled))
+      numbers.append(0)
     }
   }
 
@@ -153,7 +161,7 @@ package final class ClientTransaction {
   /// Takes changes of the server. Those that are not newer than what is stored change nothing.
   package func receive(_ changes: [RemoteChange]) throws {
     for change in changes {
-      try update(try records.table(change.model), change.key) { $0.receive(change.image) }
+      try update(try records.table(change.model), change.key) { $0.receive(change) }
     }
   }
 
@@ -176,6 +184,13 @@ package final class ClientTransaction {
   package func reject(model: Int, _ key: RecordKey, _ number: Int64, _ reason: DeadLetter.Reason) throws {
     var refused: [DeadLetter] = []
     try update(try records.table(model), key) { refused = $0.reject(number, reason) }
+    try bury(refused, model, key, except: number)
+  }
+
+  /// Keeps refused writes. The engine knows of the one with `number`.
+  func bury(_ refused: [DeadLetter], _ model: Int, _ key: RecordKey, except number: Int64) throws {
+    let shape = try records.table(model).shape
+    for letter in refused { try tables.keep(letter, shape, key, at: time) }
     letters += refused
     let others = refused.map(\.write.number).filter { $0 != number }
     if !others.isEmpty { outbox.append(.removed(others)) }
@@ -201,7 +216,7 @@ package final class ClientTransaction {
   }
 
   /// Reads a record with its image and its writes, changes it, and writes what differs.
-  private func update(_ table: RecordTable, _ key: RecordKey, _ body: (inout RecordReplica) throws -> Void) throws {
+  func update(_ table: RecordTable, _ key: RecordKey, _ body: (inout RecordReplica) throws -> Void) throws {
     try note(table, key)
     let shape = table.shape
     let stored = try table.get(key)

@@ -18,6 +18,9 @@ package final class ClientWriter {
     package var outbox: [QueuedWrite] = []
     /// Writes that were refused for good.
     package var letters: [DeadLetter] = []
+    /// The numbers that the local writes have, in order: their own, or those of the writes they were merged into. Zero
+    /// for a write that leaves nothing to send.
+    package var numbers: [Int64] = []
     /// Whether everything was deleted at once.
     package var isCleared = false
     /// Whether the changes are in the journal, because other processes have the store open.
@@ -31,8 +34,8 @@ package final class ClientWriter {
   }
 
   private let database: Database
-  private let tables: ClientTables
-  private let records: Records
+  let tables: ClientTables
+  let records: Records
   private let queries: ClientQueries
   private let processes: ClientProcesses
   private var bell: ClientBell?
@@ -63,6 +66,7 @@ package final class ClientWriter {
       if try Self.isEmpty(database) {
         try database.execute(Catalogue.tables + TombstoneTable.tables + ClientTables.sql)
       }
+      try database.execute(ClientTables.later)
       var catalogue = try Catalogue(reading: database)
       let plan = try MigrationPlan(from: catalogue, to: shapes, dropping: true)
       if !plan.steps.isEmpty {
@@ -100,7 +104,7 @@ package final class ClientWriter {
     return try statement.step() && statement.int64(0) == 0
   }
 
-  private static func storeError(_ error: any Error) -> StoreError {
+  static func storeError(_ error: any Error) -> StoreError {
     switch error {
     case let error as StoreError: error
     case let error as SQLiteError: StoreError(error)

@@ -113,7 +113,7 @@ struct EntryCoder {
     case unknownModel
   }
 
-  func read(_ bytes: [UInt8], offset: Int64) throws(StoreError) -> Reading {
+  func read(_ bytes: [UInt8], offset: Int64, at time: Int64) throws(StoreError) -> Reading {
     // Entries for the fold are skipped by their kind: decoding a schema for each reader would be waste.
     if bytes.count > 1, bytes[0] > Self.oldestFormat {
       let kind = bytes[1] & ~Self.endMark
@@ -121,7 +121,7 @@ struct EntryCoder {
     }
     guard let entry = try entry(bytes, offset: offset) else { return .unknownModel }
     guard case .change(let body) = entry.body else { return .invisible }
-    return .change(Change(offset: offset, endsTransaction: entry.endsTransaction, body: body))
+    return .change(Change(offset: offset, endsTransaction: entry.endsTransaction, body: body, time: time))
   }
 
   /// What the entry did to a record; nil when it is about something else.

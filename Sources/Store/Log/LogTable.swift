@@ -50,7 +50,7 @@ final class LogTable {
     self.database = database
     insert = try database.prepare(
       "INSERT INTO martlet_log(offset, at, total, head, checksum, entry) VALUES(?, ?, ?, ?, ?, ?)")
-    range = try database.prepare("SELECT offset, entry FROM martlet_log WHERE offset > ? ORDER BY offset")
+    range = try database.prepare("SELECT offset, entry, at FROM martlet_log WHERE offset > ? ORDER BY offset")
   }
 
   // MARK: Position
@@ -130,13 +130,14 @@ final class LogTable {
 
   // MARK: Reading
 
-  /// Calls `body` with the entries after `offset`, in order, until it answers false.
-  func read(after offset: Int64, _ body: (Int64, [UInt8]) throws -> Bool) throws {
+  /// Calls `body` with the offset, the bytes and the time of the entries after `offset`, in order, until it returns
+  /// false.
+  func read(after offset: Int64, _ body: (Int64, [UInt8], Int64) throws -> Bool) throws {
     range.reset()
     defer { range.reset() }
     try range.bind(1, offset)
     while try range.step() {
-      guard try body(range.int64(0), range.bytes(1)) else { return }
+      guard try body(range.int64(0), range.bytes(1), range.int64(2)) else { return }
     }
   }
 

@@ -72,6 +72,12 @@ struct RecordCoder {
       kind: kind, model: shapes[position].model, key: RecordKey(values: key), version: version, image: image, old: old)
   }
 
+  /// The record that a tombstone has kept; nil when its model is no longer in the schema.
+  func image(_ bytes: [UInt8]) throws(StoreError) -> Record? {
+    var reader = EntryReader(bytes)
+    return try read(.delete, &reader)?.image
+  }
+
   /// What an entry of any format and schema says about a record; nil when it is about something else.
   static func summary(_ entry: [UInt8]) throws(StoreError) -> Summary? {
     guard entry.count > EntryCoder.headSize, let kind = EntryCoder.changeKind(entry) else { return nil }

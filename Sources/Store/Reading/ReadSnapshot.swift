@@ -5,12 +5,12 @@ internal import MartletSQLite
 
 /// What a read sees: records and log at one moment, however long it looks. Valid during the read only.
 package final class ReadSnapshot {
-  private let database: Database
+  let database: Database
   private var shapes: [RecordShape]
-  private var records: Records
+  private(set) var records: Records
   let log: LogTable
   let trees: TreeTable
-  private var coder: EntryCoder
+  private(set) var coder: EntryCoder
   private let limits: StoreLimits
   /// The catalogue's revision that `records` and `coder` are made for; nil before the first read.
   private var revision: Int64?
@@ -125,10 +125,10 @@ package final class ReadSnapshot {
       var next = offset + 1
       var last = (offset: offset, count: 0)
       var damage: String?
-      try log.read(after: offset) { row, entry in
+      try log.read(after: offset) { row, entry, time in
         do {
           guard row == next else { throw StoreError(.failed, "log entries \(next) to \(row - 1) are missing") }
-          switch try coder.read(entry, offset: row) {
+          switch try coder.read(entry, offset: row, at: time) {
           case .change(let change): found.append(change)
           // Entries that only the fold sees match no subscription, nor do changes of a model that is gone.
           case .invisible, .unknownModel: break

@@ -1,4 +1,4 @@
-internal import MartletJSON
+package import MartletJSON
 internal import MartletSQLite
 
 extension ColumnStorage {
@@ -33,7 +33,7 @@ extension ColumnStorage {
   }
 
   /// The value as it will be read back, so that the log and the table say the same.
-  func normalized(_ value: JSONValue) -> JSONValue {
+  package func normalized(_ value: JSONValue) -> JSONValue {
     switch (self, value) {
     case (.real, .int(let number)): .double(Double(number))
     case (.real, .uint(let number)): .double(Double(number))

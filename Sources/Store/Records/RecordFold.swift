@@ -35,6 +35,11 @@ struct RecordFold {
     }
   }
 
+  /// The deletion of a record of the folder's model `model`.
+  func tombstone(_ model: Int, _ key: RecordKey, _ horizon: Horizon) throws -> Tombstone? {
+    try tombstones.read(model, key, horizon, coder)
+  }
+
   private func missing(_ table: RecordTable) -> StoreError {
     StoreError(.diverged, "the log changes a \(table.shape.name) that is not there")
   }

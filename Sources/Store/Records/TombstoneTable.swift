@@ -36,6 +36,11 @@ final class TombstoneTable {
     return select.int64(1) >= horizon.tombstonesBefore ? select.int64(0) : nil
   }
 
+  /// The deletion with its last image, unless it has expired or there was none.
+  func read(_ model: Int, _ key: RecordKey, _ horizon: Horizon, _ coder: RecordCoder) throws -> Tombstone? {
+    try Self.read(model, key, horizon, coder, database)
+  }
+
   /// Keeps a deletion. `image` is the body of its entry in the log.
   func put(_ model: Int, _ key: RecordKey, version: Int64, at: Int64, image: [UInt8]) throws(SQLiteError) {
     try insert.bind(1, Int64(model))
@@ -79,6 +84,21 @@ final class TombstoneTable {
     try delete.bind(1, horizon.tombstonesBefore)
     try delete.bind(2, count)
     try delete.run()
+  }
+
+  /// The deletion of a record, with its last image; nil when there is none, or it has expired.
+  static func read(
+    _ model: Int, _ key: RecordKey, _ horizon: Horizon, _ coder: RecordCoder, _ database: Database
+  ) throws -> Tombstone? {
+    let row = try database.statement("SELECT version, at, image FROM martlet_tombstones WHERE model = ? AND key = ?")
+    defer { row.reset() }
+    let place = bytes(key)
+    try row.bind(1, Int64(model))
+    try row.bind(2, blob: place)
+    guard try row.step(), row.int64(1) >= horizon.tombstonesBefore, let image = try coder.image(row.bytes(2)) else {
+      return nil
+    }
+    return Tombstone(image: image, version: row.int64(0), time: row.int64(1), place: place)
   }
 
   static func bytes(_ key: RecordKey) -> [UInt8] {

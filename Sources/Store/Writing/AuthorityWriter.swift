@@ -244,6 +244,7 @@ final class AuthorityWriter {
       try builder.append(.change(body), endsTransaction: index == bodies.count - 1, file.coder, limits)
     }
     if !bodies.isEmpty { receipt.offsets = first...(builder.next - 1) }
+    receipt.time = builder.time
     return receipt
   }
 
@@ -316,18 +317,19 @@ final class AuthorityWriter {
     guard let offsets = receipt.offsets, offsets.lowerBound >= file.folded.position.first else { return receipt }
     var receipt = receipt
     var images: [Record] = []
-    func add(_ bytes: [UInt8], _ offset: Int64) throws {
-      if case .change(let change) = try file.coder.read(bytes, offset: offset), let record = change.record {
+    func add(_ bytes: [UInt8], _ offset: Int64, _ time: Int64) throws {
+      receipt.time = time
+      if case .change(let change) = try file.coder.read(bytes, offset: offset, at: time), let record = change.record {
         images.append(record.image)
       }
     }
     if offsets.lowerBound >= builder.first {
       // The write and its resend are in one group, whose rows are not written yet.
-      for offset in offsets { if let bytes = builder.bytes(at: offset) { try add(bytes, offset) } }
+      for offset in offsets { if let bytes = builder.bytes(at: offset) { try add(bytes, offset, builder.time) } }
     } else {
-      try file.log.read(after: offsets.lowerBound - 1) { offset, bytes in
+      try file.log.read(after: offsets.lowerBound - 1) { offset, bytes, time in
         guard offset <= offsets.upperBound else { return false }
-        try add(bytes, offset)
+        try add(bytes, offset, time)
         return true
       }
     }

@@ -68,7 +68,7 @@ final class FollowerWriter {
       file.catalogue.number(&shapes)
       let coder = EntryCoder(shapes, revision: file.catalogue.revision)
       for (index, bytes) in group.entries.enumerated() {
-        if case .change(let change) = try coder.read(bytes, offset: group.first + Int64(index)) {
+        if case .change(let change) = try coder.read(bytes, offset: group.first + Int64(index), at: group.time) {
           changes.append(change)
         }
       }

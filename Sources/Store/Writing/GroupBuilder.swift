@@ -39,7 +39,7 @@ struct GroupBuilder {
     let entry = LogEntry(offset: next, endsTransaction: endsTransaction, body: body)
     entries.append(bytes)
     if case .change(let change) = body {
-      changes.append(Change(offset: entry.offset, endsTransaction: endsTransaction, body: change))
+      changes.append(Change(offset: entry.offset, endsTransaction: endsTransaction, body: change, time: time))
     }
     return entry
   }

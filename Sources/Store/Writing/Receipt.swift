@@ -29,6 +29,8 @@ package struct Receipt: Sendable, Equatable {
   package var offsets: ClosedRange<Int64>?
   /// Whether the write was a resend that had been applied before.
   package var isRepeat: Bool
+  /// When it was committed, in milliseconds since 1970; 0 for a resend whose log entries are forgotten.
+  package var time: Int64 = 0
 
   package init(
     writeNumber: WriteNumber?, outcomes: [Outcome], offsets: ClosedRange<Int64>?, isRepeat: Bool = false

@@ -17,6 +17,11 @@ final class RecordPlanner {
 
   var records: Records { fold.records }
 
+  /// The deletion of a record that the store remembers.
+  func tombstone(_ model: Int, _ key: RecordKey) throws -> Tombstone? {
+    try fold.tombstone(try records.table(model).shape.storedNumber, key, horizon())
+  }
+
   @discardableResult
   func create(_ model: Int, _ record: Record, in transaction: OpenTransaction) throws -> StoredRecord {
     let table = try records.table(model)

@@ -27,6 +27,12 @@ package final class WriteTransaction {
     try guarded { try planner.records.table(model).get(key) }
   }
 
+  /// The deletion of a record that the store remembers; nil when the record exists, never did, or was deleted too long
+  /// ago.
+  package func tombstone(_ model: Int, _ key: RecordKey) throws(StoreError) -> Tombstone? {
+    try guarded { try planner.tombstone(model, key) }
+  }
+
   /// Adds a record.
   @discardableResult
   package func create(_ model: Int, _ record: Record) throws(StoreError) -> StoredRecord {

@@ -12,6 +12,7 @@ struct SyncRun: Sendable, Hashable {
 extension SyncEngine {
   mutating func subscribed(_ resumed: Bool, _ cursor: String?, _ wall: Int64) {
     readyCursor = resumed ? nil : cursor
+    needsCursor = !resumed && cursor == nil
     failures = 0
     hasRefreshed = false
     actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
@@ -45,6 +46,11 @@ extension SyncEngine {
   mutating func receive(_ page: SyncPage, _ wall: Int64) {
     guard var run = queue.first else { return }
     let isFirst = run.startedAt == nil
+    // The feed was established before the first page was read: it has all that came after.
+    if needsCursor, let cursor = page.cursor {
+      readyCursor = cursor
+      needsCursor = false
+    }
     run.startedAt = run.startedAt ?? page.startedAt
     run.position = isFirst ? page.position : min(run.position, page.position)
     if isFirst, page.isFull, run.kind != .full {

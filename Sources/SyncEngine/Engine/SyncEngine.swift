@@ -36,6 +36,8 @@ package struct SyncEngine: Sendable {
   var outbox = OutboxQueue()
   /// Where a feed begins that was not resumed; stored once the syncs before it are.
   var readyCursor: String?
+  /// The feed gave no cursor to begin with: the first page's is taken.
+  var needsCursor = false
   /// Position up to which the feed has passed.
   var position: Int64 = 0
   var failures = 0

@@ -1,3 +1,4 @@
+package import MartletJSON
 package import MartletModels
 package import MartletVocabulary
 
@@ -7,8 +8,11 @@ package struct RemoteChange: Sendable, Hashable {
   package var model: Int
   package var key: RecordKey
   package var image: ServerImage
+  /// The fields that differ from the image before, by position; nil for an image that is whole.
+  package var changed: [Int: JSONValue]?
 
-  package init(model: Int, key: RecordKey, image: ServerImage) {
+  package init(model: Int, key: RecordKey, image: ServerImage, changed: [Int: JSONValue]? = nil) {
+    self.changed = changed
     self.model = model
     self.key = key
     self.image = image
@@ -24,12 +28,16 @@ package struct SyncPage: Sendable, Hashable {
   package var startedAt: Int64
   /// The position of the snapshot that the pages are read from.
   package var position: Int64
+  /// The cursor of `position`, from which a feed can continue; nil for a server without cursors.
+  package var cursor: String?
   /// Whether the server answered a delta query with all records, because the delta is no longer there.
   package var isFull: Bool
 
   package init(
-    changes: [RemoteChange], nextToken: String? = nil, startedAt: Int64, position: Int64, isFull: Bool = false
+    changes: [RemoteChange], nextToken: String? = nil, startedAt: Int64, position: Int64, cursor: String? = nil,
+    isFull: Bool = false
   ) {
+    self.cursor = cursor
     self.changes = changes
     self.nextToken = nextToken
     self.startedAt = startedAt

@@ -116,6 +116,18 @@ package struct RecordReplica: Sendable, Hashable {
     return true
   }
 
+  /// Takes a change. One that has some fields only is made on the image before it, which the feed has brought or a page;
+  /// without that image it is about a record that this client does not have.
+  @discardableResult
+  package mutating func receive(_ change: RemoteChange) -> Bool {
+    guard let changed = change.changed else { return receive(change.image) }
+    guard var record = server?.record else { return false }
+    for (field, value) in changed where field < record.values.count { record.values[field] = value }
+    var image = change.image
+    image.record = record
+    return receive(image)
+  }
+
   /// A full sync whose snapshot has `position` did not have the record: it was deleted, left the filter, or may no
   /// longer be read. Returns whether it was there.
   package mutating func sweep(at position: Int64) -> Bool {

@@ -8,6 +8,11 @@ import MartletStore
 import MartletTestSupport
 import MartletVocabulary
 
+/// The calendar of such a server; it stands still.
+struct CountedCalendar: Sendable {
+  var milliseconds: @Sendable () -> Int64 = { 1_700_000_000_000 }
+}
+
 /// A server put together by hand, so that its loops, its hubs and its writer can be counted.
 final class CountedServer: Sendable {
   let node: ServerNode
@@ -26,7 +31,7 @@ final class CountedServer: Sendable {
   ///   - watch: sees where creates without identifiers are planned.
   init(
     schema: String, loops count: Int = 1, isClocked: Bool = false, watch: WriteWatch? = nil,
-    _ adjust: (inout ServerConfiguration) -> Void = { _ in }
+    calendar: CountedCalendar = CountedCalendar(), _ adjust: (inout ServerConfiguration) -> Void = { _ in }
   ) throws {
     var configuration = ServerConfiguration(schema: schema)
     configuration.access = .development
@@ -39,14 +44,14 @@ final class CountedServer: Sendable {
     adjust(&configuration)
     let writer = HeldExecutor()
     self.writer = writer
-    let clock = StoreClock(now: MonotonicClock.now, milliseconds: { 1_700_000_000_000 })
+    let clock = StoreClock(now: MonotonicClock.now, milliseconds: calendar.milliseconds)
     let options = StoreOptions(term: 77, clock: clock, writer: writer, readers: [StoreThread()])
     let node = try ServerAssembly.node(
       configuration,
       on: ServerAssembly.Surroundings(
         place: .emptyMemory, storeOptions: options, spawner: ConcurrentSpawner(),
         calendar: Calendar(
-          milliseconds: { 1_700_000_000_000 }, generator: WatchedGenerator(watch: watch))))
+          milliseconds: calendar.milliseconds, generator: WatchedGenerator(watch: watch))))
     self.node = node
     let group = try LoopGroup.start(count: count)
     self.group = group

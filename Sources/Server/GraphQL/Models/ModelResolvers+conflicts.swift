@@ -3,36 +3,58 @@ internal import MartletJSON
 internal import MartletModelSDL
 internal import MartletModels
 internal import MartletStore
+internal import MartletVocabulary
 
 extension ModelResolvers {
   /// Answers a write that the store refused. Where a record stood in its way, the error has that record under `data`,
   /// as it is now and as far as the caller's rules show it: for a resend, whose outcome is remembered, as for a first
-  /// attempt.
-  func refuse(_ batch: BatchRequest, _ error: StoreError, _ completion: @escaping Completion) {
+  /// attempt. Of a versioned model also one that was deleted, with its stamps, and the cursor of what was read.
+  func refuse(
+    _ error: StoreError, _ rights: Rights?, _ destination: any StoreDestination, _ completion: @escaping Completion
+  ) {
     let refusal = StoreErrors.resolverError(error)
     guard let conflict = error.conflict, schema.models.indices.contains(conflict.model) else {
       return completion([.failure(refusal)])
     }
     let model = schema.models[conflict.model]
-    let outcome = outcome(of: model, batch, for: .answer)
-    let read = ReadRequest { snapshot throws(StoreError) in
-      try snapshot.get(conflict.model, conflict.key)
-    } completion: { result in
+    let outcome = rights?.outcome(of: conflict.model, for: .answer)
+    let read = ReadRequest { snapshot throws(StoreError) -> (JSONValue, Int64) in
+      let head = try snapshot.moment().head
+      guard model.conflicts != nil else {
+        let stored = try snapshot.get(conflict.model, conflict.key)
+        return (stored.map { model.json($0.record, nil, outcome) } ?? .null, head)
+      }
+      if let stored = try snapshot.get(conflict.model, conflict.key) {
+        return (model.json(stored.record, model.stamps(stored.version, stored.changed), outcome), head)
+      }
+      guard let tombstone = try snapshot.tombstone(conflict.model, conflict.key) else { return (.null, head) }
+      let stamps = model.stamps(tombstone.version, tombstone.time, isDeleted: true)
+      return (model.json(tombstone.image, stamps, outcome), head)
+    } completion: { [store] result in
       var refusal = refusal
       // The refusal stands, whether or not the record can be read.
-      if case .success(let stored) = result {
-        let view = stored.flatMap { stored in outcome.map { $0.view(of: stored.record, for: .get) } ?? stored.record }
-        refusal.extensions["data"] = view.map { model.json($0) } ?? .null
+      if case .success((let data, let head)) = result {
+        refusal.extensions["data"] = data
+        if model.conflicts != nil, !data.isNull {
+          refusal.extensions["cursor"] = .string(Cursor(term: store.lineage.currentTerm, offset: head).description)
+        }
       }
       completion([.failure(refusal)])
     }
-    store.read([read], to: destination(batch))
+    store.read([read], to: destination)
   }
 }
 
 extension ModelDefinition {
-  /// A record's fields by their names; relations are not among them.
-  fileprivate func json(_ record: Record) -> JSONValue {
-    .object(JSONObject(zip(fields, record.values).map { (key: $0.name, value: $1) }))
+  /// A record's fields by their names, and its stamps, as a caller sees it; null when it does not. Relations are not
+  /// among them.
+  fileprivate func json(_ record: Record, _ stamps: [JSONValue]?, _ outcome: RuleOutcome?) -> JSONValue {
+    guard let view = outcome.map({ $0.view(of: record, for: .get) }) ?? record else { return .null }
+    var members = fields.enumerated().map { (key: $1.name, value: view[$0]) }
+    if let stamps {
+      members += zip(RecordStamp.allCases, stamps).map { (key: $0.fieldName, value: $1) }
+      members.append((key: "__typename", value: .string(name)))
+    }
+    return .object(JSONObject(members))
   }
 }

@@ -4,7 +4,9 @@ internal import MartletGraphQLExecution
 internal import MartletJSON
 internal import MartletModelSDL
 internal import MartletModels
+internal import MartletRuntime
 internal import MartletStore
+internal import MartletVocabulary
 
 extension ModelResolvers {
   /// Runs a generated mutation.
@@ -15,12 +17,12 @@ extension ModelResolvers {
     let planned: [PlannedWrite]
     do {
       if case .transaction = operation {
-        planned = try (batch.arguments["writes"]?.array ?? []).map { try planMember($0, now, rights) }
+        planned = try (batch.arguments["writes"]?.array ?? []).map { try planMember($0, now, scope) }
       } else {
         planned = [
           try plan(
             operation, batch.fieldName, batch.arguments["input"]?.object ?? JSONObject(),
-            batch.arguments["condition"], now, rights)
+            batch.arguments["condition"], now, scope)
         ]
       }
     } catch {
@@ -28,7 +30,7 @@ extension ModelResolvers {
     }
     let isTransaction = operation == .transaction
     let whole: WriteOperation =
-      rights != nil
+      rights != nil || planned.contains { $0.base != nil }
       ? GuardedWrites(writes: planned).operation
       : isTransaction ? .batch(planned.map(\.write)) : planned[0].write
     let request = WriteRequest(
@@ -38,12 +40,18 @@ extension ModelResolvers {
       switch result {
       case .failure(let error):
         if error.code == .overloaded { destination.ofFeed?.countRefusedWrite() }
-        refuse(batch, error, completion)
+        refuse(error, rights, destination, completion)
       case .success(let receipt):
+        if let offsets = receipt.offsets, let scope, scope.writeNumber != nil,
+          planned.contains(where: { $0.model.conflicts != nil })
+        {
+          let cursor = Cursor(term: store.lineage.currentTerm, offset: offsets.upperBound)
+          scope.written.withLock { $0 = cursor }
+        }
         let records = answers(planned, receipt)
         if receipt.isRepeat, records.contains(where: { $0 == nil }) { return completion([.failure(Self.forgotten)]) }
         let values = zip(planned, records).map { entry, record in
-          record.map { entry.model.value($0, entry.answer, .get) } ?? .null
+          record.map { entry.value(of: $0, at: receipt.time) } ?? .null
         }
         completion([.success(isTransaction ? .list(values) : values[0])])
       }
@@ -59,7 +67,7 @@ extension ModelResolvers {
   /// too. Nil for one that is no longer known.
   private func answers(
     _ planned: [PlannedWrite], _ receipt: Receipt
-  ) -> [Record?] {
+  ) -> [WrittenRecord?] {
     struct Written: Hashable {
       var kind: ChangeKind
       var model: Int
@@ -75,7 +83,10 @@ extension ModelResolvers {
         places[Written(kind: kind, model: entry.model.number, key: entry.key)]?.popLast()
       }
     }
-    guard receipt.isRepeat else { return found.map { $0.flatMap { receipt.records[$0].record } } }
+    func known(_ place: Int?) -> WrittenRecord? {
+      place.flatMap { receipt.records[$0].record == nil ? nil : receipt.records[$0] }
+    }
+    guard receipt.isRepeat else { return found.map(known) }
     // A repeated create was given a fresh id here; the first one's stands in the receipt, in the order of the writes.
     let taken = Set(found.compactMap { $0 })
     var fresh: [Int: [Int]] = [:]
@@ -85,7 +96,7 @@ extension ModelResolvers {
     }
     return zip(planned, found).map { entry, place in
       let place = place ?? (entry.write.kind == .create ? fresh[entry.model.number]?.popLast() : nil)
-      return place.flatMap { receipt.records[$0].record }
+      return known(place)
     }
   }
 
@@ -95,18 +106,19 @@ extension ModelResolvers {
     extensions: ["code": "ALREADY_APPLIED", "errorType": "ConditionalCheckFailedException"])
 
   /// One member of a transaction: the one mutation its object names.
-  private func planMember(_ member: JSONValue, _ now: String, _ rights: Rights?) throws -> PlannedWrite {
+  private func planMember(_ member: JSONValue, _ now: String, _ scope: RequestScope?) throws -> PlannedWrite {
     let given = (member.object ?? JSONObject()).filter { !$0.value.isNull }
     guard given.count == 1, let only = given.first,
       let operation = schema.operations[FieldPath("Mutation", only.key)]
     else { throw FilterError(path: "writes", message: "each write names exactly one mutation") }
-    return try plan(operation, only.key, only.value.object ?? JSONObject(), nil, now, rights)
+    return try plan(operation, only.key, only.value.object ?? JSONObject(), nil, now, scope)
   }
 
   private func plan(
     _ operation: BuiltInOperation, _ name: String, _ input: JSONObject, _ condition: JSONValue?, _ now: String,
-    _ rights: Rights?
+    _ scope: RequestScope?
   ) throws -> PlannedWrite {
+    let rights = scope?.rights
     guard let (number, kind) = operation.written else {
       throw FilterError(path: "writes", message: "only creates, updates and deletes can be written")
     }
@@ -121,6 +133,7 @@ extension ModelResolvers {
     func planned(_ write: WriteOperation, _ key: RecordKey) -> PlannedWrite {
       PlannedWrite(
         model: model, write: write, key: key, given: given, name: name, outcome: outcome,
+        base: kind == .create ? nil : base(of: model, input, name, scope),
         answer: rights?.outcome(of: number, for: .answer))
     }
     if kind == .create {
@@ -143,6 +156,15 @@ extension ModelResolvers {
   }
 }
 
+extension PlannedWrite {
+  /// The record that the write made, as its caller sees it.
+  func value(of written: WrittenRecord, at time: Int64) -> ResolvedValue {
+    guard let record = written.record else { return .null }
+    return model.value(
+      record, model.stamps(written.version, time, isDeleted: written.kind == .delete), answer, .get)
+  }
+}
+
 extension AccessOperation {
   /// What a write's rules are used for.
   fileprivate var use: RuleUse {
@@ -161,7 +183,7 @@ extension BuiltInOperation {
     case .create(let model): (model, .create)
     case .update(let model): (model, .update)
     case .delete(let model): (model, .delete)
-    case .get, .list, .listByIndex, .transaction, .subscribe: nil
+    case .get, .list, .listByIndex, .sync, .transaction, .subscribe, .changes: nil
     }
   }
 }

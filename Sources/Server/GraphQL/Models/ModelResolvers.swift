@@ -12,8 +12,14 @@ package struct ModelResolvers: Sendable {
   let store: Store
   let calendar: Calendar
   let limits: ServerLimits.Query
+  /// Decide about conflicts, by the model's name.
+  let conflictHandlers: [String: ConflictHandler]
 
-  package init(_ schema: ModelSchema, _ store: Store, limits: ServerLimits.Query, calendar: Calendar) {
+  package init(
+    _ schema: ModelSchema, _ store: Store, limits: ServerLimits.Query, calendar: Calendar,
+    conflictHandlers: [String: ConflictHandler] = [:]
+  ) {
+    self.conflictHandlers = conflictHandlers
     self.schema = schema
     self.store = store
     self.limits = limits
@@ -25,6 +31,9 @@ package struct ModelResolvers: Sendable {
     for (type, slots) in schema.slots { resolvers.slots[type] = slots }
     for kind in ScalarKind.allCases where kind.isAWS && schema.schema.type(kind.rawValue) != nil {
       resolvers.scalars[kind.rawValue] = Self.rules(kind)
+    }
+    if schema.models.contains(where: { $0.conflicts != nil }) {
+      resolvers.scalars["ModelValues"] = ScalarRules(isUserCode: false, parse: { $0 }, serialize: { $0 })
     }
     for (path, operation) in schema.operations {
       resolvers.use(resolver(operation), path.type, path.field)
@@ -51,8 +60,9 @@ package struct ModelResolvers: Sendable {
     case .list(let model): .callback { list(schema.models[model], nil, $0, $1) }
     case .listByIndex(let model, let index):
       .callback { list(schema.models[model], schema.models[model].indexes[index], $0, $1) }
+    case .sync(let model): .callback { sync(schema.models[model], $0, $1) }
     case .create, .update, .delete, .transaction: .callback { write(operation, $0, $1) }
-    case .subscribe: .parent
+    case .subscribe, .changes: .parent
     }
   }
 
@@ -108,7 +118,7 @@ package struct ModelResolvers: Sendable {
     read(batch, completion) { snapshot throws(StoreError) in
       try snapshot.get(model.number, key)
     } answer: { stored in
-      [stored.map { model.value($0.record, outcome, .get) } ?? .null]
+      [stored.map { model.value($0, outcome, .get) } ?? .null]
     }
   }
 
@@ -160,7 +170,7 @@ package struct ModelResolvers: Sendable {
       } answer: { found in
         var answers = [ResolvedValue](repeating: .null, count: count)
         for (index, stored) in zip(asked, found) {
-          if let stored { answers[index] = target.value(stored.record, outcome, .list) }
+          if let stored { answers[index] = target.value(stored, outcome, .list) }
         }
         return answers
       }
@@ -181,7 +191,7 @@ package struct ModelResolvers: Sendable {
         answers[index] =
           relation.kind == .hasMany
           ? .object(Connection(model: target, page: page, outcome: outcome))
-          : page.records.first.map { target.value($0.record, outcome, .list) } ?? .null
+          : page.records.first.map { target.value($0, outcome, .list) } ?? .null
       }
       return answers
     }

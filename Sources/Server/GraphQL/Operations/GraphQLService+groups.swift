@@ -30,6 +30,12 @@ extension GraphQLService {
         selection: shared(RecordSelection(prepared.plan, variables: variables)),
         mask: rights?.outcome(of: source.model, for: .payload))
     }
+    if case .changes? = node.models.operations[FieldPath("Subscription", field)] {
+      let changes = try ChangeSelection(node.models, arguments, prepared.scope.rights)
+      return GraphQLGroup(
+        self, prepared, operationName: operationName, variables: variables, interests: changes.interests,
+        selection: nil, changes: changes)
+    }
     guard let topic = node.topics[field] else { return nil }
     return GraphQLGroup(
       self, prepared, operationName: operationName, variables: variables, interests: [Interest(.topic(named: topic))],

@@ -139,7 +139,7 @@ final class GraphQLService {
     return RequestScope(
       destination: feed.destination, identity: caller.identity, rights: .of(caller.identity, under: node.served),
       writeNumber: WriteNumber(client: write.client, number: write.number, identity: caller.identity.writer),
-      acknowledged: continuity.acknowledged, isResend: continuity.isResend,
+      acknowledged: continuity.acknowledged, isResend: continuity.isResend, replaced: continuity.replaced,
       allowsIntrospection: caller.allowsIntrospection, server: node.handle)
   }
 

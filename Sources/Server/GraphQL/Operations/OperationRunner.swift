@@ -22,7 +22,14 @@ package final class OperationRunner {
   ) -> RunningOperation? {
     do {
       let coerced = try plan.coerce(variables: variables)
-      return run(plan, coerced: coerced, root: .null, scope: scope, completion)
+      guard scope.writeID != nil else { return run(plan, coerced: coerced, root: .null, scope: scope, completion) }
+      return run(plan, coerced: coerced, root: .null, scope: scope) { result in
+        var result = result
+        if let cursor = scope.written.withLock({ $0 }) {
+          result.extensions["martlet"] = ["cursor": .string(cursor.description)]
+        }
+        completion(result)
+      }
     } catch {
       completion(.requestError(error.errors))
       return nil

@@ -39,7 +39,9 @@ struct PreparedOperation: Sendable {
   func marked(_ result: ResponseTree) -> ResponseTree {
     guard scope.writeNumber != nil else { return result }
     var result = result
-    result.extensions["martlet"] = ["writes": true]
+    var member = result.extensions["martlet"]?.object ?? JSONObject()
+    member["writes"] = true
+    result.extensions["martlet"] = .object(member)
     return result
   }
 }

@@ -1,6 +1,7 @@
 package import MartletAccess
 internal import MartletGraphQLExecution
-internal import MartletJSON
+package import MartletJSON
+internal import MartletRuntime
 package import MartletStore
 package import MartletVocabulary
 
@@ -19,16 +20,21 @@ package final class RequestScope: Sendable {
   package let acknowledged: Int64?
   /// Whether the client has sent the mutation before.
   package let isResend: Bool
+  /// For an update of a versioned record: what the fields that it writes held when the client wrote it.
+  package let replaced: JSONObject?
   /// Whether the caller may ask for the schema; nil for what the server's configuration says.
   package let allowsIntrospection: Bool?
   /// What the schema's rules allow the caller; nil where nothing restricts it.
   package let rights: Rights?
+  /// The cursor of what a numbered mutation has changed, once the store has it.
+  let written = Lock<Cursor?>(nil)
   /// The server's data, for resolvers of the program's own.
   let server: ServerHandle?
 
   init(
     destination: any StoreDestination, identity: Identity, rights: Rights?, writeNumber: WriteNumber? = nil,
-    acknowledged: Int64? = nil, isResend: Bool = false, allowsIntrospection: Bool? = nil, server: ServerHandle? = nil
+    acknowledged: Int64? = nil, isResend: Bool = false, replaced: JSONObject? = nil,
+    allowsIntrospection: Bool? = nil, server: ServerHandle? = nil
   ) {
     self.server = server
     self.destination = destination
@@ -37,6 +43,7 @@ package final class RequestScope: Sendable {
     self.writeNumber = writeNumber
     self.acknowledged = acknowledged
     self.isResend = isResend
+    self.replaced = replaced
     self.allowsIntrospection = allowsIntrospection
   }
 

@@ -13,11 +13,14 @@ struct PlannedWrite: Sendable {
   let name: String
   /// What the rules allow the caller; nil where nothing restricts it.
   let outcome: RuleOutcome?
-  /// The same for the record in the answer.
+  /// What the caller knew of the stored record; nil for a write that is made on whatever is stored.
+  let base: WriteBase?
+  /// The same as `outcome` for the record in the answer.
   let answer: RuleOutcome?
 }
 
-/// Writes of a caller that rules restrict. Each is judged on the store's writer, by the record as it is at that moment.
+/// Writes of a caller that rules restrict, or that name the version they were made on. Each is judged on the store's
+/// writer, by the record as it is at that moment.
 ///
 /// A record that the caller does not see is answered as one that does not exist. A creation under its key, or with its
 /// value in a unique index, is answered as any creation that the rules refuse.
@@ -37,11 +40,14 @@ struct GuardedWrites: Sendable {
       try judge(planned, transaction) { outcome, before throws(RuleOutcome.Denial) in
         try outcome.checkUpdate(of: before, changing: planned.given)
       }
-      try unique(planned) { () throws(StoreError) in try transaction.update(update) }
+      let settled = try ConflictResolver(planned).settle(update, transaction)
+      try unique(planned) { () throws(StoreError) in try settled.perform(transaction) }
     case .delete(let model, let key, let condition, let version):
       try judge(planned, transaction) { outcome, before throws(RuleOutcome.Denial) in
         try outcome.checkDeletion(of: before)
       }
+      let settled = try ConflictResolver(planned).settleDeletion(transaction)
+      if let settled { return try settled.perform(transaction) }
       try transaction.delete(model, key, condition: condition, expectedVersion: version)
     case .event, .batch, .transaction:
       preconditionFailure("planned writes are creations, updates and deletions of records")

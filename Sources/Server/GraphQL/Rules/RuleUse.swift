@@ -6,6 +6,8 @@ package enum RuleUse: String, Sendable, Hashable, CaseIterable {
   case get
   /// A list by the primary key, and a list by an index.
   case list, index
+  /// What a sync query shows, and what it says has left.
+  case sync
   /// Whether a relation is followed from a record, and which records it leads to.
   case relation, related
   /// Whether a write is allowed, what its condition may read, and what its answer shows.

@@ -32,14 +32,17 @@ final class GraphQLGroup: FeedGroup {
   private(set) var rules: [UInt8] = []
   /// Says what the members see of the log: another view has seen other events. Nil where nothing restricts it.
   private(set) var view: String?
+  /// Makes the payloads of a subscription for the changes of several models.
+  private let changes: ChangeSelection?
   /// Kept where every event needs it.
   private let plan: OperationPlan?
 
   init(
     _ service: GraphQLService, _ prepared: PreparedOperation, operationName: String?, variables: JSONObject,
     interests: [Interest], selection: RecordSelection?, mask: RuleOutcome? = nil,
-    topicFilter: JSONObject = JSONObject()
+    topicFilter: JSONObject = JSONObject(), changes: ChangeSelection? = nil
   ) {
+    self.changes = changes
     self.service = service
     self.variables = variables
     self.interests = interests
@@ -87,7 +90,7 @@ final class GraphQLGroup: FeedGroup {
   /// A record's update is for a subscription whose filter the record matches after it. A topic's event is when every
   /// argument equals the payload's member of its name.
   func accepts(_ change: Change, _ effect: Effect) -> Bool {
-    if let record = change.record { return effect != .left || record.kind == .delete }
+    if let record = change.record { return changes != nil || effect != .left || record.kind == .delete }
     guard let event = change.event else { return false }
     return topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
   }
@@ -97,15 +100,22 @@ final class GraphQLGroup: FeedGroup {
 
   func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
     guard let selection, let record = change.record else { return false }
-    return selection.write(masked(record.image).values, to: &writer)
+    return selection.write(masked(record.image).values, stamps: stamps(record, of: change), to: &writer)
+  }
+
+  /// The stamps of a changed record.
+  private func stamps(_ record: RecordChange, of change: Change) -> [JSONValue] {
+    service.node.models.models[record.model].stamps(record.version, change.time, isDeleted: record.kind == .delete)
   }
 
   func evaluate(_ change: Change, _ completion: @escaping ([UInt8]) -> Void) {
     let node = service.node
     let root: ResolvedValue =
       switch change.body {
+      case .record where changes != nil: changes?.value(of: change).map { .value($0) } ?? .null
       case .record(let record):
-        .record(node.models.models[record.model].value(masked(record.image), of: record.image))
+        .record(
+          node.models.models[record.model].value(masked(record.image), of: record.image, stamps(record, of: change)))
       case .event(let event): .value(event.payload)
       case .tree: .value(.null)
       }

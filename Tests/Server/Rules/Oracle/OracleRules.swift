@@ -28,7 +28,8 @@ struct OracleRule: Sendable {
   let operations: [String]?
 
   private static let choices: [[String]?] = [
-    nil, ["read"], ["read"], ["create"], ["update"], ["delete"], ["get"], ["list"], ["listen"], ["read", "update"],
+    nil, ["read"], ["read"], ["create"], ["update"], ["delete"], ["get"], ["list"], ["listen"], ["sync"],
+    ["read", "update"],
     ["create", "read"], ["create", "update", "delete"],
   ]
 
@@ -54,7 +55,7 @@ struct OracleRule: Sendable {
   private func covers(_ operation: String) -> Bool {
     guard let operations else { return true }
     return operations.contains(operation)
-      || operations.contains("read") && ["get", "list", "listen"].contains(operation)
+      || operations.contains("read") && ["get", "list", "listen", "sync"].contains(operation)
   }
 
   func allows(_ operation: String, _ caller: OracleCaller, _ record: OracleRecord) -> Bool {
@@ -122,11 +123,11 @@ struct OracleRules: Sendable {
 
   var schema: String {
     """
-    type Rack @model \(rack.rules.directive) {
+    type Rack @model @versioned \(rack.rules.directive) {
       id: ID! title: String owner: String team: String secret: String \(rack.secret?.directive ?? "")
       books: [Book] @hasMany(indexName: "byRack", fields: ["id"]) \(books?.directive ?? "")
     }
-    type Book @model \(book.rules.directive) {
+    type Book @model @versioned \(book.rules.directive) {
       id: ID! title: String owner: String team: String secret: String \(book.secret?.directive ?? "")
       rackID: ID @index(name: "byRack", queryField: "booksByRack")
       rack: Rack @belongsTo(fields: ["rackID"])

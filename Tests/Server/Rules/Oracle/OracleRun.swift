@@ -12,6 +12,8 @@ final class OracleRun {
   private var chance: SeededRandom
   private var rules: OracleRules
   private var records: [String: [String: OracleRecord]] = ["Rack": [:], "Book": [:]]
+  /// Every image that a record has had, oldest first.
+  private var images: [String: [String: [OracleRecord]]] = ["Rack": [:], "Book": [:]]
   private var listeners: [OracleListener] = []
   private(set) var faults: [String] = []
 
@@ -125,6 +127,7 @@ final class OracleRun {
     }
     guard let change = expected.change else { return }
     records[model]?[id] = kind == "delete" ? nil : change.record
+    images[model]?[id, default: []].append(change.record)
     for listener in listeners { listener.note(change, rules) }
   }
 
@@ -213,7 +216,9 @@ final class OracleRun {
   // MARK: Reading
 
   private func read(as caller: OracleCaller) async throws {
-    switch number(8) {
+    switch number(10) {
+    case 8: try await readSync(pick(["Book", "Rack"]), caller)
+    case 9: try await readChanges(pick(["Book", "Rack"]), caller)
     case 0: try await readOne(pick(["Book", "Rack"]), caller)
     case 1: try await readList(pick(["Book", "Rack"]), caller)
     case 2: try await readIndex(caller)
@@ -263,6 +268,41 @@ final class OracleRun {
       if let own = rules.model(model).secret, !own.mayAllow("list", caller) { expected = nil }
     }
     check("list \(model)\(filter)", caller, json["data"]?["list\(model)s"]?["items"], expected, json)
+  }
+
+  /// All records, as a sync shows them.
+  private func readSync(_ model: String, _ caller: OracleCaller) async throws {
+    let json = try await ask("{ sync\(model)s { items { \(Self.fields) } } }", caller)
+    let rules = rules.model(model)
+    var expected: [OracleRecord]?
+    if rules.rules.mayAllow("sync", caller) {
+      expected = records[model, default: [:]].values.compactMap { rules.view($0, "sync", caller) }
+    }
+    check("sync \(model)", caller, json["data"]?["sync\(model)s"]?["items"], expected, json)
+  }
+
+  /// Everything that ever changed, as a sync since the beginning shows it: records that the caller sees, and the last
+  /// image that it could see of the others.
+  private func readChanges(_ model: String, _ caller: OracleCaller) async throws {
+    let json = try await ask(
+      "{ sync\(model)s(lastSync: 0, limit: 1000) { items { \(Self.fields) _deleted } } }", caller)
+    let rules = rules.model(model)
+    let items = json["data"]?["sync\(model)s"]?["items"]
+    guard rules.rules.mayAllow("sync", caller) else { return check("changes of \(model)", caller, nil, nil, json) }
+    func part(_ isGone: Bool) -> JSONValue {
+      .array((items?.array ?? []).filter { ($0["_deleted"] == true) == isGone })
+    }
+    var shown: [OracleRecord] = []
+    var gone: [OracleRecord] = []
+    for (id, images) in images[model, default: [:]] {
+      if let view = records[model]?[id].flatMap({ rules.view($0, "sync", caller) }) {
+        shown.append(view)
+      } else if let last = images.last(where: { rules.view($0, "sync", caller) != nil }) {
+        gone += [rules.view(last, "sync", caller)].compactMap { $0 }
+      }
+    }
+    check("changes of \(model)", caller, part(false), shown, json)
+    check("what has left \(model)", caller, part(true), gone, json)
   }
 
   private func readIndex(_ caller: OracleCaller) async throws {

@@ -1,0 +1,148 @@
+internal import MartletJSON
+package import MartletModels
+internal import MartletSQLite
+package import MartletSyncEngine
+
+/// Refused writes, and what a full sync has seen.
+extension ClientTables {
+  // MARK: Dead letters
+
+  func keep(_ letter: DeadLetter, _ shape: RecordShape, _ key: RecordKey, at time: Int64) throws {
+    let statement = try database.statement(
+      """
+      INSERT OR REPLACE INTO martlet_client_letters(number, model, key, content, condition, reason, at)
+      VALUES(?, ?, ?, ?, ?, ?, ?)
+      """)
+    try statement.bind(1, letter.write.number)
+    try statement.bind(2, text: shape.tableName)
+    try statement.bind(3, text: key.text)
+    try statement.bind(4, utf8: json(letter.write.content, shape).serialized())
+    if let condition = letter.write.condition {
+      try statement.bind(5, utf8: StoredCondition(shape).json(condition).serialized())
+    } else {
+      try statement.bind(5)
+    }
+    try statement.bind(6, utf8: letter.reason.json.serialized())
+    try statement.bind(7, time)
+    try statement.run()
+  }
+
+  /// The refused writes in order; those of models that are no longer there are left out.
+  func letters(_ records: Records) throws -> [StoredLetter] {
+    let statement = try database.statement(
+      "SELECT number, model, key, content, condition, reason, at FROM martlet_client_letters ORDER BY number")
+    defer { statement.reset() }
+    var found: [StoredLetter] = []
+    while try statement.step() {
+      let name = statement.text(1)
+      guard let shape = records.tables.first(where: { $0.shape.tableName.utf8.elementsEqual(name.utf8) })?.shape else {
+        continue
+      }
+      let write = PendingWrite(
+        number: statement.int64(0), content: try content(JSONValue(parsing: statement.bytes(3)), shape),
+        condition: try statement.isNull(4)
+          ? nil : StoredCondition(shape).predicate(JSONValue(parsing: statement.bytes(4))))
+      let key = RecordKey(values: try JSONValue(parsing: statement.bytes(2)).array ?? [])
+      found.append(
+        StoredLetter(
+          letter: DeadLetter(write: write, reason: .init(try JSONValue(parsing: statement.bytes(5)))),
+          model: shape.model, key: key, time: statement.int64(6)))
+    }
+    return found
+  }
+
+  func removeLetter(_ number: Int64) throws {
+    let statement = try database.statement("DELETE FROM martlet_client_letters WHERE number = ?")
+    try statement.bind(1, number)
+    try statement.run()
+  }
+
+  // MARK: Pending writes
+
+  func place(of number: Int64) throws -> (table: String, key: RecordKey)? {
+    let statement = try database.statement("SELECT model, key FROM martlet_client_outbox WHERE number = ?")
+    try statement.bind(1, number)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return (statement.text(0), RecordKey(values: try JSONValue(parsing: statement.bytes(1)).array ?? []))
+  }
+
+  func firstPending() throws -> Int64? {
+    let statement = try database.statement("SELECT number FROM martlet_client_outbox ORDER BY number LIMIT 1")
+    defer { statement.reset() }
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
+  func pendingCount() throws -> Int {
+    let statement = try database.statement("SELECT count(*) FROM martlet_client_outbox")
+    defer { statement.reset() }
+    return try statement.step() ? Int(statement.int64(0)) : 0
+  }
+
+  // MARK: Full syncs
+
+  func forgetSeen(_ shape: RecordShape) throws {
+    let statement = try database.statement("DELETE FROM martlet_client_seen WHERE model = ?")
+    try statement.bind(1, text: shape.tableName)
+    try statement.run()
+  }
+
+  func see(_ shape: RecordShape, _ key: RecordKey) throws {
+    let statement = try database.statement("INSERT OR IGNORE INTO martlet_client_seen(model, key) VALUES(?, ?)")
+    try statement.bind(1, text: shape.tableName)
+    try statement.bind(2, text: key.text)
+    try statement.run()
+  }
+
+  func hasSeen(_ shape: RecordShape, _ key: RecordKey) throws -> Bool {
+    let statement = try database.statement("SELECT 1 FROM martlet_client_seen WHERE model = ? AND key = ?")
+    try statement.bind(1, text: shape.tableName)
+    try statement.bind(2, text: key.text)
+    defer { statement.reset() }
+    return try statement.step()
+  }
+
+  /// The keys of the records that have pending writes or were removed, and whose image shows a record.
+  func shownImages(_ shape: RecordShape) throws -> [RecordKey] {
+    let statement = try database.statement(
+      "SELECT key FROM martlet_client_images WHERE model = ? AND record IS NOT NULL")
+    try statement.bind(1, text: shape.tableName)
+    defer { statement.reset() }
+    var keys: [RecordKey] = []
+    while try statement.step() {
+      keys.append(RecordKey(values: try JSONValue(parsing: statement.bytes(0)).array ?? []))
+    }
+    return keys
+  }
+}
+
+/// A refused write as the store keeps it.
+package struct StoredLetter: Sendable, Hashable {
+  package var letter: DeadLetter
+  package var model: Int
+  package var key: RecordKey
+  /// When it was refused, in milliseconds of this client's wall clock.
+  package var time: Int64
+}
+
+extension DeadLetter.Reason {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .conflict: ["kind": "conflict"]
+    case .conditionFailed: ["kind": "conditionFailed"]
+    case .unauthorized: ["kind": "unauthorized"]
+    case .refused(let code, let message): ["kind": "refused", "code": .string(code), "message": .string(message)]
+    case .dependsOn(let number): ["kind": "dependsOn", "number": .int(number)]
+    }
+  }
+
+  fileprivate init(_ json: JSONValue) {
+    switch json["kind"]?.string {
+    case "conflict": self = .conflict
+    case "conditionFailed": self = .conditionFailed
+    case "unauthorized": self = .unauthorized
+    case "dependsOn": self = .dependsOn(number: json["number"]?.int ?? 0)
+    case _: self = .refused(code: json["code"]?.string ?? "", message: json["message"]?.string ?? "")
+    }
+  }
+}

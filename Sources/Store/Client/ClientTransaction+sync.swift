@@ -1,0 +1,137 @@
+internal import MartletJSON
+internal import MartletLiveQueries
+package import MartletModels
+internal import MartletSQLite
+package import MartletSyncEngine
+
+/// What the sync engine asks of a client's store.
+extension ClientTransaction {
+  // MARK: Full syncs
+
+  /// Begins to note which rows the pages of a full sync have.
+  package func beginFullSync(model: Int) throws { try tables.forgetSeen(try records.table(model).shape) }
+
+  /// Applies a page, and notes its rows.
+  package func receivePage(_ changes: [RemoteChange]) throws {
+    for change in changes { try tables.see(try records.table(change.model).shape, change.key) }
+    try receive(changes)
+  }
+
+  /// Removes the rows of a model whose image is not newer than `position` and that no page of the full sync had.
+  /// `Int64.max` stands for a server without positions: all rows that no page had are removed.
+  package func sweep(model: Int, before position: Int64) throws {
+    let table = try records.table(model)
+    var keys = try tables.shownImages(table.shape)
+    // A row that has no image of its own is the server's.
+    let statement = try tables.database.statement(
+      "SELECT \(table.columns) FROM \(table.shape.table) WHERE \(SQLText.created) = 0")
+    while try statement.step() { keys.append(table.key(of: try table.row(statement).record)) }
+    statement.reset()
+    for key in keys where try !tables.hasSeen(table.shape, key) {
+      try update(table, key) { replica in
+        _ = replica.sweep(at: position == .max ? replica.server?.position ?? 0 : position)
+      }
+    }
+    try tables.forgetSeen(table.shape)
+  }
+
+  // MARK: Conflicts
+
+  /// Carries out the application's answer to a conflict. Returns whether the write is retried, under `newNumber`.
+  package func resolve(
+    model: Int, _ key: RecordKey, _ number: Int64, _ resolution: RecordReplica.Resolution, _ image: ServerImage,
+    newNumber: Int64
+  ) throws -> Bool {
+    var letters: [DeadLetter] = []
+    var isRetried = false
+    try update(try records.table(model), key) { replica in
+      letters = replica.resolve(number, resolution, image, newNumber: newNumber)
+      isRetried = replica.pending.contains { $0.number == newNumber }
+    }
+    try bury(letters, model, key, except: number)
+    return isRetried
+  }
+
+  /// A number for one more write.
+  package func takeNumber() throws -> Int64 {
+    let number = Int64(try tables.value("nextNumber") ?? "1") ?? 1
+    try tables.set("nextNumber", String(number + 1))
+    return number
+  }
+
+  // MARK: Dead letters
+
+  /// Forgets a refused write. Returns whether it was there.
+  package func discardLetter(_ number: Int64) throws -> Bool {
+    let isThere = try tables.letters(records).contains { $0.letter.write.number == number }
+    try tables.removeLetter(number)
+    return isThere
+  }
+
+  /// Makes a refused write again on the record as it is now. Returns whether it was there.
+  ///
+  /// - Throws: what a save or delete throws; the letter stays then.
+  package func retryLetter(_ number: Int64) throws -> Bool {
+    guard let letter = try tables.letters(records).first(where: { $0.letter.write.number == number }) else {
+      return false
+    }
+    let write = letter.letter.write
+    switch write.content {
+    case .create(let record): try save(model: letter.model, record, where: nil)
+    case .delete: _ = try delete(model: letter.model, letter.key, where: write.condition)
+    case .update(let patches):
+      guard var record = try row(model: letter.model, letter.key)?.record else {
+        throw StoreError(.notFound, "the record that the write changes is not there")
+      }
+      for patch in patches where patch.field < record.values.count { record.values[patch.field] = patch.new }
+      try save(model: letter.model, record, where: write.condition)
+    }
+    try tables.removeLetter(number)
+    return true
+  }
+}
+
+extension ClientWriter {
+  /// The refused writes, in order.
+  package func letters() throws(StoreError) -> [StoredLetter] {
+    do { return try tables.letters(records) } catch { throw Self.storeError(error) }
+  }
+
+  /// A named value of the store: cursors, progress, this client's name.
+  package func value(_ name: String) throws(StoreError) -> String? {
+    do { return try tables.value(name) } catch { throw Self.storeError(error) }
+  }
+
+  /// The version and position of the server's image of a record; nil when the server has none.
+  package func image(model: Int, _ key: RecordKey) throws(StoreError) -> ServerImage? {
+    do {
+      let table = try records.table(model)
+      if let image = try tables.image(table.shape, key) { return image }
+      guard try tables.pending(table.shape, key).isEmpty, let stored = try table.get(key) else { return nil }
+      return ServerImage(record: stored.record, version: stored.version, position: stored.changed)
+    } catch {
+      throw Self.storeError(error)
+    }
+  }
+
+  /// The model and key of a pending write; nil when it is no longer there.
+  package func place(of number: Int64) throws(StoreError) -> (model: Int, key: RecordKey)? {
+    do {
+      guard let found = try tables.place(of: number) else { return nil }
+      return records.tables.first { $0.shape.tableName.utf8.elementsEqual(found.table.utf8) }
+        .map { ($0.shape.model, found.key) }
+    } catch {
+      throw Self.storeError(error)
+    }
+  }
+
+  /// The smallest number of the outbox; nil when nothing waits.
+  package func firstPending() throws(StoreError) -> Int64? {
+    do { return try tables.firstPending() } catch { throw Self.storeError(error) }
+  }
+
+  /// How many writes wait for the server.
+  package func pendingCount() throws(StoreError) -> Int {
+    do { return try tables.pendingCount() } catch { throw Self.storeError(error) }
+  }
+}

@@ -1,0 +1,73 @@
+package import MartletModels
+internal import MartletSQLite
+
+/// A deletion that the store remembers.
+package struct Tombstone: Sendable {
+  /// The record before its deletion.
+  package var image: Record
+  package var version: Int64
+  /// When it was deleted, in milliseconds since 1970.
+  package var time: Int64
+  /// Orders the tombstones of a model; a page continues after the last one of the page before.
+  package var place: [UInt8]
+}
+
+extension ReadSnapshot {
+  /// The newest offset that the snapshot contains, and when its group was committed, in milliseconds since 1970.
+  package func moment() throws(StoreError) -> (head: Int64, time: Int64) {
+    try typed {
+      let position = try log.position()
+      return (position.head, position.time)
+    }
+  }
+
+  /// The offset after which everything stands that was committed at `time` or later; nil when the log has forgotten
+  /// some of it.
+  package func offset(before time: Int64) throws(StoreError) -> Int64? {
+    try typed {
+      let position = try log.position()
+      let first = try log.firstOffset(writtenSince: time, position, atMost: position.head + 1)
+      return first > position.first || position.first == 1 ? first - 1 : nil
+    }
+  }
+
+  /// Deletions older than this, in milliseconds since 1970, are forgotten.
+  package func tombstonesBefore() throws(StoreError) -> Int64 {
+    try typed { try log.horizon().tombstonesBefore }
+  }
+
+  /// At most `count` deletions of a model since `time`, after the one at `place`.
+  package func tombstones(
+    _ model: Int, since time: Int64, after place: [UInt8]?, count: Int
+  ) throws(StoreError) -> [Tombstone] {
+    try typed {
+      let shape = try records.table(model).shape
+      let kept = max(time, try log.horizon().tombstonesBefore)
+      let rows = try database.statement(
+        """
+        SELECT key, version, at, image FROM martlet_tombstones WHERE model = ? AND key > ? AND at >= ?
+        ORDER BY key LIMIT ?
+        """)
+      defer { rows.reset() }
+      try rows.bind(1, Int64(shape.storedNumber))
+      try rows.bind(2, blob: place ?? [])
+      try rows.bind(3, kept)
+      try rows.bind(4, Int64(count))
+      var found: [Tombstone] = []
+      while try rows.step() {
+        guard let image = try coder.records.image(rows.bytes(3)) else { continue }
+        found.append(
+          Tombstone(image: image, version: rows.int64(1), time: rows.int64(2), place: rows.bytes(0)))
+      }
+      return found
+    }
+  }
+
+  /// The deletion of the record with a key; nil when it exists, never did, or was deleted too long ago.
+  package func tombstone(_ model: Int, _ key: RecordKey) throws(StoreError) -> Tombstone? {
+    try typed {
+      try TombstoneTable.read(
+        try records.table(model).shape.storedNumber, key, try log.horizon(), coder.records, database)
+    }
+  }
+}

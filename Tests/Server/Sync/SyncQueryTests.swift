@@ -1,0 +1,162 @@
+import MartletJSON
+import MartletRuntime
+import MartletServer
+import MartletStore
+import Testing
+
+/// `syncXs` as an AppSync DataStore client uses it.
+@Suite(.timeLimit(.minutes(1))) struct SyncQueryTests {
+  private func ids(_ page: JSONValue) -> [String] { (page["items"]?.array ?? []).compactMap { $0["id"]?.string } }
+
+  @Test func `a base sync has all records with versions, and the next one what has changed since it began`()
+    async throws
+  {
+    try await SyncFixture.with { server, client in
+      for id in ["a", "b", "c"] { _ = try await client.done("create", ["id": .string(id), "title": "1"]) }
+      let base = try await client.page()
+      #expect(ids(base) == ["a", "b", "c"])
+      #expect(base["isReplacement"] == true)
+      #expect(base["items"]?[0]?["_version"] == 1)
+      #expect(base["items"]?[0]?["_deleted"] == .null)
+      #expect(base["items"]?[0]?["__typename"] == "Post")
+      let startedAt = try #require(base["startedAt"]?.int)
+      #expect(base["items"]?[2]?["_lastChangedAt"]?.int == startedAt)
+      let updated = try await client.done("update", ["id": "a", "title": "2", "_version": 1])
+      #expect(updated["_version"] == 2)
+      let deleted = try await client.done("delete", ["id": "b", "_version": 1])
+      #expect(deleted["_version"] == 2)
+      #expect(deleted["_deleted"] == true)
+      _ = try await client.done("create", ["id": "d", "title": "3"])
+      _ = try await client.done("delete", ["id": "d"])
+      let delta = try await client.page(["lastSync": .int(startedAt)])
+      #expect(delta["isReplacement"] == false)
+      let items = Dictionary(uniqueKeysWithValues: (delta["items"]?.array ?? []).map { ($0["id"]?.string ?? "", $0) })
+      // What was written at the very time the base sync began may come again.
+      #expect(Set(items.keys).isSuperset(of: ["a", "b", "d"]))
+      #expect(items["a"]?["title"] == "2")
+      #expect(items["a"]?["_version"] == 2)
+      #expect(items["b"]?["_deleted"] == true)
+      #expect(items["b"]?["title"] == "1")
+      #expect(items["b"]?["_version"] == 2)
+      #expect(items["b"]?["_lastChangedAt"] == deleted["_lastChangedAt"])
+      #expect(items["d"]?["_deleted"] == true)
+      let later = try await client.page(["lastSync": .int((delta["startedAt"]?.int ?? 0) + 1)])
+      #expect(ids(later).isEmpty)
+      #expect(later["nextToken"] == .null)
+    }
+  }
+
+  @Test func `pages have one startedAt, every record once, and cursors that never go back`() async throws {
+    try await SyncFixture.with { server, client in
+      for number in 0..<7 { _ = try await client.done("create", ["id": .string("p\(number)"), "title": "t"]) }
+      var (seen, cursors, starts): ([String], [Int64], Set<Int64>) = ([], [], [])
+      var token = JSONValue.null
+      repeat {
+        let page = try await client.page(["limit": 3, "nextToken": token])
+        seen += ids(page)
+        starts.insert(page["startedAt"]?.int ?? -1)
+        cursors.append(page["cursor"]?.string?.split(separator: "-").last.flatMap { Int64($0) } ?? -1)
+        token = page["nextToken"] ?? .null
+        _ = try await client.done("update", ["id": "p0", "rating": .int(Int64(cursors.count))])
+      } while !token.isNull
+      #expect(seen == ["p0", "p1", "p2", "p3", "p4", "p5", "p6"])
+      #expect(starts.count == 1)
+      #expect(cursors == cursors.sorted())
+      let since = JSONValue.int(starts.first ?? 0)
+      // A delta in small pages: the same record in each of them at most once.
+      token = .null
+      var changed: [String] = []
+      repeat {
+        let page = try await client.page(["limit": 1, "lastSync": since, "nextToken": token])
+        #expect(Set(ids(page)).count == ids(page).count)
+        changed += ids(page)
+        token = page["nextToken"] ?? .null
+      } while !token.isNull
+      #expect(changed.last == "p0")
+      let bad = try await client.send(SyncFixture.sync, ["nextToken": "nonsense"])
+      #expect(bad["errors"]?[0]?["extensions"]?["code"] == "INVALID_TOKEN")
+    }
+  }
+
+  @Test func `a record that leaves the filter is a deletion with the last image that fulfilled it`() async throws {
+    try await SyncFixture.with { server, client in
+      _ = try await client.done("create", ["id": "a", "title": "x", "rating": 5])
+      _ = try await client.done("create", ["id": "b", "title": "x", "rating": 1])
+      let filter: JSONValue = ["rating": ["ge": 3]]
+      let base = try await client.page(["filter": filter])
+      #expect(ids(base) == ["a"])
+      _ = try await client.done("update", ["id": "a", "rating": 4])
+      _ = try await client.done("update", ["id": "a", "rating": 2])
+      _ = try await client.done("update", ["id": "b", "rating": 2])
+      let delta = try await client.page(["filter": filter, "lastSync": base["startedAt"] ?? .null])
+      #expect(ids(delta) == ["a"])
+      #expect(delta["items"]?[0]?["_deleted"] == true)
+      #expect(delta["items"]?[0]?["rating"] == 4)
+      #expect(delta["items"]?[0]?["_version"] == 3)
+      // Amplify asks for what is not deleted: then the pages do not have it.
+      let live: JSONValue = ["rating": ["ge": 3], "_deleted": ["ne": true]]
+      let quiet = try await client.page(["filter": live, "lastSync": base["startedAt"] ?? .null])
+      #expect(ids(quiet).isEmpty)
+    }
+  }
+
+  @Test func `a client that was away for longer than the log gets all records and the deletions, then a replacement`()
+    async throws
+  {
+    let time = Lock<Int64>(1_700_000_000_000)
+    func advance(_ seconds: Int64) { time.withLock { $0 += seconds * 1_000 } }
+    let server = try CountedServer(
+      schema: SyncFixture.schema, calendar: CountedCalendar(milliseconds: { time.withLock { $0 } })
+    ) {
+      $0.limits.store.retention = .seconds(100)
+      $0.limits.store.tombstoneAge = .seconds(1_000)
+    }
+    let client = SyncFixture(port: server.port)
+    for id in ["a", "b"] { _ = try await client.done("create", ["id": .string(id), "title": "1"]) }
+    let base = try await client.page()
+    advance(120)
+    _ = try await client.done("delete", ["id": "a"])
+    advance(120)
+    // The log has forgotten everything up to here but its last entries.
+    for number in 0..<4 { _ = try await client.done("create", ["id": .string("n\(number)"), "title": "1"]) }
+    let late = try await client.page(["lastSync": base["startedAt"] ?? .null])
+    #expect(late["isReplacement"] == true)
+    let token = try #require(late["nextToken"]?.string)
+    #expect(ids(late) == ["b", "n0", "n1", "n2", "n3"])
+    let rest = try await client.page(["nextToken": .string(token)])
+    #expect(ids(rest) == ["a"])
+    #expect(rest["items"]?[0]?["_deleted"] == true)
+    #expect(rest["nextToken"] == .null)
+    advance(1_000)
+    _ = try await client.done("create", ["id": "z", "title": "1"])
+    // Deletions are forgotten, too: a client that was away replaces what it has.
+    let replaced = try await client.page(["lastSync": base["startedAt"] ?? .null])
+    #expect(replaced["isReplacement"] == true)
+    #expect(replaced["nextToken"] == .null)
+    await server.stop()
+  }
+
+  @Test func `subscriptions, lists and single records show versions`() async throws {
+    try await SyncFixture.with { server, client in
+      let socket = try await RawSocket.session(port: server.port)
+      socket.subscribe("1", "subscription { onUpdatePost { id title _version _deleted _lastChangedAt } }")
+      socket.subscribe("2", "subscription { onDeletePost { id _version _deleted } }")
+      _ = try await socket.message("ready")
+      _ = try await socket.message("ready")
+      _ = try await client.done("create", ["id": "a", "title": "1"])
+      let updated = try await client.done("update", ["id": "a", "title": "2"])
+      let event = try await socket.message("next")["payload"]?["data"]?["onUpdatePost"]
+      #expect(
+        event == [
+          "id": "a", "title": "2", "_version": 2, "_deleted": .null,
+          "_lastChangedAt": updated["_lastChangedAt"] ?? .null,
+        ])
+      let list = try await client.send("{ listPosts { items { _version } } getPost(id: \"a\") { _version } }")
+      #expect(list["data"] == ["listPosts": ["items": [["_version": 2]]], "getPost": ["_version": 2]])
+      _ = try await client.done("delete", ["id": "a"])
+      let last = try await socket.message("next")["payload"]?["data"]?["onDeletePost"]
+      #expect(last == ["id": "a", "_version": 3, "_deleted": true])
+      socket.abort()
+    }
+  }
+}
