@@ -64,7 +64,7 @@ struct TreeWriting: Sendable {
     }
     var write = WriteRequest(operation)
     if let number = request.number {
-      write.writeID = WriteID(client: number.client, number: number.mark.number, identity: caller.writer)
+      write.writeNumber = WriteNumber(client: number.client, number: number.mark.number, identity: caller.writer)
       write.acknowledged = number.mark.acknowledged
       write.isResend = number.mark.isResend
     }

@@ -1,3 +1,4 @@
+internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletJSON
 internal import MartletModelSDL

@@ -41,7 +41,7 @@ extension RequestScope {
   func away(_ spawner: any Spawner) -> RequestScope {
     guard let feed = destination as? FeedDestination else { return self }
     return RequestScope(
-      destination: AwayDestination(feed, spawner), identity: identity, rights: rights, writeID: writeID,
+      destination: AwayDestination(feed, spawner), identity: identity, rights: rights, writeNumber: writeNumber,
       acknowledged: acknowledged, isResend: isResend, allowsIntrospection: allowsIntrospection, server: server)
   }
 }

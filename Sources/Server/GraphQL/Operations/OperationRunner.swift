@@ -22,7 +22,7 @@ package final class OperationRunner {
   ) -> RunningOperation? {
     do {
       let coerced = try plan.coerce(variables: variables)
-      guard scope.writeID != nil else { return run(plan, coerced: coerced, root: .null, scope: scope, completion) }
+      guard scope.writeNumber != nil else { return run(plan, coerced: coerced, root: .null, scope: scope, completion) }
       return run(plan, coerced: coerced, root: .null, scope: scope) { result in
         var result = result
         if let cursor = scope.written.withLock({ $0 }) {
