@@ -36,7 +36,7 @@ def tools():
     os.makedirs(TOOLS, exist_ok=True)
     folder = os.path.join(ROOT, "Benchmarks", "Tools")
     for name, libraries in (("wsload", ["-lssl", "-lcrypto"]), ("httpload", []), ("floor", []), ("rowloop", ["-lsqlite3"]),
-                            ("cacheloop", ["-lsqlite3"])):
+                            ("cacheloop", ["-lsqlite3"]), ("mint", ["-lcrypto"])):
         source, target = os.path.join(folder, name + ".c"), os.path.join(TOOLS, name)
         if not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source):
             subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-o", target, source] + libraries, check=True)
@@ -134,12 +134,12 @@ class Process:
 class Server(Process):
     """`martlet serve` on a fresh folder."""
 
-    def __init__(self, port=None, data=None, options=()):
+    def __init__(self, port=None, data=None, options=(), schema=SCHEMA, access=None):
         self.port = port or free_port()
         self.owned = data is None
         self.data = data or tempfile.mkdtemp(prefix="martlet-bench-")
-        super().__init__([MARTLET, "serve", SCHEMA, "--data", self.data, "--port", str(self.port), "--dev",
-                          "--log-level", "error"] + list(options))
+        super().__init__([MARTLET, "serve", schema, "--data", self.data, "--port", str(self.port), "--log-level", "error"]
+                         + (["--access", access] if access else ["--dev"]) + list(options))
         self.line("Serving")
 
     def metrics(self, scheme="http"):

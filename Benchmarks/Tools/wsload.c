@@ -12,6 +12,7 @@
 //   --per-connection N  subscriptions on each connection (1)
 //   --protocol P        WebSocket subprotocol (graphql-transport-ws)
 //   --init JSON         payload of connection_init ({})
+//   --tokens FILE       one token a line: connection n shows line n in its connection_init, as authToken
 //   --variables JSON    variables of the query; %d in them, or in the query, is the subscription's number
 //   --key-field TEXT    text before the subscription's number in each event, e.g. '"topic":"t'
 //   --cursors           ask for cursors, expect `ready`, check offsets
@@ -56,6 +57,8 @@ struct peer {
 
 static const char *path = "/graphql", *protocol = "graphql-transport-ws", *query = "", *init_payload = "{}";
 static const char *variables = 0, *key_field = 0;
+static char **tokens;
+static int token_count;
 static int port, connections, per_connection = 1, wanted, cursors, resumes, latencies, deflates, secure, unchecked;
 static double timeout = 60;
 static SSL_CTX *context;
@@ -311,8 +314,11 @@ static void readable(struct peer *p, int number) {
       if (end && deflates && !memmem(scratch, end - scratch, "permessage-deflate", 18)) fail(number, "no deflate");
       if (end) {
         taken = end + 4 - scratch;
-        char text[2048];
-        int length = snprintf(text, sizeof text, "{\"type\":\"connection_init\",\"payload\":%s}", init_payload);
+        char text[4096];
+        int length = token_count == 0
+          ? snprintf(text, sizeof text, "{\"type\":\"connection_init\",\"payload\":%s}", init_payload)
+          : snprintf(text, sizeof text, "{\"type\":\"connection_init\",\"payload\":{\"authToken\":\"%s\"%s}}",
+                     tokens[number % token_count], cursors ? ",\"martlet\":{\"cursors\":true}" : "");
         send_frame(p, 1, text, length);
         p->state = INIT;
       }
@@ -384,11 +390,23 @@ static double quantile(double q) {
   return samples[(size_t)(q * (sample_count - 1))] * 1e3;
 }
 
+static void read_tokens(const char *file) {
+  FILE *lines = fopen(file, "r");
+  char line[4096];
+  if (!lines) { perror(file); exit(66); }
+  while (fgets(line, sizeof line, lines)) {
+    line[strcspn(line, "\n")] = 0;
+    tokens = realloc(tokens, sizeof *tokens * (token_count + 1));
+    tokens[token_count++] = strdup(line);
+  }
+  fclose(lines);
+}
+
 static void read_options(int count, char **words) {
   static struct option known[] = {
     {"port", 1, 0, 'p'}, {"path", 1, 0, 'P'}, {"connections", 1, 0, 'c'}, {"per-connection", 1, 0, 'k'},
     {"events", 1, 0, 'e'}, {"timeout", 1, 0, 't'}, {"query", 1, 0, 'q'}, {"protocol", 1, 0, 'r'},
-    {"init", 1, 0, 'i'}, {"variables", 1, 0, 'x'}, {"key-field", 1, 0, 'f'}, {"cursors", 0, &cursors, 1},
+    {"init", 1, 0, 'i'}, {"tokens", 1, 0, 'T'}, {"variables", 1, 0, 'x'}, {"key-field", 1, 0, 'f'}, {"cursors", 0, &cursors, 1},
     {"resume", 0, &resumes, 1}, {"latency", 0, &latencies, 1}, {"deflate", 0, &deflates, 1},
     {"tls", 0, &secure, 1}, {"unchecked", 0, &unchecked, 1}, {0}};
   int option;
@@ -403,6 +421,7 @@ static void read_options(int count, char **words) {
       case 'q': query = optarg; break;
       case 'r': protocol = optarg; break;
       case 'i': init_payload = optarg; break;
+      case 'T': read_tokens(optarg); break;
       case 'x': variables = optarg; break;
       case 'f': key_field = optarg; break;
       case 0: break;

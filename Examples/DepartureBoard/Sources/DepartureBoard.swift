@@ -20,6 +20,8 @@ enum DepartureBoard {
       --data DIR       the data folder (default .build/departure-board)
       --history FILE   board: append every event to FILE as JSON lines, and go on behind the last one there
       --events N       board: end after N events
+      --access FILE    run, serve: an access file; everybody may read, staff (a group of the token) may write
+      --token TOKEN    run, replay, board: a token that the access file accepts
       --files DIR      the example's folder (default Examples/DepartureBoard)
     """
 

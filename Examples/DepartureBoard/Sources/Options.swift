@@ -20,6 +20,10 @@ struct Options {
   var history: String?
   var events: Int?
   var files = "Examples/DepartureBoard"
+  /// An access file; without it the server is open to this machine.
+  var access: String?
+  /// A token of somebody who may write.
+  var token: String?
 
   static let ownData = ".build/departure-board"
 
@@ -57,6 +61,8 @@ struct Options {
       case "--history": history = value
       case "--events": events = try number()
       case "--files": files = value
+      case "--access": access = value
+      case "--token": token = value
       default: throw Wrong(description: "There is no option \(name).")
       }
     }

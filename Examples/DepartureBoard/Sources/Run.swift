@@ -15,7 +15,7 @@ enum Run {
   /// Replays until everything is written, or interrupted.
   static func replay(_ options: Options) async throws {
     let steps = try DataFiles(folder: options.files).steps(days: options.days, only: options.only)
-    let replay = Replay(client: try client(options.url), steps: steps)
+    let replay = Replay(client: try client(options.url, token: options.token), steps: steps)
     let writing = Task { try await write(replay, pace: Pace(speed: options.speed)) { _ in } }
     let stopping = Task { for await _ in Interrupts.sequence() { writing.cancel() } }
     defer { stopping.cancel() }
@@ -26,7 +26,7 @@ enum Run {
   /// Watches until interrupted, or enough events were seen.
   static func board(_ options: Options) async throws {
     let footer = [options.url, subscribeLine(options, port: nil)]
-    try await watch(options, client: try client(options.url), footer: footer, beside: { _, _ in })
+    try await watch(options, client: try client(options.url, token: options.token), footer: footer, beside: { _, _ in })
   }
 
   /// All in one process.
@@ -36,7 +36,7 @@ enum Run {
     var server = try await server(options)
     var url = "ws://127.0.0.1:\(server.port)/graphql"
     if options.data == Options.ownData,
-      try await Replay(client: try client(url), steps: steps).progress() == steps.count
+      try await Replay(client: try client(url, token: options.token), steps: steps).progress() == steps.count
     {
       say("The week has been replayed; it begins again.")
       await server.stop()
@@ -44,7 +44,7 @@ enum Run {
       server = try await Self.server(options)
       url = "ws://127.0.0.1:\(server.port)/graphql"
     }
-    let client = try client(url)
+    let client = try client(url, token: options.token)
     let footer = [
       "http://127.0.0.1:\(server.port)/graphql   kill -9 \(getpid()), then run it again: nothing will be missing",
       subscribeLine(options, port: server.port),
@@ -70,7 +70,11 @@ enum Run {
     let files = DataFiles(folder: options.files)
     var configuration = ServerConfiguration(schema: try files.text("schema.graphql"))
     configuration.data = .folder(options.data)
-    configuration.access = .development
+    // With an access file the schema's rules hold: all callers may read, staff may write.
+    configuration.access =
+      try options.access.map {
+        .keys(try AccessFile(String(contentsOfFile: $0, encoding: .utf8)))
+      } ?? .development
     configuration.port = options.port
     // The board has the terminal to itself.
     configuration.log = options.action == .run ? .silent : .standardError(level: .warning)
@@ -89,12 +93,13 @@ enum Run {
   }
 
   /// A client that never gives up.
-  private static func client(_ text: String) throws -> GraphQLClient {
+  private static func client(_ text: String, token: String?) throws -> GraphQLClient {
     guard let url = URL(string: text) else { throw Options.Wrong(description: "'\(text)' is no URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = nil
     configuration.reconnect.firstDelay = .milliseconds(100)
     configuration.reconnect.longestDelay = .seconds(2)
+    if let token { configuration.credentials = { _ in .bearer(token) } }
     return try GraphQLClient(url: url, configuration: configuration)
   }
 

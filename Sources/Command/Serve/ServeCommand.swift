@@ -20,6 +20,17 @@ enum ServeCommand: Subcommand {
         help: "let every admitted caller ask for the schema; else only --dev and keys with \"introspection\": true"),
       .init(name: "tls-certificate", value: "FILE", help: "serve TLS with this certificate chain (PEM)"),
       .init(name: "tls-key", value: "FILE", help: "the certificate's private key (PEM)"),
+      .init(
+        name: "trust-proxy", value: "CIDR",
+        help: "believe what proxies at these addresses say of their clients: Forwarded, X-Forwarded-For", repeats: true),
+      .init(
+        name: "proxy-protocol", value: nil,
+        help: "expect a header of the PROXY protocol, version 2, from the trusted proxies, and refuse others"),
+      .init(
+        name: "admin-port", value: "N",
+        help: "serve health and figures at this port of 127.0.0.1 alone (0 takes a free one)"),
+      .init(name: "admin-address", value: "IP", help: "the address of --admin-port (default 127.0.0.1)"),
+      .init(name: "audit", value: "FILE", help: "append who was admitted and what was refused, one JSON object a line"),
       .init(name: "retention", value: "TIME", help: "how long missed events can be caught up (default 7d)"),
       .init(
         name: "limit", value: "NAME=VALUE", help: "sets a bound, such as http.bodyBytes=4MiB; docs/guides/limits.md",
@@ -80,6 +91,9 @@ enum ServeCommand: Subcommand {
     let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
     let served = "Serving \(arguments.operands[0]) on \(scheme)://\(host):\(server.port)/graphql"
     Console.announce(served)
+    if configuration.adminPort != nil {
+      Console.announce("Health and figures on http://\(configuration.adminAddress):\(server.adminPort)")
+    }
     ServiceManager.report(.ready, served)
     for await signal in signals {
       guard signal == SIGHUP else { break }
@@ -123,6 +137,20 @@ enum ServeCommand: Subcommand {
       configuration.certificate = .init(certificateFile: certificate, keyFile: key)
     case (nil, nil): break
     case (_?, nil), (nil, _?): throw UsageError("TLS needs both --tls-certificate and --tls-key.")
+    }
+    configuration.trustedProxies = arguments.all("trust-proxy")
+    configuration.expectsProxyProtocol = arguments.has("proxy-protocol")
+    configuration.adminPort = try arguments.integer("admin-port", in: 0...65_535)
+    if let address = arguments.value("admin-address") {
+      guard configuration.adminPort != nil else { throw UsageError("--admin-address needs --admin-port.") }
+      configuration.adminAddress = address
+    }
+    if let file = arguments.value("audit") {
+      do {
+        configuration.audit = try .file(appendingTo: file)
+      } catch {
+        throw CommandFailure(.io, error.description)
+      }
     }
     configuration.treeRules = try arguments.value("rules").map { try NamedFile.text($0) }
     if let file = arguments.value("limits") { try setLimits(&configuration.limits, from: file) }

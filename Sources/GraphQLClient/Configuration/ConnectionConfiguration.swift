@@ -90,6 +90,9 @@ public struct ConnectionConfiguration: Sendable {
   public var reconnect = ReconnectPolicy()
   /// Asked for credentials at every attempt.
   public var credentials: CredentialProvider?
+  /// How long before credentials end others are asked for: enough for a refresh over a slow network. Credentials that
+  /// are good for less than twice as long are renewed when half of their time is over.
+  public var credentialLead: Duration = .seconds(30)
   /// Time the provider has; a hanging one must not hold callers for ever.
   public var credentialTimeout = Duration.seconds(30)
   /// What `connection_init` carries besides the credentials' payload.

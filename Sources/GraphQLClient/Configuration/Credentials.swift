@@ -8,6 +8,10 @@ public struct Credentials: Sendable {
   public var payload: JSONObject
   /// Keys that sign what is sent to AppSync, by WebSocket and by HTTP.
   public var aws: AWSCredentials?
+  /// How long they are good from now on, where that is known. Others are asked for before they end
+  /// (`CredentialReason.expiring`): on our own servers they take the place of these on the open connection, on others
+  /// the connection is replaced and subscriptions resume.
+  public var expiresIn: Duration?
 
   /// Credentials in headers, in the first message, or in both.
   public init(headers: [(name: String, value: String)] = [], payload: JSONObject = JSONObject()) {
@@ -36,6 +40,8 @@ public enum CredentialReason: Sendable, Hashable {
   case connecting(attempt: Int)
   /// A query or mutation that goes by HTTP.
   case request
+  /// The last ones are about to end, and a connection that was opened with them is to stay.
+  case expiring
   /// The server refused the last ones, with this close code or HTTP status. Asked once; a second refusal is final.
   case refused(code: Int)
 
@@ -43,7 +49,7 @@ public enum CredentialReason: Sendable, Hashable {
   public var isRefusal: Bool {
     switch self {
     case .refused: true
-    case .connecting, .request: false
+    case .connecting, .request, .expiring: false
     }
   }
 }

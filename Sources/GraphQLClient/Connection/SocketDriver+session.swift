@@ -11,8 +11,12 @@ extension SocketDriver {
       switch action {
       case .send(let text): socket?.send(text: text)
       case .acknowledged(let payload): acknowledged(payload)
-      case .pinged(let payload): events.tell(.ping(payload: payload))
-      case .ponged(let payload): events.tell(.pong(payload: payload))
+      case .pinged(let payload):
+        events.tell(.ping(payload: payload))
+        renewal.pinged(payload)
+      case .ponged(let payload):
+        events.tell(.pong(payload: payload))
+        renewal.ponged(payload)
       case .started(let id): started(id)
       case .ready(let id, _), .confirmed(let id): live(id)
       case .next(let id, let payload, let cursor, let endsTransaction):
@@ -98,8 +102,7 @@ extension SocketDriver {
   }
 
   private func lost(_ id: OperationID) {
-    guard case .response(_, let kind) = operations[id]?.consumer else { return }
-    finish(id, .error(kind.lost))
+    if let end = operations[id]?.endAtLoss { finish(id, end) }
   }
 
   func finish(_ id: OperationID, _ end: SubscriptionEnd) {

@@ -22,6 +22,8 @@ final class SocketDriver {
   private var link: SocketLink?
   private var sessionTimer: LoopTimer?
   private var idleTimer: LoopTimer?
+  /// Renews credentials that end while the connection is open.
+  private(set) lazy var renewal = CredentialRenewal(self)
   var hasConnected = false
   var loop: any Loop { environment.loop }
 
@@ -118,6 +120,7 @@ final class SocketDriver {
       failAll(error)
       return release()
     }
+    renewal.follow(credentials)
     let link = SocketLink(opening, self)
     self.link = link
     link.open(opening.request(configuration), by: sockets, on: loop)
@@ -195,6 +198,7 @@ final class SocketDriver {
   /// Lets go of the socket or the attempt, and of what belongs to it.
   private func letGo() {
     sessionTimer?.cancel()
+    renewal.stop()
     link?.letGo()
     link = nil
     operations.releaseAll()
@@ -263,20 +267,15 @@ final class SocketDriver {
     change(&configuration)
     if reconnecting, attempts.phase == .open {
       replace(because: "the client changed what it connects with")
+    } else {
+      renewal.changed()
     }
   }
 
   func shutDown() {
     guard attempts.shutDown() else { return }
     leave(.normal, "")
-    for id in operations.inOrder {
-      switch operations[id]?.consumer {
-      // Its owner has left, and it can continue elsewhere from its last position.
-      case .subscription: finish(id, .cancelled)
-      case .response: finish(id, .error(GraphQLClientError(.shutDown, "the client was shut down")))
-      case nil: break
-      }
-    }
+    for id in operations.inOrder { if let end = operations[id]?.endAtShutDown { finish(id, end) } }
   }
 
   // MARK: Time

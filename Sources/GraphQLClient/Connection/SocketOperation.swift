@@ -69,6 +69,21 @@ struct SocketOperation {
     }
   }
 
+  /// How it ends when the client is shut down.
+  var endAtShutDown: SubscriptionEnd {
+    switch consumer {
+    // Its owner has left, and it can continue elsewhere from its last position.
+    case .subscription: .cancelled
+    case .response: .error(GraphQLClientError(.shutDown, "the client was shut down"))
+    }
+  }
+
+  /// How it ends when the connection is lost and it is not sent again; nil for a subscription.
+  var endAtLoss: SubscriptionEnd? {
+    guard case .response(_, let kind) = consumer else { return nil }
+    return .error(kind.lost)
+  }
+
   func finish(_ end: SubscriptionEnd) {
     switch (consumer, end) {
     case (.subscription(let core), _): core.move(to: .finished(end))

@@ -1,4 +1,5 @@
 import MartletJSON
+import MartletWire
 
 extension AppSyncRealtime {
   /// What a server of this protocol writes.
@@ -50,7 +51,7 @@ extension AppSyncRealtime {
       case "UNAUTHENTICATED", "FORBIDDEN": known = .unauthorized
       case "UNSUPPORTED_OPERATION": known = .unsupported
       case "BAD_USER_INPUT", "AMBIGUOUS_FILTER": known = .badRequest
-      case "TOO_MANY_FILTERS", "OVERLOADED": known = .limitExceeded
+      case "TOO_MANY_FILTERS", "OVERLOADED", "RATE_LIMITED", "LIMIT_EXCEEDED": known = .limitExceeded
       default: return (code, nil)
       }
       return (known.rawValue, known)
@@ -82,6 +83,9 @@ extension AppSyncRealtime {
             throw GraphQLRequestError(.wrongType, "payload.extensions.authorization", "an object")
           }
           authorization = blob
+          if blob.contains(where: { $0.value.string.map { RequestSignature.isSignature($0) } ?? false }) {
+            request.signedText = Array(data.utf8)
+          }
         } else {
           request.extensions[name] = value
         }

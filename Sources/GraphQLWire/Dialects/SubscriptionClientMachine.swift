@@ -79,6 +79,10 @@ package protocol SubscriptionClientMachine: Sendable {
   /// Ends an operation on our side. Nothing of it is reported afterwards; what was never sent is not taken back.
   mutating func cancel(_ id: OperationID, actions: inout [SubscriptionClientAction])
 
+  /// Shows other credentials on the open connection. False, with nothing sent, where the dialect or the server cannot
+  /// take them there.
+  mutating func renew(with credentials: JSONObject, actions: inout [SubscriptionClientAction]) -> Bool
+
   /// A text message arrived.
   mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionClientAction])
   /// Time has passed.
@@ -87,4 +91,5 @@ package protocol SubscriptionClientMachine: Sendable {
 
 extension SubscriptionClientMachine {
   package mutating func sign(with signer: AppSyncRealtime.Signer?) {}
+  package func renew(with credentials: JSONObject, actions: inout [SubscriptionClientAction]) -> Bool { false }
 }

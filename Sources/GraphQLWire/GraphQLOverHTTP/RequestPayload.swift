@@ -6,6 +6,8 @@ package struct RequestPayload: Equatable, Sendable {
   package var operationName: String?
   package var variables: JSONObject
   package var extensions: JSONObject
+  /// The text that an authorization of its own signs, in AppSync's protocol.
+  package var signedText: [UInt8]?
 
   package init(
     query: String, operationName: String? = nil, variables: JSONObject = JSONObject(),

@@ -133,6 +133,14 @@ extension GraphQLTransportWS {
       if operation.isSent, phase == .open { actions.append(.send(MessageWriting.complete(id))) }
     }
 
+    /// Shows other credentials in a ping, which servers take that agreed to cursors.
+    package mutating func renew(with credentials: JSONObject, actions: inout [ClientAction]) -> Bool {
+      guard phase == .open, continuity.cursors else { return false }
+      let payload: JSONObject = ["martlet": ["credentials": .object(credentials)]]
+      actions.append(.send(ClientMessage.ping(payload: payload).serialized()))
+      return true
+    }
+
     private mutating func send(_ id: OperationID, _ actions: inout [ClientAction]) {
       guard var operation = operations[id] else { return }
       if operation.wasSent, !mayRepeat(operation) { return end(id, .lost(id), &actions) }

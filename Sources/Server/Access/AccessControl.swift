@@ -2,6 +2,7 @@ package import MartletAccess
 package import MartletJSON
 internal import MartletRuntime
 internal import MartletTokens
+internal import MartletWire
 
 /// Which credentials the server accepts: any on the loopback network in development, else those of the access file, or
 /// what the program decides.
@@ -70,10 +71,14 @@ package final class AccessControl: Sendable {
     if case .development = accepted { true } else { false }
   }
 
-  /// Verifies tokens; nil where none are accepted.
-  var tokens: TokenAuthority? {
-    if case .credentials(let credentials) = accepted { credentials.tokens } else { nil }
+  private var credentials: Credentials? {
+    if case .credentials(let credentials) = accepted { credentials } else { nil }
   }
+
+  /// Verifies tokens; nil where none are accepted.
+  var tokens: TokenAuthority? { credentials?.tokens }
+  /// The custom authorizer, where one is asked.
+  var authorizer: AuthorizerDesk? { credentials?.authorizer }
 
   /// Signatures of tokens that were checked.
   package var tokenVerifications: Int { tokens?.verifications ?? 0 }
@@ -84,6 +89,8 @@ package final class AccessControl: Sendable {
     case development
     case key(APIKey)
     case token(TokenGrant)
+    case authorizer(AuthorizerGrant)
+    case signature(SigningKey)
     /// None were shown, and callers without are admitted.
     case guest
     /// Credentials are the program's affair.
@@ -98,7 +105,7 @@ package final class AccessControl: Sendable {
     policy.withLock { policy in
       guard case .credentials(let old) = policy.accepted else { return false }
       policy = Policy(
-        accepted: .credentials(Credentials(file, after: old.tokens, limits, digest: digest)),
+        accepted: .credentials(Credentials(file, after: old, limits, digest: digest)),
         origins: OriginCheck(.origins(file.origins)))
       return true
     }
@@ -131,7 +138,7 @@ package final class AccessControl: Sendable {
       for text in shown {
         finding = judge(text, credentials)
         switch finding {
-        case .granted, .unresolved: return finding
+        case .granted, .unresolved, .signed: return finding
         case .refused, .missing: break
         }
       }
@@ -140,28 +147,91 @@ package final class AccessControl: Sendable {
   }
 
   private func judge(_ text: String, _ credentials: Credentials) -> CredentialFinding {
-    switch credentials.keys.find(digest(Array(text.utf8)), at: now()) {
+    if RequestSignature.isSignature(text) { return judge(signature: text, credentials) }
+    let name = digest(Array(text.utf8))
+    switch credentials.keys.find(name, at: now()) {
     case .accepted(let key): return .granted(.key(key))
     case .expired: return .refused("key-expired")
     case .unknown: break
     }
-    guard !credentials.tokens.issuers.isEmpty, TokenAuthority.isToken(text) else { return .refused("unknown-key") }
-    return Self.finding(credentials.tokens.check(text, at: now()))
+    guard !credentials.tokens.issuers.isEmpty, TokenAuthority.isToken(text) else {
+      return byAuthorizer(text, name, credentials) ?? .refused("unknown-key")
+    }
+    let checked = credentials.tokens.check(text, at: now())
+    // A token that its issuer's keys refuse is not accepted by anybody else.
+    if case .refused(let reason) = checked, reason.isOfNoIssuer, let other = byAuthorizer(text, name, credentials) {
+      return other
+    }
+    return Self.finding(checked)
+  }
+
+  /// Reads a signature and finds its key, before its request has arrived.
+  private func judge(signature text: String, _ credentials: Credentials) -> CredentialFinding {
+    do throws(RequestSignature.Failure) {
+      let signature = try RequestSignature(text)
+      let id = signature.accessKeyID
+      guard let key = credentials.signing.first(where: { $0.accessKeyID.utf8.elementsEqual(id.utf8) }) else {
+        return .refused("unknown-key")
+      }
+      guard signature.service == "appsync", key.region.map({ $0 == signature.region }) ?? true else {
+        return .refused("signature-scope")
+      }
+      return .signed(SignatureClaim(signature: signature, key: key))
+    } catch {
+      return .refused(error.rawValue)
+    }
+  }
+
+  /// Checks a signature over its request.
+  func check(_ claim: SignatureClaim, over request: SignedRequest) -> CredentialFinding {
+    let (seconds, attoseconds) = now().components
+    do throws(RequestSignature.Failure) {
+      try claim.check(request, at: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    } catch {
+      return .refused(error.rawValue)
+    }
+    // Other keys may have been put in force while the request arrived.
+    let grant = Grant.signature(claim.key)
+    return isGood(grant) ? .granted(grant) : .refused("unknown-key")
+  }
+
+  /// What the custom authorizer says; nil where none is asked.
+  private func byAuthorizer(_ text: String, _ digest: [UInt8], _ credentials: Credentials) -> CredentialFinding? {
+    guard let authorizer = credentials.authorizer else { return nil }
+    guard text.utf8.count <= TokenLimits().tokenBytes else { return .refused(TokenRefusal.tooLarge.code) }
+    if let grant = authorizer.remembered(digest, at: now()) { return .granted(.authorizer(grant)) }
+    return .unresolved(.authorizer(UnjudgedCredential(text: text, digest: digest)))
   }
 
   private static func finding(_ finding: TokenAuthority.Finding) -> CredentialFinding {
     switch finding {
     case .accepted(let grant): .granted(.token(grant))
     case .refused(let reason): .refused(reason.code)
-    case .needsKey(let token): .unresolved(token)
+    case .needsKey(let token): .unresolved(.token(token))
     case .unavailable: .refused("no-keys")
     }
   }
 
-  /// Looks for the key of a token and judges it again. `completion` is called once, on any thread.
-  func resolve(_ token: UnresolvedToken, _ completion: @escaping @Sendable (CredentialFinding) -> Void) {
-    guard let tokens else { return completion(.refused("no-keys")) }
-    tokens.resolve(token, now: now) { completion(Self.finding($0)) }
+  /// Looks for the key of a token and judges it again, or asks the custom authorizer. `completion` is called once, on
+  /// any thread.
+  func resolve(_ unresolved: UnresolvedCredential, _ completion: @escaping @Sendable (CredentialFinding) -> Void) {
+    switch unresolved {
+    case .token(let token):
+      guard let tokens else { return completion(.refused("no-keys")) }
+      tokens.resolve(token, now: now) { completion(Self.finding($0)) }
+    case .authorizer(let credential):
+      guard let authorizer else { return completion(.refused("unknown-key")) }
+      authorizer.resolve(credential) { [self] outcome in
+        switch outcome {
+        case .accepted(let identity):
+          // Another one may have been put in force meanwhile.
+          let grant = Grant.authorizer(authorizer.grant(identity))
+          completion(isGood(grant) ? .granted(grant) : .refused("authorizer-replaced"))
+        case .refused: completion(.refused("authorizer-refused"))
+        case .failed(let failure): completion(.refused(failure.code))
+        }
+      }
+    }
   }
 
   /// Whether what admitted a client would still do so.
@@ -169,6 +239,9 @@ package final class AccessControl: Sendable {
     switch (grant, accepted) {
     case (.key(let key), .credentials(let credentials)): credentials.keys.stillAccepts(key, at: now())
     case (.token(let grant), .credentials(let credentials)): credentials.tokens.stillAccepts(grant, at: now())
+    case (.authorizer(let grant), .credentials(let credentials)):
+      credentials.authorizer?.authorizer == grant.authorizer && grant.identity.expires.map { now() < $0 } ?? true
+    case (.signature(let key), .credentials(let credentials)): credentials.signing.contains(key)
     case (.guest, .credentials(let credentials)): credentials.allowsGuests
     case (_, .development), (.program, .program): true
     case (.development, .credentials), (.program, .credentials), (_, .program): false

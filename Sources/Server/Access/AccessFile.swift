@@ -15,18 +15,23 @@ internal import MartletJSON
 ///   "tokens": [
 ///     { "issuer": "https://login.example", "audience": [ "board" ] }
 ///   ],
+///   "authorizer": { "url": "https://login.example/authorize", "timeout": 5, "cache": 300 },
+///   "signing": [ { "accessKeyID": "AKID…", "secretAccessKey": "…", "region": "eu-central-1" } ],
 ///   "guests": true,
 ///   "origins": [ "https://board.example" ]
 /// }
 /// ```
 ///
-/// Credentials are tried in that order: API keys, then tokens. Callers that show none are admitted as guests where
+/// Credentials are tried in that order: API keys, tokens, then the custom authorizer (`HTTPAuthorizer`); signatures
+/// of `signing` (`SigningKey`) stand in the place of a token. Callers that show none are admitted as guests where
 /// `guests` is true; credentials that are not accepted are refused in any case. A key's `expires` is in seconds since
 /// 1970; a key without it is accepted until it is removed from the file. A key's `introspection`, `true` or `false`,
 /// says whether its callers may ask for the schema, whatever the server's configuration says.
 public struct AccessFile: Sendable {
   let keys: APIKeyRing
   let issuers: [CheckedIssuer]
+  let authorizer: HTTPAuthorizer?
+  let signing: [SigningKey]
   let allowsGuests: Bool
   /// Origins whose pages may use the server; nil for any.
   let origins: Set<String>?
@@ -45,16 +50,24 @@ public struct AccessFile: Sendable {
   ///
   /// - Parameters:
   ///   - issuers: The issuers whose tokens are accepted.
+  ///   - authorizer: Asked about credentials that are neither an API key nor a token of an issuer.
+  ///   - signing: Access keys whose signatures are accepted, as AppSync's IAM.
   ///   - allowsGuests: Whether callers that show no credentials are admitted, for rules that allow the public.
   ///   - origins: Origins whose pages may use the server; nil for any.
-  /// - Throws: `Malformed`, naming the issuer.
-  public init(issuers: [TokenIssuer], allowsGuests: Bool = false, origins: Set<String>? = nil) throws(Malformed) {
+  /// - Throws: `Malformed`, naming the issuer or the authorizer.
+  public init(
+    issuers: [TokenIssuer] = [], authorizer: HTTPAuthorizer? = nil, signing: [SigningKey] = [],
+    allowsGuests: Bool = false,
+    origins: Set<String>? = nil
+  ) throws(Malformed) {
     do {
       keys = try APIKeyRing([])
     } catch {
       throw Malformed(description: "In \"keys\", \(error.description).")
     }
     self.issuers = try Self.checked(issuers)
+    self.authorizer = try Self.checked(authorizer)
+    self.signing = try Self.checked(signing)
     self.allowsGuests = allowsGuests
     self.origins = origins
   }
@@ -72,18 +85,23 @@ public struct AccessFile: Sendable {
     guard let members = root.object else {
       throw Malformed(description: "The access file is not an object with \"keys\", \"tokens\" and \"origins\".")
     }
-    if let unknown = members.first(where: { !["keys", "tokens", "guests", "origins"].contains($0.key) }) {
+    if let unknown = members.first(where: {
+      !["keys", "tokens", "authorizer", "signing", "guests", "origins"].contains($0.key)
+    }) {
       throw Malformed(description: "The access file has \"\(unknown.key)\", which means nothing here.")
     }
     keys = try Self.keys(members["keys"])
     issuers = try Self.issuers(members["tokens"])
+    authorizer = try Self.authorizer(members["authorizer"])
+    signing = try Self.signing(members["signing"])
     allowsGuests = members["guests"]?.bool ?? false
     if let guests = members["guests"], guests.bool == nil {
       throw Malformed(description: "\"guests\" must be true or false.")
     }
-    guard !keys.keys.isEmpty || !issuers.isEmpty || allowsGuests else {
+    guard !keys.keys.isEmpty || !issuers.isEmpty || authorizer != nil || !signing.isEmpty || allowsGuests else {
       throw Malformed(
-        description: "The access file has neither \"keys\" nor \"tokens\", so every request would be refused.")
+        description:
+          "The access file has neither \"keys\" nor \"tokens\" nor \"authorizer\", so every request would be refused.")
     }
     origins = try Self.origins(members["origins"])
   }
@@ -116,6 +134,50 @@ public struct AccessFile: Sendable {
       }
     }
     return try checked(issuers)
+  }
+
+  private static func signing(_ value: JSONValue?) throws(Malformed) -> [SigningKey] {
+    if let value, value.array == nil { throw Malformed(description: "\"signing\" must be a list.") }
+    var keys: [SigningKey] = []
+    for (index, entry) in (value?.array ?? []).enumerated() {
+      do {
+        keys.append(try SigningKey(entry))
+      } catch {
+        throw Malformed(description: "signing[\(index)] \(error.description).")
+      }
+    }
+    return try checked(keys)
+  }
+
+  private static func checked(_ keys: [SigningKey]) throws(Malformed) -> [SigningKey] {
+    for (position, key) in keys.enumerated() {
+      if keys[..<position].contains(where: { $0.accessKeyID.utf8.elementsEqual(key.accessKeyID.utf8) }) {
+        throw Malformed(description: "In \"signing\", two keys are called \"\(key.accessKeyID)\".")
+      }
+    }
+    return keys
+  }
+
+  private static func authorizer(_ value: JSONValue?) throws(Malformed) -> HTTPAuthorizer? {
+    guard let value else { return nil }
+    do {
+      return try checked(HTTPAuthorizer(value))
+    } catch let error as HTTPAuthorizer.Malformed {
+      throw Malformed(description: "\"authorizer\" \(error.description).")
+    } catch let error as Malformed {
+      throw error
+    } catch {
+      throw Malformed(description: "\"authorizer\" cannot be read: \(error).")
+    }
+  }
+
+  private static func checked(_ authorizer: HTTPAuthorizer?) throws(Malformed) -> HTTPAuthorizer? {
+    do {
+      _ = try authorizer?.address()
+    } catch {
+      throw Malformed(description: "\"authorizer\" \(error.description).")
+    }
+    return authorizer
   }
 
   private static func checked(_ issuers: [TokenIssuer]) throws(Malformed) -> [CheckedIssuer] {

@@ -21,7 +21,8 @@ struct ServerPage {
           guard Self.wantsHTML(request.head) else {
             return responder.send(.text(200, "Martlet serves these paths here: \(table.paths)."))
           }
-          responder.send(200, ConsoleEndpoints.headers("text/html; charset=utf-8"), body: html(for: request.head))
+          responder.send(
+            200, ConsoleEndpoints.headers("text/html; charset=utf-8"), body: html(for: request.head, request.peer))
         })
     ]
   }
@@ -31,10 +32,10 @@ struct ServerPage {
     head.headers.list("Accept").contains { $0.prefix { $0 != UInt8(ascii: ";") }.elementsEqual("text/html".utf8) }
   }
 
-  func html(for head: HTTPRequestHead) -> [UInt8] {
-    let host = head.headers["Host"].flatMap { Self.isPlain($0) ? $0 : nil } ?? "localhost"
+  func html(for head: HTTPRequestHead, _ peer: Peer) -> [UInt8] {
+    let host = (peer.host ?? head.headers["Host"]).flatMap { Self.isPlain($0) ? $0 : nil } ?? "localhost"
     let samples = ConnectionSamples(
-      host: host, isSecure: isSecure || head.headers["X-Forwarded-Proto"] == "https",
+      host: host, isSecure: isSecure || peer.isSecure ?? (head.headers["X-Forwarded-Proto"] == "https"),
       schema: access.isOpen ? schema() : nil, needsKey: !access.isDevelopment)
     let values = [
       "CONSOLE": access.isOpen ? #"<p><a class="open" href="/console">Open the console</a></p>"# : "",

@@ -45,6 +45,8 @@ public struct Log: Sendable {
 
     /// The address the server is bound to.
     public static let address = Key("address")
+    /// A client's address.
+    public static let client = Key("client")
     /// A connection's number in this process.
     public static let connection = Key("connection")
     /// How many.
@@ -61,12 +63,20 @@ public struct Log: Sendable {
     public static let path = Key("path")
     /// The port the server is bound to.
     public static let port = Key("port")
+    /// What a client speaks.
+    public static let `protocol` = Key("protocol")
+    /// How a caller proved its identity.
+    public static let provider = Key("provider")
     /// Why, in words.
     public static let reason = Key("reason")
     /// How many further entries like this one have been left out since the last one that was written.
     public static let repeated = Key("repeated")
+    /// A rule of the schema, or a limit, by its name.
+    public static let rule = Key("rule")
     /// An HTTP status.
     public static let status = Key("status")
+    /// A caller's name with its provider.
+    public static let subject = Key("subject")
     /// The change log's term, with which cursors begin.
     public static let term = Key("term")
   }

@@ -71,6 +71,10 @@ package enum Counter: Int, CaseIterable, Sendable {
 /// What one loop counts. Confined to the loop, so counting costs an addition; `/metrics` adds the loops up.
 package struct LoopCounters: Sendable {
   private var counts = [Int](repeating: 0, count: Counter.allCases.count)
+  /// Refused credentials by reason, whose names are a fixed vocabulary.
+  package private(set) var refusals: [String: Int] = [:]
+  /// What callers were refused because they had used what they may use, by the limit's name.
+  package private(set) var limited: [String: Int] = [:]
 
   package init() {}
 
@@ -80,10 +84,16 @@ package struct LoopCounters: Sendable {
     counts[counter.rawValue] += amount
   }
 
+  package mutating func addRefusal(_ reason: String) { refusals[reason, default: 0] += 1 }
+
+  package mutating func addLimited(_ limit: String) { limited[limit, default: 0] += 1 }
+
   package mutating func add(_ other: LoopCounters) {
     for slot in counts.indices {
       counts[slot] += other.counts[slot]
     }
+    for (reason, count) in other.refusals { refusals[reason, default: 0] += count }
+    for (limit, count) in other.limited { limited[limit, default: 0] += count }
   }
 }
 
@@ -96,4 +106,10 @@ package final class LoopTally {
   package func add(_ counter: Counter, _ amount: Int = 1) {
     counts.add(counter, amount)
   }
+
+  /// Counts credentials that were refused for `reason`, a stable name.
+  func addRefusal(_ reason: String) { counts.addRefusal(reason) }
+
+  /// Counts what a caller was refused by one of the limits of `callers`.
+  func addLimited(_ limit: String) { counts.addLimited(limit) }
 }

@@ -86,6 +86,17 @@ package final class MetricsCollector: Sendable {
       lines += ["# HELP martlet_\(name) \(help)", "# TYPE martlet_\(name) \(kind)", "martlet_\(name) \(value)"]
     }
     for counter in Counter.allCases { add(counter.name, "counter", counter.help, Int64(counters[counter])) }
+    /// A counter with one line for each value of a label, whose values are names of ours.
+    func add(_ name: String, _ help: String, by label: String, _ counts: [String: Int]) {
+      lines += ["# HELP martlet_\(name) \(help)", "# TYPE martlet_\(name) counter"]
+      for (value, count) in counts.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        lines.append("martlet_\(name){\(label)=\"\(value)\"} \(count)")
+      }
+    }
+    add(
+      "credentials_refused_by_reason_total", "Refused credentials by the reason that the log has.", by: "reason",
+      counters.refusals)
+    add("caller_limits_total", "What callers were refused by their limits.", by: "limit", counters.limited)
     add("connections", "gauge", "Open connections.", Int64(gauges.connections))
     add(
       "connections_refused_total", "counter", "Connections refused because the limit was reached.",

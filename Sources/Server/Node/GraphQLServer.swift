@@ -19,7 +19,7 @@ internal import MartletVocabulary
 public final class GraphQLServer: Sendable {
   private struct Running {
     var loops: LoopGroup
-    var listener: SocketListener
+    var listeners: ServerListeners
     var hubs: [LoopBound<LoopServer>]
     var tls: TLSServerContext?
   }
@@ -82,7 +82,10 @@ public final class GraphQLServer: Sendable {
   }
 
   /// The bound port; zero before `start`.
-  public var port: Int { running.withLock { $0?.listener.port ?? 0 } }
+  public var port: Int { running.withLock { $0?.listeners.clients.port ?? 0 } }
+
+  /// The bound port of the administration; zero before `start`, and where `ServerConfiguration.adminPort` is nil.
+  public var adminPort: Int { running.withLock { $0?.listeners.administration?.port ?? 0 } }
 
   /// Binds and serves. Returns at once; serving continues until `stop`.
   ///
@@ -104,7 +107,6 @@ public final class GraphQLServer: Sendable {
 
   private func serve() throws(ServerError) {
     let loops: LoopGroup
-    let listener: SocketListener
     var tls: TLSServerContext?
     var bounds: [LoopBound<LoopServer>] = []
     do {
@@ -129,26 +131,20 @@ public final class GraphQLServer: Sendable {
     for hub in bounds { hub.loop.execute { hub.value.start() } }
     // Before the first connection: its token may need the keys.
     fetchKeys(on: bounds[0])
-    do {
-      var options = SocketListener.Options(address: configuration.address, port: configuration.port)
-      options.limits = ListenerLimits(configuration.limits)
-      options.tls = tls
-      let hubs = bounds
-      listener = try SocketListener.start(options, on: loops.loops) { channel in
-        guard let hub = hubs.first(where: { $0.loop === channel.loop }) else { return nil }
-        return HTTPConnection(hub.value.transport, channel)
-      }
+    let listeners: ServerListeners
+    do throws(ServerError) {
+      listeners = try ServerListeners(configuration, node, tls, on: loops.loops, bounds)
     } catch {
       loops.stop()
-      throw ServerError(error.isAddressInUse ? .addressInUse : .network, "\(error)")
+      throw error
     }
-    running.withLock { $0 = Running(loops: loops, listener: listener, hubs: bounds, tls: tls) }
+    running.withLock { $0 = Running(loops: loops, listeners: listeners, hubs: bounds, tls: tls) }
     let first = bounds[0]
     first.loop.execute { first.value.careForStores() }
     node.log.write(
       .info, "The server is listening.",
       [
-        (.address, configuration.address), (.port, "\(listener.port)"),
+        (.address, configuration.address), (.port, "\(listeners.clients.port)"),
         (.term, String(node.store.position.term, radix: 16)),
       ])
   }
@@ -163,12 +159,13 @@ public final class GraphQLServer: Sendable {
       return running
     }
     guard let stopping else { return closeStores() }
-    stopping.listener.stop()
+    stopping.listeners.clients.stop()
     for hub in stopping.hubs {
       await withCheckedContinuation { continuation in
         hub.loop.execute { hub.value.drain { continuation.resume() } }
       }
     }
+    stopping.listeners.administration?.stop()
     stopping.loops.stop()
     metrics.forget()
     closeStores()
@@ -234,6 +231,7 @@ public final class GraphQLServer: Sendable {
   /// Begins to fetch the published key sets of token issuers that are new, and stops with those that are gone.
   private func fetchKeys(on hub: LoopBound<LoopServer>) {
     let issuers = node.access.tokens?.issuers ?? []
+    let authorizer = node.access.authorizer
     let http = http
     let log = node.log
     var chance = SystemChance.generator()
@@ -241,6 +239,7 @@ public final class GraphQLServer: Sendable {
     let changed: @Sendable () -> Void = { [weak self] in self?.recheckAccess() }
     hub.loop.execute {
       hub.value.follow(issuers, http: http, log: log, chance: SeededRandom(seed: seed), keysWithdrawn: changed)
+      hub.value.ask(authorizer, http: http, log: log)
     }
   }
 

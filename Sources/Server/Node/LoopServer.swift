@@ -14,12 +14,16 @@ package final class LoopServer {
   package let counters = LoopTally()
   /// The loop's connections.
   package let transport: LoopTransport
+  /// Connections to the administration's port, where there is one.
+  let administration: LoopTransport?
   /// GraphQL on each store; the first is the server's first store.
   let services: [GraphQLService]
   /// The tree of the first store as this loop serves it.
   let tree: TreeService?
   /// Fetch key sets of token issuers; on one loop of a server.
   private var keySets: [(issuer: IssuerKeys, driver: KeySetDriver)] = []
+  /// Asks the custom authorizer; on one loop of a server.
+  private var authorizer: (desk: AuthorizerDesk, driver: AuthorizerDriver)?
   let metrics: MetricsCollector
   /// The end of the server, once it has begun.
   var ending: ServerEnding?
@@ -35,7 +39,9 @@ package final class LoopServer {
     let admission = Admission(
       node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.query.operationTimeout,
       calendar: node.calendar)
-    let transport = LoopTransport(on: loop, node.limits, admission, counters, node.log, node.calendar)
+    let transport = LoopTransport(
+      on: loop, node.limits, admission, counters, node.log, node.calendar, trustedProxies: node.trustedProxies,
+      audit: node.audit)
     let services = ([node] + others).map { node in
       let feed = Feed(
         node.store, on: loop, counters, limits: FeedLimits(node.limits), sharing: node.evaluations)
@@ -55,8 +61,18 @@ package final class LoopServer {
         node.store, policy, on: loop, services[0].feed.destination, access: node.access, calendar: node.calendar,
         limits: node.limits.tree)
     }
-    let trees = tree.map { TreeEndpoints($0, admission, bodyBytes: node.limits.tree.writeBytes).rows } ?? []
-    transport.table = Self.table(graphQL + status.rows + trees, programs, node, loop, metrics)
+    let trees = tree.map { TreeEndpoints($0, transport, bodyBytes: node.limits.tree.writeBytes).rows } ?? []
+    // With a port of its own, the server's port does not serve the status.
+    if node.separatesStatus {
+      let own = LoopTransport(
+        on: loop, node.limits, admission, counters, node.log, node.calendar, audit: node.audit)
+      own.table = EndpointTable(status.rows(isSeparate: true))
+      administration = own
+    } else {
+      administration = nil
+    }
+    let pages = node.separatesStatus ? [] : status.rows(isSeparate: false)
+    transport.table = Self.table(graphQL + pages + trees, programs, node, loop, metrics)
     self.services = services
     if let tree { services[0].feed.onBatch = { [weak tree] batch in tree?.apply(batch) } }
   }
@@ -99,17 +115,35 @@ package final class LoopServer {
       known.driver.stop()
       return false
     }
-    let surroundings = KeySetDriver.Surroundings(loop: loop, http: http, log: log, keysWithdrawn: keysWithdrawn)
+    let surroundings = OutgoingSurroundings(loop: loop, http: http, log: log)
     for issuer in issuers where !keySets.contains(where: { $0.issuer === issuer }) {
-      guard let driver = KeySetDriver(issuer, surroundings, chance: chance) else { continue }
+      guard let driver = KeySetDriver(issuer, surroundings, chance: chance, keysWithdrawn: keysWithdrawn) else {
+        continue
+      }
       keySets.append((issuer, driver))
       issuer.attach(LoopBound(driver, on: loop))
       driver.start()
     }
   }
 
+  /// Asks this custom authorizer from now on, and no other.
+  func ask(_ desk: AuthorizerDesk?, http: any HTTPExchanging, log: Log) {
+    if authorizer?.desk === desk { return }
+    authorizer?.desk.attach(nil)
+    authorizer?.driver.stop()
+    authorizer = desk.map { desk in
+      let driver = AuthorizerDriver(
+        desk, OutgoingSurroundings(loop: loop, http: http, log: log), calendar: node.calendar)
+      desk.attach(LoopBound(driver, on: loop))
+      return (desk, driver)
+    }
+  }
+
   /// Ends following.
   package func stop() {
+    authorizer?.desk.attach(nil)
+    authorizer?.driver.stop()
+    authorizer = nil
     for service in services { service.feed.stop() }
     for (issuer, driver) in keySets {
       issuer.attach(nil)
@@ -118,6 +152,8 @@ package final class LoopServer {
     keySets = []
     // The rows hold the services that hold the transport.
     transport.table = EndpointTable([])
+    administration?.table = EndpointTable([])
+    for connection in administration?.connectionsInOrder ?? [] { connection.abort() }
   }
 
   /// The sessions of all clients, oldest first.

@@ -7,6 +7,7 @@ internal import MartletSockets
 package import MartletStore
 internal import MartletTreeRules
 internal import MartletVocabulary
+internal import MartletWire
 
 /// Puts a node together from a configuration and what it runs on: real threads and clocks, or a simulation's.
 package enum ServerAssembly {
@@ -38,6 +39,7 @@ package enum ServerAssembly {
     let models = try Self.models(configuration, keeping: [])
     let own = try accessControl(configuration, surroundings.calendar)
     let access = first?.access ?? own
+    let proxies = try trustedProxies(configuration)
     // The first store has the tree.
     let tree = try (first == nil ? configuration.treeRules : nil).map { text throws(ServerError) in
       TreePolicy(try treeRules(text, configuration.limits))
@@ -66,11 +68,29 @@ package enum ServerAssembly {
         access: access, place: surroundings.userCode, onConnect: configuration.onConnect,
         endpoints: configuration.endpoints, tree: tree, statusCodes: configuration.statusCodes,
         isSecure: configuration.certificate != nil, calendar: surroundings.calendar, path: path,
-        health: first?.health ?? NodeHealth())
+        health: first?.health ?? NodeHealth(), trustedProxies: proxies,
+        separatesStatus: configuration.adminPort != nil, audit: configuration.audit, besides: first)
     } catch {
       store.close()
       throw error
     }
+  }
+
+  /// Reads the ranges of trusted proxies.
+  static func trustedProxies(_ configuration: ServerConfiguration) throws(ServerError) -> [AddressRange] {
+    var ranges: [AddressRange] = []
+    for text in configuration.trustedProxies {
+      do {
+        ranges.append(try AddressRange(text))
+      } catch {
+        throw ServerError(.network, "In the trusted proxies, \(error.description).")
+      }
+    }
+    guard !configuration.expectsProxyProtocol || !ranges.isEmpty else {
+      throw ServerError(
+        .network, "The PROXY protocol needs the addresses of the proxies that send it: name them as trusted proxies.")
+    }
+    return ranges
   }
 
   /// Reads the tree's rules.

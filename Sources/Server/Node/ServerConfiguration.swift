@@ -63,6 +63,19 @@ public struct ServerConfiguration: Sendable {
   public var address = "127.0.0.1"
   /// Zero takes a free port; `GraphQLServer.port` has its number.
   public var port = 0
+  /// The addresses of reverse proxies, as ranges such as `10.0.0.0/8`. What they say about their clients is believed:
+  /// `Forwarded`, or `X-Forwarded-For`, `-Proto` and `-Host`. Of all others these fields are ignored. Without it,
+  /// every client of a proxy has the proxy's address.
+  public var trustedProxies: [String] = []
+  /// Whether each connection begins with a header of the PROXY protocol, version 2, that a proxy of `trustedProxies`
+  /// sends; connections of others are refused.
+  public var expectsProxyProtocol = false
+  /// A port of its own for `/healthz`, `/readyz` and `/metrics`, which the server's port does not serve then. Every
+  /// client that reaches it may read the figures. Zero takes a free port, `GraphQLServer.adminPort` has its number; nil
+  /// opens none.
+  public var adminPort: Int?
+  /// A numeric address for `adminPort`: this machine alone by default.
+  public var adminAddress = "127.0.0.1"
   /// Serves TLS when set.
   public var certificate: Certificate?
   /// Event loops; nil for one fewer than there are cores, at least one: the store's writer has the other.
@@ -85,6 +98,8 @@ public struct ServerConfiguration: Sendable {
   public var errorExposure: ErrorExposure?
   /// Where log entries go: as text to standard error, from `info` on. `Log.silent` keeps none.
   public var log = Log.standardError()
+  /// Where the audit log goes: who was admitted, what was refused, and by which rule; never values. Nil writes none.
+  public var audit: Log?
   /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others
   /// get everything at once.
   public var incrementalDelivery = true

@@ -4,6 +4,7 @@ package import MartletModelSDL
 internal import MartletModels
 package import MartletRuntime
 package import MartletStore
+package import MartletWire
 
 /// What all loops of one server share of a store that it serves: immutable, or safe from any thread. What belongs to
 /// the server as a whole, such as the access, is the same object in the nodes of all its stores.
@@ -12,6 +13,7 @@ package final class ServerNode: Sendable {
   package let store: Store
   package let limits: ServerLimits
   package let log: Log
+  let audit: Audit
   package let health: NodeHealth
   /// What the store's paths begin with; empty for the server's first store.
   package let path: String
@@ -28,6 +30,12 @@ package final class ServerNode: Sendable {
   let tree: TreePolicy?
   /// Endpoints of the program's own.
   let endpoints: [ServerEndpoint]
+  /// What callers use of the server, for all stores.
+  let callers: CallerMeters
+  /// Whose word about their clients is believed.
+  let trustedProxies: [AddressRange]
+  /// Whether the pages about the server's state have a port of their own.
+  let separatesStatus: Bool
   /// Whether the server itself speaks TLS.
   let isSecure: Bool
   /// Which statuses say how a GraphQL request went.
@@ -44,8 +52,13 @@ package final class ServerNode: Sendable {
     access: AccessControl, place: UserCodePlace = .pool,
     onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], tree: TreePolicy? = nil,
     statusCodes: GraphQLStatusCodes = .audited, isSecure: Bool = false, calendar: Calendar, path: String = "",
-    health: NodeHealth = NodeHealth()
+    health: NodeHealth = NodeHealth(), trustedProxies: [AddressRange] = [], separatesStatus: Bool = false,
+    audit: Log? = nil, besides first: ServerNode? = nil
   ) {
+    callers = first?.callers ?? CallerMeters(limits.callers)
+    self.trustedProxies = trustedProxies
+    self.separatesStatus = separatesStatus
+    self.audit = Audit(audit)
     self.path = path
     self.health = health
     streams = StreamRegistry(limits)

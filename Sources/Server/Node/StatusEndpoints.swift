@@ -25,7 +25,9 @@ struct StatusEndpoints {
     }
   }
 
-  var rows: [Endpoint] {
+  /// - Parameter isSeparate: Whether the pages have a port of their own, which is guarded by the network: the figures
+  ///   need no credentials there.
+  func rows(isSeparate: Bool) -> [Endpoint] {
     var rows: [Endpoint] = []
     rows += page("/healthz") { _ in (200, "ok") }
     // A degraded node stays in rotation: it serves what is not damaged, and there may be no other.
@@ -38,7 +40,8 @@ struct StatusEndpoints {
     if let path = PathPattern("/metrics") {
       rows.append(
         Endpoint(
-          path, methods: ["GET"], isShedWhenLate: false, bodyBytes: { _ in 0 }, admission: { _ in .keyed },
+          path, methods: ["GET"], isShedWhenLate: false, bodyBytes: { _ in 0 },
+          admission: { _ in isSeparate ? .sameOrigin : .keyed },
           respond: { [unowned transport, metrics] _, responder in
             let bound = LoopBound(responder, on: transport.loop)
             metrics.collect { text in

@@ -8,8 +8,10 @@ internal import MartletWire
 struct Caller: Sendable {
   /// The credentials that admitted it; nil for a page that needs none, and on a WebSocket that has shown none yet.
   var grant: AccessControl.Grant?
-  /// A token that it has shown and whose key has to be looked for.
-  var unresolved: UnresolvedToken?
+  /// What it has shown, where somebody else has to be asked about it.
+  var unresolved: UnresolvedCredential?
+  /// A signature that it has shown, to be checked when its request has arrived.
+  var signature: SignatureClaim?
   /// Why its credentials are not accepted, as a stable name for the log.
   var refusal: String?
   var identity: Identity
@@ -23,6 +25,8 @@ struct Caller: Sendable {
       case .development: .system
       case .key(let key): key.identity
       case .token(let token): token.identity
+      case .authorizer(let grant): grant.identity
+      case .signature(let key): key.identity
       case .guest, .program, nil: .guest
       }
   }
@@ -39,13 +43,19 @@ struct Caller: Sendable {
   }
 
   /// A caller that has not proved anything yet.
-  init(unresolved: UnresolvedToken) {
+  init(unresolved: UnresolvedCredential) {
     self.init(nil)
     self.unresolved = unresolved
   }
 
+  /// A caller whose request has still to prove to be what was signed.
+  init(signed claim: SignatureClaim) {
+    self.init(nil)
+    signature = claim
+  }
+
   /// Whether it has neither shown credentials nor been admitted as one that needs none.
-  var isUnknown: Bool { grant == nil && unresolved == nil }
+  var isUnknown: Bool { grant == nil && unresolved == nil && signature == nil }
 
   /// Whether two requests come from one caller, whatever their credentials' age.
   func isSame(as other: Caller) -> Bool {
@@ -157,19 +167,53 @@ final class Admission {
   }
 
   /// The caller that shows its credentials in a message's payload.
-  func shown(in payload: JSONObject?) -> Shown {
-    let finding = access.judge(payload: payload)
+  ///
+  /// - Parameter signed: What a signature among them has to be over; nil where signatures are not accepted.
+  func shown(in payload: JSONObject?, signed: SignedRequest? = nil) -> Shown {
+    var finding = access.judge(payload: payload)
+    if case .signed(let claim) = finding {
+      guard var signed else { return .refused("signature-unexpected") }
+      signed.fields = (payload ?? JSONObject()).compactMap { name, value in value.string.map { (name: name, value: $0) }
+      }
+      finding = access.check(claim, over: signed)
+    }
     switch finding {
     case .missing: return .nothing
     case .refused(let reason): return .refused(reason)
-    case .granted, .unresolved: return .caller(caller(finding))
+    case .granted, .unresolved, .signed: return .caller(caller(finding))
+    }
+  }
+
+  /// The caller of a request that has arrived whole; nil with the reason where its signature is not over it.
+  func proved(_ caller: Caller, by head: HTTPRequestHead, body: [UInt8], isUpgrade: Bool) -> Result<
+    Caller, SignatureRefusal
+  > {
+    guard let claim = caller.signature else { return .success(caller) }
+    var signed = SignedRequest(method: head.method, target: head.target, body: body)
+    if isUpgrade {
+      // The handshake of AppSync's protocol is signed as a request of its own.
+      let path = head.path.hasSuffix("/realtime") ? String(head.path.dropLast("/realtime".count)) : head.path
+      signed = SignedRequest(target: path + "/connect", body: Array("{}".utf8))
+    }
+    signed.fields = head.headers.all
+    switch access.check(claim, over: signed) {
+    case .granted(let grant):
+      var proved = caller
+      proved.signature = nil
+      proved.grant = grant
+      // What the program has decided meanwhile stands.
+      if caller.identity == .guest { proved.identity = Caller(grant).identity }
+      return .success(proved)
+    case .refused(let reason): return .failure(SignatureRefusal(reason: reason))
+    case .unresolved, .signed, .missing: return .failure(SignatureRefusal(reason: "signature-malformed"))
     }
   }
 
   private func caller(_ finding: CredentialFinding) -> Caller {
     switch finding {
     case .granted(let grant): limited(Caller(grant))
-    case .unresolved(let token): Caller(unresolved: token)
+    case .unresolved(let credential): Caller(unresolved: credential)
+    case .signed(let claim): Caller(signed: claim)
     case .refused(let reason): Caller(refused: reason)
     case .missing: Caller(refused: "missing")
     }
@@ -191,7 +235,8 @@ final class Admission {
     init(_ completion: @escaping (Answer) -> Void) { self.completion = completion }
   }
 
-  /// Finds out whether a caller is served: looks for the key of its token, then asks the program.
+  /// Finds out whether a caller is served: looks for the key of its token or asks the custom authorizer, then asks the
+  /// program.
   ///
   /// - Parameter completion: called on the loop, once and after this has returned: with the outcome, or with a refusal
   ///   after `operationTimeout`. It may still be called after the question was let go.
@@ -205,7 +250,7 @@ final class Admission {
       pending.answer { completion(outcome) }
     }
     expire = { finish(.refused("No answer whether this client may connect")) }
-    guard let token = asked.caller.unresolved else {
+    guard let unresolved = asked.caller.unresolved else {
       askProgram(asked.program, asked.caller, pending, finish)
       return pending
     }
@@ -216,7 +261,7 @@ final class Admission {
         guard caller.grant != nil else { return finish(.unknown(caller.refusal ?? "unknown")) }
         self.askProgram(asked.program, caller, pending, finish)
       }, on: loop)
-    access.resolve(token) { finding in bound.loop.execute { bound.value.completion(finding) } }
+    access.resolve(unresolved) { finding in bound.loop.execute { bound.value.completion(finding) } }
     return pending
   }
 
@@ -252,8 +297,13 @@ final class Admission {
   }
 }
 
-/// What is not decided by a request's head alone: whether a token's key can be found, and whether the program accepts
-/// the caller.
+/// Why a signature is not accepted, as a stable name.
+struct SignatureRefusal: Error {
+  let reason: String
+}
+
+/// What is not decided by a request's head alone: whether a token's key can be found, whether the custom authorizer
+/// accepts the credentials, and whether the program accepts the caller.
 struct AdmissionQuestion {
   /// What the program is asked; nil where it is not asked.
   let program: ConnectionRequest?

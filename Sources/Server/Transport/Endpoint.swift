@@ -52,6 +52,11 @@ struct HTTPRequest {
   /// What stands for the braces of the endpoint's path.
   let path: String
   let caller: Caller
+  /// The client's end of the connection.
+  let peer: Peer
+
+  /// Bytes that the client sent to say what it wants.
+  var sentBytes: Int { body.count + (head.query?.utf8.count ?? 0) }
 }
 
 /// What has to be established of a caller before its request is served.

@@ -18,12 +18,15 @@ package final class HTTPConnection {
   /// Its number among those of its loop.
   let serial: Int
   let channel: any ByteChannel
+  /// The client, as far as the connection shows.
+  let peer: Peer
   private var role = Role.closed
 
   package init(_ transport: LoopTransport, _ channel: any ByteChannel) {
     self.transport = transport
     self.channel = channel
     serial = transport.nextSerial()
+    peer = Peer(channel)
     role = .http(HTTPPipeline(self))
     transport.connections[ObjectIdentifier(self)] = self
     transport.tally.add(.connectionsOpened)

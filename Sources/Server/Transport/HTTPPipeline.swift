@@ -120,7 +120,7 @@ final class HTTPPipeline {
 
   private func begin(_ head: HTTPRequestHead, expectsContinue: Bool) {
     sharing = []
-    let request = Incoming(head, judge.verdict(on: head, sharing: &sharing), awaitsContinue: expectsContinue)
+    let request = Incoming(head, verdict(on: head), awaitsContinue: expectsContinue)
     incoming = request
     if case .asks(let endpoint, let path, let question) = request.verdict {
       request.question = transport.admission.ask(question) { [weak self, weak request] outcome in
@@ -143,6 +143,15 @@ final class HTTPPipeline {
       }
     }
     judged(request)
+  }
+
+  private func verdict(on head: HTTPRequestHead) -> RequestVerdict {
+    do {
+      try connection.peer.take(head, trusted: transport.trustedProxies)
+    } catch {
+      return .answered(.error(400, "\(error)", "BAD_REQUEST", note: .violation))
+    }
+    return judge.verdict(on: head, sharing: &sharing)
   }
 
   /// Acts on the verdict as soon as it stands.
@@ -209,11 +218,18 @@ final class HTTPPipeline {
       incoming = nil
       transport.tally.add(.requests)
       send(answer, closing: false)
-    case .admitted(let endpoint, let path, let caller):
+    case .admitted(let endpoint, let path, let admitted):
       incoming = nil
       transport.tally.add(.requests)
-      let whole = HTTPRequest(head: request.head, body: request.body, path: path, caller: caller)
-      if let upgrade = endpoint.upgrade, WebSocketUpgradeRequest.isAsked(by: request.head) {
+      let isUpgrade = endpoint.upgrade != nil && WebSocketUpgradeRequest.isAsked(by: request.head)
+      let caller: Caller
+      switch transport.admission.proved(admitted, by: request.head, body: request.body, isUpgrade: isUpgrade) {
+      case .success(let proved): caller = proved
+      case .failure(let refusal): return send(Admission.unknownCredentials(refusal.reason), closing: false)
+      }
+      noteCaller(caller)
+      let whole = HTTPRequest(head: request.head, body: request.body, path: path, caller: caller, peer: connection.peer)
+      if isUpgrade, let upgrade = endpoint.upgrade {
         return self.upgrade(whole, upgrade)
       }
       let responder = HTTPResponder(request.head, on: self)
@@ -317,6 +333,13 @@ final class HTTPPipeline {
     return headers
   }
 
+  /// Writes who is served, once for each caller of the connection. Pages that need no credentials have none.
+  private func noteCaller(_ caller: Caller) {
+    guard let grant = caller.grant, connection.peer.lastGrant != grant else { return }
+    connection.peer.lastGrant = grant
+    transport.audit.connected(caller.identity, connection.peer, over: "http")
+  }
+
   // MARK: Faults
 
   func noteViolation(_ status: Int, _ reason: String) {
@@ -325,7 +348,7 @@ final class HTTPPipeline {
   }
 
   func noteRefusedCredentials(_ status: Int, _ message: StaticString, _ reason: String?) {
-    transport.noteRefusal(message, reason: reason, isLogged: isNoted(status))
+    transport.noteRefusal(message, reason: reason, isLogged: isNoted(status), over: connection.peer)
   }
 
   /// Whether a violation with this status was logged of this connection; from now on it was.

@@ -13,6 +13,9 @@ package final class LoopTransport {
   let tally: LoopTally
   let log: Log
   private let calendar: Calendar
+  /// Whose word about their clients is believed.
+  let trustedProxies: [AddressRange]
+  let audit: Audit
   /// The endpoints; set once, before the first connection.
   var table = EndpointTable([])
   var connections: [ObjectIdentifier: HTTPConnection] = [:]
@@ -30,8 +33,10 @@ package final class LoopTransport {
 
   init(
     on loop: any Loop, _ limits: ServerLimits, _ admission: Admission, _ tally: LoopTally, _ log: Log,
-    _ calendar: Calendar
+    _ calendar: Calendar, trustedProxies: [AddressRange] = [], audit: Audit = Audit(nil)
   ) {
+    self.audit = audit
+    self.trustedProxies = trustedProxies
     self.loop = loop
     self.limits = limits
     self.admission = admission
@@ -75,8 +80,10 @@ package final class LoopTransport {
 
   /// Counts credentials that were not accepted, for a request, a connection or a subscription: as above.
   /// `reason` is a stable name, without anything of the credentials.
-  func noteRefusal(_ message: StaticString, reason: String?, isLogged: Bool) {
+  func noteRefusal(_ message: StaticString, reason: String?, isLogged: Bool, over peer: Peer) {
+    audit.refused(peer, reason: reason)
     tally.add(.credentialsRefused)
+    tally.addRefusal(reason ?? "program")
     if !isLogged { log.write(.warning, message, reason.map { [(.reason, $0)] } ?? []) }
   }
 }

@@ -4,12 +4,12 @@ internal import MartletWire
 /// The tree's rows of the table: its WebSocket and `/PATH.json`.
 struct TreeEndpoints {
   private let service: TreeService
-  private let admission: Admission
+  private let transport: LoopTransport
   private let bodyBytes: Int
 
-  init(_ service: TreeService, _ admission: Admission, bodyBytes: Int) {
+  init(_ service: TreeService, _ transport: LoopTransport, bodyBytes: Int) {
     self.service = service
-    self.admission = admission
+    self.transport = transport
     self.bodyBytes = bodyBytes
   }
 
@@ -30,7 +30,7 @@ struct TreeEndpoints {
         Endpoint(
           path, methods: Self.methods, sharing: .configured, bodyBytes: { [bodyBytes] _ in bodyBytes },
           admission: { _ in .identified(.http) },
-          respond: { [service, admission] request, responder in
+          respond: { [service, admission = transport.admission] request, responder in
             let caller = Self.caller(request, admission)
             TreeRequests(service: service).answer(request, responder, as: caller)
           }))
@@ -42,21 +42,47 @@ struct TreeEndpoints {
     TreeSession(
       service, host: request.head.headers["Host"] ?? "", TreeOpening(request.head.query ?? ""),
       as: TreeAdmitted(request.caller),
-      authenticate: { [admission] credential in Self.caller(credential, admission) })
+      authenticate: { [unowned transport] in Self.judge($0, transport, request.peer, $1) })
   }
 
   /// The credential of an administrator in development, which the Realtime Database's tools send.
   private static let developer = "owner"
 
-  private static func caller(_ credential: String, _ admission: Admission) -> TreeAdmitted? {
+  /// Judges a credential that a client sends after opening. What its key or the custom authorizer decides comes later.
+  private static func judge(
+    _ credential: String, _ transport: LoopTransport, _ peer: Peer, _ completion: @escaping (TreeAdmitted?) -> Void
+  ) -> PendingQuestion? {
+    let admission = transport.admission
     if admission.access.isDevelopment {
-      return credential == developer ? TreeAdmitted(caller: .administrator) : nil
+      completion(credential == developer ? TreeAdmitted(caller: .administrator) : nil)
+      return nil
     }
-    // A token whose key has still to be fetched is refused; clients show theirs again.
-    guard case .caller(let caller) = admission.shown(in: ["Authorization": .string("Bearer \(credential)")]),
-      caller.grant != nil
-    else { return nil }
-    return TreeAdmitted(caller)
+    func refuse(_ reason: String) {
+      transport.noteRefusal(
+        "A credential was refused on a socket of the tree.", reason: reason, isLogged: true, over: peer)
+      completion(nil)
+    }
+    let payload: JSONObject = ["Authorization": .string("Bearer \(credential)")]
+    switch admission.shown(in: payload) {
+    case .nothing: refuse("missing")
+    case .refused(let reason): refuse(reason)
+    case .caller(let shown):
+      let program = admission.asksProgram ? ConnectionRequest(payload: payload, dialect: .http) : nil
+      let asked = AdmissionQuestion(program: program, shown)
+      let question = admission.ask(asked) { outcome in
+        switch outcome {
+        case .admitted(let caller, _):
+          transport.audit.connected(caller.identity, peer, over: "tree")
+          completion(TreeAdmitted(caller))
+        case .refused: refuse("program")
+        case .unknown(let reason): refuse(reason)
+        }
+      }
+      if let question { return question }
+      transport.audit.connected(shown.identity, peer, over: "tree")
+      completion(TreeAdmitted(shown))
+    }
+    return nil
   }
 
   private static func caller(_ request: HTTPRequest, _ admission: Admission) -> TreeAdmitted {

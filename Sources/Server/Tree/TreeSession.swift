@@ -32,8 +32,9 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private let host: String
   /// The name under which the client numbers its writes.
   private let client: String?
-  /// The caller of a credential that a client sends after opening; nil when it is not accepted.
-  private let authenticate: (String) -> TreeAdmitted?
+  /// Judges a credential that a client sends after opening: calls back with its caller, or with nil when it is not
+  /// accepted. Returns the question where that is found out later.
+  private let authenticate: (String, @escaping (TreeAdmitted?) -> Void) -> PendingQuestion?
   let serial: Int
   private var machine: TreeServerMachine
   private var socket: WebSocketChannel?
@@ -41,6 +42,10 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   /// The caller of the handshake, which the client is again when it takes its credential back.
   private var opening: TreeAdmitted
   private var expiry: LoopTimer?
+  /// The credential that is being judged.
+  private var question: PendingQuestion?
+  /// Requests that came after that credential: they are for its caller, and wait. The machine bounds how many.
+  private var waiting: [(request: TreeRequest, number: Int64, additions: TreeAdditions)] = []
   private var runningWrites = 0
   private var listeners: [Key: TreeListener] = [:]
   /// Listens that have not been answered.
@@ -54,7 +59,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   /// - Parameter opening: what the query of the handshake asks for.
   init(
     _ service: TreeService, host: String, _ opening: TreeOpening, as admitted: TreeAdmitted,
-    authenticate: @escaping (String) -> TreeAdmitted?
+    authenticate: @escaping (String, @escaping (TreeAdmitted?) -> Void) -> PendingQuestion?
   ) {
     self.service = service
     machine = TreeServerMachine(
@@ -92,6 +97,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   func closed(_ closure: WebSocketClosure) {
     socket = nil
     expiry?.cancel()
+    question = nil
+    waiting = []
     service.close(self)
     for listener in listeners.values { service.remove(listener) }
     listeners = [:]
@@ -144,6 +151,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   // MARK: Requests
 
   private func handle(_ request: TreeRequest, _ number: Int64, _ additions: TreeAdditions) {
+    if question != nil { return waiting.append((request, number, additions)) }
     switch request {
     case .listen(let path, let window, _, let hash, let ranges):
       let resumption = additions.since.flatMap { Cursor($0) }
@@ -179,16 +187,26 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       machine.deferredWritesEnded(before - deferred.count)
       answer(number, .ok)
     case .authenticate(let credential, _):
-      guard let admitted = authenticate(credential) else {
-        return answer(number, TreeAnswer(status: "invalid_token", data: "the credential is not accepted"))
-      }
-      change(to: admitted)
-      answer(number, TreeAnswer(status: "ok", data: ["auth": admitted.caller.auth]))
+      question = authenticate(credential) { [weak self] in self?.authenticated($0, number) }
     case .unauthenticate:
       change(to: opening)
       answer(number, .ok)
     case .attest, .stats: answer(number, .ok)
     }
+  }
+
+  private func authenticated(_ admitted: TreeAdmitted?, _ number: Int64) {
+    question = nil
+    if let admitted {
+      change(to: admitted)
+      answer(number, TreeAnswer(status: "ok", data: ["auth": admitted.caller.auth]))
+    } else {
+      answer(number, TreeAnswer(status: "invalid_token", data: "the credential is not accepted"))
+    }
+    let held = waiting
+    waiting = []
+    // Another credential among them makes the rest wait again.
+    for (request, number, additions) in held { handle(request, number, additions) }
   }
 
   private func write(_ request: TreeWriteRequest, _ number: Int64, _ additions: TreeAdditions) {

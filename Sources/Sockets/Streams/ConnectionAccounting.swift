@@ -37,5 +37,18 @@ final class ConnectionAccounting: Sendable {
     }
   }
 
+  /// Counts a connection for another address than it was counted for; false, with nothing changed, when a limit stands
+  /// against that.
+  func moved(from peer: SocketAddress, to client: SocketAddress) -> Bool {
+    state.withLock { state in
+      guard let most = limits.connectionsPerHost, peer.host != client.host else { return true }
+      let count = state.perHost[client.host, default: 0]
+      guard count < most else { return false }
+      state.perHost[client.host] = count + 1
+      if let old = state.perHost[peer.host] { state.perHost[peer.host] = old > 1 ? old - 1 : nil }
+      return true
+    }
+  }
+
   var total: Int { state.withLock { $0.total } }
 }

@@ -24,7 +24,7 @@ package final class SocketChannel: ByteChannel {
 
   let eventLoop: EpollLoop
   let descriptor: Int32
-  private let address: SocketAddress
+  private var address: SocketAddress
   private var handler: (any ByteChannelHandler)?
   private var accounting: ConnectionAccounting?
   private var token: WatchToken?
@@ -53,6 +53,11 @@ package final class SocketChannel: ByteChannel {
   /// Begins to read on behalf of `handler`. False when the loop cannot watch the descriptor; it is closed then, and
   /// the handler is not called.
   func start(handler: any ByteChannelHandler) -> Bool {
+    // What came before was a preamble with a handler of its own.
+    if token != nil {
+      self.handler = handler
+      return phase == .open
+    }
     interest = wantsReading ? .readable : []
     guard let token = eventLoop.watch(descriptor, for: interest, handler: self) else {
       release()
@@ -65,9 +70,25 @@ package final class SocketChannel: ByteChannel {
     return true
   }
 
-  /// Closes a connection that was not accepted, before it was started.
+  /// Closes a connection that was not accepted, before it was given to what serves it.
   func refuse() {
+    handler = nil
     release()
+  }
+
+  /// Takes the address that a proxy names for the connection. False when a limit stands against the client there; the
+  /// connection is to be aborted then.
+  func comes(from client: SocketAddress) -> Bool {
+    if let accounting {
+      guard accounting.moved(from: address, to: client) else { return false }
+    }
+    address = client
+    return true
+  }
+
+  /// Gives the handler bytes that arrived before it.
+  func deliver(_ bytes: [UInt8]) {
+    if phase == .open, !bytes.isEmpty { unsafe handler?.received(bytes.span.bytes) }
   }
 
   package var loop: any Loop { eventLoop }

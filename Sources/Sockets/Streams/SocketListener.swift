@@ -2,6 +2,7 @@ internal import CMartletSystem
 package import MartletLoop
 package import MartletRuntime
 internal import MartletVocabulary
+package import MartletWire
 internal import Synchronization
 
 /// Accepts TCP connections on one loop and deals them out to several, one after the other.
@@ -14,6 +15,9 @@ package final class SocketListener: ByteListener {
     package var limits = ListenerLimits()
     /// Serves TLS when set.
     package var tls: TLSServerContext?
+    /// Proxies that begin each connection with a header of the PROXY protocol. Connections of others are refused. Nil
+    /// expects no header.
+    package var proxies: [AddressRange]?
 
     package init(address: String = "127.0.0.1", port: Int = 0) {
       self.address = address
@@ -200,6 +204,17 @@ private enum IncomingChannel {
     _ accounting: ConnectionAccounting, _ acceptor: @escaping ChannelAcceptor
   ) {
     let channel = SocketChannel(descriptor, peer: peer, on: loop, accounting: accounting)
+    guard let proxies = options.proxies else { return begin(channel, options, acceptor) }
+    guard let address = IPAddress(node: peer.description), proxies.contains(where: { $0.contains(address) }) else {
+      loop.ownCounters.refused += 1
+      return channel.refuse()
+    }
+    ProxyPreamble.await(on: channel, within: options.limits.handshakeTime) { begin(channel, options, acceptor) }
+  }
+
+  private static func begin(
+    _ channel: SocketChannel, _ options: SocketListener.Options, _ acceptor: @escaping ChannelAcceptor
+  ) {
     if let tls = options.tls {
       TLSChannel.accept(channel, context: tls, deadline: options.limits.handshakeTime, acceptor: acceptor)
     } else if let handler = acceptor(channel) {

@@ -95,6 +95,20 @@ extension TokenRefusal {
   }
 }
 
+extension TokenRefusal {
+  /// Whether the text is not a token of the issuer whose policy refused it: another issuer's, or not a token at all.
+  package var isOfNoIssuer: Bool {
+    switch self {
+    case .wrongIssuer, .notThreeParts, .malformedEncoding, .malformedJSON, .notAnObject: true
+    case .tooLarge, .wrongType, .missingAlgorithm, .unsigned, .unknownAlgorithm, .algorithmNotAllowed,
+      .algorithmMismatch, .malformedCritical, .notUnderstood, .unencodedPayload, .otherKind, .unknownKey, .keyRefused,
+      .ambiguousKey, .tooManyKeys, .wrongSignature, .missingClaim, .wrongAudience, .expired, .notYetValid,
+      .issuedInFuture, .tooOld:
+      false
+    }
+  }
+}
+
 extension TokenRefusal: CustomStringConvertible {
   /// One sentence for an operator.
   package var description: String {

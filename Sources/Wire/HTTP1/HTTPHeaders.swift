@@ -46,6 +46,13 @@ package struct HTTPHeaders: Sendable, Equatable {
     bytes[fields[index].valueStart..<fields[index].end]
   }
 
+  /// All fields in their order, as text.
+  package var all: [(name: String, value: String)] {
+    fields.indices.map { index in
+      (String(decoding: name(at: index), as: UTF8.self), String(decoding: value(at: index), as: UTF8.self))
+    }
+  }
+
   /// The values of all fields called `name`, in order.
   package func values(_ name: StaticString) -> [ArraySlice<UInt8>] {
     var found: [ArraySlice<UInt8>] = []

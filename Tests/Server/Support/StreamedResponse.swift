@@ -32,6 +32,7 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
   private var channel: (any ByteChannel)?
   private let stream: AsyncStream<Heard>
   private let tell: AsyncStream<Heard>.Continuation
+  private var history: [Heard] = []
 
   private init(_ loop: EpollLoop) {
     self.loop = loop
@@ -87,6 +88,11 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
     return all
   }
 
+  /// Everything heard by now, on the loop's word.
+  func soFar() async -> [Heard] {
+    await withCheckedContinuation { done in loop.execute { done.resume(returning: self.history) } }
+  }
+
   /// Everything up to the end of the response.
   func all() async -> [Heard] { await heard { $0 == .ended } }
 
@@ -96,6 +102,11 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
   func abort() { loop.execute { self.channel?.abort() } }
 
   // MARK: On the loop
+
+  private func note(_ heard: Heard) {
+    history.append(heard)
+    tell.yield(heard)
+  }
 
   func received(_ bytes: borrowing RawSpan) {
     var found: [HTTPClientEvent] = []
@@ -107,11 +118,11 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
     switch event {
     case .response(let head):
       let type = head.headers["Content-Type"]
-      tell.yield(.head(status: head.status, contentType: type))
+      note(.head(status: head.status, contentType: type))
       multipart = try? MultipartSubscription.Reader(contentType: type ?? "")
       if type == "text/event-stream" { events = EventStreamSubscription.Reader() }
     case .body(let piece): read(piece)
-    case .responseEnded: tell.yield(.ended)
+    case .responseEnded: note(.ended)
     case .informational, .upgraded, .failed: break
     }
   }
@@ -122,29 +133,29 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
       try? multipart?.receive(piece, messages: &messages)
       for message in messages {
         switch message {
-        case .heartbeat: tell.yield(.heartbeat)
-        case .payload(let bytes): tell.yield(.result(Self.json(bytes)))
-        case .failed(let bytes): tell.yield(.failed(Self.json(bytes)))
-        case .completed: tell.yield(.completed)
+        case .heartbeat: note(.heartbeat)
+        case .payload(let bytes): note(.result(Self.json(bytes)))
+        case .failed(let bytes): note(.failed(Self.json(bytes)))
+        case .completed: note(.completed)
         }
       }
     } else if events != nil, plainEvents != nil {
-      if piece.starts(with: [UInt8(ascii: ":")]) { tell.yield(.heartbeat) }
+      if piece.starts(with: [UInt8(ascii: ":")]) { note(.heartbeat) }
       var found: [StreamEvent] = []
       try? plainEvents?.receive(piece, events: &found)
-      for event in found { tell.yield(.event(event)) }
+      for event in found { note(.event(event)) }
     } else if events != nil {
-      if piece.starts(with: [UInt8(ascii: ":")]) { tell.yield(.heartbeat) }
+      if piece.starts(with: [UInt8(ascii: ":")]) { note(.heartbeat) }
       var messages: [EventStreamSubscription.Message] = []
       try? events?.receive(piece, messages: &messages)
       for message in messages {
         switch message {
-        case .next(let bytes): tell.yield(.result(Self.json(bytes)))
-        case .complete: tell.yield(.completed)
+        case .next(let bytes): note(.result(Self.json(bytes)))
+        case .complete: note(.completed)
         }
       }
     } else {
-      tell.yield(.result(Self.json(piece)))
+      note(.result(Self.json(piece)))
     }
   }
 
@@ -153,7 +164,7 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
   func drained() {}
 
   func closed(_ reason: ChannelCloseReason) {
-    tell.yield(.closed)
+    note(.closed)
     tell.finish()
   }
 }

@@ -6,27 +6,24 @@ internal import MartletVocabulary
 ///
 /// Confined to its loop.
 final class KeySetDriver {
-  /// What a driver runs on.
-  struct Surroundings {
-    let loop: any Loop
-    let http: any HTTPExchanging
-    let log: Log
-    /// Keys were taken out of force: what they admitted has to be looked at again.
-    let keysWithdrawn: @Sendable () -> Void
-  }
-
   private let issuer: IssuerKeys
-  private let surroundings: Surroundings
+  private let surroundings: OutgoingSurroundings
+  /// Keys were taken out of force: what they admitted has to be looked at again.
+  private let keysWithdrawn: @Sendable () -> Void
   private var machine: KeySetMachine<KeyWaiter>
   private var chance: any RandomNumberGenerator
-  private var fetch: KeySetFetch?
+  private var fetch: OutgoingFetch?
   private var timer: LoopTimer?
   private var isStopped = false
 
-  init?(_ issuer: IssuerKeys, _ surroundings: Surroundings, chance: any RandomNumberGenerator) {
+  init?(
+    _ issuer: IssuerKeys, _ surroundings: OutgoingSurroundings, chance: any RandomNumberGenerator,
+    keysWithdrawn: @escaping @Sendable () -> Void
+  ) {
     guard case .published(let source) = issuer.issuer.keys else { return nil }
     self.issuer = issuer
     self.surroundings = surroundings
+    self.keysWithdrawn = keysWithdrawn
     self.chance = chance
     machine = KeySetMachine(source, algorithms: issuer.issuer.policy.algorithms, limits: issuer.limits)
   }
@@ -40,7 +37,7 @@ final class KeySetDriver {
   func stop() {
     isStopped = true
     timer?.cancel()
-    fetch?.exchange?.cancel()
+    fetch?.cancel()
     fetch = nil
     machine.forget { waiter in
       waiter.resume(.unavailable)
@@ -55,23 +52,14 @@ final class KeySetDriver {
     perform(machine.missesKey(waiter, now: now))
   }
 
-  fileprivate func ended(_ fetch: KeySetFetch, _ result: Result<KeySetAnswer, KeySetFailure>) {
-    guard self.fetch === fetch else { return }
-    self.fetch = nil
-    switch result {
-    case .success(let answer): perform(machine.received(fetch.number, answer, now: now, chance: &chance))
-    case .failure(let reason): perform(machine.failed(fetch.number, reason, now: now, chance: &chance))
-    }
-  }
-
   private func perform(_ actions: [KeySetMachine<KeyWaiter>.Action]) {
     for action in actions {
       switch action {
       case .fetch(let number, let address, let bytes): begin(number, address, bytes)
       case .abandon:
-        fetch?.exchange?.cancel()
+        fetch?.cancel()
         fetch = nil
-      case .install(let set): if issuer.install(set) { surroundings.keysWithdrawn() }
+      case .install(let set): if issuer.install(set) { keysWithdrawn() }
       case .withdraw: issuer.withdraw()
       case .retry(let waiter): waiter.resume(.retry)
       case .refuse(let waiter): waiter.resume(.refused)
@@ -91,9 +79,20 @@ final class KeySetDriver {
     request.bodyBytes = bytes
     // The machine has the time limit of the whole answer.
     request.totalTime = nil
-    let fetch = KeySetFetch(number, self)
-    self.fetch = fetch
-    fetch.exchange = surroundings.http.start(request, on: surroundings.loop, handler: fetch)
+    fetch = OutgoingFetch(request, surroundings) { [weak self] result in
+      guard let self else { return }
+      self.fetch = nil
+      switch result {
+      case .success(let answer):
+        let set = KeySetAnswer(
+          status: answer.head.status, cacheControl: answer.head["Cache-Control"], age: answer.head["Age"],
+          body: answer.body)
+        self.perform(self.machine.received(number, set, now: self.now, chance: &self.chance))
+      case .failure(let error):
+        let reason: KeySetFailure = error.code == .bodyTooLarge ? .tooLarge(bytes) : .unreachable(error.message)
+        self.perform(self.machine.failed(number, reason, now: self.now, chance: &self.chance))
+      }
+    }
   }
 
   private func armTimer() {
@@ -104,38 +103,5 @@ final class KeySetDriver {
       guard let self, !self.isStopped else { return }
       self.perform(self.machine.reached(self.now, chance: &self.chance))
     }
-  }
-}
-
-/// One request for a key set. Confined to its loop.
-private final class KeySetFetch: HTTPExchangeHandler {
-  let number: Int
-  private weak var driver: KeySetDriver?
-  var exchange: HTTPExchange?
-  private var head: HTTPExchangeHead?
-  private var body: [UInt8] = []
-
-  init(_ number: Int, _ driver: KeySetDriver) {
-    self.number = number
-    self.driver = driver
-  }
-
-  func received(head: HTTPExchangeHead) { self.head = head }
-
-  func received(body piece: borrowing RawSpan) {
-    // The memory is valid during the call.
-    unsafe piece.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
-  }
-
-  func ended(_ error: HTTPExchangeError?) {
-    guard let driver else { return }
-    guard error == nil, let head else {
-      let reason: KeySetFailure =
-        error?.code == .bodyTooLarge ? .tooLarge(body.count) : .unreachable(error?.message ?? "it sent no answer")
-      return driver.ended(self, .failure(reason))
-    }
-    let answer = KeySetAnswer(
-      status: head.status, cacheControl: head["Cache-Control"], age: head["Age"], body: body)
-    driver.ended(self, .success(answer))
   }
 }

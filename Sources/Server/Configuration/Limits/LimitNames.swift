@@ -1,7 +1,7 @@
 extension LimitSetting {
   /// Every bound, in the order of `ServerLimits`.
   package static let all: [LimitSetting] =
-    http + webSocket + session + query + store + tree + access + log + console
+    http + webSocket + session + callers + query + store + tree + access + log + console
 
   private static let http: [LimitSetting] = [
     .count("http.connections", \.http.connections),
@@ -80,6 +80,24 @@ extension LimitSetting {
     .count("session.signaturesPerModel", \.session.signaturesPerModel),
     .count("session.evaluatedBytes", \.session.evaluatedBytes, from: 0),
     .count("session.evaluatedPayloads", \.session.evaluatedPayloads),
+  ]
+
+  private static let callers: [LimitSetting] = [
+    .count("callers.connectionsPerIdentity", orNone: \.callers.connectionsPerIdentity),
+    .count("callers.connectionsPerAddress", orNone: \.callers.connectionsPerAddress),
+    .count("callers.subscriptionsPerIdentity", orNone: \.callers.subscriptionsPerIdentity),
+    .count("callers.subscriptionsPerAddress", orNone: \.callers.subscriptionsPerAddress),
+    .count("callers.operationsPerSecondPerConnection", orNone: \.callers.operationsPerSecondPerConnection),
+    .count("callers.operationsPerSecondPerIdentity", orNone: \.callers.operationsPerSecondPerIdentity),
+    .count("callers.operationsPerSecondPerAddress", orNone: \.callers.operationsPerSecondPerAddress),
+    .count("callers.bytesPerSecondPerConnection", orNone: \.callers.bytesPerSecondPerConnection),
+    .count("callers.bytesPerSecondPerIdentity", orNone: \.callers.bytesPerSecondPerIdentity),
+    .count("callers.bytesPerSecondPerAddress", orNone: \.callers.bytesPerSecondPerAddress),
+    .count("callers.costPerSecondPerConnection", orNone: \.callers.costPerSecondPerConnection),
+    .count("callers.costPerSecondPerIdentity", orNone: \.callers.costPerSecondPerIdentity),
+    .count("callers.costPerSecondPerAddress", orNone: \.callers.costPerSecondPerAddress),
+    .time("callers.burst", \.callers.burst),
+    .count("callers.counted", \.callers.counted),
   ]
 
   private static let query: [LimitSetting] = [

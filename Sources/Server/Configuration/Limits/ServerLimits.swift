@@ -15,6 +15,8 @@ public struct ServerLimits: Sendable {
   public var webSocket = WebSocket()
   /// What is served to one client, and how much of it in one turn of an event loop.
   public var session = Session()
+  /// What one connection, one identity and one address may use.
+  public var callers = Callers()
   /// What one GraphQL operation may cost.
   public var query = Query()
   /// The embedded store: writes, reads, the change log and its files.

@@ -82,7 +82,8 @@ struct BatchExchange {
       responder.send(200, HTTPHeaders([("Content-Type", type.contentType)]), body: writer.bytes)
     }
     for (position, request) in batch.requests.enumerated() {
-      runPart(request) { [weak running] operation, result in
+      // The bytes are those of the whole batch.
+      runPart(request, bytes: position == 0 ? self.request.sentBytes : 0) { [weak running] operation, result in
         if let operation { running?.add(operation) }
         if let result { running?.finished(position, result) }
       }
@@ -92,7 +93,9 @@ struct BatchExchange {
   }
 
   /// Runs one operation of a batch. `report` gets what can be cancelled, the result, or first one and then the other.
-  private func runPart(_ part: RequestPayload, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void) {
+  private func runPart(
+    _ part: RequestPayload, bytes: Int, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void
+  ) {
     service.counters.add(.operations)
     switch service.prepare(part, for: request.caller) {
     case .failure(let refusal):
@@ -103,6 +106,9 @@ struct BatchExchange {
         let error = ResponseError(
           "A subscription is a request of its own.", extensions: ["code": "UNSUPPORTED_OPERATION"])
         return report(nil, ResponseTree(data: nil, errors: [error]))
+      }
+      if let refusal = service.charge(prepared, bytes: bytes, request.caller, over: request.peer) {
+        return report(nil, refusal.tree)
       }
       let operation = service.runner.run(prepared, part) { report(nil, $0) }
       if let operation { report(operation, nil) }

@@ -87,13 +87,13 @@ struct GraphQLEndpoint {
     }
     var caller = request.caller
     if caller.isUnknown || caller.grant == .guest, let authorization = choice?.authorization {
-      switch service.transport.admission.shown(in: authorization) {
+      switch service.transport.admission.shown(in: authorization, signed: service.signedHandshake) {
       case .caller(let shown): caller = shown
       // It is refused when the client initialises the connection.
       case .refused(let reason): caller = Caller(refused: reason)
       case .nothing: break
       }
     }
-    return .open(subprotocol: choice?.dialect.subprotocol, GraphQLSession(service, choice, caller))
+    return .open(subprotocol: choice?.dialect.subprotocol, GraphQLSession(service, choice, caller, over: request.peer))
   }
 }

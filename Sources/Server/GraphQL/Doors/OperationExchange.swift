@@ -61,6 +61,10 @@ struct OperationExchange {
           return openStream(preferred, accepted.request)
         }
         service.counters.add(.operations)
+        if let refusal = service.charge(prepared, bytes: request.sentBytes, request.caller, over: request.peer) {
+          service.counters.add(.operationsRefused)
+          return refuse(refusal, accepted.responseType)
+        }
         if let parts = accepted.parts, prepared.plan.hasIncrementalDirectives || !accepted.acceptsOnePiece {
           return runInParts(prepared, accepted, parts)
         }
@@ -126,7 +130,8 @@ struct OperationExchange {
     // A document that cannot be read is refused later; it has no say in what the stream carries.
     let wishes = try? RequestContinuity(extensions: asked.extensions)
     let continuity = Continuity(cursors: wishes?.followsCursors ?? false)
-    let session = GraphQLSession(service, streaming: media, continuity, request.caller)
+    let session = GraphQLSession(service, streaming: media, continuity, request.caller, over: request.peer)
+    session.use.messageBytes = request.body.count
     session.begin(HTTPStream(responder, media), asked)
   }
 
@@ -146,6 +151,10 @@ struct OperationExchange {
     switch refusal {
     case .invalid(_, let document): respond(refusal.tree, as: type, document: document)
     case .scope: respond(refusal.tree, as: type)
+    case .limited:
+      var headers = HTTPHeaders([("Content-Type", type.contentType)])
+      if let pause = refusal.retryAfter { headers.append("Retry-After", pause) }
+      responder.send(429, headers, body: refusal.tree.bytes)
     case .persisted:
       // A member of the request that is wrong is 400 as any other. That a document is not known is 200 in either type,
       // as clients look for it only there; no cache may keep it.

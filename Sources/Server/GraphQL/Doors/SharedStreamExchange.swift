@@ -131,7 +131,7 @@ struct SharedStreamExchange {
       case .otherCaller: return refuseOwner()
       }
     }
-    let session = GraphQLSession(sharedStreamOf: service)
+    let session = GraphQLSession(sharedStreamOf: service, over: request.peer)
     switch streams.open(token, LoopBound(session, on: service.loop)) {
     case .unknown: refuseUnknown()
     case .alreadyOpen: refuse(409, "The stream is open already.", "STREAM_OPEN")
@@ -168,6 +168,9 @@ struct SharedStreamExchange {
         if accepted.isGET, prepared.plan.kind == .mutation {
           throw GraphQLOverHTTP.RequestFailure(.mutationOverGET, responseType: .json)
         }
+        if let refusal = service.charge(prepared, bytes: request.sentBytes, request.caller, over: request.peer) {
+          return refuseOperation(refusal)
+        }
       }
     } catch {
       return OperationExchange(service, request, responder).refuse(error)
@@ -186,8 +189,9 @@ struct SharedStreamExchange {
   private func refuseOperation(_ refusal: Refusal) {
     if let violation = refusal.violation { responder.noteViolation(400, violation) }
     service.counters.add(.operationsRefused)
-    responder.send(
-      400, HTTPHeaders([("Content-Type", GraphQLOverHTTP.ResponseType.json.contentType)]), body: refusal.tree.bytes)
+    var headers = HTTPHeaders([("Content-Type", GraphQLOverHTTP.ResponseType.json.contentType)])
+    if let pause = refusal.retryAfter { headers.append("Retry-After", pause) }
+    responder.send(refusal.isLimit ? 429 : 400, headers, body: refusal.tree.bytes)
   }
 
   private func answer(_ admission: SharedStreamMachine.Admission) {

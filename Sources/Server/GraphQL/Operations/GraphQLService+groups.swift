@@ -2,11 +2,29 @@ internal import MartletAccess
 internal import MartletChangeFeed
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletModelSDL
 internal import MartletModels
 
 extension GraphQLService {
+  /// The group of a subscription that the log feeds, and its key; nil for one with a source stream of its own.
+  func group(
+    of prepared: PreparedOperation, _ request: RequestPayload, _ dialect: Dialect?
+  ) throws -> (GraphQLGroup, GroupKey)? {
+    let variables = try prepared.plan.coerce(variables: request.variables)
+    let (field, arguments) = try prepared.plan.subscribedField(variables: variables)
+    guard
+      let group = try self.group(
+        prepared, request.operationName, variables, field.name, arguments,
+        refusesSeveralOperators: dialect?.refusesSeveralOperators == true)
+    else { return nil }
+    let key = GroupKey(
+      schemaVersion: node.models.version, document: prepared.canonical, operation: request.operationName ?? "",
+      variables: JSONValue.object(variables).serialized(), viewer: viewer(of: prepared, group, variables))
+    return (group, key)
+  }
+
   /// What a subscription on a field fed by the log listens to; nil for a field with a source stream of its own.
   ///
   /// - Parameter refusesSeveralOperators: for AppSync's clients, who mean by several operators on one field that any of

@@ -1,6 +1,8 @@
+internal import MartletAccess
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
+internal import MartletModelSDL
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
@@ -42,6 +44,11 @@ final class GraphQLService {
     node.path.isEmpty ? head.path : String(decoding: head.path.utf8.dropFirst(node.path.utf8.count), as: UTF8.self)
   }
 
+  /// What the handshake of AppSync's protocol signs.
+  var signedHandshake: SignedRequest {
+    SignedRequest(target: node.path + "/graphql/connect", body: Array("{}".utf8))
+  }
+
   /// Oldest first; a copy, because ending one takes it out.
   var sessionsInOrder: [any LoopSession] { sessions.values.sorted { $0.serial < $1.serial } }
 
@@ -69,13 +76,31 @@ final class GraphQLService {
       return .failure(.invalid(error, document: document))
     }
     if let field = caller.identity.scope.refusedField(of: planned.plan, node.models) {
-      return .failure(.scope(RuleRefusals.field(field, on: planned.plan.root.name)))
+      let refusal = Refusal.scope(RuleRefusals.field(field, on: planned.plan.root.name))
+      node.audit.judged(refusal.errors, of: planned.plan, by: caller.identity, node.models)
+      return .failure(refusal)
     }
     do {
       let scope = try scope(for: planned.plan, request, caller)
-      return .success(PreparedOperation(plan: planned.plan, canonical: planned.canonical, scope: scope))
+      return .success(
+        PreparedOperation(
+          plan: planned.plan, canonical: planned.canonical, cost: planned.cost, scope: scope))
     } catch {
       return .failure(.scope(error))
+    }
+  }
+
+  /// Spends what an operation uses of what its caller may use; the refusal where it may not.
+  func charge(_ prepared: PreparedOperation, bytes: Int, _ caller: Caller, over peer: Peer) -> Refusal? {
+    guard node.callers.countsOperations else { return nil }
+    let use = QuotaUse(operations: 1, bytes: bytes, cost: prepared.cost)
+    do {
+      try node.callers.spend(use, caller.identity, over: peer, at: loop.now)
+      return nil
+    } catch {
+      counters.addLimited(error.limit)
+      node.audit.limited(caller.identity, peer, limit: error.limit)
+      return .limited(error)
     }
   }
 
@@ -112,7 +137,8 @@ final class GraphQLService {
     }
     counters.add(.planMisses)
     let planned = try PlannedDocument(
-      query, operationName: operationName, under: served, suggests: caller.allowsIntrospection)
+      query, operationName: operationName, under: served, suggests: caller.allowsIntrospection,
+      countsCost: node.callers.countsCost)
     // A key of the cache holds the whole document.
     guard document.count <= node.limits.query.cachedDocumentBytes else { return planned }
     plans.keep(planned, document: document, operation: operationName)

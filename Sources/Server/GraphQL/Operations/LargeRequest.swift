@@ -97,9 +97,12 @@ extension GraphQLService {
     let preparation = Preparation()
     let served = node.served
     let suggests = caller.allowsIntrospection
+    let countsCost = node.callers.countsCost
     away(ifLarge: .max) {
       Result { () throws(RequestErrors) in
-        try PlannedDocument(request.query, operationName: request.operationName, under: served, suggests: suggests)
+        try PlannedDocument(
+          request.query, operationName: request.operationName, under: served, suggests: suggests,
+          countsCost: countsCost)
       }
     } _: { [self, weak preparation] planned in
       guard preparation != nil else { return }

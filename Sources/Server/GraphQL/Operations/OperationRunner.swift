@@ -22,10 +22,10 @@ package final class OperationRunner {
   ) -> RunningOperation? {
     do {
       let coerced = try plan.coerce(variables: variables)
-      guard scope.writeNumber != nil else { return run(plan, coerced: coerced, root: .null, scope: scope, completion) }
-      return run(plan, coerced: coerced, root: .null, scope: scope) { result in
+      return run(plan, coerced: coerced, root: .null, scope: scope) { [node] result in
+        if !result.errors.isEmpty { node.audit.judged(result.errors, of: plan, by: scope.identity, node.models) }
         var result = result
-        if let cursor = scope.written.withLock({ $0 }) {
+        if scope.writeNumber != nil, let cursor = scope.written.withLock({ $0 }) {
           result.extensions["martlet"] = ["cursor": .string(cursor.description)]
         }
         completion(result)

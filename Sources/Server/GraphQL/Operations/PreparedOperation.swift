@@ -1,30 +1,38 @@
+internal import MartletAccess
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
 internal import MartletJSON
+internal import MartletVocabulary
 
 /// A document's plan and its canonical bytes, which equal documents share.
 struct PlannedDocument: Sendable {
   let plan: OperationPlan
   /// Empty for queries and mutations.
   let canonical: [UInt8]
+  /// Its estimated cost; 0 where callers have no quota of it.
+  let cost: Int
 
   /// Parses, validates and plans a document. From any thread.
   ///
-  /// - Parameter suggests: Whether errors say what a misspelt name may have meant; nil for what the schema's
-  ///   configuration says.
+  /// - Parameters:
+  ///   - suggests: Whether errors say what a misspelt name may have meant; nil for what the schema's configuration says.
+  ///   - countsCost: Whether the cost is estimated.
   init(
-    _ query: String, operationName: String?, under served: ServedSchema, suggests: Bool?
+    _ query: String, operationName: String?, under served: ServedSchema, suggests: Bool?, countsCost: Bool
   ) throws(RequestErrors) {
     let document = Array(query.utf8)
     let plan = try served.schema.makePlan(document, operationName: operationName, suggests: suggests)
     self.plan = plan
+    var canonical: [UInt8] = []
+    var cost = 0
     // It parsed a moment ago; printing drops what carries no meaning, so that equal documents become equal bytes.
-    if plan.kind == .subscription, let parsed = try? Parser.parse(document) {
-      canonical = Array(Printer.text(of: parsed).utf8)
-    } else {
-      canonical = []
+    if plan.kind == .subscription || countsCost, let parsed = try? Parser.parse(document) {
+      if plan.kind == .subscription { canonical = Array(Printer.text(of: parsed).utf8) }
+      if countsCost { cost = OperationCost.estimate(plan.operation, in: parsed, schema: served.models.schema) }
     }
+    self.canonical = canonical
+    self.cost = cost
   }
 }
 
@@ -32,6 +40,8 @@ struct PlannedDocument: Sendable {
 struct PreparedOperation: Sendable {
   let plan: OperationPlan
   let canonical: [UInt8]
+  /// Its estimated cost; 0 where callers have no quota of it.
+  let cost: Int
   let scope: RequestScope
 
   /// A result with what the server adds to it: over HTTP, that it remembers write numbers, as `connection_ack` says on
@@ -54,6 +64,8 @@ enum Refusal: Error {
   case invalid(RequestErrors, document: String)
   /// The request's extensions cannot be taken.
   case scope(ResolverError)
+  /// Its caller has used what it may use.
+  case limited(QuotaRefusal)
 
   /// The errors that a client is answered with, by whichever door.
   var errors: [ResponseError] {
@@ -61,7 +73,19 @@ enum Refusal: Error {
     case .persisted(let error): [ResponseError(error.description, extensions: ["code": .string(error.code)])]
     case .invalid(let error, _): error.errors.map { ResponseError($0) }
     case .scope(let error): [ResponseError(error.message, extensions: error.extensions)]
+    case .limited(let refusal): [refusal.error]
     }
+  }
+
+  /// Whether the caller has used what it may use.
+  var isLimit: Bool {
+    if case .limited = self { true } else { false }
+  }
+
+  /// The value of `Retry-After`, in whole seconds; nil where nothing is to be said.
+  var retryAfter: String? {
+    guard case .limited(let refusal) = self, let pause = refusal.retryAfter else { return nil }
+    return "\(max(1, (pause.wholeNanoseconds + 999_999_999) / 1_000_000_000))"
   }
 
   var tree: ResponseTree { ResponseTree(data: nil, errors: errors) }
@@ -70,7 +94,25 @@ enum Refusal: Error {
   var violation: String? {
     switch self {
     case .persisted(let error): error.isFault ? error.description : nil
-    case .invalid, .scope: nil
+    case .invalid, .scope, .limited: nil
+    }
+  }
+}
+
+extension QuotaRefusal {
+  /// What a client is answered with: the code, the limit by its name, and when it may try again.
+  var error: ResponseError {
+    var extensions: JSONObject = ["code": .string(code), "limit": .string(limit)]
+    if let retryAfter {
+      extensions["retryAfterMs"] = .int((retryAfter.wholeNanoseconds + 999_999) / 1_000_000)
+    }
+    return ResponseError("More than the limit \(limit) allows.", extensions: extensions)
+  }
+
+  private var code: String {
+    switch resource {
+    case .connections, .subscriptions: "LIMIT_EXCEEDED"
+    case .operations, .bytes, .cost: "RATE_LIMITED"
     }
   }
 }

@@ -35,7 +35,10 @@ extension GraphQLSession {
     guard machine.dialect?.authorizesEachOperation == true, let blob = request.extensions["authorization"] else {
       return caller.isUnknown ? .refused(caller.refusal ?? "missing") : .caller(caller)
     }
-    switch service.transport.admission.shown(in: blob.object) {
+    switch service.transport.admission.shown(
+      in: blob.object,
+      signed: request.signedText.map { SignedRequest(target: service.node.path + "/graphql", body: $0) })
+    {
     case .caller(let own):
       if own.unresolved != nil { return .asks(AdmissionQuestion(program: nil, own)) }
       // Where the program decides, it has decided about the connection.
@@ -184,6 +187,7 @@ extension GraphQLSession {
   /// Ends the session as its dialect says that credentials are not accepted, so that the client asks for others. Where
   /// operations run for callers of their own, the others end and the session stays.
   private func withdraw(_ reason: String) {
+    service.node.audit.withdrawn(caller.identity, use.peer, reason: reason)
     let numbers = operations.keys.sorted()
     if numbers.contains(where: { ownCallers[$0] != nil }) {
       caller = Caller(refused: "ended")
@@ -199,13 +203,5 @@ extension GraphQLSession {
     stop(number)
     let error = ResponseError(reason, extensions: ["code": "UNAUTHENTICATED"])
     step { $0.fail(number, errors: Self.list([error]), actions: &$1) }
-  }
-
-  /// What a query or mutation is answered with where the dialect has no room for it.
-  func kindRefusal() -> ResponseError? {
-    guard machine.dialect?.carriesQueries == false else { return nil }
-    return ResponseError(
-      "This protocol carries subscriptions only; send queries and mutations by HTTP.",
-      extensions: ["code": "UNSUPPORTED_OPERATION"])
   }
 }

@@ -63,9 +63,15 @@ extension GraphQLSession {
       if let violation = refusal.violation { noteViolation(violation) }
       refuse(number, refusal.errors)
     case .success(let prepared):
+      // What is posted to a shared stream was charged with its request.
+      if stream?.token == nil,
+        let refusal = service.charge(prepared, bytes: use.messageBytes, caller, over: use.peer)
+      {
+        return refuse(number, refusal.errors)
+      }
       switch prepared.plan.kind {
       case .query, .mutation:
-        if let refusal = kindRefusal() { return refuse(number, [refusal]) }
+        if let refusal = SubscriptionErrors.kind(in: machine.dialect) { return refuse(number, [refusal]) }
         run(number, prepared, request)
       case .subscription: subscribe(number, id, prepared, request)
       }
@@ -116,33 +122,24 @@ extension GraphQLSession {
     _ number: Int, _ id: OperationID, _ prepared: PreparedOperation, _ request: RequestPayload
   ) {
     do {
-      guard let (group, key) = try self.group(of: prepared, request) else { return open(number, prepared, request) }
+      let hold = try use.subscribe(ownCallers[number]?.caller ?? caller, service)
+      guard let (group, key) = try service.group(of: prepared, request, machine.dialect) else {
+        open(number, prepared, request)
+        return use.keep(hold, for: number)
+      }
       let continuity = try RequestContinuity(extensions: request.extensions)
       let member = Member(
         number: number, prefix: machine.eventPrefix(id), hasCursors: machine.continuity(of: number).cursors,
         subscriber: self, since: service.feed.applied)
       try service.feed.add(member, to: group, key: key)
       operations[number] = .member(member)
+      use.keep(hold, for: number)
       begin(member, continuity)
     } catch {
-      refuse(number, SubscriptionRefusal.errors(error))
+      let errors = SubscriptionErrors.list(error)
+      service.node.audit.judged(errors, of: prepared.plan, by: prepared.scope.identity, service.node.models)
+      refuse(number, errors)
     }
-  }
-
-  /// The group of a subscription that the log feeds, and its key; nil for one with a source stream of its own.
-  func group(of prepared: PreparedOperation, _ request: RequestPayload) throws -> (GraphQLGroup, GroupKey)? {
-    let variables = try prepared.plan.coerce(variables: request.variables)
-    let (field, arguments) = try prepared.plan.subscribedField(variables: variables)
-    guard
-      let group = try service.group(
-        prepared, request.operationName, variables, field.name, arguments,
-        refusesSeveralOperators: machine.dialect?.refusesSeveralOperators == true)
-    else { return nil }
-    let key = GroupKey(
-      schemaVersion: service.node.models.version, document: prepared.canonical,
-      operation: request.operationName ?? "", variables: JSONValue.object(variables).serialized(),
-      viewer: service.viewer(of: prepared, group, variables))
-    return (group, key)
   }
 
   /// Whether the events after a resume's cursor can all be sent is decided before anything is sent.

@@ -46,7 +46,7 @@ extension GraphQLSession {
       query: String(decoding: group.document, as: UTF8.self), operationName: group.operationName,
       variables: group.variables)
     guard case .success(let prepared) = service.prepare(request, for: caller),
-      let (next, key) = try? self.group(of: prepared, request)
+      let (next, key) = try? service.group(of: prepared, request, machine.dialect)
     else {
       end(number, "The caller may no longer see what the subscription is about.", "ACCESS_REVOKED")
       return false

@@ -25,6 +25,8 @@ final class GraphQLSession {
   }
 
   let service: GraphQLService
+  /// What it uses of what its callers may use.
+  let use: SessionUse
   /// Its number among those of its loop.
   let serial: Int
   /// Measures the events that are written to it.
@@ -32,7 +34,10 @@ final class GraphQLSession {
   private(set) var outlet = Outlet.none
   var machine: any SubscriptionServerMachine
   var operations: [Int: SessionOperation] = [:] {
-    didSet { service.transport.onProgress?() }
+    didSet {
+      use.retain(operations)
+      service.transport.onProgress?()
+    }
   }
   /// Whose session it is; without a grant until credentials were accepted.
   var caller: Caller
@@ -61,8 +66,9 @@ final class GraphQLSession {
   ///
   /// - Parameter choice: nil when the client offered no subprotocol that is spoken here; the session then closes the
   ///   socket, as the reference server does, because clients understand nothing else.
-  init(_ service: GraphQLService, _ choice: DialectChoice?, _ caller: Caller) {
+  init(_ service: GraphQLService, _ choice: DialectChoice?, _ caller: Caller, over peer: Peer) {
     self.service = service
+    use = SessionUse(peer)
     serial = service.transport.nextSerial()
     self.caller = caller
     hasDialect = choice != nil
@@ -73,8 +79,12 @@ final class GraphQLSession {
   }
 
   /// One operation, whose results are a streamed response.
-  init(_ service: GraphQLService, streaming media: HTTPStreamMedia, _ continuity: Continuity, _ caller: Caller) {
+  init(
+    _ service: GraphQLService, streaming media: HTTPStreamMedia, _ continuity: Continuity, _ caller: Caller,
+    over peer: Peer
+  ) {
     self.service = service
+    use = SessionUse(peer)
     serial = service.transport.nextSerial()
     self.caller = caller
     hasDialect = true
@@ -85,8 +95,9 @@ final class GraphQLSession {
   }
 
   /// An event stream that operations share.
-  init(sharedStreamOf service: GraphQLService) {
+  init(sharedStreamOf service: GraphQLService, over peer: Peer) {
     self.service = service
+    use = SessionUse(peer)
     serial = service.transport.nextSerial()
     caller = Caller(nil)
     hasDialect = true
@@ -165,7 +176,9 @@ final class GraphQLSession {
   private func authenticate(_ payload: JSONObject?) {
     // What came with the handshake stays; a guest may prove more.
     if caller.isUnknown || caller.grant == .guest {
-      switch service.transport.admission.shown(in: authorization ?? payload) {
+      switch service.transport.admission.shown(
+        in: authorization ?? payload, signed: authorization == nil ? nil : service.signedHandshake)
+      {
       case .caller(let shown): caller = shown
       case .refused(let reason): caller = Caller(refused: reason)
       case .nothing: break
@@ -184,6 +197,8 @@ final class GraphQLSession {
   /// Acknowledges the connection.
   func accept(_ payload: JSONObject?) {
     authorization = nil
+    if socket != nil, let refusal = use.connect(caller, service) { return step { refusal.refuse(&$0, &$1) } }
+    service.node.audit.connected(caller.identity, use.peer, over: machine.dialect?.name ?? "events")
     step { [self] in $0.accept(payload: payload, at: service.loop.now, actions: &$1) }
   }
 
@@ -241,6 +256,7 @@ extension GraphQLSession: SocketEndpoint {
   }
 
   func received(text: [UInt8]) {
+    use.messageBytes = text.count
     step { [self] in $0.receive(text, at: service.loop.now, actions: &$1) }
   }
 
@@ -267,6 +283,7 @@ extension GraphQLSession: SocketEndpoint {
     question = nil
     renewal = nil
     lifetime = nil
+    use.end()
     service.feed.end(self)
     step { $0.connectionEnded(actions: &$1) }
     if let token = stream?.token { service.node.streams.close(token) }

@@ -13,6 +13,6 @@ extension GraphQLSession {
 
   /// The client, or one of its subscriptions, was refused for its credentials.
   func noteRefusal(_ message: StaticString, _ reason: String? = nil) {
-    service.transport.noteRefusal(message, reason: reason, isLogged: !notes.insert(.refusal).inserted)
+    service.transport.noteRefusal(message, reason: reason, isLogged: !notes.insert(.refusal).inserted, over: use.peer)
   }
 }

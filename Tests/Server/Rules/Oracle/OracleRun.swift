@@ -15,6 +15,7 @@ final class OracleRun {
   /// Every image that a record has had, oldest first.
   private var images: [String: [String: [OracleRecord]]] = ["Rack": [:], "Book": [:]]
   private var listeners: [OracleListener] = []
+  private var streams: [OracleStream] = []
   private(set) var faults: [String] = []
 
   private init(_ server: GraphQLServer, _ chance: SeededRandom, _ rules: OracleRules) {
@@ -51,12 +52,21 @@ final class OracleRun {
       listeners.append(try await OracleListener(caller, Talk(dialect: dialect), server.port))
     }
     for listener in listeners { try await listener.subscribe(rules) }
+    for (caller, accept) in zip(OracleCaller.all, ["multipart/mixed;subscriptionSpec=1.0", "text/event-stream"]) {
+      streams.append(OracleStream(caller, accept: accept, server.port))
+    }
+    for stream in streams { try await stream.subscribe(rules) }
     for _ in 0..<steps where faults.isEmpty { try await step() }
     for listener in listeners {
       try await listener.comeBack(rules)
       try await listener.settle()
       faults += listener.faults
       listener.close()
+    }
+    for stream in streams {
+      try await stream.settle()
+      faults += stream.faults
+      stream.close()
     }
   }
 
@@ -77,9 +87,11 @@ final class OracleRun {
 
   private func reload() async throws {
     for listener in listeners { try await listener.settle() }
+    for stream in streams { try await stream.settle() }
     rules = OracleRules(&chance)
     try await server.reload(schema: rules.schema)
     for listener in listeners { try await listener.rulesChanged(rules) }
+    for stream in streams { try await stream.rulesChanged(rules) }
   }
 
   // MARK: Writing
@@ -129,6 +141,7 @@ final class OracleRun {
     records[model]?[id] = kind == "delete" ? nil : change.record
     images[model]?[id, default: []].append(change.record)
     for listener in listeners { listener.note(change, rules) }
+    for stream in streams { stream.note(change, rules) }
   }
 
   private enum Answer: Equatable, CustomStringConvertible {
@@ -208,9 +221,17 @@ final class OracleRun {
     return .record(OracleEvent.values(record))
   }
 
+  /// Asks by a request of its own, or as the second operation of a batch.
   private func ask(_ query: String, _ caller: OracleCaller) async throws -> JSONValue {
     let headers = caller.credentials.map { [("Authorization", $0)] } ?? []
-    return try await HTTPRequest.graphql(query, port: server.port, headers: headers).json
+    guard number(4) == 0 else {
+      return try await HTTPRequest.graphql(query, port: server.port, headers: headers).json
+    }
+    let batch: JSONValue = [["query": "{ __typename }"], ["query": .string(query)]]
+    let answer = try await HTTPRequest.send(
+      "POST", "/graphql", port: server.port, headers: [("Content-Type", "application/json")] + headers,
+      body: String(decoding: batch.serialized(), as: UTF8.self))
+    return answer.json[1] ?? answer.json
   }
 
   // MARK: Reading

@@ -1,0 +1,76 @@
+internal import MartletJSON
+
+/// The tokens of somebody who is signed in.
+struct TokenSet: Sendable, Hashable {
+  var access: String
+  var refresh: String?
+  var id: String?
+  /// When the access token ends, in milliseconds since 1970; nil where it is not known.
+  var end: Int64?
+
+  /// What is kept in a storage.
+  var stored: [UInt8] {
+    var members: JSONObject = ["access": .string(access)]
+    if let refresh { members["refresh"] = .string(refresh) }
+    if let id { members["id"] = .string(id) }
+    if let end { members["end"] = .int(end) }
+    return JSONValue.object(members).serialized()
+  }
+
+  init(access: String, refresh: String? = nil, id: String? = nil, end: Int64? = nil) {
+    self.access = access
+    self.refresh = refresh
+    self.id = id
+    self.end = end
+  }
+
+  /// What a storage kept; nil for what is not that.
+  init?(stored: [UInt8]) {
+    guard let members = try? JSONValue(parsing: stored).object, let access = members["access"]?.string else {
+      return nil
+    }
+    self.init(
+      access: access, refresh: members["refresh"]?.string, id: members["id"]?.string, end: members["end"]?.int)
+  }
+}
+
+/// What a token endpoint answered (RFC 6749, sections 5.1 and 5.2).
+enum TokenAnswer: Sendable, Hashable {
+  case tokens(TokenSet)
+  /// The `error` of the answer, such as `invalid_grant`.
+  case error(String)
+  /// Nothing that can be used; it may be better later.
+  case failed(OIDCError)
+
+  /// - Parameter now: milliseconds since 1970.
+  init(status: Int, body: [UInt8], at now: Int64) {
+    var limits = JSONLimits()
+    limits.depth = 16
+    let members = (try? JSONValue(parsing: body, limits: limits))?.object
+    if status >= 400, status < 500, let error = members?["error"]?.string {
+      self = .error(error)
+      return
+    }
+    guard status == 200 else {
+      self = .failed(OIDCError(.unreachable, "The provider answered with the status \(status)."))
+      return
+    }
+    guard let members, let access = members["access_token"]?.string, Self.isToken(access),
+      members["token_type"]?.string?.lowercased() == "bearer"
+    else {
+      self = .failed(OIDCError(.malformed, "The provider's answer has no bearer token."))
+      return
+    }
+    // A life of more than a hundred years is none that is known.
+    let life = members["expires_in"]?.int.flatMap { (0...3_200_000_000).contains($0) ? $0 : nil }
+    self = .tokens(
+      TokenSet(
+        access: access, refresh: members["refresh_token"]?.string, id: members["id_token"]?.string,
+        end: life.map { now + $0 * 1_000 }))
+  }
+
+  /// Whether a token can stand in a header field.
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Martlet
+import MartletServer
+import Testing
+
+/// Signing in at a provider and being served with its tokens, by every transport.
+@Suite(.timeLimit(.minutes(1))) struct OIDCProviderTests {
+  /// A provider of this process: it gives the tokens a1, a2, … and takes each refresh token once.
+  private final class Provider: Sendable {
+    let asked = Recorder<String>()
+
+    func answer(_ request: EndpointRequest, base: String) -> (Int, JSONValue) {
+      switch request.path {
+      case "/.well-known/openid-configuration":
+        return (
+          200,
+          [
+            "issuer": .string(base), "token_endpoint": .string(base + "/token"),
+            "authorization_endpoint": .string(base + "/authorize"),
+            "device_authorization_endpoint": .string(base + "/device"),
+          ]
+        )
+      case "/device":
+        return (
+          200,
+          ["device_code": "d", "user_code": "AB", "verification_uri": "https://x/", "expires_in": 60, "interval": 1]
+        )
+      default:
+        let form = String(decoding: request.body, as: UTF8.self)
+        let grant = form.split(separator: "&").first { $0.hasPrefix("grant_type=") }.map(String.init) ?? ""
+        let earlier = asked.all
+        asked.add(form)
+        let number = earlier.count + 1
+        if grant == "grant_type=refresh_token", !form.contains("refresh_token=r\(earlier.count)&") {
+          return (400, ["error": "invalid_grant"])
+        }
+        return (
+          200,
+          [
+            "access_token": .string("a\(number)"), "refresh_token": .string("r\(number)"), "token_type": "Bearer",
+            "expires_in": 3_600,
+          ]
+        )
+      }
+    }
+  }
+
+  private func with(
+    _ body: (RealServer, Provider, OIDCConfiguration, Recorder<String>) async throws -> Void
+  ) async throws {
+    let provider = Provider()
+    let shown = Recorder<String>()
+    let server = try RealServer { configuration in
+      // The first token is good for requests alone.
+      configuration.onConnect = { request in
+        let token = request.payload["Authorization"]?.string ?? "none"
+        shown.add(token)
+        let isGood = token == "Bearer a2" || token == "Bearer a3" || token == "Bearer a1" && request.dialect == .http
+        return isGood ? .accept() : .refuse()
+      }
+      for path in ["/.well-known/openid-configuration", "/device", "/token"] {
+        let endpoint = try? ServerEndpoint(path, methods: ["GET", "POST"], access: .open) { request, response in
+          let base = "http://\(request.header("Host") ?? "")"
+          let (status, json) = provider.answer(request, base: base)
+          await response.send(status, body: json.serialized())
+        }
+        if let endpoint { configuration.endpoints.append(endpoint) }
+      }
+    }
+    defer { server.remove() }
+    let oidc = OIDCConfiguration(issuer: "http://127.0.0.1:\(server.server.port)", clientID: "board")
+    try await body(server, provider, oidc, shown)
+    await server.server.stop()
+  }
+
+  @Test func `a token that the server refuses is renewed once, for requests and sockets alike, and is kept`()
+    async throws
+  {
+    try await with { server, provider, oidc, shown in
+      let storage = MemoryCredentialStorage()
+      let auth = try OIDCAuthProvider(oidc, storage: storage)
+      await #expect(throws: OIDCError.self) { try await auth.credentials(for: .request) }
+      try await auth.signIn { code in #expect(code.userCode == "AB") }
+      #expect(try await auth.isSignedIn)
+      let client = try server.client { $0.use(auth) }
+      try await client.depart("VIE", 1)
+      let board = client.subscribe(EndToEndTests.board, variables: ["airport": "VIE"])
+      try await board.ready()
+      #expect(shown.all == ["Bearer a1", "Bearer a1", "Bearer a2"])
+      #expect(provider.asked.all.count == 2, "one sign-in, one renewal")
+      board.cancel()
+      // Another run of the program begins with what was kept.
+      let next = try OIDCAuthProvider(oidc, storage: storage)
+      #expect(try await next.credentials(for: .request).headers.first?.value == "Bearer a2")
+      #expect(try await next.credentials(for: .refused(code: 401)).headers.first?.value == "Bearer a3")
+      try await next.signOut()
+      #expect(try await storage.read("martlet-oidc \(oidc.issuer) board") == nil)
+    }
+  }
+
+  @Test func `a browser's answer is exchanged with the verifier, and callers that wait together cause one renewal`()
+    async throws
+  {
+    try await with { _, provider, oidc, _ in
+      let auth = try OIDCAuthProvider(oidc, storage: MemoryCredentialStorage())
+      let signIn = try await auth.beginSignIn(redirect: "http://127.0.0.1:9/cb")
+      let state = try #require(signIn.page.split(separator: "state=").last?.split(separator: "&").first)
+      await #expect(throws: OIDCError.self) {
+        try await auth.finishSignIn(signIn, callback: "http://127.0.0.1:9/cb?code=c&state=other")
+      }
+      try await auth.finishSignIn(signIn, callback: "http://127.0.0.1:9/cb?code=c&state=\(state)")
+      let form = try #require(provider.asked.all.first)
+      #expect(form.contains("code=c&redirect_uri=http%3A%2F%2F127.0.0.1%3A9%2Fcb&code_verifier="))
+      let values = try await withThrowingTaskGroup(of: String?.self) { group in
+        for _ in 0..<20 {
+          group.addTask { try await auth.credentials(for: .refused(code: 401)).headers.first?.value }
+        }
+        return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+      }
+      // Those that come after a renewal cause another; refresh tokens are never used twice.
+      #expect(values.count == provider.asked.all.count - 1)
+      #expect(try await auth.isSignedIn)
+    }
+  }
+
+  @Test func `tokens in a folder can be read by their owner alone`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let storage = FileCredentialStorage(folder: folder)
+    #expect(try await storage.read("a/../b") == nil)
+    try await storage.write([1, 2], "a/../b")
+    try await storage.write([3], "a/../b")
+    #expect(try await storage.read("a/../b") == [3])
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(files.count == 1)
+    for path in [folder.path] + files.map({ folder.path + "/" + $0 }) {
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode.map { $0 & 0o077 } == 0, "\(path)")
+    }
+    try await storage.write(nil, "a/../b")
+    #expect(try await storage.read("a/../b") == nil)
+  }
+}
