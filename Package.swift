@@ -208,8 +208,9 @@ let floor4: [Target] = [
       "Vocabulary", "JSON", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop",
       "Sockets", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "GraphQLStore", "SQLiteStore", "DataStore",
+      "LiveQueries",
       "CommandLine")
-      + ["Martlet", "CMartletSystem"],
+      + ["Martlet", "CMartletSystem", "CMartletSQLite"],
     path: "Sources/Lab", swiftSettings: strict),
   // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.
   .executableTarget(
@@ -237,7 +238,8 @@ let examples: [Target] = [
     exclude: ["README.md", "schema.graphql"], sources: ["Sources"], swiftSettings: strict),
   // Starts the command as a process, so that the command must be built with it.
   .executableTarget(
-    name: "SeedTour", dependencies: ["Martlet", "MartletPublishers", "MartletServer", "MartletCommand"],
+    name: "SeedTour",
+    dependencies: ["Martlet", "MartletDataStore", "MartletPublishers", "MartletServer", "MartletCommand"],
     path: "Examples/SeedTour", exclude: ["Operations", "README.md", "martlet-generate.json", "run", "schema.graphql"],
     sources: ["Sources"], swiftSettings: strict, plugins: ["MartletGeneratePlugin"]),
 ]
@@ -329,7 +331,9 @@ let suites: [Target] = [
       "Publishers")
       + ["Martlet"]),
   // Code as applications have it, whose default isolation is the main actor.
-  suite("MainActor", martlet("Publishers", "Server") + ["Martlet"], settings: [.defaultIsolation(MainActor.self)]),
+  suite(
+    "MainActor", martlet("Publishers", "Server", "DataStore") + ["Martlet"],
+    settings: [.defaultIsolation(MainActor.self)]),
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
   suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
   suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),

@@ -221,5 +221,18 @@ enum Sights {
       a server has met graphqlTransportWS, graphqlWS, appSync
       """
     ),
+    (
+      LocalPosts.self,
+      """
+      query: [1 (11.0)], synced: true
+      query: [2 (10.5), 1 (11.0)], synced: true
+      cleared
+      query: [], synced: true
+      the loop is ready
+      loop: create 3
+      loop: delete 3
+      loop: ended
+      """
+    ),
   ]
 }

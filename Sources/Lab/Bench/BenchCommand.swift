@@ -5,8 +5,8 @@ import MartletCommandLine
 enum BenchCommand: Subcommand {
   static let specification = CommandSpecification(
     program: LabMain.name, name: "bench",
-    summary: "Measure one part of Martlet by itself: graphql, json, store, cache, tree or floor.",
-    operands: [.init(name: "WORKLOAD", help: "graphql, json, store, cache, tree or floor")],
+    summary: "Measure one part of Martlet by itself: graphql, json, store, cache, tree, live, save or floor.",
+    operands: [.init(name: "WORKLOAD", help: "graphql, json, store, cache, tree, live, save or floor")],
     options: [
       .init(
         name: "files", value: "DIR", help: "graphql: folder with schema, query and data (default Benchmarks/GraphQL)"),
@@ -18,6 +18,9 @@ enum BenchCommand: Subcommand {
       .init(name: "records", value: "N", help: "cache: records in the client's store, thousands (default 1000)"),
       .init(name: "file", value: "FILE", help: "cache: a new SQLite file for them; otherwise they are in memory"),
       .init(name: "writes", value: "N", help: "store: writes in all (default 20000)"),
+      .init(name: "rows", value: "N", help: "live: records in the store (default 10000)"),
+      .init(name: "commits", value: "N", help: "live: commits per figure (default 200)"),
+      .init(name: "batch", value: "N", help: "save: records in each transaction (default 1)"),
       .init(name: "port", value: "N", help: "floor: the port to serve subscribers on"),
       .init(name: "frame", value: "FILE", help: "floor: the text of one event, with marks for what changes"),
     ],
@@ -36,6 +39,15 @@ enum BenchCommand: Subcommand {
     case "cache":
       try await CacheWorkload.run(
         records: try arguments.integer("records", in: 1_000...10_000_000) ?? 1_000, file: arguments.value("file"))
+    case "live":
+      try await LiveWorkload.run(
+        rows: try arguments.integer("rows", in: 1_000...10_000_000) ?? 10_000,
+        commits: try arguments.integer("commits", in: 1...1_000_000) ?? 200)
+    case "save":
+      guard let folder = arguments.value("data") else { throw UsageError("bench save needs --data DIR.") }
+      try SaveWorkload.run(
+        folder: folder, writes: try arguments.integer("writes", in: 1...100_000_000) ?? 20_000,
+        batch: try arguments.integer("batch", in: 1...100_000) ?? 1)
     case "tree":
       TreeWorkload.run(
         operations: operations, largest: try arguments.integer("children", in: 100...10_000_000) ?? 1_000_000)
@@ -44,8 +56,9 @@ enum BenchCommand: Subcommand {
         throw UsageError("bench floor needs --port N and --frame FILE.")
       }
       try FloorSender.run(port: port, frame: try NamedFile.text(frame))
-    case let other?: throw UsageError("There is no workload '\(other)': graphql, json, store, cache, tree or floor.")
-    case nil: throw UsageError("Name a workload: graphql, json, store, cache, tree or floor.")
+    case let other?:
+      throw UsageError("There is no workload '\(other)': graphql, json, store, cache, tree, live, save or floor.")
+    case nil: throw UsageError("Name a workload: graphql, json, store, cache, tree, live, save or floor.")
     }
     return .success
   }

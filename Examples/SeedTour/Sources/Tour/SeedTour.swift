@@ -22,7 +22,7 @@ enum Tour {
     Configuring.self, TodoLoop.self, TodoSink.self, TwoSinks.self, ChangesOfTodos.self, BrokenEvents.self,
     Endings.self, LostConnection.self, Transports.self, States.self, FeedModel.self, ReviewScreens.self,
     ReviewLists.self,
-    Authorization.self, Dialects.self,
+    Authorization.self, Dialects.self, LocalPosts.self,
   ]
 
   /// Visits all of them with one server. The first stop configures `Martlet.API` for the others.

@@ -1,0 +1,77 @@
+import MartletDataStore
+
+/// A record of the live queries' benchmark.
+struct BenchReading: StoredModel {
+  var id: String
+  var topic: String
+  var number: Int
+  var text: String
+  enum CodingKeys: String, ModelKey { case id, topic, number, text }
+  static var indexes: [StoredIndex] {
+    [StoredIndex("byNumber", fields: "number"), StoredIndex("byTopic", fields: "topic", "number")]
+  }
+}
+
+/// What live queries add to a commit, against commits of the same store without any: processor time until the last
+/// query has its snapshot.
+enum LiveWorkload {
+  private typealias Snapshots = MartletAsyncThrowingSequence<DataStoreQuerySnapshot<BenchReading>>
+
+  static func run(rows: Int, commits: Int) async throws {
+    let store = try DataStore(models: [BenchReading.self], storage: .inMemory)
+    for first in stride(from: 0, to: rows, by: 1_000) {
+      try await store.transaction { transaction in
+        for number in first..<min(first + 1_000, rows) { try transaction.save(reading(number)) }
+      }
+    }
+    let bare = try await measure(store, [], rows, commits)
+    let keys = BenchReading.keys
+    func window(_ predicate: QueryPredicate) -> Snapshots {
+      store.observeQuery(
+        for: BenchReading.self, where: predicate, sort: .ascending(keys.number), paginate: .page(0, limit: 100))
+    }
+    let all = keys.number >= 0
+    let one = try await measure(store, [window(all)], rows, commits) - bare
+    let hundred = try await measure(store, (0..<100).map { _ in window(all) }, rows, commits) - bare
+    // Of a hundred topics the changed record has one.
+    let topics = (0..<100).map { window(keys.topic == "t\($0)") }
+    let oneOfHundred = try await measure(store, topics, rows, commits, awaited: 7) - bare
+    let whole = store.observeQuery(for: BenchReading.self, where: all, sort: .ascending(keys.number))
+    let table = try await measure(store, [whole], rows, commits) - bare
+    var figure = BenchFigure("live")
+    figure.add("rows", rows)
+    figure.add("commits", commits)
+    figure.add("bare_us", bare)
+    figure.add("one_us", one)
+    figure.add("hundred_us", hundred)
+    figure.add("one_of_hundred_us", oneOfHundred)
+    figure.add("whole_table_us", table)
+    figure.add("one_of_hundred_to_one", oneOfHundred / one)
+    figure.add("whole_table_to_one", table / one)
+    figure.print()
+  }
+
+  private static func reading(_ number: Int, _ text: String = "some text for the size of it") -> BenchReading {
+    BenchReading(id: "r\(number)", topic: "t\(number % 100)", number: number, text: text)
+  }
+
+  /// Microseconds of processor time for a commit of one changed record, with its snapshots.
+  private static func measure(
+    _ store: DataStore, _ streams: [Snapshots], _ rows: Int, _ commits: Int, awaited: Int? = nil
+  ) async throws -> Double {
+    var iterators = streams.map { $0.makeAsyncIterator() }
+    for index in iterators.indices { _ = try await iterators[index].next() }
+    let waiting = awaited.map { [$0] } ?? Array(iterators.indices)
+    func commit(_ number: Int) async throws {
+      // Record 7 is in every window: of all records, and of its topic.
+      try await store.save(reading(7, "text \(number)"))
+      for index in waiting { _ = try await iterators[index].next() }
+    }
+    for number in 0..<(commits / 10 + 1) { try await commit(-number - 1) }
+    let start = CPUTime.now()
+    for number in 0..<commits { try await commit(number) }
+    let cost = Double((CPUTime.now() - start).processor) / Double(commits) / 1_000
+    for stream in streams { stream.cancel() }
+    return cost
+  }
+}
