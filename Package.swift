@@ -279,6 +279,7 @@ let suites: [Target] = [
       "Store",
       "Simulation")
       + ["CMartletSQLite"], resources: [.copy("Fixtures")]),
+  suite("GraphQLOperations", martlet("GraphQLOperations")),
   suite(
     "GraphQLClient",
     martlet(
