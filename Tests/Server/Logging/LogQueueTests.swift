@@ -101,7 +101,7 @@ import Testing
     limits.flushTime = .milliseconds(20)
     let (lines, told) = AsyncStream<String>.makeStream()
     let blocked = Blocker()
-    let log = Log { entry in
+    let log = Log(level: .info) { entry in
       blocked.wait()
       told.yield(entry.message + entry.metadata.map { " \($0.value)" }.joined())
     }
@@ -124,7 +124,7 @@ import Testing
 
   @Test func `the server's limits bound its log`() async throws {
     let (lines, told) = AsyncStream<String>.makeStream()
-    let log = Log { told.yield($0.metadata.map(\.value).joined()) }
+    let log = Log(level: .info) { told.yield($0.metadata.map(\.value).joined()) }
     try await Served.with(
       "type Note @model { id: ID! }",
       {
@@ -141,7 +141,7 @@ import Testing
   @Test func `a log that is let go writes what it has and ends its thread`() async {
     let (lines, told) = AsyncStream<String>.makeStream()
     do {
-      let log = Log { told.yield($0.message) }
+      let log = Log(level: .info) { told.yield($0.message) }
       log.write(.info, "a")
     }
     var iterator = lines.makeAsyncIterator()
