@@ -354,11 +354,6 @@ let suites: [Target] = [
       "Publishers",
       "Simulation")
       + ["martlet-lab"]),
-  suite(
-    "DataStoreSync",
-    martlet(
-      "JSON", "Models", "SyncEngine", "Runtime", "Store", "GraphQLClient", "DataStore", "Server", "Testing",
-      "GraphQLWire", "Access") + ["Martlet"]),
   suite("House", []),
 ]
 

@@ -23,14 +23,10 @@ public final class DataStore: Sendable {
   /// - Parameters:
   ///   - models: the models it holds. A file with fewer or other fields is migrated; records are kept.
   ///   - storage: where it keeps them.
-  ///   - sync: the server that it is synced with; nil for a store of its own.
   /// - Throws: `invalidModel` when a field's type cannot be determined; `migration` when a type or a key has changed;
   ///   `storage` when the file cannot be opened.
-  public init(
-    models: [any Model.Type], storage: DataStoreStorage, sync: DataStoreSync? = nil
-  ) throws(DataStoreError) {
-    let plan = try ModelPlan(models)
-    room = try StoreRoom(plan, storage, sync: sync.map { Self.shell(models, plan.mappings, $0) })
+  public init(models: [any Model.Type], storage: DataStoreStorage) throws(DataStoreError) {
+    room = try StoreRoom(ModelPlan(models), storage)
   }
 
   private init() { room = nil }
@@ -180,9 +176,7 @@ public final class DataStore: Sendable {
       let query = try mapping.query(predicate, sort, page)
       let assembly = SnapshotAssembly<M>(mapping)
       let consumer = room.observe(query, core)
-      return SubscriptionStream(core: core) { _ in
-        try assembly.next(room.take(consumer), isSynced: room.isSynced(model: mapping.shape.model))
-      }
+      return SubscriptionStream(core: core) { _ in try assembly.next(room.take(consumer)) }
     } catch {
       core.leave(.error(error))
       return SubscriptionStream(core: core) { _ in throw error }
@@ -192,16 +186,10 @@ public final class DataStore: Sendable {
   // MARK: Starting and stopping
 
   /// Lets streams continue after `stop()` or `clear()`. Any query, save or delete does so, too.
-  public func start() async throws(DataStoreError) {
-    try open().resume()
-    try await startSync()
-  }
+  public func start() async throws(DataStoreError) { try open().resume() }
 
   /// Keeps streams connected and silent until `start()` or the next query, save or delete.
-  public func stop() async throws(DataStoreError) {
-    try open().pause()
-    try await stopSync()
-  }
+  public func stop() async throws(DataStoreError) { try open().pause() }
 
   /// Deletes all records. Streams stay connected and silent as after `stop()`; then live queries give what is there.
   public func clear() async throws(DataStoreError) { try await open().clear() }

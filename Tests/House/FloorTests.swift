@@ -44,8 +44,7 @@ import Testing
       "Runtime", "SQLite",
     ],
     "DataStore": [
-      "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store",
-      "GraphQLClient",
+      "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "GraphQLClient",
     ],
     "Datasync": [
       "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "SQLite", "GraphQLClient",

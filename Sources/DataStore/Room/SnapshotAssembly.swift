@@ -10,7 +10,7 @@ final class SnapshotAssembly<M: Model>: Sendable {
   init(_ mapping: ModelMapping) { self.mapping = mapping }
 
   /// The snapshot after the window's; for nil the same items again.
-  func next(_ snapshot: WindowSnapshot?, isSynced: Bool) throws(DataStoreError) -> DataStoreQuerySnapshot<M> {
+  func next(_ snapshot: WindowSnapshot?) throws(DataStoreError) -> DataStoreQuerySnapshot<M> {
     let changes = snapshot?.changes ?? ChangeSet()
     var decoded: [Int: DataStoreItems<M>.Item] = [:]
     for index in changes.insertions + changes.moves.map(\.to) + changes.updates {
@@ -26,7 +26,7 @@ final class SnapshotAssembly<M: Model>: Sendable {
       return found
     }
     return DataStoreQuerySnapshot(
-      items: DataStoreItems(chunks: chunks), isSynced: isSynced, changes: DataStoreChanges(changes))
+      items: DataStoreItems(chunks: chunks), isSynced: true, changes: DataStoreChanges(changes))
   }
 
   private static func apply(

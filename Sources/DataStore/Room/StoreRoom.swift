@@ -5,7 +5,6 @@ internal import MartletModels
 internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletStore
-internal import MartletSyncEngine
 internal import MartletVocabulary
 
 /// A store's thread, its file, and the live queries over it.
@@ -18,29 +17,23 @@ final class StoreRoom: @unchecked Sendable {
   private let thread: StoreThread
   private let writer: ClientWriter
   let live = Lock(LiveState())
-  /// What keeps the store and a server in step; nil for a store without a server.
-  let sync: SyncShell?
 
-  init(_ plan: ModelPlan, _ storage: DataStoreStorage, sync: SyncShell? = nil) throws(DataStoreError) {
-    self.sync = sync
+  init(_ plan: ModelPlan, _ storage: DataStoreStorage) throws(DataStoreError) {
     mappings = plan.mappings
     numbers = Dictionary(mappings.map { ($0.name, $0.shape.model) }) { first, _ in first }
     do {
       switch storage.place {
       case .file(let path, let key):
         writer = try ClientWriter(
-          path: path, shapes: mappings.map(\.shape), references: plan.references, key: key,
-          syncs: sync != nil)
+          path: path, shapes: mappings.map(\.shape), references: plan.references, key: key, syncs: false)
       case .memory:
         writer = try ClientWriter(
-          path: "/store", on: MemoryFiles(), shapes: mappings.map(\.shape), references: plan.references,
-          syncs: sync != nil)
+          path: "/store", on: MemoryFiles(), shapes: mappings.map(\.shape), references: plan.references, syncs: false)
       }
     } catch {
       throw DataStoreError(error)
     }
     thread = StoreThread()
-    sync?.room = self
     mappings.first?.link.connect(self)
     guard case .file(let path, _) = storage.place else { return }
     var chance = SystemChance.generator()
@@ -103,7 +96,6 @@ final class StoreRoom: @unchecked Sendable {
         _ = try result?.get()
       }
       publish(commit, .local)
-      sync?.committed(commit, writer)
     } catch {
       if case .failure(let own)? = result { throw own }
       throw error
@@ -118,11 +110,6 @@ final class StoreRoom: @unchecked Sendable {
     case let error as StoreError: DataStoreError(error)
     default: DataStoreError(.storage, "\(error)")
     }
-  }
-
-  /// Runs `body` on the store's thread, after everything given before it, and does not wait for it.
-  func onThread(_ body: @escaping @Sendable (ClientWriter) -> Void) {
-    thread.execute { [self] in body(writer) }
   }
 
   // MARK: Streams
@@ -213,7 +200,7 @@ final class StoreRoom: @unchecked Sendable {
   /// Passes a commit's changes on, and what other processes have done meanwhile. On the store's thread.
   ///
   /// - Parameter then: reads the same state of the store after that.
-  func publish(
+  private func publish(
     _ commit: ClientWriter.Commit, _ source: MutationEvent.Source, then: () -> Void = {}
   ) {
     do {
@@ -337,33 +324,11 @@ final class StoreRoom: @unchecked Sendable {
 
   // MARK: Pauses
 
-  /// A model's sync has finished, or is owed again. Live queries of the model give a snapshot that says so.
-  func syncChanged(model: Int, isSynced: Bool) {
-    let cores = live.withLock { live -> [SubscriptionCore] in
-      if isSynced { live.synced.insert(model) } else { live.synced.remove(model) }
-      guard isSynced, !live.isPaused else { return [] }
-      var cores: [SubscriptionCore] = []
-      for (consumer, watcher) in live.watchers.sorted(by: { $0.key < $1.key }) where !watcher.isAnnounced {
-        var isConcerned = false
-        live.set.update(watcher.query, window: { isConcerned = $0.query.model == model })
-        guard isConcerned else { continue }
-        live.watchers[consumer]?.isAnnounced = true
-        cores.append(watcher.core)
-      }
-      return cores
-    }
-    for core in cores { _ = core.deliver(SubscriptionEvent(payload: [])) }
-  }
-
-  /// Whether the sync of a model has finished since `start()`. Always true for a store without a server.
-  func isSynced(model: Int) -> Bool { sync == nil || live.withLock { $0.synced.contains(model) } }
-
   /// Streams stay connected and give nothing until `resume`.
   func pause() { live.withLock { $0.isPaused = true } }
 
   /// Streams continue; a live query whose rows have changed meanwhile gives one snapshot.
   func resume() {
-    sync?.operationBegins()
     let wasPaused = live.withLock { live in
       defer { live.isPaused = false }
       return live.isPaused
@@ -375,8 +340,6 @@ final class StoreRoom: @unchecked Sendable {
   func clear() async throws(DataStoreError) {
     pause()
     try await perform { [self] writer in
-      sync?.handle(.clear, writer)
-      sync?.stop(writer)
       _ = try writer.transaction { try $0.clear() }
       let failure = live.withLock { live in fill(live.set.reload(), &live) }
       if let failure { throw failure }
@@ -410,8 +373,6 @@ struct LiveState {
   var isPaused = false
   /// Events of the time in which the store was stopped. A stream that they overflow ends as one whose consumer is slow.
   var held: [StoreRoom.Delivery] = []
-  /// Models whose sync has finished since `start()`.
-  var synced: Set<Int> = []
   var events = 0
   var failure: DataStoreError?
   private var consumers = 0

@@ -81,9 +81,9 @@ package struct RecordSelection: Sendable {
     }
   }
 
-  /// Writes `{"data":{...}}` for a record with these slots and stamps. False when a value does not have the shape its field
-  /// promises, such as null where none may stand; the caller then discards what was written and executes the plan,
-  /// which finds the words for the errors.
+  /// Writes `{"data":{...}}` for a record with these slots and stamps. False when a value does not have the shape its
+  /// field promises, such as null where none may stand; the caller then discards what was written and executes the
+  /// plan, which finds the words for the errors.
   package func write(_ slots: [JSONValue], stamps: [JSONValue] = [], to writer: inout JSONWriter) -> Bool {
     writer.beginObject()
     writer.encodedKey(Self.dataKey)

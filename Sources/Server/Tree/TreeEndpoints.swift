@@ -67,7 +67,7 @@ struct TreeEndpoints {
     case .nothing: refuse("missing")
     case .refused(let reason): refuse(reason)
     case .caller(let shown):
-      let program = admission.asksProgram ? ConnectionRequest(payload: payload, dialect: .http) : nil
+      let program = admission.asksProgram ? ConnectionRequest(payload: payload, transport: .http) : nil
       let asked = AdmissionQuestion(program: program, shown)
       let question = admission.ask(asked) { outcome in
         switch outcome {

@@ -52,13 +52,6 @@ extension ClientTransaction {
     return isRetried
   }
 
-  /// A number for one more write.
-  package func takeNumber() throws -> Int64 {
-    let number = Int64(try tables.value("nextNumber") ?? "1") ?? 1
-    try tables.set("nextNumber", String(number + 1))
-    return number
-  }
-
   // MARK: Dead letters
 
   /// Forgets a refused write. Returns whether it was there.
@@ -123,15 +116,5 @@ extension ClientWriter {
     } catch {
       throw Self.storeError(error)
     }
-  }
-
-  /// The smallest number of the outbox; nil when nothing waits.
-  package func firstPending() throws(StoreError) -> Int64? {
-    do { return try tables.firstPending() } catch { throw Self.storeError(error) }
-  }
-
-  /// How many writes wait for the server.
-  package func pendingCount() throws(StoreError) -> Int {
-    do { return try tables.pendingCount() } catch { throw Self.storeError(error) }
   }
 }

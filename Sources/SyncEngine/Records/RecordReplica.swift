@@ -116,8 +116,8 @@ package struct RecordReplica: Sendable, Hashable {
     return true
   }
 
-  /// Takes a change. One that has some fields only is made on the image before it, which the feed has brought or a page;
-  /// without that image it is about a record that this client does not have.
+  /// Takes a change. One that has some fields only is made on the image before it; without that image it is about a
+  /// record that this client does not have.
   @discardableResult
   package mutating func receive(_ change: RemoteChange) -> Bool {
     guard let changed = change.changed else { return receive(change.image) }

@@ -90,7 +90,8 @@ struct Audit: Sendable {
     case .update(let model): (model, .update)
     case .delete(let model): (model, .delete)
     case .subscribe(let source): (source.model, .listen)
-    case .transaction, nil: nil
+    case .sync(let model): (model, .sync)
+    case .transaction, .changes, nil: nil
     }
   }
 

@@ -3,6 +3,7 @@ internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
 internal import MartletJSON
+internal import MartletModelSDL
 internal import MartletVocabulary
 
 /// A document's plan and its canonical bytes, which equal documents share.

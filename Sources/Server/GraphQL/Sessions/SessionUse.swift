@@ -62,7 +62,7 @@ extension QuotaRefusal {
   /// Refuses a connection as its dialect does; only one has a code for it.
   func refuse(_ machine: inout any SubscriptionServerMachine, _ actions: inout [SubscriptionServerAction]) {
     let reason = "Too many connections (\(limit))"
-    if machine.dialect == .transportWS {
+    if machine.dialect == .graphqlTransportWS {
       machine.end(4429, reason, actions: &actions)
     } else {
       machine.refuse(reason, actions: &actions)

@@ -27,14 +27,17 @@ struct OracleRule: Sendable {
   /// Nil for all.
   let operations: [String]?
 
+  /// Beside the choices where records are also synced.
+  private static let syncChoices: [[String]?] = [["sync"], ["sync"]]
+
   private static let choices: [[String]?] = [
-    nil, ["read"], ["read"], ["create"], ["update"], ["delete"], ["get"], ["list"], ["listen"], ["sync"],
-    ["read", "update"],
+    nil, ["read"], ["read"], ["create"], ["update"], ["delete"], ["get"], ["list"], ["listen"], ["read", "update"],
     ["create", "read"], ["create", "update", "delete"],
   ]
 
-  static func random(_ chance: inout SeededRandom) -> OracleRule {
-    OracleRule(
+  static func random(_ chance: inout SeededRandom, syncs: Bool = false) -> OracleRule {
+    let choices = syncs ? choices + syncChoices : choices
+    return OracleRule(
       subject: Subject.allCases[Int(chance.next() % 6)], operations: choices[Int(chance.next() % UInt64(choices.count))]
     )
   }
@@ -81,8 +84,8 @@ struct OracleRule: Sendable {
 }
 
 extension [OracleRule] {
-  static func random(_ chance: inout SeededRandom) -> [OracleRule] {
-    (0...Int(chance.next() % 3)).map { _ in OracleRule.random(&chance) }
+  static func random(_ chance: inout SeededRandom, syncs: Bool = false) -> [OracleRule] {
+    (0...Int(chance.next() % 3)).map { _ in OracleRule.random(&chance, syncs: syncs) }
   }
 
   var directive: String { "@auth(rules: [\(map(\.text).joined(separator: ", "))])" }
@@ -113,25 +116,31 @@ struct OracleRules: Sendable {
   /// Those of the relation from a rack to its books.
   var books: [OracleRule]?
 
-  init(_ chance: inout SeededRandom) {
-    rack = Model(rules: .random(&chance), secret: chance.next() % 2 == 0 ? .random(&chance) : nil)
-    book = Model(rules: .random(&chance), secret: chance.next() % 2 == 0 ? .random(&chance) : nil)
-    books = chance.next() % 2 == 0 ? .random(&chance) : nil
+  /// Whether the models are versioned, so that their records are also synced.
+  let syncs: Bool
+
+  init(_ chance: inout SeededRandom, syncs: Bool = false) {
+    self.syncs = syncs
+    func rules() -> [OracleRule] { .random(&chance, syncs: syncs) }
+    rack = Model(rules: rules(), secret: chance.next() % 2 == 0 ? rules() : nil)
+    book = Model(rules: rules(), secret: chance.next() % 2 == 0 ? rules() : nil)
+    books = chance.next() % 2 == 0 ? rules() : nil
   }
 
   func model(_ name: String) -> Model { name == "Book" ? book : rack }
 
   var schema: String {
-    """
-    type Rack @model @versioned \(rack.rules.directive) {
-      id: ID! title: String owner: String team: String secret: String \(rack.secret?.directive ?? "")
-      books: [Book] @hasMany(indexName: "byRack", fields: ["id"]) \(books?.directive ?? "")
-    }
-    type Book @model @versioned \(book.rules.directive) {
-      id: ID! title: String owner: String team: String secret: String \(book.secret?.directive ?? "")
-      rackID: ID @index(name: "byRack", queryField: "booksByRack")
-      rack: Rack @belongsTo(fields: ["rackID"])
-    }
-    """
+    let versioned = syncs ? "@versioned" : ""
+    return """
+      type Rack @model \(versioned) \(rack.rules.directive) {
+        id: ID! title: String owner: String team: String secret: String \(rack.secret?.directive ?? "")
+        books: [Book] @hasMany(indexName: "byRack", fields: ["id"]) \(books?.directive ?? "")
+      }
+      type Book @model \(versioned) \(book.rules.directive) {
+        id: ID! title: String owner: String team: String secret: String \(book.secret?.directive ?? "")
+        rackID: ID @index(name: "byRack", queryField: "booksByRack")
+        rack: Rack @belongsTo(fields: ["rackID"])
+      }
+      """
   }
 }

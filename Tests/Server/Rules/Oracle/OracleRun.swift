@@ -24,9 +24,11 @@ final class OracleRun {
 
   /// Runs `steps` random steps and returns what differed from the naive evaluator, at most up to the first step with
   /// differences.
-  static func faults(seed: UInt64, steps: Int, lens: RuleLens? = nil) async throws -> [String] {
+  static func faults(
+    seed: UInt64, steps: Int, syncs: Bool = false, lens: RuleLens? = nil
+  ) async throws -> [String] {
     var chance = SeededRandom(seed: seed)
-    let rules = OracleRules(&chance)
+    let rules = OracleRules(&chance, syncs: syncs)
     let generator = chance
     var faults: [String] = []
     try await Served.with(
@@ -88,7 +90,7 @@ final class OracleRun {
   private func reload() async throws {
     for listener in listeners { try await listener.settle() }
     for stream in streams { try await stream.settle() }
-    rules = OracleRules(&chance)
+    rules = OracleRules(&chance, syncs: rules.syncs)
     try await server.reload(schema: rules.schema)
     for listener in listeners { try await listener.rulesChanged(rules) }
     for stream in streams { try await stream.rulesChanged(rules) }
@@ -237,7 +239,7 @@ final class OracleRun {
   // MARK: Reading
 
   private func read(as caller: OracleCaller) async throws {
-    switch number(10) {
+    switch number(rules.syncs ? 10 : 8) {
     case 8: try await readSync(pick(["Book", "Rack"]), caller)
     case 9: try await readChanges(pick(["Book", "Rack"]), caller)
     case 0: try await readOne(pick(["Book", "Rack"]), caller)

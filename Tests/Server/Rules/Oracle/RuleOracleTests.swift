@@ -14,6 +14,12 @@ import Testing
     #expect(faults.isEmpty, "seed \(seed): \(faults.first ?? "")")
   }
 
+  @Test(arguments: [UInt64](1...6))
+  func `P10: every caller syncs exactly what the rules allow`(seed: UInt64) async throws {
+    let faults = try await OracleRun.faults(seed: seed, steps: 100, syncs: true)
+    #expect(faults.isEmpty, "seed \(seed): \(faults.first ?? "")")
+  }
+
   /// A seed for each place whose history meets the leak there, so that the test looks no longer than it has to. Where
   /// histories have changed it looks further.
   private static let seeds: [RuleUse: UInt64] = [
@@ -27,7 +33,7 @@ import Testing
     let lens: RuleLens = { place, outcome, open in place == use ? open : outcome }
     let pinned = Self.seeds[use] ?? 1
     for seed in pinned...(pinned + 60) {
-      if try await !OracleRun.faults(seed: seed, steps: 60, lens: lens).isEmpty { return }
+      if try await !OracleRun.faults(seed: seed, steps: 60, syncs: use == .sync, lens: lens).isEmpty { return }
     }
     Issue.record("a leak in \(use) is not found in 60 seeds")
   }
