@@ -5,7 +5,8 @@ import Martlet
 enum SpeakAppSync {
   static func client(_ url: URL, key: String) throws -> GraphQLClient {
     var configuration = ConnectionConfiguration()
-    configuration.dialect = .appSync(AppSyncConfiguration(authorization: ["x-api-key": .string(key)]))
+    configuration.dialect = .appSync
+    configuration.appSync = AppSyncConfiguration(authorization: ["x-api-key": .string(key)])
     configuration.headers = [(name: "x-api-key", value: key)]
     return try GraphQLClient(url: url, configuration: configuration)
   }
@@ -14,7 +15,7 @@ enum SpeakAppSync {
     _ url: URL, token: @escaping @Sendable (_ isRefused: Bool) async throws -> String
   ) throws -> GraphQLClient {
     var configuration = ConnectionConfiguration()
-    configuration.dialect = .appSync()
+    configuration.dialect = .appSync
     configuration.credentials = { reason in
       let token = try await token(reason.isRefusal)
       return Credentials(

@@ -55,7 +55,7 @@ import Testing
       configuration.onConnect = { request in
         let token = request.payload["Authorization"]?.string ?? "none"
         shown.add(token)
-        let isGood = token == "Bearer a2" || token == "Bearer a3" || token == "Bearer a1" && request.dialect == .http
+        let isGood = token == "Bearer a2" || token == "Bearer a3" || token == "Bearer a1" && request.transport == .http
         return isGood ? .accept() : .refuse()
       }
       for path in ["/.well-known/openid-configuration", "/device", "/token"] {

@@ -13,7 +13,7 @@ import Testing
     /// The first token is about to end when it is shown.
     func answer(_ request: ConnectionRequest) -> ConnectionAnswer {
       let token = request.payload["Authorization"]?.string ?? ""
-      if request.dialect == .http, token.isEmpty { return .accept() }
+      if request.transport == .http, token.isEmpty { return .accept() }
       shown.add(token)
       return token == "Bearer 0" ? .accept(validFor: .seconds(1_000)) : .accept(validFor: .seconds(100_000))
     }
@@ -39,7 +39,7 @@ import Testing
   }
 
   private func transport(
-    _ server: RealServer, _ door: Door, expiresIn: Duration? = nil, _ dialect: WebSocketDialect = .graphqlTransportWS
+    _ server: RealServer, _ door: Door, expiresIn: Duration? = nil, _ dialect: Dialect = .graphqlTransportWS
   ) throws -> WebSocketTransport {
     var configuration = WebSocketTransport.configuration
     configuration.dialect = dialect
@@ -77,9 +77,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [WebSocketDialect.graphqlWS])
+  @Test(arguments: [Dialect.graphqlWS])
   func `where the dialect cannot take them, the connection is replaced before the credentials end`(
-    dialect: WebSocketDialect
+    dialect: Dialect
   ) async throws {
     let door = Door()
     try await serve(door) { server in

@@ -99,12 +99,12 @@ import Testing
     try await Self.with(authorizer) { server in
       let socket = try await talk.open(server.port, authorization: ["Authorization": "ada"])
       socket.send(talk.initialise(["Authorization": "ada"]))
-      _ = try await socket.message(talk.dialect == .transportWS ? "connection_ack" : "ka")
+      _ = try await socket.message(talk.dialect == .graphqlTransportWS ? "connection_ack" : "ka")
       socket.send(talk.start("1"))
       switch talk.dialect {
-      case .transportWS: _ = try await socket.message("ready")
+      case .graphqlTransportWS: _ = try await socket.message("ready")
       case .appSync: _ = try await socket.message("start_ack")
-      case .legacy:
+      case .graphqlWS:
         socket.send(talk.initialise())
         _ = try await socket.message("connection_ack")
       }
@@ -113,7 +113,7 @@ import Testing
       socket.abort()
       let refused = try await talk.open(server.port, authorization: ["Authorization": "bob"])
       refused.send(talk.initialise(["Authorization": "bob"]))
-      if talk.dialect != .transportWS { #expect(try await refused.message()["type"] == "connection_error") }
+      if talk.dialect != .graphqlTransportWS { #expect(try await refused.message()["type"] == "connection_error") }
       let codes: [Dialect: UInt16] = [.graphqlTransportWS: 4403, .graphqlWS: 1011, .appSync: 1008]
       #expect(await refused.closeCode() == codes[talk.dialect], "\(talk.dialect)")
     }

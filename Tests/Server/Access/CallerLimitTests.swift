@@ -157,13 +157,13 @@ import Testing
         return socket
       }
       let first = try await open("ada")
-      _ = try await first.message(talk.dialect == .transportWS ? "connection_ack" : "ka")
+      _ = try await first.message(talk.dialect == .graphqlTransportWS ? "connection_ack" : "ka")
       let second = try await open("ada")
-      if talk.dialect != .transportWS { #expect(try await second.message()["type"] == "connection_error") }
+      if talk.dialect != .graphqlTransportWS { #expect(try await second.message()["type"] == "connection_error") }
       let codes: [Dialect: UInt16] = [.graphqlTransportWS: 4429, .graphqlWS: 1011, .appSync: 1008]
       #expect(await second.closeCode() == codes[talk.dialect])
       let other = try await open("bob")
-      _ = try await other.message(talk.dialect == .transportWS ? "connection_ack" : "ka")
+      _ = try await other.message(talk.dialect == .graphqlTransportWS ? "connection_ack" : "ka")
       first.send(talk.start("1"), talk.start("2"))
       let error = try await first.message("error")
       #expect(error["id"] == "2")
