@@ -165,7 +165,8 @@ let floor3: [Target] = [
   module(
     "DataStore",
     martlet(
-      "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store",
+      "Vocabulary", "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite",
+      "Store",
       "GraphQLClient")),
   // The synced tree for applications.
   module(

@@ -11,7 +11,7 @@ extension ModelReader {
     for field in type.fields {
       guard let directive = field.directive("auth") else { continue }
       let rules = rules(directive, type, &model)
-      if Self.isRelation(field) {
+      if field.isRelation {
         model.access.relationRules[field.name.text] = rules
       } else if let position = model.position(of: field.name.text) {
         // A hidden value is null, which the field must allow.
@@ -88,7 +88,7 @@ extension ModelReader {
     _ name: String, _ argument: String, _ type: TypeDefinition, _ model: inout ModelDefinition, adds: Bool,
     at location: Location
   ) -> Int? {
-    if name.contains(".") || type.fields.contains(where: { $0.name.text == name && Self.isRelation($0) }) {
+    if name.contains(".") || type.fields.contains(where: { $0.name.text == name && $0.isRelation }) {
       complain(
         "A rule of \(model.name) crosses a relation: \(argument) \"\(name)\". Rules read the record's own fields.",
         at: location)

@@ -112,23 +112,6 @@ extension ModelReader {
     return model.fields.count - 1
   }
 
-  /// Whether clients see versions, and what happens to a write that was made on an older one.
-  mutating func readVersions(_ type: TypeDefinition, _ model: inout ModelDefinition) {
-    model.conflicts = conflicts
-    if let directive = type.directive("versioned") {
-      model.conflicts = .automerge
-      if case .enumeration(let name)? = directive.argument("conflicts")?.kind {
-        model.conflicts = ConflictStrategy(rawValue: name)
-      }
-    }
-    guard model.conflicts != nil else { return }
-    for stamp in RecordStamp.allCases {
-      guard let field = type.fields.first(where: { $0.name.text == stamp.fieldName }) else { continue }
-      complain(
-        "\(model.name).\(stamp.fieldName) is a field of every versioned model and is not written.", at: field.location)
-    }
-  }
-
   /// The names of the operations: generated, renamed, or nil where switched off.
   mutating func readOperations(_ directive: Directive, _ model: inout ModelDefinition) {
     func name(_ group: String, _ operation: String, _ generated: String) -> String? {

@@ -80,7 +80,7 @@ extension ModelReader {
       name: field.name.text, kind: kind, target: target.number, sourceFields: found.source,
       targetFields: found.target, isRequired: field.type.isNonNull && kind != .hasMany, limit: limit,
       onDelete: onDelete)
-    update(number) { $0.relations.append(relation) }
+    models[number].relations.append(relation)
   }
 
   private static func isList(_ type: TypeReference) -> Bool {
@@ -133,9 +133,8 @@ extension ModelReader {
       let suffix = source.count == 1 ? "Id" : ModelNames.capitalized(owner.fields[position].name)
       return addImplicit(prefix + suffix, like: owner.fields[position], to: target.number, order: order)
     }
-    update(target.number) {
-      $0.indexes.append(ModelIndex(name: "by\(ModelNames.capitalized(prefix))", fields: added, queryField: nil))
-    }
+    let index = ModelIndex(name: "by\(ModelNames.capitalized(prefix))", fields: added, queryField: nil)
+    models[target.number].indexes.append(index)
     return (source, added)
   }
 
@@ -192,7 +191,7 @@ extension ModelReader {
     added.defaultValue = nil
     added.validations = []
     added.isImplicit = true
-    update(number) { $0.fields.append(added) }
+    models[number].fields.append(added)
     return models[number].fields.count - 1
   }
 }

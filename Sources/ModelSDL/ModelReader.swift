@@ -30,10 +30,6 @@ struct ModelReader {
     }
   }
 
-  mutating func update(_ number: Int, _ body: (inout ModelDefinition) -> Void) {
-    body(&models[number])
-  }
-
   mutating func complain(_ message: String, at location: Location) {
     complaints.add(message, at: location)
   }
@@ -57,7 +53,7 @@ struct ModelReader {
       number: models.count, name: name, pluralName: ModelNames.plural(name), tableName: table ?? name, fields: [],
       primaryKey: [], place: type.location.place)
     for field in type.fields {
-      if Self.isRelation(field) { continue }
+      if field.isRelation { continue }
       if let computed = field.directive("computed") {
         readComputed(field, computed, &model)
         continue
@@ -68,7 +64,7 @@ struct ModelReader {
     readTimestamps(directive, &model)
     readAccess(type, &model)
     readIndexes(type, &model)
-    readVersions(type, &model)
+    model.conflicts = VersionedModels.read(type, otherwise: conflicts, &complaints)
     readOperations(directive, &model)
     models.append(model)
   }
@@ -82,10 +78,6 @@ struct ModelReader {
         at: wrong.location)
     }
     model.computed.append(field.name.text)
-  }
-
-  static func isRelation(_ field: FieldDefinition) -> Bool {
-    ["hasMany", "hasOne", "belongsTo", "manyToMany"].contains { field.directive($0) != nil }
   }
 
   private mutating func storedField(_ field: FieldDefinition, of model: String) -> ModelField? {

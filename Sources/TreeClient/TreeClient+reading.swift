@@ -28,10 +28,8 @@ extension TreeClient {
     if query.window.isUnbounded, let node = engine.value(at: query.path) {
       return .cache(node, revision: revisions[query], isAcknowledged: isAcknowledged)
     }
-    guard
-      let found = engine.serverValue(at: query.path, query.window).map({ ($0, revisions[query]) })
-        ?? cached.map({ ($0.node, $0.revision) })
-    else { return .unknown }
+    let stored = engine.serverValue(at: query.path, query.window).map { ($0, revisions[query]) }
+    guard let found = stored ?? cached.map({ ($0.node, $0.revision) }) else { return .unknown }
     return .cache(
       windowed(engine.writes.applyAll(to: found.0, at: query.path), query.window), revision: found.1,
       isAcknowledged: isAcknowledged)

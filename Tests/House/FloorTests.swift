@@ -44,7 +44,8 @@ import Testing
       "Runtime", "SQLite",
     ],
     "DataStore": [
-      "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store", "GraphQLClient",
+      "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite", "Store",
+      "GraphQLClient",
     ],
     "Datasync": [
       "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "SQLite", "GraphQLClient",

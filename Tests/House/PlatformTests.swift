@@ -31,7 +31,7 @@ import Testing
     "Sources/FoundationNetwork/Environment/SessionTrust.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Exchanges/SessionTasks.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Exchanges/HTTPExchangeError+system.swift": "URLSession is a module of its own on Linux",
-    "Sources/HTTP/Client/LiveValue.swift": "SwiftUI has property wrappers of views",
+    "Sources/GraphQLClient/Client/LiveValue.swift": "SwiftUI has property wrappers of views",
     "Sources/HTTP/Network/Foundation/SystemSurroundings.swift": "the Network framework has the paths",
     "Sources/Martlet/Network/Foundation/WebSocketTransport+urlSession.swift":
       "URLSession is a module of its own on Linux",
@@ -39,6 +39,8 @@ import Testing
     "Sources/Store/Backup/PartialFolder.swift": "the name of the C library",
     "Sources/Store/Execution/StoreThread.swift": "the name of the C library",
     "Sources/Store/Folder/DataFiles.swift": "the name of the C library",
+    "Sources/Store/Client/ClientBell.swift": "the name of the C library",
+    "Sources/Store/Client/EngineLock.swift": "the name of the C library",
     "Sources/Store/Folder/FolderCheck.swift": "the name of the C library",
     "Sources/Store/Folder/FolderLock.swift": "the name of the C library",
     "Sources/Store/Folder/StorePlace.swift": "the name of the C library",

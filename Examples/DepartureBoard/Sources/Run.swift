@@ -84,7 +84,7 @@ enum Run {
     do {
       try server.start()
     } catch {
-      guard error.code == .network else { throw error }
+      guard error.code == .addressInUse else { throw error }
       let other = options.port + 1
       throw Options.Wrong(
         description: "\(error.description). Another port: make run PORT=\(other), or --port 0 for a free one.")

@@ -45,6 +45,14 @@ extension Dialect {
     }
   }
 
+  /// The close code for a caller with too many connections; nil where the protocol refuses by a message.
+  package var tooManyCode: WebSocketCloseCode? {
+    switch self {
+    case .graphqlTransportWS: 4429
+    case .graphqlWS, .appSync: nil
+    }
+  }
+
   /// Whether each operation carries an authorization of its own, besides that of the connection.
   package var authorizesEachOperation: Bool {
     switch self {

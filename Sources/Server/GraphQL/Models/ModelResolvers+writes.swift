@@ -40,7 +40,7 @@ extension ModelResolvers {
       switch result {
       case .failure(let error):
         if error.code == .overloaded { destination.ofFeed?.countRefusedWrite() }
-        refuse(error, rights, destination, completion)
+        WriteRefusals(schema: schema, store: store).answer(error, rights, destination, completion)
       case .success(let receipt):
         if let offsets = receipt.offsets, let scope, scope.writeNumber != nil,
           planned.contains(where: { $0.model.conflicts != nil })

@@ -17,7 +17,8 @@ struct PlannedDocument: Sendable {
   /// Parses, validates and plans a document. From any thread.
   ///
   /// - Parameters:
-  ///   - suggests: Whether errors say what a misspelt name may have meant; nil for what the schema's configuration says.
+  ///   - suggests: Whether errors say what a misspelt name may have meant; nil for what the schema's configuration
+  ///     says.
   ///   - countsCost: Whether the cost is estimated.
   init(
     _ query: String, operationName: String?, under served: ServedSchema, suggests: Bool?, countsCost: Bool

@@ -43,9 +43,7 @@ extension GraphQLSession {
   /// An operation's own credentials are not accepted.
   private func refuseOwn(_ number: Int, _ reason: String) {
     noteRefusal("A subscription was refused: its credentials are not known.", reason)
-    refuse(
-      number,
-      [ResponseError("You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])])
+    refuse(number, [SubscriptionErrors.unknownCredentials])
   }
 
   private func start(_ number: Int, _ id: OperationID, _ request: RequestPayload, for caller: Caller) {
@@ -88,8 +86,7 @@ extension GraphQLSession {
   func stop(_ number: Int) {
     switch operations.removeValue(forKey: number) {
     case .running(let operation): operation.cancel()
-    case .member(let member):
-      service.feed.remove(member)
+    case .member(let member): service.feed.remove(member)
     case .stream(let task): task.cancel()
     case .authorizing, .preparing, nil: break
     }
@@ -136,9 +133,7 @@ extension GraphQLSession {
       use.keep(hold, for: number)
       begin(member, continuity)
     } catch {
-      let errors = SubscriptionErrors.list(error)
-      service.node.audit.judged(errors, of: prepared.plan, by: prepared.scope.identity, service.node.models)
-      refuse(number, errors)
+      refuse(number, SubscriptionErrors.list(error, of: prepared, service.node))
     }
   }
 

@@ -62,8 +62,8 @@ extension QuotaRefusal {
   /// Refuses a connection as its dialect does; only one has a code for it.
   func refuse(_ machine: inout any SubscriptionServerMachine, _ actions: inout [SubscriptionServerAction]) {
     let reason = "Too many connections (\(limit))"
-    if machine.dialect == .graphqlTransportWS {
-      machine.end(4429, reason, actions: &actions)
+    if let code = machine.dialect?.tooManyCode {
+      machine.end(code, reason, actions: &actions)
     } else {
       machine.refuse(reason, actions: &actions)
     }

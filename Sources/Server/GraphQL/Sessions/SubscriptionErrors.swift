@@ -10,6 +10,17 @@ internal import MartletStore
 
 /// What a client is answered with whose subscription cannot begin.
 enum SubscriptionErrors {
+  /// An operation's own credentials are not accepted.
+  static let unknownCredentials = ResponseError(
+    "You are not authorized to make this call.", extensions: ["code": "UNAUTHENTICATED"])
+
+  /// The same as `list(_:)`, with a line in the audit log where rules or scopes refused it.
+  static func list(_ error: any Error, of prepared: PreparedOperation, _ node: ServerNode) -> [ResponseError] {
+    let errors = list(error)
+    node.audit.judged(errors, of: prepared.plan, by: prepared.scope.identity, node.models)
+    return errors
+  }
+
   static func list(_ error: any Error) -> [ResponseError] {
     switch error {
     case let error as QuotaRefusal: [error.error]

@@ -6,12 +6,17 @@ internal import MartletModels
 internal import MartletStore
 internal import MartletVocabulary
 
-extension ModelResolvers {
+/// The answers to writes that the store refused.
+struct WriteRefusals: Sendable {
+  let schema: ModelSchema
+  let store: Store
+
   /// Answers a write that the store refused. Where a record stood in its way, the error has that record under `data`,
   /// as it is now and as far as the caller's rules show it: for a resend, whose outcome is remembered, as for a first
   /// attempt. Of a versioned model also one that was deleted, with its stamps, and the cursor of what was read.
-  func refuse(
-    _ error: StoreError, _ rights: Rights?, _ destination: any StoreDestination, _ completion: @escaping Completion
+  func answer(
+    _ error: StoreError, _ rights: Rights?, _ destination: any StoreDestination,
+    _ completion: @escaping ModelResolvers.Completion
   ) {
     let refusal = StoreErrors.resolverError(error)
     guard let conflict = error.conflict, schema.models.indices.contains(conflict.model) else {
