@@ -7,7 +7,7 @@ internal import MartletVocabulary
 /// models are known.
 struct ModelReader {
   let document: Document
-  private(set) var models: [ModelDefinition] = []
+  var models: [ModelDefinition] = []
   private(set) var complaints = Complaints()
   private let types: [String: TypeDefinition]
   /// What models without `@versioned` do about conflicts; nil for models without versions.
