@@ -17,7 +17,8 @@ import Testing
 
   /// Opened by the test when it has seen enough.
   static func serving(
-    _ latch: AsyncStream<Void>, _ adjust: @escaping @Sendable (inout ServerConfiguration) -> Void = { _ in },
+    _ latch: AsyncStream<Void>, entered: AsyncStream<Void>.Continuation? = nil,
+    _ adjust: @escaping @Sendable (inout ServerConfiguration) -> Void = { _ in },
     _ body: (GraphQLServer) async throws -> Void
   ) async throws {
     try await Served.with(
@@ -28,6 +29,7 @@ import Testing
           resolvers.compute("Query", "feed") { _ in [Int]() }
           resolvers.compute("Query", "numbers") { _ in [1, 2, 3] as JSONValue }
           resolvers.resolve("Hero", "slow") { _ in
+            entered?.finish()
             for await _ in latch {}
             return Task.isCancelled ? "cancelled" : "slow"
           }
@@ -117,10 +119,13 @@ import Testing
     opening.onTermination = { reason in
       if case .cancelled = reason { ending.finish() }
     }
-    try await Self.serving(latch) { server in
+    let (entered, entering) = AsyncStream.makeStream(of: Void.self)
+    try await Self.serving(latch, entered: entering) { server in
       let reader = try await PartsReader.open(
         "{ hero { id ... @defer { slow } } }", port: server.port, accept: "multipart/mixed")
       _ = try await reader.read { _, _ in false }
+      // A client that leaves earlier finds nothing under way.
+      for await _ in entered {}
       reader.abort()
       for await _ in ended {}
     }
