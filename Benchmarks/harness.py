@@ -139,7 +139,7 @@ class Server(Process):
         self.owned = data is None
         self.data = data or tempfile.mkdtemp(prefix="martlet-bench-")
         super().__init__([MARTLET, "serve", schema, "--data", self.data, "--port", str(self.port), "--log-level", "error"]
-                         + (["--access", access] if access else ["--dev"]) + list(options))
+                         + (["--access", access] if access else ["--dev"]) + list(options) + os.environ.get("OPTIONS", "").split())
         self.line("Serving")
 
     def metrics(self, scheme="http"):

@@ -3,8 +3,8 @@
 
     Benchmarks/lines/beside.py [fanout|transaction|scans ...]
 
-SAMPLES (300), RECORDS (50000), MEMBERS (8000), CREATES (10000) and PAUSE (5, seconds between two transactions) change the
-sizes. A transaction holds the store's one writer while SQLite takes it: writes beside it wait for that, and are reported
+SAMPLES (500), PACE (0.01, seconds between two samples), RECORDS (50000), MEMBERS (8000), CREATES (10000) and PAUSE (1, seconds
+between two transactions) change the sizes. A transaction holds the store's one writer while SQLite takes it: writes beside it wait for that, and are reported
 apart; reads and resumes do not.
 """
 
@@ -21,7 +21,7 @@ import reads
 
 MEMBERS = int(os.environ.get("MEMBERS", "8000"))
 CREATES = int(os.environ.get("CREATES", "10000"))
-PAUSE = float(os.environ.get("PAUSE", "5"))
+PAUSE = float(os.environ.get("PAUSE", "1"))
 TOGETHER = "mutation($writes: [ModelWriteInput!]!) { transaction(writes: $writes) { __typename } }"
 LOADS = ("fanout", "transaction", "scans")
 
@@ -57,16 +57,33 @@ class Load:
             raise self.failure
 
 
+def create(client, count):
+    """One transaction of so many creates; returns its seconds."""
+    writes = [{"createReading": {"topic": "b", "number": n, "text": "b", "sent": "x"}} for n in range(count)]
+    begun = time.perf_counter()
+    client.connection.request("POST", "/graphql", json.dumps({"query": TOGETHER, "variables": {"writes": writes}}),
+                              {"Content-Type": "application/json"})
+    answer = json.load(client.connection.getresponse())
+    if answer.get("errors"):
+        raise RuntimeError(str(answer["errors"])[:300])
+    if len(answer["data"]["transaction"]) != count:
+        raise RuntimeError("%d creates were answered of %d" % (len(answer["data"]["transaction"]), count))
+    return time.perf_counter() - begun
+
+
+def growth(port):
+    """Seconds of one transaction, over those of ten of a tenth each: about one when its cost is linear."""
+    client = reads.Client(port)
+    create(client, CREATES // 10)
+    tenths = sum(create(client, CREATES // 10) for _ in range(10))
+    return create(client, CREATES) / tenths
+
+
 def transactions(port):
     client = reads.Client(port)
 
     def body(load):
-        writes = [{"createReading": {"topic": "b", "number": n, "text": "b", "sent": "x"}} for n in range(CREATES)]
-        client.connection.request("POST", "/graphql", json.dumps({"query": TOGETHER, "variables": {"writes": writes}}),
-                                  {"Content-Type": "application/json"})
-        answer = json.load(client.connection.getresponse())
-        if answer.get("errors"):
-            raise RuntimeError(str(answer["errors"])[:300])
+        create(client, CREATES)
         load.over.wait(PAUSE)
     return Load([body])
 
@@ -79,7 +96,7 @@ def scans(port):
 
 
 def fanout(port):
-    """Writes one after the other, at half of what a loop can send; the members are subscribed for many events."""
+    """Writes one after the other, at half of what a loop can send, of the topic that the members follow."""
     client = reads.Client(port)
     pace = MEMBERS * 20e-6
 
@@ -95,25 +112,15 @@ def measure(name):
     members = None
     try:
         reads.seed(server.port)
-        cursor = reads.Socket(server.port).subscribe()
-        client = reads.Client(server.port)
-
-        def three():
-            resuming = reads.Socket(server.port)
-            return {
-                "resume": reads.times(lambda n: resuming.subscribe(cursor)),
-                "point": reads.times(lambda n: client.ask('{ getReading(id: "r%d") { id } }' % (n * 37 % reads.RECORDS))),
-                "write": reads.times(lambda n: client.ask(
-                    'mutation { createReading(input: {topic: "t", number: %d, text: "w", sent: "x"}) { id } }' % n)),
-            }
-
-        alone = three()
+        alone = reads.three(server.port)
+        if name == "transaction":
+            alone["growth"] = growth(server.port)
         if name == "fanout":
-            members = h.subscribers(server.port, MEMBERS, 0, options=["--unchecked"])
+            members = h.subscribers(server.port, MEMBERS, 0, query=h.FILTERED, options=["--unchecked", "--variables", '{"topic":"f"}'])
             h.settle()
         load = {"fanout": fanout, "transaction": transactions, "scans": scans}[name](server.port)
         with load:
-            beside = three()
+            beside = reads.three(server.port)
         return alone, beside, load.count
     finally:
         if members is not None:
@@ -133,6 +140,10 @@ def main():
             print("  %s p99 %s, %s alone; p50 %s; bar %d ms: %s" % (
                 kind, h.summary(p99, " ms"), h.summary([r[0][kind][1] for r in runs], " ms"),
                 h.summary([r[1][kind][0] for r in runs], " ms"), reads.BAR, h.verdict(h.median(p99) <= reads.BAR)))
+        if name == "transaction":
+            ratio = [r[0]["growth"] for r in runs]
+            print("  one transaction takes %s times as long as ten of a tenth; bar 1.5: %s" % (
+                h.summary(ratio), h.verdict(h.median(ratio) <= 1.5)))
         print("  of the load meanwhile: %s" % h.summary([r[2] for r in runs]))
 
 

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import socket
 import sys
 import threading
@@ -12,7 +13,11 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness as h
 
 RECORDS, BATCH, SCANS = int(os.environ.get("RECORDS", "50000")), 100, 10
-SAMPLES = int(os.environ.get("SAMPLES", "300"))
+SAMPLES = int(os.environ.get("SAMPLES", "500"))
+# Seconds between two samples: 500 of them span several rounds of every load.
+PACE = float(os.environ.get("PACE", "0.01"))
+# What a resume follows: no load writes this topic, so that each resume catches up on exactly one event.
+FOLLOWED = 'subscription { onCreateReading(filter: {topic: {eq: "r"}}) { id number } }'
 SCAN = '{ listReadings(filter: {text: {contains: "nowhere"}}, limit: 100) { items { id } } }'
 BAR = 10
 
@@ -52,7 +57,8 @@ class Socket:
         head = bytes([0x81, 0x80 | len(text)]) if len(text) < 126 else bytes([0x81, 0xFE]) + len(text).to_bytes(2, "big")
         self.socket.sendall(head + bytes(4) + text)
 
-    def receive(self, kind):
+    def receive(self, *kinds):
+        """The next message of one of these types."""
         while True:
             length = self.stream.read(2)[1] & 127
             if length == 126:
@@ -60,20 +66,37 @@ class Socket:
             elif length == 127:
                 length = int.from_bytes(self.stream.read(8), "big")
             message = json.loads(self.stream.read(length))
-            if message["type"] == kind:
+            if message["type"] in kinds:
                 return message
 
     def subscribe(self, resume=None):
-        """Subscribes, waits until it is live, ends it; returns the cursor."""
+        """Subscribes and waits until it is live and, resuming, until the one event since has come; ends it and returns
+        the last cursor."""
         self.count += 1
         name = "c%d" % self.count
-        payload = {"query": h.EVERYTHING}
+        payload = {"query": FOLLOWED}
         if resume:
             payload["extensions"] = {"martlet": {"resume": resume}}
         self.send({"id": name, "type": "subscribe", "payload": payload})
-        cursor = json.dumps(self.receive("ready"))
+        cursor, awaited = None, {"ready", "next"} if resume else {"ready"}
+        while awaited:
+            message = self.receive("ready", "next")
+            if message["type"] not in awaited:
+                raise RuntimeError("one event was missed, and more came: %s" % message)
+            awaited.remove(message["type"])
+            if message["type"] == "next":
+                cursor = cursor_of(message)
+            else:
+                cursor = cursor or cursor_of(message)
         self.send({"id": name, "type": "complete"})
-        return json.loads(cursor).get("cursor") or json.loads(cursor).get("payload", {}).get("cursor")
+        return cursor
+
+
+def cursor_of(message):
+    found = re.search(r'"cursor": "([^"]+)"', json.dumps(message))
+    if not found:
+        raise RuntimeError("no cursor in %s" % message)
+    return found.group(1)
 
 
 def seed(port):
@@ -84,14 +107,36 @@ def seed(port):
         client.ask("mutation { transaction(writes: [%s]) { __typename } }" % writes)
 
 
-def times(action):
+def times(action, prepare=lambda number: None):
+    """Median and p99 in milliseconds; what prepares a sample is not counted."""
     spent = []
     for number in range(SAMPLES):
+        prepare(number)
         begun = time.perf_counter()
         action(number)
         spent.append((time.perf_counter() - begun) * 1_000)
+        time.sleep(PACE)
     spent.sort()
     return spent[len(spent) // 2], spent[len(spent) * 99 // 100]
+
+
+def three(port):
+    """Times of resumes, point reads and writes, each by a client of its own that is never idle for long."""
+    client, socket_ = Client(port), Socket(port)
+    cursor = [socket_.subscribe()]
+
+    def one_more(number):
+        client.ask('mutation { createReading(input: {topic: "r", number: %d, text: "r", sent: "x"}) { id } }' % number)
+
+    def resume(_):
+        cursor[0] = socket_.subscribe(cursor[0])
+
+    answer = {"resume": times(resume, one_more)}
+    client = Client(port)
+    answer["point"] = times(lambda n: client.ask('{ getReading(id: "r%d") { id } }' % (n * 37 % RECORDS)))
+    answer["write"] = times(lambda n: client.ask(
+        'mutation { createReading(input: {topic: "t", number: %d, text: "w", sent: "x"}) { id } }' % n))
+    return answer
 
 
 def measure():
@@ -100,31 +145,18 @@ def measure():
     scans = [0]
     try:
         seed(server.port)
-        cursor = Socket(server.port).subscribe()
-        client = Client(server.port)
-
-        def three():
-            # A new one each time: this client answers no pings, and an idle one is closed.
-            resuming = Socket(server.port)
-            return {
-                "resume": times(lambda n: resuming.subscribe(cursor)),
-                "point": times(lambda n: client.ask('{ getReading(id: "r%d") { id } }' % (n * 37 % RECORDS))),
-                "write": times(lambda n: client.ask(
-                    'mutation { createReading(input: {topic: "t", number: %d, text: "w", sent: "x"}) { id } }' % n)),
-            }
-
         def scan():
             scanner = Client(server.port)
             while not stopping.is_set():
                 scanner.ask(SCAN)
                 scans[0] += 1
 
-        alone = three()
+        alone = three(server.port)
         threads = [threading.Thread(target=scan) for _ in range(SCANS)]
         for thread in threads:
             thread.start()
         h.settle(1)
-        beside = three()
+        beside = three(server.port)
         stopping.set()
         for thread in threads:
             thread.join()

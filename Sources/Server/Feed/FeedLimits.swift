@@ -4,11 +4,11 @@ package import MartletChangeFeed
 package struct FeedLimits: Sendable {
   /// Members visited in one loop turn, or events written to them when they are more. About 2 ms of encoding.
   package var deliveriesPerTurn = 16_384
-  /// Connections written to in one loop turn. A send costs about 8 us, so that other requests wait 2 ms at most.
-  package var sendsPerTurn = 256
+  /// Connections written to in one loop turn. A send costs 8 to 15 us, so that other requests wait about 1 ms.
+  package var sendsPerTurn = 64
   /// Work on matching changes with subscriptions in one loop turn: looking a change up counts 1, encoding an event for
-  /// a group 8 more. About 3 ms.
-  package var matchingWorkPerTurn = 8_192
+  /// a group 8 more. About 1 ms.
+  package var matchingWorkPerTurn = 2_048
   /// Bytes of batches taken from memory in one step of a catch-up.
   package var catchUpBytes = 131_072
   /// Changes read from the log in one step of a catch-up.

@@ -41,7 +41,7 @@ package struct Receipt: Sendable, Equatable {
     self.isRepeat = isRepeat
   }
 
-  /// The records written, in order, cascades included.
+  /// The records written, in order, cascades included. Collected anew at each call.
   package var records: [WrittenRecord] {
     outcomes.compactMap { outcome in
       if case .record(let record) = outcome { return record }

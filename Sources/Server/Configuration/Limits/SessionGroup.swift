@@ -35,13 +35,13 @@ extension ServerLimits {
     // MARK: Fan-out
 
     /// Work on matching changes with subscriptions in one loop turn: looking a change up counts 1, encoding an event
-    /// for a group of equal subscriptions 8 more. About 3 ms, so that a transaction of 10,000 changes delays nothing.
-    public var matchingWorkPerTurn = 8_192
+    /// for a group of equal subscriptions 8 more. About 1 ms, so that a transaction of 10,000 changes delays nothing.
+    public var matchingWorkPerTurn = 2_048
     /// Deliveries (member times event) in one loop turn, as far as `sendsPerTurn` allows. About 2 ms of encoding.
     public var deliveriesPerTurn = 16_384
-    /// Connections that events are written to in one loop turn. A send costs about 8 microseconds, so other requests on
-    /// the loop wait about 2 ms for a fan-out, however many members a group has.
-    public var sendsPerTurn = 256
+    /// Connections that events are written to in one loop turn. A send costs 8 to 15 microseconds, so other requests
+    /// on the loop wait about 1 ms for a fan-out, however many members a group has, and a write, which comes to the loop twice, about 2 ms.
+    public var sendsPerTurn = 64
     /// Distinct subscription filters without an equality field: each is evaluated for every event of its model. 1,000
     /// are about 0.1 ms.
     public var scannedFilters = 1_000
