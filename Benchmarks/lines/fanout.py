@@ -22,7 +22,7 @@ def pace(members):
 
 
 def bursts(members):
-    return max(10, min(100, 50_000 // members))
+    return max(20, min(500, 100_000 // members))
 
 
 def writes(server, members, burst, first):

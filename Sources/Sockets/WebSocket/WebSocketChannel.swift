@@ -45,7 +45,11 @@ package final class WebSocketChannel {
   }
 
   /// Whether messages may be sent.
-  package var canSend: Bool { machine.canSend }
+  ///
+  /// Reads the stored phase: `machine.canSend` of another module copies the whole machine, for every event of a fan-out.
+  package var canSend: Bool {
+    if case .open = machine.phase { true } else { false }
+  }
   /// Bytes the transport has not taken yet.
   package var pendingBytes: Int { channel.pendingBytes }
   /// The negotiated compression; a fan-out that splices compressed pieces needs it.
@@ -55,32 +59,32 @@ package final class WebSocketChannel {
 
   /// Sends a text message of UTF-8. Ignored unless `canSend`.
   package func send(text: [UInt8]) {
-    guard machine.canSend else { return }
+    guard canSend else { return }
     channel.write { machine.send(text: text, to: &$0.bytes) }
   }
 
   /// Sends a binary message. Ignored unless `canSend`.
   package func send(binary: [UInt8]) {
-    guard machine.canSend else { return }
+    guard canSend else { return }
     channel.write { machine.send(binary: binary, to: &$0.bytes) }
   }
 
   /// Lets a server append whole frames of its own making, such as a fan-out's. Ignored unless `canSend`.
   package func appendFrames(_ body: (inout OutboundBuffer) -> Void) {
-    guard machine.canSend else { return }
+    guard canSend else { return }
     precondition(machine.isServer, "a client's frames need masks, which the machine draws")
     channel.write(body)
   }
 
   /// Sends a ping of at most 125 bytes. Ignored unless `canSend`.
   package func ping(_ payload: [UInt8] = []) {
-    guard machine.canSend else { return }
+    guard canSend else { return }
     channel.write { machine.ping(payload, to: &$0.bytes) }
   }
 
   /// Starts the close handshake; `closed` follows when the peer has answered or the deadline has passed.
   package func close(_ code: WebSocketCloseCode, reason: String = "") {
-    guard machine.canSend else { return }
+    guard canSend else { return }
     let now = channel.loop.now
     channel.write { machine.close(code, reason: reason, at: now, output: &$0.bytes) }
     armTimer()
