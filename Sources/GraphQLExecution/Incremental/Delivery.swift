@@ -29,8 +29,14 @@ final class Delivery {
   /// Errors in all parts.
   var errorCount = 0
   private var nextID = 0
+  /// How many fragments and lists may be open.
+  let openParts: Int
 
-  func part(of place: [Execution.Step]) -> DetachedPart? {
+  init(openParts: Int) {
+    self.openParts = openParts
+  }
+
+  func part(of place: [ResultStep]) -> DetachedPart? {
     place.first.flatMap { parts[ObjectIdentifier($0.container)] }
   }
 
@@ -39,7 +45,7 @@ final class Delivery {
   }
 
   /// The deferred fragment that `usage` is at a place of `part`, or of what is around it.
-  func fragment(_ usage: DeferUsage, at place: [Execution.Step], in part: DetachedPart?) -> DeferredFragment? {
+  func fragment(_ usage: DeferUsage, at place: [ResultStep], in part: DetachedPart?) -> DeferredFragment? {
     var (place, part) = (place, part)
     while true {
       for step in place.reversed() {
@@ -49,6 +55,15 @@ final class Delivery {
       guard let origin = part?.origin else { return nil }
       (place, part) = (origin.place, origin.part)
     }
+  }
+
+  /// What has happened since the last payload; nil when nothing has.
+  func takeNews() -> IncrementalUpdate? {
+    guard !news.isEmpty else { return nil }
+    var update = news
+    update.hasNext = !open.isEmpty
+    news = IncrementalUpdate()
+    return update
   }
 
   // MARK: Announcing and completing

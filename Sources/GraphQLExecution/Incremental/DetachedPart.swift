@@ -41,11 +41,11 @@ final class DetachedPart {
     var field: FieldPlan
     var source: ResolvedValue
     var arguments: JSONObject
-    var place: [Execution.Step]
+    var place: [ResultStep]
   }
 
   struct Origin {
-    var place: [Execution.Step]
+    var place: [ResultStep]
     var part: DetachedPart?
   }
 
@@ -80,6 +80,6 @@ struct Discovery {
 
   var content: Content
   /// The open positions from the part's root down to the object or list, which is the last one's container.
-  var place: [Execution.Step]
+  var place: [ResultStep]
   var path: [GraphQLError.PathElement]
 }

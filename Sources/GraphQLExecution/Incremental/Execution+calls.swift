@@ -15,16 +15,15 @@ extension Execution {
     guard part.calls == 0 else { return }
     let held = part.held
     part.held = []
-    for parent in held { addToBatch(parent.field, parent.source, parent.arguments, at: parent.place) }
+    for parent in held {
+      tree.queue.addToBatch(parent.field, parent.source, parent.arguments, tree.context, at: parent.place)
+    }
   }
 
   /// Takes the batches, as far as their parents are in parts without a call under way: a slow part holds back its own
   /// parents only. Each parent is held at most once for every round of calls in its part.
   func takeReadyBatches(_ result: inout [FieldWork]) {
-    let waiting = batches
-    batches = []
-    batchIndex.removeAll()
-    for var work in waiting {
+    for var work in tree.queue.takeBatches() {
       var ready: [Int] = []
       for (index, place) in work.places.enumerated() {
         let part = delivery?.part(of: place)
@@ -37,7 +36,7 @@ extension Execution {
             DetachedPart.HeldParent(
               field: work.field, source: work.sources[index], arguments: work.arguments, place: place))
         } else if part == nil, runningSingles > 0 {
-          addToBatch(work.field, work.sources[index], work.arguments, at: place)
+          tree.queue.addToBatch(work.field, work.sources[index], work.arguments, tree.context, at: place)
         } else {
           ready.append(index)
         }

@@ -8,10 +8,8 @@ extension Execution {
   /// The first payload, once `isFinished`. To be called once.
   package func takeInitial() -> IncrementalPayload {
     guard let delivery else { return .whole(result) }
-    let found = delivery.found
-    delivery.found = []
-    delivery.promote(absorb(found, of: nil))
-    guard let update = takeNews() else { return .whole(result) }
+    delivery.promote(delivery.absorb(takeFound(of: nil), of: nil))
+    guard let update = delivery.takeNews() else { return .whole(result) }
     return .initial(result, update)
   }
 
@@ -27,15 +25,7 @@ extension Execution {
       // Announced after the last look at what can be started.
       if list.state == .pending, list.ahead.isEmpty, !list.isAsking { delivery.touch(list) }
     }
-    return takeNews()
-  }
-
-  private func takeNews() -> IncrementalUpdate? {
-    guard let delivery, !delivery.news.isEmpty else { return nil }
-    var update = delivery.news
-    update.hasNext = !delivery.open.isEmpty
-    delivery.news = IncrementalUpdate()
-    return update
+    return delivery.takeNews()
   }
 
   // MARK: Parts
@@ -59,31 +49,21 @@ extension Execution {
     switch part.content {
     case .fields(let selection, _):
       for (index, field) in selection.fields.enumerated()
-      where !executeField(field, at: index, in: part.container, of: part.source) {
+      where !tree.executeField(field, at: index, in: part.container, of: part.source) {
         part.isNull = true
         break
       }
     case .item(let list, _):
-      steps = [Step(container: part.container, index: 0, isNullable: !list.element.isNonNull)]
-      if let value = completeItem(part.source, of: list) {
+      tree.steps = [ResultStep(container: part.container, index: 0, isNullable: !list.element.isNonNull)]
+      if let value = tree.completeItem(part.source, of: list) {
         part.container.values[0] = value
       } else {
         part.isNull = true
       }
-      steps.removeAll()
+      tree.steps.removeAll()
     }
     delivery.current = nil
     if part.isNull || part.waiting == 0 { finish(part) }
-  }
-
-  private func completeItem(_ item: ResolvedValue, of list: StreamedList) -> ResultValue? {
-    let field = list.plan.items
-    listItems += 1
-    guard listItems <= schema.limits.listItems else {
-      report("The response has more than \(schema.limits.listItems) list items.", field.locations)
-      return nil
-    }
-    return completePosition(item, list.element, field)
   }
 
   /// One position of `part` no longer waits.
@@ -95,101 +75,48 @@ extension Execution {
   private func finish(_ part: DetachedPart) {
     guard let delivery, part.isStarted, !part.isFinished else { return }
     part.isFinished = true
-    let found = part.found
-    part.found = []
-    let roots = part.isNull ? [] : absorb(found, of: part)
-    delivery.parts[ObjectIdentifier(part.container)] = nil
-    switch part.content {
-    case .item(let list, _):
-      part.children = roots
-      delivery.touch(list)
-    case .fields(_, let fragments):
-      for fragment in fragments { fragment.unfinished.removeAll { $0 === part } }
-      guard !part.isNull else {
-        for fragment in fragments { delivery.fail(fragment, part.errors) }
-        return
-      }
-      for fragment in fragments {
-        fragment.children += roots
-        fragment.finished.append(part)
-      }
-      for fragment in fragments where fragment.state == .pending && fragment.unfinished.isEmpty {
-        delivery.deliver(fragment)
-      }
-    }
+    delivery.finish(part, takeFound(of: part))
   }
 
-  // MARK: Discoveries
-
-  /// Turns what a finished part came across into fragments, parts and lists, and answers those that are not inside a
-  /// fragment still to be delivered.
-  private func absorb(_ found: [Discovery], of part: DetachedPart?) -> [DeliveryNode] {
+  /// What a finished part came across and has not dropped with a null.
+  private func takeFound(of part: DetachedPart?) -> [Discovery] {
     guard let delivery else { return [] }
-    var roots: [DeliveryNode] = []
-    for discovery in found where isAttached(discovery.place) {
-      switch discovery.content {
-      case .list(let list):
-        delivery.nodes += 1
-        if delivery.nodes > schema.limits.openParts {
-          list.failure = [tooMany(list.path)]
-          list.items = []
-          list.source?.cancel()
-          list.source = nil
-        }
-        roots.append(list)
-      case .deferral(let plan, let source):
-        absorb(plan, source, discovery, part, &roots)
-      }
-    }
-    return roots
+    let found = part?.found ?? delivery.found
+    if let part { part.found = [] } else { delivery.found = [] }
+    return found.filter { isAttached($0.place) }
   }
 
-  private func absorb(
-    _ plan: DeferralPlan, _ source: ResolvedValue, _ discovery: Discovery, _ part: DetachedPart?,
-    _ roots: inout [DeliveryNode]
-  ) {
-    guard let delivery, let container = discovery.place.last?.container else { return }
-    var scope = Delivery.Scope(container: container, fragments: [])
-    for usage in plan.usages {
-      let parent = usage.parent.flatMap { usage in
-        scope.fragments.first { $0.usage === usage }?.fragment
-          ?? delivery.fragment(usage, at: discovery.place, in: part)
-      }
-      let fragment = DeferredFragment(path: discovery.path, label: usage.label, parent: parent)
-      delivery.nodes += 1
-      if delivery.nodes > schema.limits.openParts { fragment.failure = [tooMany(fragment.path)] }
-      scope.fragments.append((usage, fragment))
+  // MARK: Lists
+
+  /// Starts items as far ahead of the delivery as the limit allows, and asks the source for the next.
+  func advance(_ list: StreamedList) {
+    let limit = max(1, tree.schema.limits.streamedItemsAhead)
+    while list.ahead.count < limit, list.ahead.last?.isNull != true, let item = list.items.popFirst() {
+      let container = ResultContainer(capacity: 1)
+      container.values.append(.pending)
+      let part = DetachedPart(
+        .item(list, index: list.nextIndex), container: container, source: item, path: list.path, origin: nil)
+      list.nextIndex += 1
+      list.ahead.append(part)
+      start(part)
     }
-    if !scope.fragments.isEmpty { delivery.scopes[ObjectIdentifier(container)] = scope }
-    for (_, fragment) in scope.fragments where fragment.failure != nil { link(fragment, &roots) }
-    for group in plan.groups {
-      let fragments = group.usages.compactMap { delivery.fragment($0, at: discovery.place, in: part) }
-      let deferred = DetachedPart(
-        .fields(group.selection, fragments), container: ResultContainer(group.selection), source: source,
-        path: discovery.path, origin: DetachedPart.Origin(place: discovery.place, part: part))
-      for fragment in fragments {
-        fragment.unfinished.append(deferred)
-        link(fragment, &roots)
-        // A fragment announced before this place was reached has more to deliver now.
-        if fragment.state == .pending { delivery.released.append(deferred) }
-      }
-    }
+    guard let source = list.source, !list.isAsking, list.items.isEmpty, list.ahead.count < limit else { return }
+    list.isAsking = true
+    tree.queue.add(FieldWork(asking: source, for: list, context: tree.context))
   }
 
-  /// Hangs a fragment below the one around it, or among the roots.
-  private func link(_ fragment: DeferredFragment, _ roots: inout [DeliveryNode]) {
-    guard !fragment.isLinked else { return }
-    fragment.isLinked = true
-    if let parent = fragment.parent, parent.state != .over {
-      parent.children.append(fragment)
-      link(parent, &roots)
-    } else {
-      roots.append(fragment)
+  /// Takes up what the source of a list answered: an item, the end, or a failure.
+  func answered(_ list: StreamedList, _ results: ResolverResults) {
+    list.isAsking = false
+    guard list.state == .pending else { return }
+    delivery?.touch(list)
+    switch results.first {
+    case .success(let item): list.items.append(item)
+    case .failure(let error):
+      list.source = nil
+      let items = list.plan.items
+      list.failure = [plan.responseError(for: error, of: items, locations: items.locations, path: list.path)]
+    case nil: list.source = nil
     }
-  }
-
-  private func tooMany(_ path: [GraphQLError.PathElement]) -> ResponseError {
-    ResponseError(
-      "The response has more than \(schema.limits.openParts) deferred fragments and streamed lists.", path: path)
   }
 }

@@ -1,4 +1,5 @@
 internal import MartletGraphQLLanguage
+import MartletJSON
 
 /// The shape in which a client wants a response in parts.
 public enum IncrementalFormat: Sendable, Hashable {
@@ -63,5 +64,27 @@ package final class StreamPlan: Sendable {
     self.label = label
     self.initialCount = initialCount
     self.items = items
+  }
+
+  /// How many items a list has to have before it is delivered for the first time.
+  func initialItems(under variables: JSONObject) throws(PlanFault) -> Int {
+    guard let literal = initialCount else { return 0 }
+    let number: Int64?
+    switch literal.kind {
+    case .int(let digits): number = Int64(digits)
+    case .variable(let name):
+      switch variables[name] {
+      case nil: number = 0
+      case .int(let given)?: number = given
+      default: number = nil
+      }
+    case .float, .string, .boolean, .null, .enumeration, .list, .object: number = nil
+    }
+    guard let number, number >= 0 else {
+      throw PlanFault(
+        message: "Argument 'initialCount' of '@stream' must not be negative.",
+        locations: [literal.location.source].compactMap { $0 })
+    }
+    return Int(clamping: number)
   }
 }

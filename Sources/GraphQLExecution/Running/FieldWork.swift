@@ -12,7 +12,7 @@ package struct FieldWork {
   /// The parents.
   package internal(set) var sources: [ResolvedValue]
   /// Where the answers belong, one position for each parent.
-  var places: [[Execution.Step]]
+  var places: [[ResultStep]]
   let path: [GraphQLError.PathElement]
   /// How many items a sequence is asked for at first.
   let wanted: Int
@@ -22,7 +22,7 @@ package struct FieldWork {
 
   init(
     field: FieldPlan, isBatch: Bool, arguments: JSONObject, context: RequestContext, sources: [ResolvedValue],
-    places: [[Execution.Step]], path: [GraphQLError.PathElement], wanted: Int
+    places: [[ResultStep]], path: [GraphQLError.PathElement], wanted: Int
   ) {
     self.wanted = wanted
     list = nil
@@ -51,7 +51,7 @@ package struct FieldWork {
   }
 
   /// Drops the parents whose positions are no longer part of the response.
-  mutating func keep(_ isWanted: ([Execution.Step]) -> Bool) {
+  mutating func keep(_ isWanted: ([ResultStep]) -> Bool) {
     keep(places.indices.filter { isWanted(places[$0]) })
   }
 
