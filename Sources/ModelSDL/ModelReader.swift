@@ -3,15 +3,15 @@ import MartletJSON
 internal import MartletModels
 internal import MartletVocabulary
 
-/// Reads the `@model` types of a document into model definitions: fields, keys and indexes. Relations come after all
-/// models are known.
+/// Reads the `@model` types of a document into model definitions. What a directive means is read by a type of its own,
+/// such as `ModelKeys`; relations are read when all models are known.
 struct ModelReader {
-  let document: Document
-  var models: [ModelDefinition] = []
+  private let document: Document
+  private(set) var models: [ModelDefinition] = []
   private(set) var complaints = Complaints()
   private let types: [String: TypeDefinition]
   /// What models without `@versioned` do about conflicts; nil for models without versions.
-  let conflicts: ConflictStrategy?
+  private let conflicts: ConflictStrategy?
 
   init(_ document: Document, conflicts: ConflictStrategy? = nil) {
     self.document = document
@@ -28,17 +28,13 @@ struct ModelReader {
       guard case .type(let type) = definition, let directive = type.directive("model") else { continue }
       readModel(type, directive)
     }
+    var relations = RelationReader(document, models, complaints)
+    relations.read()
+    models = relations.models
+    complaints = relations.complaints
   }
 
-  mutating func complain(_ message: String, at location: Location) {
-    complaints.add(message, at: location)
-  }
-
-  func type(_ name: String) -> TypeDefinition? { types[name] }
-
-  func model(named name: String) -> ModelDefinition? { models.first { $0.name == name } }
-
-  func isModel(_ name: String) -> Bool { types[name]?.directive("model") != nil }
+  private func isModel(_ name: String) -> Bool { types[name]?.directive("model") != nil }
 
   // MARK: One model
 
@@ -60,12 +56,12 @@ struct ModelReader {
       }
       if let stored = storedField(field, of: name) { model.fields.append(stored) }
     }
-    readKey(type, &model)
-    readTimestamps(directive, &model)
-    readAccess(type, &model)
-    readIndexes(type, &model)
+    ModelKeys.readPrimary(type, &model, &complaints)
+    TimeStamps.read(directive, &model, &complaints)
+    AccessReader.read(type, &model, &complaints)
+    ModelKeys.readIndexes(type, &model, &complaints)
     model.conflicts = VersionedModels.read(type, otherwise: conflicts, &complaints)
-    readOperations(directive, &model)
+    OperationNames.read(directive, &model)
     models.append(model)
   }
 
@@ -113,7 +109,7 @@ struct ModelReader {
     return stored
   }
 
-  func kind(_ name: String) -> ModelField.Kind? {
+  private func kind(_ name: String) -> ModelField.Kind? {
     if let scalar = ScalarKind(rawValue: name) { return .scalar(scalar) }
     guard let type = types[name], type.directive("model") == nil else { return nil }
     switch type.content {
@@ -149,7 +145,7 @@ struct ModelReader {
   }
 
   /// A scalar written as text.
-  static func value(_ text: String, of kind: ScalarKind) -> JSONValue? {
+  private static func value(_ text: String, of kind: ScalarKind) -> JSONValue? {
     switch kind.filterBase {
     case .int: Int64(text).map { .int($0) }
     case .float: (try? JSONValue(parsing: text)).flatMap { $0.double.map { .double($0) } }

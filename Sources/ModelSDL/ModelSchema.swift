@@ -41,7 +41,6 @@ package struct ModelSchema: Sendable {
     let expanded = JoinModels.expand(document, &complaints)
     var reader = ModelReader(expanded, conflicts: conflicts)
     reader.read()
-    reader.readRelations()
     let errors = complaints.errors + reader.complaints.errors
     guard errors.isEmpty else { throw ModelSchemaError(errors) }
     do {

@@ -2,10 +2,21 @@ import MartletGraphQLLanguage
 internal import MartletModels
 internal import MartletVocabulary
 
-extension ModelReader {
+/// Reads `@hasMany`, `@hasOne` and `@belongsTo` of all models.
+struct RelationReader {
+  private let document: Document
+  private(set) var models: [ModelDefinition]
+  private(set) var complaints: Complaints
+
+  init(_ document: Document, _ models: [ModelDefinition], _ complaints: Complaints) {
+    self.document = document
+    self.models = models
+    self.complaints = complaints
+  }
+
   /// Resolves relation fields, once all models are read. Fields that a relation needs and the schema does not declare
   /// are added.
-  mutating func readRelations() {
+  mutating func read() {
     // Has-many and has-one first: a belongs-to without fields uses the key that its counterpart brought in.
     for kinds in [["hasMany", "hasOne"], ["belongsTo"]] {
       for definition in document.definitions {
@@ -24,7 +35,7 @@ extension ModelReader {
     let owner = models[number]
     let place = "\(owner.name).\(field.name.text)"
     guard let target = model(named: field.type.name.text) else {
-      return complain("\(place) relates to \(field.type.name.text), which is not a model.", at: field.location)
+      return complaints.add("\(place) relates to \(field.type.name.text), which is not a model.", at: field.location)
     }
     let isList = Self.isList(field.type)
     let found: (source: [Int], target: [Int])?
@@ -32,26 +43,28 @@ extension ModelReader {
     switch directive.name.text {
     case "hasMany":
       kind = .hasMany
-      guard isList else { return complain("\(place) has @hasMany and so must be a list.", at: field.location) }
+      guard isList else { return complaints.add("\(place) has @hasMany and so must be a list.", at: field.location) }
       found = hasMany(directive, field, owner, target)
     case "hasOne":
       kind = .hasOne
-      guard !isList else { return complain("\(place) has @hasOne and so cannot be a list.", at: field.location) }
+      guard !isList else { return complaints.add("\(place) has @hasOne and so cannot be a list.", at: field.location) }
       found = hasOne(directive, field, owner, target)
     default:
       kind = .belongsTo
-      guard !isList else { return complain("\(place) has @belongsTo and so cannot be a list.", at: field.location) }
+      guard !isList else {
+        return complaints.add("\(place) has @belongsTo and so cannot be a list.", at: field.location)
+      }
       found = belongsTo(directive, field, owner, target)
     }
     guard let found else { return }
     guard found.source.count == found.target.count, !found.source.isEmpty else {
-      return complain(
+      return complaints.add(
         "\(place) names \(found.source.count) fields for a key of \(found.target.count).", at: field.location)
     }
     for (own, other) in zip(found.source, found.target) {
       let (left, right) = (models[number].fields[own], models[target.number].fields[other])
       guard left.filterBase != nil, Self.comparable(left, right) else {
-        return complain(
+        return complaints.add(
           "\(place) compares \(left.name) with \(target.name).\(right.name), which has another type.",
           at: field.location)
       }
@@ -63,7 +76,7 @@ extension ModelReader {
       onDelete = ModelRelation.DeleteAction(rawValue: text)
     }
     guard onDelete == nil || found.source == owner.primaryKey else {
-      return complain(
+      return complaints.add(
         "\(place) says onDelete and so must find its children by the primary key of \(owner.name).", at: field.location)
     }
     if onDelete == .setNull {
@@ -71,7 +84,7 @@ extension ModelReader {
         models[target.number].fields[$0].isRequired || models[target.number].primaryKey.contains($0)
       }
       if let kept {
-        return complain(
+        return complaints.add(
           "\(place) says onDelete: SET_NULL, and \(target.name).\(models[target.number].fields[kept].name) cannot be null.",
           at: field.location)
       }
@@ -82,6 +95,8 @@ extension ModelReader {
       onDelete: onDelete)
     models[number].relations.append(relation)
   }
+
+  private func model(named name: String) -> ModelDefinition? { models.first { $0.name == name } }
 
   private static func isList(_ type: TypeReference) -> Bool {
     switch type {
@@ -101,7 +116,7 @@ extension ModelReader {
     var found: [Int] = []
     for name in names {
       guard let position = models[model.number].position(of: name) else {
-        complain("\(model.name) has no stored field \"\(name)\".", at: location)
+        complaints.add("\(model.name) has no stored field \"\(name)\".", at: location)
         return nil
       }
       found.append(position)
@@ -123,7 +138,7 @@ extension ModelReader {
     }
     if let name = directive.argument("indexName")?.string {
       guard let index = models[target.number].indexes.first(where: { $0.name == name }) else {
-        complain("\(target.name) has no index \"\(name)\".", at: directive.location)
+        complaints.add("\(target.name) has no index \"\(name)\".", at: directive.location)
         return nil
       }
       return (source, Array(index.fields.prefix(source.count)))

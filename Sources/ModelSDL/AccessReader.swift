@@ -2,30 +2,40 @@ import MartletAccess
 import MartletGraphQLLanguage
 internal import MartletModels
 
-extension ModelReader {
+/// Reads `@auth` of one type.
+struct AccessReader {
+  private let type: TypeDefinition
+  private var model: ModelDefinition
+  private var complaints: Complaints
+
   /// The `@auth` rules of a type and its fields. An owner field that the type does not have is added.
-  mutating func readAccess(_ type: TypeDefinition, _ model: inout ModelDefinition) {
+  static func read(_ type: TypeDefinition, _ model: inout ModelDefinition, _ complaints: inout Complaints) {
+    var reader = AccessReader(type: type, model: model, complaints: complaints)
+    reader.read()
+    model = reader.model
+    complaints = reader.complaints
+  }
+
+  private mutating func read() {
     if let directive = type.directive("auth") {
-      model.access.rules = rules(directive, type, &model)
+      model.access.rules = rules(directive)
     }
     for field in type.fields {
       guard let directive = field.directive("auth") else { continue }
-      let rules = rules(directive, type, &model)
+      let rules = rules(directive)
       if field.isRelation {
         model.access.relationRules[field.name.text] = rules
       } else if let position = model.position(of: field.name.text) {
         // A hidden value is null, which the field must allow.
         if model.fields[position].isRequired {
-          complain("\(model.name).\(field.name.text) has @auth and so must be nullable.", at: directive.location)
+          complaints.add("\(model.name).\(field.name.text) has @auth and so must be nullable.", at: directive.location)
         }
         model.access.fieldRules[position] = rules
       }
     }
   }
 
-  private mutating func rules(
-    _ directive: Directive, _ type: TypeDefinition, _ model: inout ModelDefinition
-  ) -> [AccessRule] {
+  private mutating func rules(_ directive: Directive) -> [AccessRule] {
     let values: [Value] =
       switch directive.argument("rules")?.kind {
       case .list(let values)?: values
@@ -33,48 +43,44 @@ extension ModelReader {
       case .object?: directive.argument("rules").map { [$0] } ?? []
       case .variable?, .int?, .float?, .string?, .boolean?, .null?, .enumeration?, nil: []
       }
-    return values.compactMap { rule($0, type, &model, at: directive.location) }
+    return values.compactMap { rule($0, at: directive.location) }
   }
 
-  private mutating func rule(
-    _ value: Value, _ type: TypeDefinition, _ model: inout ModelDefinition, at location: Location
-  ) -> AccessRule? {
+  private mutating func rule(_ value: Value, at location: Location) -> AccessRule? {
     guard let allow = value["allow"]?.enumeration else { return nil }
-    refuseUnread(value, allow, model, at: location)
-    guard let subject = subject(value, allow, type, &model, at: location) else { return nil }
-    guard let providers = providers(value, allow, model, at: location) else { return nil }
+    refuseUnread(value, allow, at: location)
+    guard let subject = subject(value, allow, at: location) else { return nil }
+    guard let providers = providers(value, allow, at: location) else { return nil }
     var operations = Set(AccessOperation.allCases)
     if let list = value["operations"], !list.isNull {
       operations = []
       for name in list.enumerations { operations.formUnion(AccessOperation.named(name) ?? []) }
       if operations.isEmpty {
-        complain("A rule of \(model.name) allows no operation.", at: location)
+        complaints.add("A rule of \(model.name) allows no operation.", at: location)
         return nil
       }
     }
     return AccessRule(subject: subject, providers: providers, operations: operations, place: location.place)
   }
 
-  private mutating func subject(
-    _ value: Value, _ allow: String, _ type: TypeDefinition, _ model: inout ModelDefinition, at location: Location
-  ) -> AccessRule.Subject? {
+  private mutating func subject(_ value: Value, _ allow: String, at location: Location) -> AccessRule.Subject? {
     switch allow {
     case "owner":
       let name = value["ownerField"]?.string ?? "owner"
       let claim = OwnerClaim(value["identityClaim"]?.string)
-      guard let position = namingField(name, "ownerField", type, &model, adds: true, at: location) else { return nil }
+      guard let position = namingField(name, "ownerField", adds: true, at: location) else { return nil }
       return .owner(field: position, isList: model.fields[position].isList, claim: claim)
     case "groups":
       let claim = value["groupClaim"]?.string
       if let names = value["groups"]?.strings {
         guard value["groupsField"] == nil, !names.isEmpty, !names.contains("") else {
-          complain("A rule of \(model.name) needs either groups or a groupsField.", at: location)
+          complaints.add("A rule of \(model.name) needs either groups or a groupsField.", at: location)
           return nil
         }
         return .groups(names, claim: claim)
       }
       let name = value["groupsField"]?.string ?? "groups"
-      guard let position = namingField(name, "groupsField", type, &model, adds: false, at: location) else { return nil }
+      guard let position = namingField(name, "groupsField", adds: false, at: location) else { return nil }
       return .groupsField(position, isList: model.fields[position].isList, claim: claim)
     case "private": return .private
     case "public": return .public
@@ -85,11 +91,10 @@ extension ModelReader {
 
   /// The position of a text field that names callers or groups.
   private mutating func namingField(
-    _ name: String, _ argument: String, _ type: TypeDefinition, _ model: inout ModelDefinition, adds: Bool,
-    at location: Location
+    _ name: String, _ argument: String, adds: Bool, at location: Location
   ) -> Int? {
     if name.contains(".") || type.fields.contains(where: { $0.name.text == name && $0.isRelation }) {
-      complain(
+      complaints.add(
         "A rule of \(model.name) crosses a relation: \(argument) \"\(name)\". Rules read the record's own fields.",
         at: location)
       return nil
@@ -97,7 +102,8 @@ extension ModelReader {
     guard let position = model.position(of: name) else {
       // A misspelt field must not become one that is never filled; the default's name is known to be meant.
       guard adds, name == "owner" else {
-        complain("A rule of \(model.name) has the \(argument) \"\(name)\", which is not a stored field.", at: location)
+        complaints.add(
+          "A rule of \(model.name) has the \(argument) \"\(name)\", which is not a stored field.", at: location)
         return nil
       }
       model.fields.append(
@@ -107,25 +113,25 @@ extension ModelReader {
     }
     let base = model.fields[position].filterBase
     guard base == .string || base == .id else {
-      complain("A rule of \(model.name) has the \(argument) \"\(name)\", which is not text.", at: location)
+      complaints.add("A rule of \(model.name) has the \(argument) \"\(name)\", which is not text.", at: location)
       return nil
     }
     return position
   }
 
   /// Arguments that the kind of rule does not read would be a misunderstanding, and access wider than meant.
-  private mutating func refuseUnread(_ value: Value, _ allow: String, _ model: ModelDefinition, at location: Location) {
+  private mutating func refuseUnread(_ value: Value, _ allow: String, at location: Location) {
     let read: [String: Set<String>] = [
       "owner": ["ownerField", "identityClaim"], "groups": ["groups", "groupsField", "groupClaim"],
     ]
     for name in ["ownerField", "identityClaim", "groups", "groupsField", "groupClaim"]
     where value[name].map({ !$0.isNull }) ?? false && !(read[allow]?.contains(name) ?? false) {
-      complain("A rule of \(model.name) has \(name), which \"allow: \(allow)\" does not read.", at: location)
+      complaints.add("A rule of \(model.name) has \(name), which \"allow: \(allow)\" does not read.", at: location)
     }
   }
 
   private mutating func providers(
-    _ value: Value, _ allow: String, _ model: ModelDefinition, at location: Location
+    _ value: Value, _ allow: String, at location: Location
   ) -> Set<IdentityProvider>? {
     let signedIn: Set<IdentityProvider> = [.userPools, .oidc, .function]
     let (common, possible): (Set<IdentityProvider>, Set<IdentityProvider>) =
@@ -137,7 +143,7 @@ extension ModelReader {
       }
     guard let name = value["provider"]?.enumeration else { return common }
     guard let provider = IdentityProvider(rawValue: name), possible.contains(provider) else {
-      complain("A rule of \(model.name) cannot have the provider \(name) with \"allow: \(allow)\".", at: location)
+      complaints.add("A rule of \(model.name) cannot have the provider \(name) with \"allow: \(allow)\".", at: location)
       return nil
     }
     return [provider]
