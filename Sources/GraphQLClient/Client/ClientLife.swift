@@ -13,7 +13,7 @@ package final class ClientLife: Sendable {
         switch action {
         case .pause: client?.pause()
         case .resume: client?.resume()
-        case .hasten: (client?.networkTransport as? any ConnectedNetworkTransport)?.networkChanged()
+        case .hasten: client?.networkTransport.connected?.networkChanged()
         case .none: break
         }
       }

@@ -16,7 +16,7 @@ extension GraphQLClient {
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
   ) -> OperationHandle {
-    fetching(query, cachePolicy, CallbackDelivery(resultHandler))
+    callbacks.fetch(query, cachePolicy, CallbackDelivery(resultHandler))
   }
 
   /// Runs a query; the handler is called on `callbackQueue`, in the queue's order.
@@ -26,7 +26,7 @@ extension GraphQLClient {
     query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
     resultHandler: @escaping QueueHandler<Query.Data>
   ) -> OperationHandle {
-    fetching(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
+    callbacks.fetch(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
   }
 
   /// Runs a mutation.
@@ -35,7 +35,7 @@ extension GraphQLClient {
   public func perform<Mutation: GraphQLMutation>(
     mutation: Mutation, resultHandler: @escaping ResultHandler<Mutation.Data>
   ) -> OperationHandle {
-    performing(mutation, CallbackDelivery(resultHandler))
+    callbacks.perform(mutation, CallbackDelivery(resultHandler))
   }
 
   /// Runs a mutation; the handler is called on `callbackQueue`.
@@ -44,7 +44,7 @@ extension GraphQLClient {
   public func perform<Mutation: GraphQLMutation>(
     mutation: Mutation, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Mutation.Data>
   ) -> OperationHandle {
-    performing(mutation, CallbackDelivery(callbackQueue, resultHandler))
+    callbacks.perform(mutation, CallbackDelivery(callbackQueue, resultHandler))
   }
 
   /// Starts a subscription; the handler is called for each event, and once with the error it ends with, if any.
@@ -55,7 +55,7 @@ extension GraphQLClient {
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, resultHandler: @escaping ResultHandler<Subscription.Data>
   ) -> OperationHandle {
-    following(subscription, CallbackDelivery(resultHandler))
+    callbacks.subscribe(subscription, CallbackDelivery(resultHandler))
   }
 
   /// Starts a subscription; the handler is called on `callbackQueue`, in the queue's order.
@@ -63,7 +63,7 @@ extension GraphQLClient {
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, callbackQueue: DispatchQueue, resultHandler: @escaping QueueHandler<Subscription.Data>
   ) -> OperationHandle {
-    following(subscription, CallbackDelivery(callbackQueue, resultHandler))
+    callbacks.subscribe(subscription, CallbackDelivery(callbackQueue, resultHandler))
   }
 
   /// Runs a query and follows the store; the handler is called for each result that differs from the one before.
@@ -71,7 +71,7 @@ extension GraphQLClient {
   public func watch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, resultHandler: @escaping ResultHandler<Query.Data>
   ) -> OperationHandle {
-    watching(query, cachePolicy, CallbackDelivery(resultHandler))
+    callbacks.watch(query, cachePolicy, CallbackDelivery(resultHandler))
   }
 
   /// Runs a query and follows the store; the handler is called on `callbackQueue`, in the queue's order.
@@ -80,48 +80,8 @@ extension GraphQLClient {
     query: Query, cachePolicy: CachePolicy = .default, callbackQueue: DispatchQueue,
     resultHandler: @escaping QueueHandler<Query.Data>
   ) -> OperationHandle {
-    watching(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
+    callbacks.watch(query, cachePolicy, CallbackDelivery(callbackQueue, resultHandler))
   }
 
-  // MARK: Whatever delivers
-
-  private func fetching<Query: GraphQLQuery>(
-    _ query: Query, _ policy: CachePolicy, _ delivery: CallbackDelivery<Query.Data>
-  ) -> OperationHandle {
-    OperationHandle(delivery, outlivesHandle: true) { [self] in
-      for try await result in try route.results(of: query, policy, false) {
-        await delivery.tell(.success(try GraphQLResponse(result)))
-      }
-    }
-  }
-
-  private func performing<Mutation: GraphQLMutation>(
-    _ mutation: Mutation, _ delivery: CallbackDelivery<Mutation.Data>
-  ) -> OperationHandle {
-    OperationHandle(delivery, outlivesHandle: true) { [self] in
-      await delivery.tell(.success(try await perform(mutation: mutation)))
-    }
-  }
-
-  private func following<Subscription: GraphQLSubscription>(
-    _ subscription: Subscription, _ delivery: CallbackDelivery<Subscription.Data>
-  ) -> OperationHandle {
-    do {
-      let stream = try subscribe(subscription: subscription)
-      return OperationHandle(delivery, outlivesHandle: false, leaving: { stream.cancel() }) {
-        for try await result in stream { await delivery.tell(.success(result)) }
-      }
-    } catch {
-      // Told, although the handle may be dropped: nothing else would say why nothing comes.
-      return OperationHandle(delivery, outlivesHandle: true) { throw error }
-    }
-  }
-
-  private func watching<Query: GraphQLQuery>(
-    _ query: Query, _ policy: CachePolicy, _ delivery: CallbackDelivery<Query.Data>
-  ) -> OperationHandle {
-    OperationHandle(delivery, outlivesHandle: false) { [self] in
-      for try await result in try watch(query: query, cachePolicy: policy) { await delivery.tell(.success(result)) }
-    }
-  }
+  private var callbacks: CallbackOperations { CallbackOperations(client: self) }
 }

@@ -1,10 +1,9 @@
 public import MartletGraphQLStore
-internal import MartletJSON
 
 // Operations of generated or hand-written types.
 
 extension GraphQLClient {
-  /// Runs a query under a cache policy and answers its last result: the store's, or the server's.
+  /// Runs a query under a cache policy and returns its last result: the store's, or the server's.
   ///
   ///     let hero = try await client.fetch(query: HeroQuery(episode: .jedi))
   ///
@@ -17,19 +16,16 @@ extension GraphQLClient {
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, allowingPartial: Bool = false
   ) async throws -> GraphQLResponse<Query.Data> {
-    var last: GraphQLResponse<Query.Data>?
-    for try await result in try route.results(of: query, cachePolicy, allowingPartial) {
-      last = try GraphQLResponse(result)
-    }
-    return last ?? GraphQLResponse(data: nil, errors: [], extensions: JSONObject(), cursor: nil, gap: nil)
+    try await route.lastResult(of: query, cachePolicy, allowingPartial)
   }
 
   /// Runs a mutation, at most once, and writes what it answers to the store.
   ///
   /// - Parameters:
   ///   - mutation: what is done, with its variables.
-  /// - appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies once all
-  ///   the same. - writesStore: whether the answer is written to the store.
+  ///   - appliesOnce: the mutation carries a number, so that it is repeated when its answer is lost, and applies once
+  ///     all the same.
+  ///   - writesStore: whether the answer is written to the store.
   /// - Throws: `GraphQLClientError`; `outcomeUnknown` when the answer was lost and it may not be repeated.
   @discardableResult
   public func perform<Mutation: GraphQLMutation>(
@@ -49,8 +45,8 @@ extension GraphQLClient {
   /// - Parameters:
   ///   - mutation: what is done, with its variables.
   ///   - appliesOnce: as with `perform`.
-  /// - expected: writes what is expected. Watchers see it; the answer takes its place in one step, and it is taken back
-  ///   when there is none. It runs again when something that it read changes; it must not do anything else.
+  ///   - expected: writes what is expected. Watchers see it; the answer takes its place in one step, and it is taken
+  ///     back when there is none. It runs again when something that it read changes; it must not do anything else.
   /// - Throws: as `perform`, and what `expected` throws, before anything is sent.
   @discardableResult
   public func performOptimistically<Mutation: GraphQLMutation>(
@@ -59,13 +55,7 @@ extension GraphQLClient {
   ) async throws -> GraphQLResponse<Mutation.Data> {
     var request = try OperationRequest(mutation)
     request.appliesOnce = appliesOnce
-    let update = try store.updateOptimistically(expected)
-    do {
-      return try await route.written(request, writesStore: true, ending: update)
-    } catch {
-      try? update.rollBack()
-      throw error
-    }
+    return try await route.written(request, expecting: expected)
   }
 
   /// Runs an operation with files. Each file stands in the variables under its `fieldName`.
@@ -81,7 +71,7 @@ extension GraphQLClient {
     return try GraphQLResponse(SubscriptionEvent(payload: payload.bytes))
   }
 
-  /// Starts a subscription and answers its stream at once; see `SubscriptionStream`.
+  /// Starts a subscription and returns its stream at once; see `SubscriptionStream`.
   ///
   ///     let reviews = try client.subscribe(subscription: ReviewAddedSubscription())
   ///     for try await result in reviews { … }
@@ -96,16 +86,7 @@ extension GraphQLClient {
   ) throws -> SubscriptionStream<GraphQLResponse<Subscription.Data>> {
     var request = try OperationRequest(subscription)
     request.start = beginning
-    guard writesStore else { return start(request) { try GraphQLResponse($0) } }
-    let prepared = try store.prepare(request.stored)
-    request.document = try store.requestDocument(for: request.document)
-    return start(request) { event in
-      var response: GraphQLResponse<Subscription.Data> = try GraphQLResponse(event)
-      if event.gap == nil {
-        response.storeError = prepared.keep(StorePayload(try OperationPayload(bytes: event.payload).value))
-      }
-      return response
-    }
+    return writesStore ? try route.events(of: request) : networkTransport.events(of: request, emptying: store)
   }
 
   /// Runs a query under a policy, and then follows the store: a result for every change of what the query reads,
@@ -136,91 +117,4 @@ extension GraphQLClient {
   }
 
   var route: StoreRoute { StoreRoute(store: store, transport: networkTransport) }
-}
-
-/// Operations by way of a client's store.
-struct StoreRoute: Sendable {
-  let store: GraphQLStore
-  let transport: any NetworkTransport
-
-  func results<Query: GraphQLQuery>(
-    of query: Query, _ policy: CachePolicy, _ allowingPartial: Bool
-  ) throws -> StoreResults {
-    let request = try OperationRequest(query)
-    return store.results(
-      for: request.stored, policy: policy, allowingPartial: allowingPartial, fetch: fetching(request))
-  }
-
-  func fetching(_ request: OperationRequest) -> StoreFetch {
-    return {
-      var request = request
-      request.document = try store.requestDocument(for: request.document)
-      return StorePayload(try await transport.send(request).value)
-    }
-  }
-
-  func written<Data: Decodable & Sendable>(
-    _ request: OperationRequest, writesStore: Bool, ending update: OptimisticUpdate?
-  ) async throws -> GraphQLResponse<Data> {
-    let prepared = try store.prepare(request.stored)
-    let generation = store.generation
-    let payload = try await fetching(request)()
-    let failure = writesStore ? prepared.keep(payload, ending: update, since: generation) : nil
-    var response: GraphQLResponse<Data> = try GraphQLResponse(try prepared.projected(payload))
-    response.storeError = failure
-    return response
-  }
-}
-
-extension OperationRequest {
-  var stored: StoreOperation {
-    StoreOperation(document: document, operationName: operationName, variables: variables)
-  }
-}
-
-extension StorePayload {
-  init(_ response: JSONValue) {
-    self.init(
-      data: response["data"], errors: response["errors"]?.array ?? [],
-      extensions: response["extensions"]?.object ?? JSONObject())
-  }
-}
-
-extension GraphQLResponse where Data: Decodable {
-  init(_ result: StoreResult) throws(GraphQLClientError) {
-    self.init(
-      data: nil, errors: result.errors.map { GraphQLServerError($0) }, extensions: result.extensions, cursor: nil,
-      gap: nil)
-    source = result.source == .cache ? .cache : .server
-    missing = result.missing
-    fetchError = result.fetchError
-    storeError = result.storeError
-    data = try Self.decoded(result.data)
-  }
-}
-
-/// A query's results as they change; see `GraphQLClient.watch`.
-public struct QueryWatcher<Query: GraphQLQuery>: AsyncSequence, Sendable {
-  /// One result.
-  public typealias Element = GraphQLResponse<Query.Data>
-  private let results: StoreWatch
-
-  init(_ results: StoreWatch) {
-    self.results = results
-  }
-
-  /// A watcher of its own, which the store forgets with the iterator or its task.
-  public func makeAsyncIterator() -> Iterator { Iterator(results: results.makeAsyncIterator()) }
-
-  /// Takes results, one after the other.
-  public struct Iterator: AsyncIteratorProtocol {
-    var results: StoreWatch.Iterator
-
-    /// The next result that differs from the last one; nil once the task is cancelled.
-    /// - Throws: when the first request fails and nothing was shown yet; `decodingFailed`.
-    public mutating func next() async throws -> GraphQLResponse<Query.Data>? {
-      guard let result = try await results.next() else { return nil }
-      return try GraphQLResponse(result)
-    }
-  }
 }

@@ -1,6 +1,5 @@
 public import MartletGraphQLStore
 public import MartletJSON
-internal import MartletRuntime
 
 // Answers in parts: `@defer` and `@stream`.
 
@@ -22,7 +21,7 @@ extension GraphQLClient {
     let request = try OperationRequest(query)
     let prepared = try store.prepare(request.stored)
     let store = store
-    return inParts(request) { partial in
+    return PartialResults.of(request) { partial in
       try GraphQLResponse(try prepared.projected(StorePayload(partial)))
     } running: { [self] request, show in
       let answers = store.results(for: request.stored, policy: cachePolicy, fetch: route.fetching(request))
@@ -43,42 +42,10 @@ extension GraphQLClient {
   ) -> AsyncThrowingStream<GraphQLResponse<Data>, any Error> {
     let request = OperationRequest(.query, document: document, operationName: operationName, variables: variables)
     let transport = networkTransport
-    return inParts(request) { partial in
+    return PartialResults.of(request) { partial in
       try GraphQLResponse(SubscriptionEvent(payload: partial.serialized()))
     } running: { request, show in
-      show(try GraphQLResponse(SubscriptionEvent(payload: try await transport.send(request).bytes)))
+      show(try await transport.response(to: request))
     }
   }
-
-  /// Results of a request: what `read` makes of every part but the last, and what `run` shows, which is the whole.
-  private func inParts<Data: Sendable>(
-    _ request: OperationRequest, read: @escaping @Sendable (JSONValue) throws -> GraphQLResponse<Data>,
-    running run: @escaping @Sendable (OperationRequest, @Sendable (GraphQLResponse<Data>) -> Void) async throws -> Void
-  ) -> AsyncThrowingStream<GraphQLResponse<Data>, any Error> {
-    let (stream, results) = AsyncThrowingStream.makeStream(
-      of: GraphQLResponse<Data>.self, bufferingPolicy: .bufferingNewest(Self.waitingParts))
-    var asked = request
-    asked.onPart = { part in
-      // What `Data` cannot hold yet is left out.
-      guard part.hasNext, var response = try? read(part.result) else { return }
-      response.hasNext = true
-      results.yield(response)
-    }
-    let sent = asked
-    let task = ConcurrentSpawner().spawn {
-      do {
-        try await run(sent) { results.yield($0) }
-        results.finish()
-      } catch {
-        results.finish(throwing: error)
-      }
-    }
-    results.onTermination = { end in
-      if case .cancelled = end { task.cancel() }
-    }
-    return stream
-  }
-
-  /// Results in parts that wait for their consumer; each has everything of the ones before, which are left out first.
-  private static var waitingParts: Int { 8 }
 }

@@ -13,7 +13,7 @@ extension GraphQLClient {
     as type: Data.Type = JSONValue.self, buffer: BufferPolicy? = nil, from beginning: SubscriptionStart = .now
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
     do throws(GraphQLClientError) {
-      let members = try Self.members(variables)
+      let members = try JSONObject(variables: variables)
       return subscribe(
         document, variables: members, operationName: operationName, as: type, buffer: buffer, from: beginning)
     } catch {
@@ -28,7 +28,7 @@ extension GraphQLClient {
   public func query<Data: Decodable & Sendable>(
     _ document: String, variables: some Encodable, operationName: String? = nil, as type: Data.Type = JSONValue.self
   ) async throws -> GraphQLResponse<Data> {
-    try await query(document, variables: Self.members(variables), operationName: operationName, as: type)
+    try await query(document, variables: JSONObject(variables: variables), operationName: operationName, as: type)
   }
 
   /// Runs a mutation whose variables are the members of a value.
@@ -43,15 +43,22 @@ extension GraphQLClient {
     appliesOnce: Bool = false
   ) async throws -> GraphQLResponse<Data> {
     try await mutate(
-      document, variables: Self.members(variables), operationName: operationName, as: type, appliesOnce: appliesOnce)
+      document, variables: JSONObject(variables: variables), operationName: operationName, as: type,
+      appliesOnce: appliesOnce)
   }
+}
 
-  private static func members(_ variables: some Encodable) throws(GraphQLClientError) -> JSONObject {
+extension JSONObject {
+  /// The members of a value, as variables are written.
+  fileprivate init(variables value: some Encodable) throws(GraphQLClientError) {
     do {
-      if let object = try JSONEncoding(types: .foundation).encode(variables).object { return object }
+      if let object = try JSONEncoding(types: .foundation).encode(value).object {
+        self = object
+        return
+      }
     } catch {
       throw GraphQLClientError(.invalidRequest, "the variables cannot be written as JSON", underlying: error)
     }
-    throw GraphQLClientError(.invalidRequest, "the variables are no object of names and values")
+    throw GraphQLClientError(.invalidRequest, "the variables are not an object of names and values")
   }
 }

@@ -118,17 +118,15 @@ extension InterceptedTransport: UploadingNetworkTransport {
 }
 
 extension InterceptedTransport: ConnectedNetworkTransport {
-  private var connected: (any ConnectedNetworkTransport)? { transport as? any ConnectedNetworkTransport }
-
   /// The life of the transport's connection; ends at once when it has none.
   public var connectionEvents: AsyncStream<ConnectionEvent> {
-    connected?.connectionEvents ?? AsyncStream { $0.finish() }
+    transport.connected?.connectionEvents ?? AsyncStream { $0.finish() }
   }
 
   /// Pauses the transport's connection.
-  public func pause() { connected?.pause() }
+  public func pause() { transport.connected?.pause() }
   /// Resumes the transport's connection.
-  public func resume() { connected?.resume() }
+  public func resume() { transport.connected?.resume() }
   /// Starts an attempt that waits for its back-off.
-  public func networkChanged() { connected?.networkChanged() }
+  public func networkChanged() { transport.connected?.networkChanged() }
 }

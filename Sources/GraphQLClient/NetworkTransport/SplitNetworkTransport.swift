@@ -57,17 +57,15 @@ extension SplitNetworkTransport: UploadingNetworkTransport {
 }
 
 extension SplitNetworkTransport: ConnectedNetworkTransport {
-  private var connected: (any ConnectedNetworkTransport)? { subscription as? any ConnectedNetworkTransport }
-
   /// The life of the subscriptions' connection; ends at once when they have none.
   public var connectionEvents: AsyncStream<ConnectionEvent> {
-    connected?.connectionEvents ?? AsyncStream { $0.finish() }
+    subscription.connected?.connectionEvents ?? AsyncStream { $0.finish() }
   }
 
   /// Pauses the subscriptions' connection.
-  public func pause() { connected?.pause() }
+  public func pause() { subscription.connected?.pause() }
   /// Resumes the subscriptions' connection.
-  public func resume() { connected?.resume() }
+  public func resume() { subscription.connected?.resume() }
   /// Starts an attempt that waits for its back-off.
-  public func networkChanged() { connected?.networkChanged() }
+  public func networkChanged() { subscription.connected?.networkChanged() }
 }

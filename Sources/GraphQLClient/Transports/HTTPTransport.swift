@@ -38,8 +38,8 @@ package final class HTTPTransport: UploadingNetworkTransport {
     }
   }
 
-  /// Says why it cannot work, before anything is asked of it.
-  func check() throws(GraphQLClientError) { _ = try result.get() }
+  /// Throws why it cannot work, before anything is asked of it.
+  package func check() throws(GraphQLClientError) { _ = try result.get() }
 
   package func send(_ request: OperationRequest) async throws -> OperationPayload {
     let home = try result.get()

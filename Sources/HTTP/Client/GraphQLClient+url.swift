@@ -31,7 +31,12 @@ extension GraphQLClient {
     byHTTP url: URL, _ configuration: ConnectionConfiguration, _ store: GraphQLStore,
     _ environment: ClientEnvironment?
   ) throws(GraphQLClientError) {
-    try self.init(byHTTP: url, configuration, store, in: .http(environment, configuration))
+    let http = HTTPTransport(url, configuration, in: .http(environment, configuration))
+    try http.check()
+    // No interceptors by default.
+    self.init(
+      networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])),
+      store: store)
   }
 }
 
