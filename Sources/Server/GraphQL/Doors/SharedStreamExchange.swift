@@ -142,8 +142,7 @@ struct SharedStreamExchange {
         streams.close(token)
         return refuseUnknown()
       }
-      session.caller = owner
-      session.begin(HTTPStream(responder, sharedAs: token), waiting)
+      session.begin(HTTPStream(responder, sharedAs: token), waiting, for: owner)
     }
   }
 
