@@ -33,17 +33,19 @@ package struct ChangeSet: Sendable, Hashable {
   package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty }
 
   /// Carries the changes out on a list of the earlier rows, or of something made from them. `element` makes one from
-  /// the row at an index after.
-  package func apply<Element>(to list: inout SharedChunks<Element>, element: (Int) -> Element) {
+  /// the row at an index after; when it throws, the list is changed in part.
+  package func apply<Element, Failure: Error>(
+    to list: inout SharedChunks<Element>, element: (Int) throws(Failure) -> Element
+  ) throws(Failure) {
     let removed = (deletions + moves.map(\.from)).sorted(by: >)
     let added = (insertions + moves.map(\.to)).sorted()
     if removed.count == list.count {
-      list = SharedChunks(added.map(element))
+      list = SharedChunks(try added.map(element))
       return
     }
     for index in removed { list.remove(at: index) }
-    for index in added { list.insert(element(index), at: index) }
-    for index in updates { list.replace(at: index, with: element(index)) }
+    for index in added { list.insert(try element(index), at: index) }
+    for index in updates { list.replace(at: index, with: try element(index)) }
   }
 }
 
