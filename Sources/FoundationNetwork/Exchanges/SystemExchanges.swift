@@ -36,7 +36,6 @@ private final class SystemExchange: ExchangeEvents {
   /// The end that came while something is held.
   private var heldEnd: Result<Void, HTTPExchangeError>?
   private var bodyBytes = 0
-  private var hasConnected = false
   private var connectTimer: LoopTimer?
   private var totalTimer: LoopTimer?
   private var idleTimer: LoopTimer?

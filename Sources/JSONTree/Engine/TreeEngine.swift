@@ -168,11 +168,6 @@ package struct TreeEngine: Sendable {
 
   /// The server's value at `path`; nil when part of it is unknown.
   package func serverValue(at path: TreePath) -> TreeNode? { tree.knownServerNode(at: path) }
-
-  /// The value at `path` under all writes, also those that events do not show; for transactions.
-  package func latestValue(at path: TreePath, except excluded: Set<Int64> = []) -> TreeNode {
-    writes.applyAll(to: tree.knownServerNode(at: path) ?? .empty, at: path, except: excluded)
-  }
 }
 
 extension TreeEngine {

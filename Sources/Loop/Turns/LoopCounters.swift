@@ -13,7 +13,6 @@ package struct LoopCounters: Sendable, Equatable {
   /// `recv` calls, also those that failed.
   package var receives = 0
   package var bytesSent = 0
-  package var bytesReceived = 0
   /// Connections accepted here as the listener's loop.
   package var accepted = 0
   /// Connections turned away by a limit or for want of descriptors.

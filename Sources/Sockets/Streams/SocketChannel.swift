@@ -322,7 +322,6 @@ extension SocketChannel: ReadinessHandler {
     let count = unsafe eventLoop.calls.receive(descriptor, into: eventLoop.scratch.memory)
     eventLoop.ownCounters.receives += 1
     if count > 0 {
-      eventLoop.ownCounters.bytesReceived += count
       // After our own end what still arrives is read and dropped, so that the peer sees no reset.
       if phase == .open, let handler {
         eventLoop.scratch.show(count) { handler.received($0) }

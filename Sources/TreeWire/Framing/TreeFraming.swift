@@ -27,7 +27,7 @@ package struct TreeWireError: Error, Hashable, Sendable, CustomStringConvertible
     case malformedMessage
     /// A path, a value or a window that the tree refuses.
     case invalidTree
-    case tooManyListens, tooManyRequests, tooManyDeferredWrites
+    case tooManyRequests
   }
 
   package let code: Code

@@ -17,7 +17,6 @@ package struct RESTQuery: Hashable, Sendable {
   /// Priorities are part of the values.
   package var isExport = false
   package var timeout: Duration?
-  package var writeSizeLimit: String?
   /// The name of the database, when the host does not say it.
   package var namespace: String?
   /// A token of a user, or the secret of the database.
@@ -52,7 +51,6 @@ package struct RESTQuery: Hashable, Sendable {
         guard ["tiny", "small", "medium", "large", "unlimited"].contains(value) else {
           throw RESTQueryError("writeSizeLimit is tiny, small, medium, large or unlimited")
         }
-        writeSizeLimit = value
       case "ns": namespace = value
       case "auth": auth = value
       case "access_token": accessToken = value

@@ -112,8 +112,6 @@ final class IssuerKeys: Sendable {
 
   func attach(_ driver: LoopBound<KeySetDriver>?) { state.withLock { $0.driver = driver } }
 
-  var isAttached: Bool { state.withLock { $0.driver != nil } }
-
   /// How often keys were installed.
   var generation: Int { state.withLock { $0.generation } }
 

@@ -55,8 +55,3 @@ enum StoreErrors {
     }
   }
 }
-
-extension ResponseError {
-  /// The answer to a client for an unexpected failure: an error, never the end of the process.
-  static var internalError: ResponseError { ResponseError("Internal error.", extensions: ["code": "INTERNAL"]) }
-}
