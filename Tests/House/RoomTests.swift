@@ -20,12 +20,42 @@ import Testing
     }
   }
 
-  @Test func `no group of files of the server that reach each other is larger than eight`() throws {
-    let groups = try FileGraph(under: "Sources/Server").circles()
+  @Test func `no group of files of the server that reach each other is larger than eight`() {
+    let sources = Repository.current.files(under: "Sources", extensions: ["swift"])
+    let graph = FileGraph(of: sources.filter { $0.path.hasPrefix("Sources/Server/") }, among: sources)
+    let groups = graph.circles()
     #expect(!groups.isEmpty, "the files of a circle were not found")
     for group in groups {
-      #expect(group.count <= 8, "\(group.count) files reach each other: \(group.joined(separator: ", "))")
+      #expect(group.count <= 8, "\(group.count) files reach each other:\n\(graph.reasons(in: group))")
     }
+  }
+
+  @Test func `files reach each other by types, by members alone, and by conformances`() {
+    func circle(_ texts: [String: String]) -> [[String]] {
+      let files = texts.sorted { $0.key < $1.key }.map { Repository.File(path: $0.key, text: $0.value) }
+      return FileGraph(of: files, among: files).circles()
+    }
+    let a = "struct A {\n  let b: B\n}\n"
+    #expect(circle(["A.swift": a, "B.swift": "struct B {\n  let a: A?\n}\n"]) == [["A", "B"]])
+    #expect(circle(["A.swift": a, "B.swift": "struct B {\n  // A\n  let a = \"A\"\n}\n"]) == [])
+    // B goes through a property to a member of an aspect of A.
+    let aspect = "extension A {\n  func turn() {}\n}\n"
+    let user = "struct B {\n  func go(_ owner: Owner) { owner.it.turn() }\n}\n"
+    #expect(circle(["A.swift": a, "X/A+turn.swift": aspect, "B.swift": user]) == [["A", "A", "B"]])
+    // The same member of two types says nothing.
+    let other = "struct C {\n  func turn() {}\n}\n"
+    #expect(circle(["A.swift": a, "A+turn.swift": aspect, "B.swift": user, "C.swift": other]) == [])
+    // B goes through a property whose type is known.
+    let holder = "struct H {\n  let front: A\n}\n"
+    let through = "struct B {\n  func go(_ h: H) { h.front.x() }\n}\n"
+    #expect(circle(["A.swift": a, "B.swift": through, "H.swift": holder]).map(\.count) == [3])
+    // C hands an A out as a P, which it is by the file of B.
+    let conforming = "extension A: P {\n  func c(_ c: C) {}\n}\n"
+    let handing = "struct C {\n  func p(_ a: A) -> any P { a }\n}\n"
+    #expect(
+      circle(["P.swift": "protocol P {}\n", "A.swift": "struct A {}\n", "B.swift": conforming, "C.swift": handing]) == [
+        ["B", "C"]
+      ])
   }
 
   /// Types declared at the top level of the files under a folder.
@@ -49,50 +79,5 @@ import Testing
   static func words(of line: Substring) -> [String] {
     let code = line.components(separatedBy: "//")[0]
     return code.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-  }
-}
-
-/// Which files of a folder name types of which others. A file `Type+aspect.swift` belongs to the file of its type.
-private struct FileGraph {
-  private var edges: [String: Set<String>] = [:]
-  private var sizes: [String: Int] = [:]
-
-  init(under folder: String) throws {
-    let files = Repository.current.files(under: folder, extensions: ["swift"])
-    func node(_ path: String) -> String {
-      path.components(separatedBy: "+")[0].replacingOccurrences(of: ".swift", with: "")
-    }
-    var homes: [String: String] = [:]
-    for file in files {
-      for type in try RoomTests.declaredTypes(under: file.path) { homes[type] = node(file.path) }
-      sizes[node(file.path), default: 0] += 1
-    }
-    for file in files {
-      let code = file.text.replacing(/"[^"\n]*"/, with: "")
-      for line in code.split(separator: "\n") {
-        for word in RoomTests.words(of: line) {
-          if let home = homes[word], home != node(file.path) { edges[node(file.path), default: []].insert(home) }
-        }
-      }
-    }
-  }
-
-  /// The groups of files of which each reaches every other, larger than one node; each node with all its files.
-  func circles() -> [[String]] {
-    var reached: [String: Set<String>] = [:]
-    for start in sizes.keys {
-      var found: Set<String> = []
-      var next = Array(edges[start] ?? [])
-      while let node = next.popLast() {
-        if found.insert(node).inserted { next += edges[node] ?? [] }
-      }
-      reached[start] = found
-    }
-    var groups: Set<[String]> = []
-    for start in sizes.keys where reached[start]?.contains(start) == true {
-      let group = (reached[start] ?? []).filter { reached[$0]?.contains(start) == true }
-      groups.insert(group.sorted().flatMap { [String](repeating: $0, count: sizes[$0] ?? 1) })
-    }
-    return Array(groups)
   }
 }

@@ -3,38 +3,107 @@ import Testing
 
 /// Declarations that nothing uses are dead: they are read, kept and translated for nothing.
 ///
-/// The look is textual. A name that occurs once in all of Sources, where it is declared, is unused there.
+/// The look is textual. A name has to be used where its declaration can be seen: a private one in its file, others in
+/// their module, package ones anywhere; what tests name is used. A property has to be read, a case has to be made.
 @Suite struct UnusedTests {
   /// Names that are used from outside of Sources, each with its user.
   static let used: [String: String] = [
     "MartletMain": "the entry point of the command", "LabMain": "the entry point of the tool for measurements",
-    "GenerateTool": "the entry point of the plugin's tool", "callAsFunction": "called by the language",
+    "GenerateTool": "the entry point of the plugin's tool",
+    "files": "SQLite's connection keeps the disk in memory that its file is on",
   ]
 
-  /// Modules whose users are being built: what a later part will call is not dead yet.
-  static let unfinished: Set<String> = ["JSONTree", "TreeWire", "Tokens"]
+  /// Requirements of the language's and the system's protocols, which only they call.
+  static let required: Set<String> = [
+    "callAsFunction", "checkIsolated", "isIsolatingCurrentContext", "enqueue", "userInfo", "codingPath", "currentIndex",
+    "allKeys", "isAtEnd", "decodeNil", "encodeNil", "container", "unkeyedContainer", "singleValueContainer",
+    "nestedContainer", "nestedUnkeyedContainer", "superDecoder", "superEncoder", "encode", "decode", "hash", "next",
+    "makeAsyncIterator", "makeIterator", "appendLiteral", "appendInterpolation", "errorDescription", "debugDescription",
+  ]
 
   @Test func `every name that is declared in Sources is used there or by a test`() {
     let sources = Repository.current.files(under: "Sources", extensions: ["swift"])
-    var others: [Repository.File] = []
-    for folder in ["Tests", "Examples", "Fuzz", "Plugins"] {
-      others += Repository.current.files(under: folder, extensions: ["swift"])
+    var others: Set<String> = []
+    for folder in ["Tests", "Examples", "Fuzz", "Plugins", "Benchmarks"] {
+      for file in Repository.current.files(under: folder, extensions: ["swift"]) {
+        others.formUnion(SwiftTokens(file.text).places.compactMap(\.token.word))
+      }
     }
-    let native = Repository.current.files(under: "Sources", extensions: ["c", "h"])
-    let elsewhere = Set((others + native).flatMap { Self.words(in: $0.text) })
-    for unused in Self.unused(in: sources) where !elsewhere.contains(unused.name) && Self.used[unused.name] == nil {
-      let module = unused.place.split(separator: "/").dropFirst().first.map(String.init) ?? ""
-      guard !Self.unfinished.contains(module) else { continue }
+    for file in Repository.current.files(under: "Sources", extensions: ["c", "h"]) {
+      others.formUnion(SwiftTokens(file.text).places.compactMap(\.token.word))
+    }
+    for unused in Self.unused(in: sources, besides: others) where Self.used[unused.name] == nil {
       Issue.record("\(unused.place) declares \(unused.name), which nothing uses: remove it")
     }
   }
 
-  @Test func `a name is unused when it occurs where it is declared and nowhere else`() {
+  @Test func `a function, a type, a property and a case that nothing uses are found, whatever their access`() {
     let one = Repository.File(
       path: "Sources/M/A.swift",
-      text: "package struct Used {\n  // alone\n  let alone = 1\n  public func shown() {}\n  func `import`() {}\n}\n")
-    let two = Repository.File(path: "Sources/M/B.swift", text: "private let it = Used()\nprint(it)\n")
-    #expect(Self.unused(in: [one, two]).map(\.name) == ["alone", "import"])
+      text: """
+        package struct Used {
+          // alone
+          let alone = 1
+          private var stored: Int
+          private var read: Int
+          public func shown() {}
+          func `import`() {}
+          private func close() {}
+          package func far() { read += 1 }
+          init(stored: Int, text: Kind) {
+            self.stored = stored
+            read = 2
+            if case .matched = text {}
+            print("alone close \\(read)")
+          }
+        }
+        enum Kind {
+          case made, matched
+          case forgotten(Int)
+        }
+        private struct Nothing {}
+        """)
+    let two = Repository.File(
+      path: "Sources/M/B.swift",
+      text: """
+        private let it = Used(stored: 1, text: .made)
+        func close() { it.other() }
+        func print(_ text: Used) { close() }
+        extension Used { func other() {} }
+        """)
+    let other = Repository.File(path: "Sources/N/C.swift", text: "let import = far() // stored\n")
+    #expect(
+      Set(Self.unused(in: [one, two, other], besides: []).map(\.name)) == [
+        "alone", "stored", "import", "close", "matched", "forgotten", "Nothing",
+      ])
+  }
+
+  @Test func `what a protocol requires, a key path names or a shorthand unwraps is used`() {
+    let one = Repository.File(
+      path: "Sources/M/A.swift",
+      text: """
+        package protocol Door {
+          func opened()
+          var width: Int { get }
+        }
+        """)
+    let two = Repository.File(
+      path: "Sources/N/B.swift",
+      text: """
+        struct House: Door {
+          let rooms: Int?
+          let width: Int
+          let names: [String]
+          func opened() {
+            if let rooms { use(rooms) }
+            use([self].map(\\.names))
+          }
+        }
+        func use(_ any: Any) { use(House.self) }
+        """)
+    let three = Repository.File(
+      path: "Sources/O/C.swift", text: "extension Int { func on(_ it: any Door) { it.opened(); on(it.width) } }\n")
+    #expect(Self.unused(in: [one, two, three], besides: []).map(\.name) == [])
   }
 
   struct Unused {
@@ -42,64 +111,59 @@ import Testing
     let place: String
   }
 
-  /// Declarations that are not public, of names that occur once.
-  static func unused(in files: [Repository.File]) -> [Unused] {
-    var counts: [String: Int] = [:]
-    for file in files {
-      for word in words(in: file.text) { counts[word, default: 0] += 1 }
+  /// Declarations that nothing can use but what is public. `others` are names that are used elsewhere.
+  static func unused(in files: [Repository.File], besides others: Set<String>) -> [Unused] {
+    let names = files.map { (file: $0, names: DeclaredNames.of($0)) }
+    var everywhere = Uses()
+    var modules: [Substring: Uses] = [:]
+    var requirements = required
+    for (file, names) in names {
+      everywhere.add(names)
+      modules[module(of: file), default: Uses()].add(names)
+      requirements.formUnion(names.requirements)
     }
     var found: [Unused] = []
-    for file in files {
-      for (number, line) in file.lines.enumerated() {
-        guard let name = declared(in: line), counts[name] == 1 else { continue }
-        found.append(Unused(name: name, place: "\(file.path):\(number + 1)"))
+    for (file, names) in names {
+      var own = Uses()
+      own.add(names)
+      for declaration in names.declarations {
+        // What a protocol of another module requires may be called there.
+        let isRequired = requirements.contains(declaration.name)
+        let uses: Uses
+        switch declaration.access {
+        case .elsewhere: continue
+        case .file: uses = isRequired ? everywhere : own
+        case .module: uses = isRequired ? everywhere : modules[module(of: file)] ?? own
+        case .package: uses = everywhere
+        }
+        if uses.use(declaration) { continue }
+        if declaration.access != .file || isRequired, others.contains(declaration.name) { continue }
+        if required.contains(declaration.name) { continue }
+        found.append(Unused(name: declaration.name, place: "\(file.path):\(declaration.line)"))
       }
     }
     return found
   }
 
-  private static let kinds: Set<Substring> = [
-    "func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias",
-  ]
-  /// What may stand before the kind; a public declaration is its users' affair, an overriding one its parent's.
-  private static let modifiers: Set<Substring> = [
-    "package", "internal", "private", "fileprivate", "static", "final", "mutating", "nonmutating", "lazy", "weak",
-    "unowned", "indirect", "consuming", "borrowing", "nonisolated", "private(set)", "internal(set)", "fileprivate(set)",
-    "package(set)",
-  ]
-
-  /// The name that a line declares.
-  private static func declared(in line: Substring) -> String? {
-    for word in line.split(separator: " ") {
-      if word.hasPrefix("@") || modifiers.contains(word) { continue }
-      guard kinds.contains(word), let end = line.range(of: "\(word) ") else { return nil }
-      let rest = line[end.upperBound...].drop { $0 == "`" }
-      let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-      return name.isEmpty ? nil : String(name)
-    }
-    return nil
+  private static func module(of file: Repository.File) -> Substring {
+    file.path.split(separator: "/").dropFirst().first ?? ""
   }
 
-  /// The words of a file outside of comments that fill a line.
-  private static func words(in text: String) -> [String] {
-    var words: [String] = []
-    var word: [UInt8] = []
-    for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
-      let code = line.drop { $0 == UInt8(ascii: " ") }
-      if code.starts(with: "//".utf8) { continue }
-      for byte in code {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-          word.append(byte)
-        default:
-          if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
-          word.removeAll(keepingCapacity: true)
-        }
-      }
-      if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
-      word.removeAll(keepingCapacity: true)
+  /// The uses of names in some files.
+  private struct Uses {
+    private var read: Set<String> = []
+    private var written: Set<String> = []
+    private var made: Set<String> = []
+
+    mutating func add(_ names: DeclaredNames) {
+      read.formUnion(names.read)
+      written.formUnion(names.written)
+      made.formUnion(names.made)
     }
-    return words
+
+    func use(_ declaration: DeclaredNames.Declaration) -> Bool {
+      if declaration.kind == "case", !declaration.isRaw { return made.contains(declaration.name) }
+      return read.contains(declaration.name) || (declaration.hasAccessors && written.contains(declaration.name))
+    }
   }
 }
