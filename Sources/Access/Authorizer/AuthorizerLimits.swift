@@ -1,7 +1,6 @@
 /// Bounds on what is asked of a custom authorizer, each with its reason.
 package struct AuthorizerLimits: Sendable, Hashable {
-  /// How long one credential may wait for its answer, the time in the queue included. A caller who connects waits as
-  /// long.
+  /// How long one credential may wait for its answer, the time in the queue included. A connection waits as long.
   package var answerTimeout = Duration.seconds(5)
   /// How long an answer is kept that does not say so itself. AppSync keeps answers as long.
   package var cacheTime = Duration.seconds(300)

@@ -2,9 +2,9 @@ package import MartletVocabulary
 
 /// What identities and addresses use of a server, against what each of them may use.
 ///
-/// A table of bounded size: parties that use nothing are forgotten when room is needed. When there is no room, parties
-/// that are not in it share one entry per scope, so that neither memory nor what they may use together grows with how
-/// many names a caller can make up.
+/// A table of bounded size: entries without use are removed when room is needed. When there is no room, identities and
+/// addresses without an entry share one per scope, so that neither memory nor what they may use together grows with the
+/// number of names that a caller can invent.
 package struct CallerQuotas: Sendable {
   /// Whose use is counted.
   package struct Party: Sendable, Hashable {
@@ -56,7 +56,7 @@ package struct CallerQuotas: Sendable {
   /// Entries of the table now, the shared ones included.
   package var count: Int { entries.count }
 
-  /// Spends what an operation uses, for all parties or for none.
+  /// Spends what an operation uses, for all of the given entries or for none.
   package mutating func spend(_ use: QuotaUse, by parties: [Party], at now: Instant) throws(QuotaRefusal) {
     let places = bounded(parties).map { place(of: $0, at: now) }
     for place in places {
@@ -68,7 +68,7 @@ package struct CallerQuotas: Sendable {
     for place in places { entries[place, default: Entry()].meters.spend(use, allowance(of: place), at: now) }
   }
 
-  /// Counts a connection or a subscription, for all parties or for none, until it is released.
+  /// Counts a connection or a subscription, for all of the given entries or for none, until it is released.
   package mutating func hold(
     _ resource: QuotaResource, by parties: [Party], at now: Instant
   ) throws(QuotaRefusal) -> Hold {

@@ -57,7 +57,7 @@ public final class OIDCAuthProvider: AuthProvider {
     return credentials
   }
 
-  /// Whether somebody is signed in; the provider may still refuse to renew.
+  /// Whether a user is signed in; the provider may still refuse to renew.
   public var isSignedIn: Bool {
     get async throws {
       try await load()

@@ -19,7 +19,7 @@ struct TokenKeeper<Waiter: Sendable>: Sendable {
 
   init(lead: Int64) { self.lead = lead }
 
-  /// Somebody signed in, or was found in a storage.
+  /// A user signed in, or tokens were found in a storage.
   mutating func signedIn(_ tokens: TokenSet) {
     self.tokens = tokens
     // What an earlier refresh brings is not for these.

@@ -1,6 +1,6 @@
 internal import MartletJSON
 
-/// The tokens of somebody who is signed in.
+/// The tokens of the user that is signed in.
 struct TokenSet: Sendable, Hashable {
   var access: String
   var refresh: String?

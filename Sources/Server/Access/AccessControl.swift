@@ -158,7 +158,7 @@ package final class AccessControl: Sendable {
       return byAuthorizer(text, name, credentials) ?? .refused("unknown-key")
     }
     let checked = credentials.tokens.check(text, at: now())
-    // A token that its issuer's keys refuse is not accepted by anybody else.
+    // A token that its issuer's keys refuse is not accepted by the authorizer either.
     if case .refused(let reason) = checked, reason.isOfNoIssuer, let other = byAuthorizer(text, name, credentials) {
       return other
     }

@@ -40,7 +40,7 @@ package struct AccessLimits: Sendable {
 /// What credentials come to.
 enum CredentialFinding: Sendable {
   case granted(AccessControl.Grant)
-  /// Somebody else has to be asked about them.
+  /// The issuer's keys or the authorizer decide about them.
   case unresolved(UnresolvedCredential)
   /// A signature, to be checked when the whole request is there.
   case signed(SignatureClaim)

@@ -35,7 +35,7 @@ import Testing
     text(keeper.received(number, answer, at: now))
   }
 
-  @Test func `a fresh token is given, one that ends soon is renewed once for all who wait`() {
+  @Test func `a fresh token is given, one that ends soon is renewed once for all waiting callers`() {
     var keeper = Self.keeper()
     #expect(Self.need(&keeper, 1) == ["1 gets a1"])
     #expect(Self.need(&keeper, 2, at: 89_999) == ["2 gets a1"])
@@ -80,7 +80,7 @@ import Testing
     _ = Self.need(&third, 1, refused: true)
     #expect(Self.text(third.signOut()) == ["store nothing", "1 signInRequired"])
     #expect(
-      Self.answer(&third, 1, .tokens(TokenSet(access: "late"))) == [], "nobody is signed in again by a late answer")
+      Self.answer(&third, 1, .tokens(TokenSet(access: "late"))) == [], "a late answer signs no user in")
     #expect(third.tokens == nil)
   }
 
