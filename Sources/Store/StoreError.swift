@@ -98,7 +98,7 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What a failure of SQLite means outside the records' own constraints.
   init(_ error: SQLiteError) {
     switch error.code {
-    case .diskFull: self.init(.diskFull, "the disk is full")
+    case .diskFull: self.init(.diskFull, error.message)
     case .interrupted: self.init(.deadline, "the deadline passed")
     case .unique: self.init(.notUnique, error.message)
     case .constraint, .tooBig: self.init(.invalid, error.message)

@@ -19,6 +19,8 @@ package struct StoreOptions: Sendable {
   package var writer: any StoreExecutor
   /// One executor for each reader.
   package var readers: [any StoreExecutor]
+  /// The executor of checkpoints; nil runs them on the writer, between groups.
+  package var checkpointer: (any StoreExecutor)?
   /// Called once, on the writer, when the disk failed: nothing more is acknowledged and the process should end.
   package var onFailure: @Sendable (StoreError) -> Void = { _ in }
   /// Called on the writer when groups begin to be refused, with the reason: the disk is full, or the data files are
@@ -42,5 +44,6 @@ package struct StoreOptions: Sendable {
       term: term, clock: clock, writer: StoreThread(),
       readers: (0..<max(1, limits.readers)).map { _ in StoreThread() })
     self.limits = limits
+    checkpointer = StoreThread()
   }
 }

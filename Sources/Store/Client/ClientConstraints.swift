@@ -51,7 +51,7 @@ struct ClientConstraints {
       let key = RecordKey(values: values)
       let target = try records.table(reference.target)
       // A record may refer to itself.
-      if target === table, key == table.key(of: record) { continue }
+      if target === table, key == table.shape.key(of: record) { continue }
       guard try target.get(key) == nil else { continue }
       throw StoreError(
         .referenced, "\(shape.name).\(reference.name) names \(target.shape.describe(key)), which is not in the store")
@@ -59,7 +59,7 @@ struct ClientConstraints {
     for index in unique[shape.model] ?? [] {
       let values = index.fields.map { record[$0] }
       if let before, values == index.fields.map({ before[$0] }) { continue }
-      let key = table.key(of: record)
+      let key = table.shape.key(of: record)
       guard let other = try queries.related(shape.model, index.fields, values).first(where: { $0.key != key }) else {
         continue
       }

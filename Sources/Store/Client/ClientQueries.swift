@@ -139,7 +139,7 @@ struct ClientQueries {
   /// A stored record as queries show it.
   func row(_ stored: StoredRecord, _ table: RecordTable) throws -> LiveRow {
     LiveRow(
-      key: table.key(of: stored.record), record: stored.record, version: stored.version,
+      key: table.shape.key(of: stored.record), record: stored.record, version: stored.version,
       isPending: stored.created != 0)
   }
 

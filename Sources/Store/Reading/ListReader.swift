@@ -59,7 +59,7 @@ struct ListReader {
       }
       while try statement.step() {
         let stored = try table.row(statement)
-        found[table.key(of: stored.record)] = stored
+        found[table.shape.key(of: stored.record)] = stored
       }
       start = end
     }

@@ -18,6 +18,8 @@ final class TombstoneTable {
   private let select: Statement
   private let insert: Statement
   private let delete: Statement
+  /// Whether a model has had tombstones since it was first asked, so that creating records of others costs no look-up.
+  private var has: [Int: Bool] = [:]
 
   init(_ database: Database) throws(SQLiteError) {
     self.database = database
@@ -29,6 +31,7 @@ final class TombstoneTable {
 
   /// The version of the deletion, unless it has expired or there was none.
   func version(_ model: Int, _ key: RecordKey, _ horizon: Horizon) throws(SQLiteError) -> Int64? {
+    guard try holds(model) else { return nil }
     try select.bind(1, Int64(model))
     try select.bind(2, blob: Self.bytes(key))
     guard try select.step() else { return nil }
@@ -41,8 +44,19 @@ final class TombstoneTable {
     try Self.read(model, key, horizon, coder, database)
   }
 
+  private func holds(_ model: Int) throws(SQLiteError) -> Bool {
+    if let known = has[model] { return known }
+    let rows = try database.statement("SELECT 1 FROM martlet_tombstones WHERE model = ? LIMIT 1")
+    defer { rows.reset() }
+    try rows.bind(1, Int64(model))
+    let found = try rows.step()
+    has[model] = found
+    return found
+  }
+
   /// Keeps a deletion. `image` is the body of its entry in the log.
   func put(_ model: Int, _ key: RecordKey, version: Int64, at: Int64, image: [UInt8]) throws(SQLiteError) {
+    has[model] = true
     try insert.bind(1, Int64(model))
     try insert.bind(2, blob: Self.bytes(key))
     try insert.bind(3, version)

@@ -52,7 +52,7 @@ struct Cascade {
 
   /// Begins a record's deletion.
   private mutating func frame(_ table: RecordTable, _ stored: StoredRecord) throws -> Frame {
-    let key = table.key(of: stored.record)
+    let key = table.shape.key(of: stored.record)
     deleting.insert(NamedRecord(model: table.shape.model, key: key))
     var frame = Frame(table: table, stored: stored, children: [])
     for cascade in table.shape.cascades where cascade.action == .refuse { try refuse(cascade, table.shape, key) }

@@ -7,12 +7,15 @@ internal import MartletSQLite
 /// Confined to the connection's thread.
 final class RecordPlanner {
   private let fold: RecordFold
+  /// Names the catalogue that is in force, for drafts.
+  private let generation: Int
   /// What has expired, as of the group in progress.
   private let horizon: () -> Horizon
 
-  init(_ fold: RecordFold, horizon: @escaping () -> Horizon) {
-    self.fold = fold
-    self.horizon = horizon
+  init(_ file: StoreFile) {
+    fold = file.records
+    generation = file.drafter.generation
+    horizon = { file.folded.horizon }
   }
 
   var records: Records { fold.records }
@@ -22,18 +25,19 @@ final class RecordPlanner {
     try fold.tombstone(try records.table(model).shape.storedNumber, key, horizon())
   }
 
+  /// Adds a record, by its draft if that was made under the catalogue that is in force.
   @discardableResult
-  func create(_ model: Int, _ record: Record, in transaction: OpenTransaction) throws -> StoredRecord {
+  func create(
+    _ model: Int, _ record: Record, _ draft: RecordDraft? = nil, in transaction: OpenTransaction
+  ) throws -> StoredRecord {
     let table = try records.table(model)
-    var record = record
-    // A write that was planned before fields were added lacks their values.
-    record.values += table.shape.columns.dropFirst(record.values.count).map(\.defaultValue)
-    try check(record, table.shape)
-    table.normalize(&record)
-    let key = table.key(of: record)
+    let draft = draft.flatMap { $0.generation == generation && $0.model == model ? $0 : nil }
+    let record = try draft?.record ?? table.shape.completed(record)
+    let key = draft?.key ?? table.shape.key(of: record)
     // A key that existed before keeps counting, so that no version names two states of one key.
     let version = try fold.tombstones.version(table.shape.storedNumber, key, horizon()).map { $0 + 1 } ?? 1
     let change = RecordChange(kind: .create, model: model, key: key, version: version, image: record)
+    try transaction.reserve()
     do {
       try fold.apply(change, at: transaction.at)
     } catch {
@@ -44,7 +48,7 @@ final class RecordPlanner {
       }
       throw try notUnique(table, key, record)
     }
-    try transaction.append(.record(change))
+    transaction.append(.record(change), entry: version == 1 ? draft?.entry : nil)
     return StoredRecord(record: record, version: version, created: transaction.at, changed: transaction.at)
   }
 
@@ -52,7 +56,7 @@ final class RecordPlanner {
   func update(_ update: RecordUpdate, in transaction: OpenTransaction) throws -> StoredRecord {
     let table = try records.table(update.model)
     var stored = try existing(update.key, table, update.condition, update.expectedVersion)
-    let key = table.key(of: stored.record)
+    let key = table.shape.key(of: stored.record)
     var old: [(field: Int, value: JSONValue)] = []
     for (field, value) in update.values {
       guard table.shape.columns.indices.contains(field) else {
@@ -68,7 +72,8 @@ final class RecordPlanner {
       stored.record.values[field] = value
       old.append((field, before))
     }
-    try check(stored.record, table.shape)
+    try table.shape.check(stored.record)
+    try transaction.reserve()
     stored.version += 1
     stored.changed = transaction.at
     let change = RecordChange(
@@ -79,7 +84,7 @@ final class RecordPlanner {
       guard (error as? SQLiteError)?.code == .unique else { throw error }
       throw try notUnique(table, key, stored.record)
     }
-    try transaction.append(.record(change))
+    transaction.append(.record(change))
     return stored
   }
 
@@ -104,10 +109,11 @@ final class RecordPlanner {
     _ table: RecordTable, _ stored: StoredRecord, _ transaction: OpenTransaction, isCascade: Bool
   ) throws {
     let change = RecordChange(
-      kind: .delete, model: table.shape.model, key: table.key(of: stored.record), version: stored.version + 1,
+      kind: .delete, model: table.shape.model, key: table.shape.key(of: stored.record), version: stored.version + 1,
       image: stored.record)
+    try transaction.reserve(isCascade: isCascade)
     try fold.apply(change, at: transaction.at)
-    try transaction.append(.record(change), isCascade: isCascade)
+    transaction.append(.record(change), isCascade: isCascade)
   }
 
   /// Sets fields of a record to null.
@@ -119,10 +125,12 @@ final class RecordPlanner {
       record.values[field] = .null
     }
     let change = RecordChange(
-      kind: .update, model: table.shape.model, key: table.key(of: record), version: stored.version + 1, image: record,
+      kind: .update, model: table.shape.model, key: table.shape.key(of: record), version: stored.version + 1,
+      image: record,
       old: old)
+    try transaction.reserve(isCascade: true)
     try fold.apply(change, at: transaction.at)
-    try transaction.append(.record(change), isCascade: true)
+    transaction.append(.record(change), isCascade: true)
   }
 
   // MARK: Checks
@@ -149,15 +157,6 @@ final class RecordPlanner {
     StoreError.Conflict(model: table.shape.model, key: key, version: stored.version)
   }
 
-  private func check(_ record: Record, _ shape: RecordShape) throws(StoreError) {
-    guard record.values.count == shape.columns.count else {
-      throw StoreError(.invalid, "a \(shape.name) has \(shape.columns.count) fields, not \(record.values.count)")
-    }
-    for (field, column) in shape.columns.enumerated() where column.isRequired && record.values[field].isNull {
-      throw StoreError(.invalid, "\(shape.name).\(column.field) is required")
-    }
-  }
-
   /// The error for a value that a unique index holds already, which names both records.
   private func notUnique(_ table: RecordTable, _ key: RecordKey, _ record: Record) throws -> StoreError {
     let shape = table.shape
@@ -170,7 +169,7 @@ final class RecordPlanner {
       }
       while try rows.step() {
         let other = try table.row(rows)
-        let otherKey = table.key(of: other.record)
+        let otherKey = table.shape.key(of: other.record)
         if otherKey == key { continue }
         let names = index.fields.map { shape.columns[$0].field }.joined(separator: ", ")
         let reason = index.relation.map { "\($0) is @hasOne" } ?? "a unique index"

@@ -24,6 +24,8 @@ final class FeedHarness {
     let schema = try ModelSchema("type Flight @model { id: ID! gate: String }", name: "test")
     let clock = StoreClock(now: { Instant(nanoseconds: 0) }, milliseconds: { 1_700_000_000_000 })
     var options = StoreOptions(term: term, clock: clock, writer: executor, readers: [executor])
+    // The transactions of a test are groups in its order.
+    options.limits.smallWrite = 1_000
     // The newest batch stays.
     options.limits.ringBytes = 1
     store = try Store(.memory(files), schema: schema, options: options)

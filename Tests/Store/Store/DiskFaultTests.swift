@@ -1,3 +1,4 @@
+import Foundation
 import MartletChangeFeed
 import MartletJSON
 import MartletModels
@@ -105,6 +106,37 @@ import Testing
     fixture.files.setCapacity(nil)
     #expect(try fixture.commit([create("b")]).map(\.errorCode) == [nil])
     #expect(fixture.recorder.changes.map(\.offset) == [3, 4])
+  }
+
+  @Test func `a store with a full disk finds out by itself that there is room again`() throws {
+    let fixture = try StoreFixture()
+    try fixture.commit([create("a")])
+    fixture.files.setCapacity(fixture.files.totalBytes)
+    #expect(try fixture.commit([create("b")]).map(\.errorCode) == [.diskFull])
+    #expect(fixture.store.trouble?.code == .diskFull)
+    fixture.files.setCapacity(nil)
+    fixture.files.record(true)
+    fixture.store.maintain()
+    fixture.writer.run()
+    #expect(fixture.store.trouble == nil)
+    // It has been tried, not assumed.
+    #expect(fixture.files.events.contains { if case .sync = $0 { true } else { false } })
+    let events = fixture.files.events.count
+    fixture.store.maintain()
+    fixture.writer.run()
+    #expect(fixture.files.events.count == events)
+  }
+
+  @Test(arguments: [EFBIG, EDQUOT, ENOSPC])
+  func `a file that cannot grow is a full disk`(error: Int32) {
+    // SQLITE_IOERR_WRITE, SQLITE_IOERR_SHMSIZE
+    for code in [Int32(778), 4_874] {
+      let failure = SQLiteError(extendedCode: code, message: "disk I/O error", systemError: error)
+      #expect(failure.code == .diskFull && !failure.message.contains("I/O"), "\(failure)")
+    }
+    // A failed sync says nothing about what the disk holds.
+    #expect(SQLiteError(extendedCode: 1_034, message: "disk I/O error", systemError: error).code == .inputOutput)
+    #expect(SQLiteError(extendedCode: 778, message: "disk I/O error", systemError: EIO).code == .inputOutput)
   }
 
   @Test func `the write-ahead log starts over and stays bounded`() throws {

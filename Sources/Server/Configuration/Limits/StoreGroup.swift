@@ -7,6 +7,14 @@ extension ServerLimits {
     public var queuedWrites = 8_192
     /// Operations in one group commit. A group of 1,000 holds the writer up to 50 ms; 256 gains nearly as much.
     public var groupOperations = 256
+    /// Operations of a write that shares its group with others: some milliseconds of the writer. A larger write is a
+    /// group of its own, and later writes pass it until it has begun.
+    public var smallWrite = 128
+    /// Groups that pass a large write at most before it is its turn: about a tenth of a second under full load.
+    public var groupsBeforeLarge = 16
+    /// Operations of all mutations that wait for the writer; beyond it they are refused with `OVERLOADED`. Six of the
+    /// largest transactions.
+    public var queuedOperations = 65_536
     /// How long the closure of `GraphQLServer.transaction` may hold the writer.
     public var transactionTime: Duration = .milliseconds(500)
     /// Changes one transaction may make, those of relations with `onDelete` apart. Batches reach subscribers whole.
