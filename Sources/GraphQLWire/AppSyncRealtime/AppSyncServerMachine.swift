@@ -26,16 +26,25 @@ extension AppSyncRealtime {
 
     /// But the newest text lets a client leave out `connection_init`, and then there is no acknowledgement: a `start`
     /// that no `connection_init` follows is served.
-    package mutating func cameEarly(_ text: [UInt8], _ type: String?, at now: Instant) {
+    package mutating func cameEarly(_ text: StartStopText, _ type: String?, at now: Instant) {
       guard case .waitingForInit = phase, type == "start", let grace = limits.initialisationGrace,
-        state.early.count < state.limits.operations, state.countHeld(text.count)
+        state.early.count < state.limits.operations, state.countHeld(text.bytes)
       else { return }
       state.early.append(text)
       if state.graceEnds == nil { state.graceEnds = now + grace }
     }
 
+    package static func read(
+      _ payload: JSONTape.Element?, _ limits: JSONLimits
+    ) throws(GraphQLRequestError) -> StartStopRequest? {
+      let message = try StartMessage(payload, limits)
+      return StartStopRequest(
+        request: message.request, authorization: message.authorization, bytes: payload?.rawBytes.count ?? 0)
+    }
+
     package mutating func start(
-      _ id: OperationID, _ payload: JSONTape.Element?, _ actions: inout [SubscriptionServerAction]
+      _ id: OperationID, _ read: Result<StartStopRequest, GraphQLRequestError>?,
+      _ actions: inout [SubscriptionServerAction]
     ) {
       guard state.session.number(of: id) == nil else {
         return violated(.duplicate, "A subscription with id \(id) exists already", id, &actions)
@@ -46,11 +55,11 @@ extension AppSyncRealtime {
         actions.append(.violated(message))
         return actions.append(.send(ServerText.error(id, .tooManySubscriptions, message)))
       }
-      let message: StartMessage
-      do throws(GraphQLRequestError) {
-        message = try StartMessage(payload, state.limits.json)
-      } catch {
-        return violated(.malformed, "start: \(error)", id, &actions)
+      let message: StartStopRequest
+      switch read {
+      case .success(let start): message = start
+      case .failure(let error): return violated(.malformed, "start: \(error)", id, &actions)
+      case nil: return violated(.malformed, "start without payload", id, &actions)
       }
       var request = message.request
       if let authorization = message.authorization { request.extensions["authorization"] = .object(authorization) }

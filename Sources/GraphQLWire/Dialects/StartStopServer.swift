@@ -63,7 +63,7 @@ package struct StartStopServer: Sendable {
   /// When the connection reaches its maximum lifetime; nil for never.
   let endsAt: Instant?
   /// `start`s of a client that has not sent `connection_init`, where the dialect lets it be left out.
-  var early: [[UInt8]] = []
+  var early: [StartStopText] = []
   /// When their client counts as one that leaves it out.
   var graceEnds: Instant?
   /// The client has left it out, so that nothing acknowledges it.
@@ -97,7 +97,7 @@ package struct StartStopServer: Sendable {
   }
 
   /// Drops what arrived before the acknowledgement.
-  mutating func takeEarly() -> [[UInt8]] {
+  mutating func takeEarly() -> [StartStopText] {
     defer { early = [] }
     graceEnds = nil
     return early

@@ -13,13 +13,16 @@ package protocol StartStopServerMachine: SubscriptionServerMachine {
   /// What a client that floods is closed with.
   static var floodCode: WebSocketCloseCode { get }
 
-  /// A `start` arrived; its id is within the limit.
+  /// Reads the payload of a `start`; nil when it has none.
+  static func read(_ payload: JSONTape.Element?, _ limits: JSONLimits) throws(GraphQLRequestError) -> StartStopRequest?
+  /// A `start` arrived; its id is within the limit. `request` is nil when it has no payload.
   mutating func start(
-    _ id: OperationID, _ payload: JSONTape.Element?, _ actions: inout [SubscriptionServerAction])
+    _ id: OperationID, _ request: Result<StartStopRequest, GraphQLRequestError>?,
+    _ actions: inout [SubscriptionServerAction])
   /// A `stop` arrived for an operation that does not run.
   mutating func stopUnknown(_ id: OperationID)
   /// A message arrived before the acknowledgement, in a dialect that ignores such messages.
-  mutating func cameEarly(_ text: [UInt8], _ type: String?, at now: Instant)
+  mutating func cameEarly(_ text: StartStopText, _ type: String?, at now: Instant)
 
   func acknowledgement(_ payload: JSONObject?) -> [UInt8]
   static func answer(_ fault: StartStopFault, _ what: String, _ id: OperationID?) -> [UInt8]
@@ -35,14 +38,22 @@ extension StartStopServerMachine {
   package func eventPrefix(_ id: OperationID) -> [UInt8] { MessageWriting.eventPrefix(id, "data") }
 
   package mutating func stopUnknown(_ id: OperationID) {}
-  package mutating func cameEarly(_ text: [UInt8], _ type: String?, at now: Instant) {}
+  package mutating func cameEarly(_ text: StartStopText, _ type: String?, at now: Instant) {}
 
   // MARK: The client speaks
 
-  package mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionServerAction]) {
-    if phase == .closed { return }
+  package var reader: ClientTextReader {
+    let json = state.limits.json
+    return ClientTextReader { text in
+      .startStop(
+        StartStopText(text, json) { payload throws(GraphQLRequestError) in try Self.read(payload, json) })
+    }
+  }
+
+  package mutating func receive(_ text: ClientText, at now: Instant, actions: inout [SubscriptionServerAction]) {
+    guard phase != .closed, case .startStop(let text) = text else { return }
     do throws(ConnectionClose) {
-      handle(text, try MessageParsing.root(text, state.limits.json) { .badRequest($0) }, at: now, &actions)
+      handle(text, try text.root.get(), at: now, &actions)
     } catch {
       violated(.unreadable, error.reason, nil, &actions)
     }
@@ -53,7 +64,7 @@ extension StartStopServerMachine {
   }
 
   private mutating func handle(
-    _ text: [UInt8], _ root: JSONTape.Element, at now: Instant, _ actions: inout [SubscriptionServerAction]
+    _ text: StartStopText, _ root: JSONTape.Element, at now: Instant, _ actions: inout [SubscriptionServerAction]
   ) {
     let type = root["type"]?.string
     if type == "connection_init" { return initialise(root["payload"], &actions) }
@@ -65,7 +76,7 @@ extension StartStopServerMachine {
       guard id.text.utf8.count <= state.limits.idBytes else {
         return violated(.malformed, "The id is too long", nil, &actions)
       }
-      start(id, root["payload"], &actions)
+      start(id, text.start, &actions)
     case "stop":
       guard let id else { return violated(.malformed, "stop without id", nil, &actions) }
       guard state.stop(id, &actions) else { return stopUnknown(id) }
@@ -146,7 +157,7 @@ extension StartStopServerMachine {
       state.keepAliveDue = now + interval
       actions.append(.send(MessageWriting.keepAlive))
     }
-    for text in state.takeEarly() { receive(text, at: now, actions: &actions) }
+    for text in state.takeEarly() { receive(.startStop(text), at: now, actions: &actions) }
     return true
   }
 

@@ -45,8 +45,10 @@ package protocol SubscriptionServerMachine: Sendable {
   /// The bytes of an event's message in front of its payload.
   func eventPrefix(_ id: OperationID) -> [UInt8]
 
-  /// A text message arrived.
-  mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionServerAction])
+  /// Reads the connection's messages.
+  var reader: ClientTextReader { get }
+  /// A text message arrived, and `reader` has read it.
+  mutating func receive(_ text: ClientText, at now: Instant, actions: inout [SubscriptionServerAction])
   /// A binary message arrived, which no dialect knows.
   mutating func receivedBinary(actions: inout [SubscriptionServerAction])
   /// The connection is gone, by whatever cause.

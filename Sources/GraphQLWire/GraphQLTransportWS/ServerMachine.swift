@@ -39,11 +39,17 @@ extension GraphQLTransportWS {
 
     // MARK: The client speaks
 
-    /// A text message arrived.
-    package mutating func receive(_ text: [UInt8], at now: Instant, actions: inout [ServerAction]) {
-      if phase == .closed { return }
+    package var reader: ClientTextReader {
+      let json = limits.json
+      return ClientTextReader { text in
+        .transportWS(Result { () throws(Close) in try ClientMessage(parsing: text, limits: json) })
+      }
+    }
+
+    package mutating func receive(_ text: ClientText, at now: Instant, actions: inout [ServerAction]) {
+      guard phase != .closed, case .transportWS(let message) = text else { return }
       do throws(Close) {
-        try handle(ClientMessage(parsing: text, limits: limits.json), at: now, &actions)
+        try handle(message.get(), at: now, &actions)
       } catch {
         violated(error, &actions)
       }

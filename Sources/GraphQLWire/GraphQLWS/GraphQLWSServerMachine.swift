@@ -35,13 +35,22 @@ extension GraphQLWS {
 
     package static let hearsEarly = true
 
+    package static func read(
+      _ payload: JSONTape.Element?, _ limits: JSONLimits
+    ) throws(GraphQLRequestError) -> StartStopRequest? {
+      guard let payload else { return nil }
+      return StartStopRequest(request: try RequestPayload(payload), bytes: payload.rawBytes.count)
+    }
+
     package mutating func start(
-      _ id: OperationID, _ payload: JSONTape.Element?, _ actions: inout [SubscriptionServerAction]
+      _ id: OperationID, _ read: Result<StartStopRequest, GraphQLRequestError>?,
+      _ actions: inout [SubscriptionServerAction]
     ) {
-      guard let payload else { return violated(.malformed, "start without payload", id, &actions) }
-      let request: RequestPayload
+      guard let read else { return violated(.malformed, "start without payload", id, &actions) }
+      let (request, bytes): (RequestPayload, Int)
       do throws(GraphQLRequestError) {
-        request = try RequestPayload(payload)
+        let start = try read.get()
+        (request, bytes) = (start.request, start.bytes)
       } catch {
         return violated(.malformed, "start: \(error)", id, &actions)
       }
@@ -53,7 +62,7 @@ extension GraphQLWS {
         let payload = JSONValue.object(Refusals.tooManyOperations(state.limits.operations))
         return actions.append(.send(MessageWriting.error(id, payload: payload)))
       }
-      guard isOpen || state.countHeld(payload.rawBytes.count) else {
+      guard isOpen || state.countHeld(bytes) else {
         return violated(.malformed, "Too much for a client that has not been let in", id, &actions)
       }
       if isOpen {

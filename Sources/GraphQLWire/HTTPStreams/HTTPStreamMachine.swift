@@ -46,7 +46,8 @@ package struct HTTPStreamMachine: SubscriptionServerMachine {
   // MARK: The client
 
   /// A client sends nothing after its request.
-  package func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionServerAction]) {}
+  package var reader: ClientTextReader { ClientTextReader { _ in .none } }
+  package func receive(_ text: ClientText, at now: Instant, actions: inout [SubscriptionServerAction]) {}
   package func receivedBinary(actions: inout [SubscriptionServerAction]) {}
 
   package mutating func connectionEnded(actions: inout [SubscriptionServerAction]) {

@@ -74,7 +74,8 @@ package struct SharedStreamMachine: SubscriptionServerMachine {
     actions.append(.stop(number: number))
   }
 
-  package func receive(_ text: [UInt8], at now: Instant, actions: inout [SubscriptionServerAction]) {}
+  package var reader: ClientTextReader { ClientTextReader { _ in .none } }
+  package func receive(_ text: ClientText, at now: Instant, actions: inout [SubscriptionServerAction]) {}
   package func receivedBinary(actions: inout [SubscriptionServerAction]) {}
 
   package mutating func connectionEnded(actions: inout [SubscriptionServerAction]) {

@@ -179,7 +179,7 @@ import Testing
         let operation = DeliveringOperation(
           Execution(plan, variant: variant, variables: [:], root: root), .current, on: loop,
           deliveryTimeout: .seconds(9)
-        ) { _ in
+        ) { _, _ in
           payloads += 1
           return false
         }

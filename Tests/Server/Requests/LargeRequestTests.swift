@@ -127,6 +127,110 @@ import Testing
     await watched.server.stop()
   }
 
+  @Test(.enabled(if: martlet_allocations_are_counted(), "a sanitizer has an allocator of its own"))
+  func `what a loop does for a message on a socket does not grow with its values`() async throws {
+    let watched = try Watched()
+    let socket = try await RawSocket.session(port: watched.server.port)
+    socket.subscribe("first", Self.mutation, variables: ["writes": Self.creates(600, "first")])
+    _ = try await socket.message("complete")
+    var spent: [Int] = []
+    for count in [600, 1_800] {
+      let before = await watched.server.counts()
+      socket.subscribe("\(count)", Self.mutation, variables: ["writes": Self.creates(count, "n\(count)-")])
+      _ = try await socket.message("complete")
+      spent.append((await watched.server.counts() - before).allocations)
+    }
+    // Reading one write of the message takes several allocations. What grows here is the look-up of its change.
+    #expect(spent[1] - spent[0] < 3 * 1_200, "\(spent)")
+    socket.abort()
+    await watched.server.stop()
+  }
+
+  @Test(arguments: [("graphql-transport-ws", "subscribe", "next"), ("graphql-ws", "start", "data")])
+  func `messages behind a large one are taken after it, in their order`(
+    dialect: String, start: String, next: String
+  ) async throws {
+    let watched = try Watched()
+    let socket = try await RawSocket.open(port: watched.server.port, subprotocols: [dialect])
+    socket.send(#"{"type":"connection_init"}"#)
+    _ = try await socket.message("connection_ack")
+    func message(_ id: String, _ query: String, padding: Int = 0) -> String {
+      let payload: JSONObject = [
+        "query": .string(query), "variables": ["p": .string(String(repeating: "p", count: padding))],
+      ]
+      let message: JSONValue = ["id": .string(id), "type": .string(start), "payload": .object(payload)]
+      return String(decoding: message.serialized(), as: UTF8.self)
+    }
+    // An identifier that is in use is known only if the messages are taken in order; so is one that is free again.
+    socket.send([
+      message("1", "subscription { onCreateNote { id } }", padding: 40_000),
+      #"{"type":"\#(start == "start" ? "stop" : "complete")","id":"1"}"#,
+      message("1", "{ __typename }", padding: 50_000), message("2", "{ __typename }"),
+    ])
+    var ids: [String] = []
+    while ids.count < 2 {
+      let result = try await socket.message(next)
+      #expect(result["payload"]?["data"]?["__typename"] == "Query", "\(result)")
+      ids.append(result["id"]?.string ?? "")
+    }
+    #expect(ids == ["1", "2"])
+    // What is not a message ends the connection, or is answered, as a short one does.
+    socket.send(String(repeating: "x", count: 40_000), message("3", "{ __typename }"))
+    if start == "subscribe" {
+      while case .message = await socket.next() {}
+    } else {
+      #expect(try await socket.message("connection_error")["id"] == .null)
+      #expect(try await socket.message(next)["id"] == "3")
+    }
+    socket.abort()
+    await watched.server.stop()
+  }
+
+  @Test func `a socket that closes while its message is read leaves nothing behind`() async throws {
+    let watched = try Watched()
+    for _ in 0..<5 {
+      let socket = try await RawSocket.session(port: watched.server.port)
+      socket.subscribe("1", Self.mutation, variables: ["writes": Self.creates(600, "c")])
+      socket.abort()
+    }
+    let after = try await RawSocket.session(port: watched.server.port)
+    after.subscribe("1", "{ __typename }")
+    #expect(try await after.message("next")["payload"]?["data"]?["__typename"] == "Query")
+    after.abort()
+    await watched.server.stop()
+  }
+
+  @Test func `a large operation in parts runs on no loop`() async throws {
+    let watched = try Watched()
+    let body: JSONValue = [
+      "query":
+        "mutation($writes: [ModelWriteInput!]!) { transaction(writes: $writes) { __typename ... @defer { ... on Note { text stars } } } }",
+      "variables": ["writes": Self.creates(600, "d")],
+    ]
+    let answer = try await HTTPRequest.send(
+      "POST", "/graphql", port: watched.server.port,
+      headers: [("Content-Type", "application/json"), ("Accept", "multipart/mixed;incrementalSpec=v0.2")],
+      body: String(decoding: body.serialized(), as: UTF8.self))
+    #expect(answer.status == 200 && answer.text.contains(#""text":"d599""#), "\(answer.text.prefix(300))")
+    #expect(answer.text.contains(#""hasNext":false"#))
+    #expect(watched.takePlaces() == [false])
+    await watched.server.stop()
+  }
+
+  @Test func `a large document in a list of requests is planned on no loop`() async throws {
+    let watched = try Watched { $0.limits.query.bytesOnLoop = 2_000 }
+    let writes = (0..<80).map { #"{createNote: {text: "l\#($0)", stars: \#($0)}}"# }.joined(separator: ", ")
+    let document = "mutation { transaction(writes: [\(writes)]) { ... on Note { text stars } } }"
+    let answer = try await Self.post(
+      [["query": "{ __typename }"], ["query": .string(document)], ["query": .string(document + "}")]],
+      port: watched.server.port)
+    #expect(answer[0]?["data"]?["__typename"] == "Query")
+    Self.check(answer[1], 80, "l")
+    #expect(answer[2]?["errors"]?.array?.count == 1)
+    #expect(watched.takePlaces() == [false])
+    await watched.server.stop()
+  }
+
   @Test func `a large write that the store refuses is counted with the loop's`() async throws {
     let watched = try Watched { $0.limits.store.queuedWrites = 1 }
     let server = watched.server

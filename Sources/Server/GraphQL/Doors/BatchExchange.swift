@@ -77,15 +77,14 @@ struct BatchExchange {
       guard batch.isList else { return single.respond(results[0], as: type) }
       var writer = JSONWriter()
       writer.beginArray()
-      for result in results { result.write(to: &writer) }
+      for result in results { writer.raw(result.bytes) }
       writer.endArray()
       responder.send(200, HTTPHeaders([("Content-Type", type.contentType)]), body: writer.bytes)
     }
     for (position, request) in batch.requests.enumerated() {
       // The bytes are those of the whole batch.
-      runPart(request, bytes: position == 0 ? self.request.sentBytes : 0) { [weak running] operation, result in
-        if let operation { running?.add(operation) }
-        if let result { running?.finished(position, result) }
+      runPart(request, bytes: position == 0 ? self.request.sentBytes : 0) { [weak running] progress in
+        running?.report(position, progress)
       }
     }
     if !running.isOver { responder.follow(closed: { running.cancel() }) }
@@ -94,24 +93,32 @@ struct BatchExchange {
 
   /// Runs one operation of a batch. `report` gets what can be cancelled, the result, or first one and then the other.
   private func runPart(
-    _ part: RequestPayload, bytes: Int, _ report: @escaping (RunningOperation?, ResponseTree?) -> Void
+    _ part: RequestPayload, bytes: Int, _ report: @escaping (BatchedOperation.Progress) -> Void
   ) {
     service.counters.add(.operations)
-    switch service.prepare(part, for: request.caller) {
+    let preparing = service.prepare(part, for: request.caller) { runPart(part, bytes: bytes, $0, report) }
+    if let preparing { report(.preparing(preparing)) }
+  }
+
+  private func runPart(
+    _ part: RequestPayload, bytes: Int, _ outcome: Result<PreparedOperation, Refusal>,
+    _ report: @escaping (BatchedOperation.Progress) -> Void
+  ) {
+    switch outcome {
     case .failure(let refusal):
       if let violation = refusal.violation { responder.noteViolation(400, violation) }
-      report(nil, refusal.tree)
+      report(.done(refusal.tree))
     case .success(let prepared):
       guard prepared.plan.kind != .subscription else {
         let error = ResponseError(
           "A subscription is a request of its own.", extensions: ["code": "UNSUPPORTED_OPERATION"])
-        return report(nil, ResponseTree(data: nil, errors: [error]))
+        return report(.done(ResponseTree(data: nil, errors: [error])))
       }
       if let refusal = service.charge(prepared, bytes: bytes, request.caller, over: request.peer) {
-        return report(nil, refusal.tree)
+        return report(.done(refusal.tree))
       }
-      let operation = service.runner.run(prepared, part) { report(nil, $0) }
-      if let operation { report(operation, nil) }
+      let operation = service.runner.run(prepared, part) { report(.done($0)) }
+      if let operation { report(.running(operation)) }
     }
   }
 }

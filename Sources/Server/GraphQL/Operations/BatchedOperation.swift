@@ -7,6 +7,8 @@ final class BatchedOperation {
   private var results: [ResponseTree?]
   private var left: Int
   private var running: [RunningOperation] = []
+  /// Documents that are being planned; letting go of them calls it off.
+  private var preparing: [Int: Preparation] = [:]
   private var hasStarted = false
   private var completion: (([ResponseTree]) -> Void)?
 
@@ -18,15 +20,25 @@ final class BatchedOperation {
 
   var isOver: Bool { completion == nil }
 
-  /// Keeps an operation, so that it can be cancelled.
-  func add(_ operation: RunningOperation) {
-    running.append(operation)
+  /// What has become of one operation.
+  enum Progress {
+    case preparing(Preparation)
+    case running(RunningOperation)
+    case done(ResponseTree)
   }
 
-  func finished(_ position: Int, _ result: ResponseTree) {
-    results[position] = result
-    left -= 1
-    finishIfDone()
+  /// Keeps what can be cancelled of the operation at `position`, or its result.
+  func report(_ position: Int, _ progress: Progress) {
+    guard !isOver else { return }
+    preparing[position] = nil
+    switch progress {
+    case .preparing(let preparation): preparing[position] = preparation
+    case .running(let operation): running.append(operation)
+    case .done(let result):
+      results[position] = result
+      left -= 1
+      finishIfDone()
+    }
   }
 
   /// Nothing is answered before, as an operation may be done as soon as it is begun.
@@ -46,5 +58,6 @@ final class BatchedOperation {
     completion = nil
     for operation in running { operation.cancel() }
     running = []
+    preparing = [:]
   }
 }

@@ -1,5 +1,6 @@
 package import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletGraphQLWire
 internal import MartletJSON
 package import MartletRuntime
 package import MartletVocabulary
@@ -12,8 +13,8 @@ package final class DeliveringOperation: FieldWorkOwner {
   private let format: IncrementalFormat
   private let loop: any Loop
   private let deliveryTimeout: Duration
-  /// Sends a payload; false when the reader lags.
-  private var deliver: ((IncrementalPayload) -> Bool)?
+  /// Sends a payload, with its bytes where they have been made; false when the reader lags.
+  private var deliver: ((IncrementalPayload, [UInt8]?) -> Bool)?
   private var task: SpawnedTask?
   private var timer: LoopTimer?
   private var hasBegun = false
@@ -29,7 +30,7 @@ package final class DeliveringOperation: FieldWorkOwner {
 
   package init(
     _ execution: Execution?, _ format: IncrementalFormat, on loop: any Loop, deliveryTimeout: Duration,
-    deliver: @escaping (IncrementalPayload) -> Bool
+    deliver: @escaping (IncrementalPayload, [UInt8]?) -> Bool
   ) {
     self.execution = execution
     self.format = format
@@ -87,9 +88,9 @@ package final class DeliveringOperation: FieldWorkOwner {
 
   // MARK: From a task
 
-  /// Sends a payload; `done` is called when the next one may come.
-  func take(_ payload: IncrementalPayload, done: @escaping @Sendable () -> Void) {
-    send(payload)
+  /// Sends a payload with its bytes; `done` is called when the next one may come.
+  func take(_ payload: IncrementalPayload, _ bytes: [UInt8], done: @escaping @Sendable () -> Void) {
+    send(payload, bytes)
     guard !isOver, !isReaderReady else { return done() }
     waiting = done
   }
@@ -101,7 +102,7 @@ package final class DeliveringOperation: FieldWorkOwner {
 
   // MARK: Payloads
 
-  private func send(_ payload: IncrementalPayload) {
+  private func send(_ payload: IncrementalPayload, _ bytes: [UInt8]? = nil) {
     guard let deliver else { return }
     switch payload {
     case .whole: break
@@ -113,7 +114,7 @@ package final class DeliveringOperation: FieldWorkOwner {
     if !hasBegun, payload.hasNext { arm(loop.now + deliveryTimeout) }
     hasBegun = true
     if !payload.hasNext { end() }
-    isReaderReady = deliver(payload)
+    isReaderReady = deliver(payload, bytes)
   }
 
   private func end() {
@@ -156,19 +157,32 @@ package final class DeliveringOperation: FieldWorkOwner {
 
 extension OperationRunner {
   /// Runs an operation whose response is delivered in parts, with variables as the client sent them. `deliver` runs on
-  /// the loop, perhaps before this returns, once for each payload; it answers false while the reader lags.
+  /// the loop, perhaps before this returns, once for each payload; it returns false while the reader lags. A large
+  /// operation is executed and its payloads are encoded on the concurrent pool.
   func run(
-    _ plan: OperationPlan, variables: JSONObject, scope: RequestScope, format: IncrementalFormat,
-    deliver: @escaping (IncrementalPayload) -> Bool
+    _ prepared: PreparedOperation, _ request: RequestPayload, format: IncrementalFormat,
+    deliver: @escaping (IncrementalPayload, [UInt8]?) -> Bool
   ) -> DeliveringOperation? {
+    let plan = prepared.plan
+    let deadline = loop.now + node.limits.query.operationTimeout
+    let deliver: (IncrementalPayload, [UInt8]?) -> Bool = { payload, bytes in
+      deliver(bytes == nil ? prepared.marked(payload) : payload, bytes)
+    }
+    if request.isLarge(node.limits.query) {
+      let context = prepared.scope.away(node.spawner).context(deadline: deadline + node.limits.query.deliveryTimeout)
+      return runInTask(prepared, format, deadline, deliver) { [place = node.place] send in
+        await plan.execute(
+          incrementally: request.variables, context: context, format: format, place: place, deliver: send)
+      }
+    }
     let coerced: JSONObject
     do {
-      coerced = try plan.coerce(variables: variables)
+      coerced = try plan.coerce(variables: request.variables)
     } catch {
-      _ = deliver(.whole(.requestError(error.errors)))
+      _ = deliver(.whole(.requestError(error.errors)), nil)
       return nil
     }
-    let deadline = loop.now + node.limits.query.operationTimeout
+    let scope = prepared.scope
     let variant = plan.variant(for: coerced, format: format) ?? plan.variant(for: coerced)
     // Resolvers of later parts may work past the deadline of the first.
     let context = scope.context(deadline: deadline + node.limits.query.deliveryTimeout)
@@ -179,14 +193,27 @@ extension OperationRunner {
       running.start(deadline: deadline)
       return running.isOver ? nil : running
     }
+    return runInTask(prepared, format, deadline, deliver) { [place = node.place] send in
+      await plan.execute(variant, coerced: coerced, context: context, format: format, place: place, deliver: send)
+    }
+  }
+
+  /// Executes and encodes in a task, away from the loop.
+  private func runInTask(
+    _ prepared: PreparedOperation, _ format: IncrementalFormat, _ deadline: Instant,
+    _ deliver: @escaping (IncrementalPayload, [UInt8]?) -> Bool,
+    _ execute: @escaping @Sendable (@escaping @Sendable (IncrementalPayload) async -> Void) async -> Void
+  ) -> DeliveringOperation {
     let running = DeliveringOperation(
       nil, format, on: loop, deliveryTimeout: node.limits.query.deliveryTimeout, deliver: deliver)
     let bound = LoopBound(running, on: loop)
-    let place = node.place
     let task = node.spawner.spawn {
-      await plan.execute(variant, coerced: coerced, context: context, format: format, place: place) { payload in
+      await execute { payload in
+        let marked = prepared.marked(payload)
+        let made: IncrementalPayload = if case .whole(let tree) = marked { .whole(tree.encoded) } else { marked }
+        let bytes = made.bytes(format)
         await withCheckedContinuation { (next: CheckedContinuation<Void, Never>) in
-          bound.loop.execute { bound.value.take(payload) { next.resume() } }
+          bound.loop.execute { bound.value.take(made, bytes) { next.resume() } }
         }
       }
       bound.loop.execute { bound.value.taskEnded() }

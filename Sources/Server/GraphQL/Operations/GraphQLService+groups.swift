@@ -19,9 +19,10 @@ extension GraphQLService {
         prepared, request.operationName, variables, field.name, arguments,
         refusesSeveralOperators: dialect?.refusesSeveralOperators == true)
     else { return nil }
+    let added = group.control?.key ?? []
     let key = GroupKey(
       schemaVersion: node.models.version, document: prepared.canonical, operation: request.operationName ?? "",
-      variables: JSONValue.object(variables).serialized(), viewer: viewer(of: prepared, group, variables))
+      variables: JSONValue.object(variables).serialized(), viewer: viewer(of: prepared, group, variables) + added)
     return (group, key)
   }
 
@@ -33,6 +34,7 @@ extension GraphQLService {
     _ prepared: PreparedOperation, _ operationName: String?, _ variables: JSONObject, _ field: String,
     _ arguments: JSONObject, refusesSeveralOperators: Bool = false
   ) throws -> GraphQLGroup? {
+    let control = try control(field, arguments, prepared.scope.identity)
     if case .subscribe(let source)? = node.models.operations[FieldPath("Subscription", field)] {
       let model = node.models.models[source.model]
       let rights = prepared.scope.rights
@@ -46,18 +48,18 @@ extension GraphQLService {
       return GraphQLGroup(
         self, prepared, operationName: operationName, variables: variables, interests: interests,
         selection: shared(RecordSelection(prepared.plan, variables: variables)),
-        mask: rights?.outcome(of: source.model, for: .payload))
+        mask: rights?.outcome(of: source.model, for: .payload), control: control)
     }
     if case .changes? = node.models.operations[FieldPath("Subscription", field)] {
       let changes = try ChangeSelection(node.models, arguments, prepared.scope.rights)
       return GraphQLGroup(
         self, prepared, operationName: operationName, variables: variables, interests: changes.interests,
-        selection: nil, changes: changes)
+        selection: nil, changes: changes, control: control)
     }
     guard let topic = node.topics[field] else { return nil }
     return GraphQLGroup(
       self, prepared, operationName: operationName, variables: variables, interests: [Interest(.topic(named: topic))],
-      selection: nil, topicFilter: JSONObject(arguments.filter { !$0.value.isNull }))
+      selection: nil, topicFilter: JSONObject(arguments.filter { !$0.value.isNull }), control: control)
   }
 
   /// The records that a subscription is about: those of its filter and its owner arguments, within what the rules

@@ -44,17 +44,33 @@ struct PreparedOperation: Sendable {
   let canonical: [UInt8]
   /// Its estimated cost; 0 where callers have no quota of it.
   let cost: Int
+  /// The cost that an operation may have, where responses say both; nil where they do not.
+  let allowedCost: Int?
   let scope: RequestScope
 
   /// A result with what the server adds to it: over HTTP, that it remembers write numbers, as `connection_ack` says on
-  /// a socket.
+  /// a socket; in development, the cost.
   func marked(_ result: ResponseTree) -> ResponseTree {
-    guard scope.writeNumber != nil else { return result }
+    guard scope.writeNumber != nil || allowedCost != nil else { return result }
     var result = result
     var member = result.extensions["martlet"]?.object ?? JSONObject()
-    member["writes"] = true
+    if scope.writeNumber != nil { member["writes"] = true }
+    if let allowedCost {
+      member["cost"] = ["estimated": .int(Int64(cost)), "allowed": .int(Int64(allowedCost))]
+    }
     result.extensions["martlet"] = .object(member)
     return result
+  }
+}
+
+extension PreparedOperation {
+  /// The same for a response in parts: its first payload is marked.
+  func marked(_ payload: IncrementalPayload) -> IncrementalPayload {
+    switch payload {
+    case .whole(let tree): .whole(marked(tree))
+    case .initial(let tree, let update): .initial(marked(tree), update)
+    case .update: payload
+    }
   }
 }
 
