@@ -21,6 +21,8 @@ final class Connection {
 
   func error(_ result: Int32, statement: String?) -> SQLiteError {
     // The message is copied before the next call on the connection.
-    unsafe SQLiteError(extendedCode: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement)
+    unsafe SQLiteError(
+      extendedCode: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement,
+      systemError: result & 0xFF == SQLITE_IOERR ? martlet_sqlite_last_errno(handle) : 0)
   }
 }

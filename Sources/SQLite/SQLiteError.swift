@@ -30,10 +30,11 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   /// The statement that failed, when there was one.
   package var statement: String?
 
-  package init(extendedCode: Int32, message: String, statement: String? = nil) {
-    self.code = Code(extendedCode: extendedCode)
+  /// - Parameter systemError: `errno` of the file operation that failed; 0 where none did.
+  package init(extendedCode: Int32, message: String, statement: String? = nil, systemError: Int32 = 0) {
+    self.code = Code(extendedCode: extendedCode, systemError: systemError)
     self.extendedCode = extendedCode
-    self.message = message
+    self.message = code == .diskFull ? Self.fullDisk(systemError) : message
     self.statement = statement
   }
 
@@ -42,8 +43,32 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 }
 
+extension SQLiteError {
+  /// What kept a file from growing.
+  private static func fullDisk(_ systemError: Int32) -> String {
+    switch martlet_sqlite_growth_failure(systemError) {
+    case MARTLET_SQLITE_FILE_TOO_LARGE:
+      "a data file has reached the largest size that the process or the file system allows"
+    case MARTLET_SQLITE_OVER_QUOTA: "the quota of the disk is used up"
+    default: "the disk is full"
+    }
+  }
+}
+
 extension SQLiteError.Code {
-  init(extendedCode: Int32) {
+  /// Operations that make a file larger. SQLite itself reports only `ENOSPC` of a write as a full disk.
+  private static let growing: Set<Int32> = [
+    SQLITE_IOERR | (3 << 8),  // SQLITE_IOERR_WRITE
+    SQLITE_IOERR | (6 << 8),  // SQLITE_IOERR_TRUNCATE
+    SQLITE_IOERR | (19 << 8),  // SQLITE_IOERR_SHMSIZE
+  ]
+
+  init(extendedCode: Int32, systemError: Int32) {
+    if Self.growing.contains(extendedCode), martlet_sqlite_growth_failure(systemError) != 0 {
+      // Nothing of it is on the disk: the writes are refused, and later ones succeed when there is room again.
+      self = .diskFull
+      return
+    }
     if extendedCode == SQLITE_CONSTRAINT | (6 << 8) || extendedCode == SQLITE_CONSTRAINT | (8 << 8) {
       self = .unique  // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
       return

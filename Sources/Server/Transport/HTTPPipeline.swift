@@ -104,7 +104,10 @@ final class HTTPPipeline {
       handle(events)
     } while !events.isEmpty && !isOver && machine.responding == .waiting
     isHandling = false
-    if !isOver, machine.isIdle { armTimer(transport.limits.http.idleTimeout) }
+    guard !isOver else { return }
+    // The client had closed its half, and this was its last request.
+    if machine.shouldClose { return channel.closeAfterFlush() }
+    if machine.isIdle { armTimer(transport.limits.http.idleTimeout) }
   }
 
   private func handle(_ events: [HTTPServerEvent]) {

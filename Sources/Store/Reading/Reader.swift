@@ -179,6 +179,26 @@ final class Reader: Sendable {
   }
 }
 
+extension Reader {
+  /// Gives requests to the readers that have the least to do: the short ones together, each list by itself. What none
+  /// takes is answered with `refusal`.
+  static func dispatch(
+    _ requests: [ReadRequest], among readers: [Reader], until deadline: Instant, _ destination: any StoreDestination,
+    refusal: () -> StoreError
+  ) {
+    let short = requests.filter { !$0.isScan }
+    let lists = (short.isEmpty ? [] : [short]) + requests.filter(\.isScan).map { [$0] }
+    for list in lists {
+      let work = Work(
+        requests: list, destination: destination, deadline: deadline, isScan: list.contains(where: \.isScan))
+      if let reader = readers.min(by: { $0.waiting < $1.waiting }), reader.submit(work) { continue }
+      let error = refusal()
+      destination.deliver(
+        StoreDelivery(batch: nil, completions: list.map { $0.begin()(.failure(error), 0) ?? {} }))
+    }
+  }
+}
+
 /// Carries a value that belongs to one executor through code that must be `Sendable`.
 ///
 /// `@unchecked Sendable` holds because the owner touches the value only in work it gave to that executor, which runs

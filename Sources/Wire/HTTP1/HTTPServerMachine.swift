@@ -44,6 +44,8 @@ package struct HTTPServerMachine {
   private var head: HTTPRequestHead?
   private var keepsAlive = false
   private var sentContinue = false
+  /// Whether the peer sends nothing more. Requests that it has sent are answered all the same.
+  private var hasEnded = false
 
   package init(limits: HTTPLimits = HTTPLimits()) {
     self.limits = limits
@@ -74,21 +76,29 @@ package struct HTTPServerMachine {
       keepsAlive = false
       events.append(.failed(error))
     }
+    if hasEnded { settleEnd(&events) }
     input.compact()
   }
 
-  /// The peer sends nothing more. Inside a request that is a failure; the response can still be sent.
+  /// The peer sends nothing more. Inside a request that is a failure; the response can still be sent, and those to
+  /// requests that have arrived behind it.
   package mutating func inputEnded(events: inout [HTTPServerEvent]) {
-    keepsAlive = false
+    hasEnded = true
+    settleEnd(&events)
+  }
+
+  /// Everything that has arrived has been read as far as it can be now, and nothing more will come.
+  private mutating func settleEnd(_ events: inout [HTTPServerEvent]) {
     switch reading {
     case .startLine, .fields, .body:
+      keepsAlive = false
       if isIdle {
         shouldClose = true
       } else {
         events.append(.failed(HTTPFailure(.truncated)))
       }
       reading = .stopped
-    case .complete: break
+    case .complete: if input.count == 0 { keepsAlive = false }
     case .stopped: break
     }
   }

@@ -201,6 +201,23 @@ struct HTTPServerEnd {
     #expect(half.written.contains("200 OK") && half.machine.shouldClose)
   }
 
+  @Test func `requests that arrived before the peer's end are all answered, the last one with the close`() {
+    let request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi"
+    for (rest, failure) in [("", nil), ("\r\n", nil), ("POST / HTT", .truncated)] as [(String, HTTPFailure.Rule?)] {
+      var end = HTTPServerEnd()
+      end.receive(request + request + request + rest)
+      end.machine.inputEnded(events: &end.events)
+      for _ in 0..<3 {
+        #expect(!end.machine.shouldClose)
+        end.respond()
+      }
+      #expect(end.failure == failure)
+      #expect(end.machine.shouldClose || failure != nil)
+      #expect(end.written.split(separator: "HTTP/1.1 200 OK").count == 3)
+      #expect(end.written.contains("Connection: close") == rest.isEmpty)
+    }
+  }
+
   @Test func `a drain closes idle connections at once and busy ones after the response`() {
     var idle = HTTPServerEnd()
     idle.machine.closeAfterResponse()
