@@ -120,7 +120,8 @@ struct StoreOpening {
     let tables = try number("SELECT count(*) FROM sqlite_schema", database)
     if application == 0 && format == 0 && tables == 0 {
       try database.execute(
-        Catalogue.tables + LogTable.tables + OutcomeTable.tables + TombstoneTable.tables + TreeTable.tables)
+        Catalogue.tables + LogTable.tables + OutcomeTable.tables + TombstoneTable.tables + TreeTable.tables
+          + DeferredTable.tables + DefinitionTable.tables)
       try database.execute("PRAGMA application_id = \(StoreFormat.applicationID)")
       try database.execute("PRAGMA user_version = \(StoreFormat.version)")
       return
@@ -135,8 +136,8 @@ struct StoreOpening {
           + "use the newer version that wrote it")
     }
     if format < 2 { try FormatUpgrade(database).run() } else { try Catalogue.addMissingColumns(database) }
-    // Folders that were made before there were trees.
-    try database.execute(TreeTable.tables)
+    // What folders of this format have not always had.
+    try database.execute(TreeTable.tables + DeferredTable.tables + DefinitionTable.tables)
   }
 
   private static func number(_ sql: String, _ database: Database) throws(SQLiteError) -> Int64 {

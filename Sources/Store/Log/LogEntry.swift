@@ -10,6 +10,9 @@ struct LogEntry {
 /// What an entry says. Subscribers see changes; everything else is for the fold and matches no subscription.
 enum EntryBody {
   case change(Change.Body)
+  /// What of a change of the tree did not fit into its first entry: further rows of the same value. Directly after it,
+  /// in the same transaction.
+  case treeRest(TreeChange)
   /// The outcome of a numbered write. It stands before the write's changes, in the same transaction.
   case outcome(WriteOutcome)
   /// What of an outcome did not fit into its first entry; directly after it, in the same transaction.
@@ -17,6 +20,8 @@ enum EntryBody {
   case term(TermStart)
   case schema(SchemaChange)
   case horizon(Horizon)
+  case deferred(DeferredEntry)
+  case definition(Definition)
 }
 
 /// The beginning of a term: from this entry's offset on, another run of an authority writes.

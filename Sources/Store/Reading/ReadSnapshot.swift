@@ -130,6 +130,8 @@ package final class ReadSnapshot {
           guard row == next else { throw StoreError(.failed, "log entries \(next) to \(row - 1) are missing") }
           switch try coder.read(entry, offset: row, at: time) {
           case .change(let change): found.append(change)
+          case .rest(let rest):
+            try found.join(rest, offset: row, endsTransaction: EntryCoder.endsTransaction(entry))
           // Entries that only the fold sees match no subscription, nor do changes of a model that is gone.
           case .invisible, .unknownModel: break
           }

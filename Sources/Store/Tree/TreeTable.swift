@@ -39,6 +39,13 @@ final class TreeTable {
     if change.node.isEmpty { try removeEmptied(above: change.path) }
   }
 
+  /// Adds the rows of a further part of the change that was applied before it.
+  func add(_ rest: TreeChange) throws {
+    var rows: [LeafRow] = []
+    rest.node.forEachRow(at: rest.path) { rows.append($0) }
+    for row in rows { try put(PathKeyCoding.encode(row.path), row.encodedValue) }
+  }
+
   /// A node whose last child is gone loses its priority with it.
   private func removeEmptied(above path: TreePath) throws {
     var path = path

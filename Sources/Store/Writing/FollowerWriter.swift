@@ -68,8 +68,12 @@ final class FollowerWriter {
       file.catalogue.number(&shapes)
       let coder = EntryCoder(shapes, revision: file.catalogue.revision)
       for (index, bytes) in group.entries.enumerated() {
-        if case .change(let change) = try coder.read(bytes, offset: group.first + Int64(index), at: group.time) {
-          changes.append(change)
+        let offset = group.first + Int64(index)
+        switch try coder.read(bytes, offset: offset, at: group.time) {
+        case .change(let change): changes.append(change)
+        case .rest(let rest):
+          try changes.join(rest, offset: offset, endsTransaction: EntryCoder.endsTransaction(bytes))
+        case .invisible, .unknownModel: break
         }
       }
     }

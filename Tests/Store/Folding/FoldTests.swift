@@ -45,6 +45,7 @@ struct FoldTests {
       limits.unacknowledgedWrites = 6
       limits.forgottenAtOnce = 10
       limits.writeClients = 3
+      limits.treeBytes = 90
       self.limits = limits
       authority = try StoreFixture(clock: clock, shapes: RandomWrites.shapes(0), dropping: true, limits: limits)
       follower = try Follower(files: MemoryFiles(), shapes: RandomWrites.shapes(0), limits: limits)

@@ -51,6 +51,8 @@ enum Answers {
       for stored in try snapshot.list(ListQuery(model: model, limit: 1_000)).records { answers.append("\(stored)") }
     }
     answers.append("\(try snapshot.tree.node(at: .root).exportedJSON())")
+    for owner in try snapshot.deferredOwners() { answers.append("\(try snapshot.deferredWrites(of: owner))") }
+    answers.append("\(try snapshot.definitions("kind"))")
     for offset in offsets {
       switch try snapshot.log(after: offset, changes: 5) {
       case .gap(let reason): answers.append("after \(offset): \(reason)")

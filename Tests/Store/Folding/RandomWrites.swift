@@ -75,6 +75,7 @@ struct RandomWrites {
     case 7 where chance(2):
       let change = TreeStoreTests.change(&random)
       return .transaction { try $0.put(change) }
+    case 7 where chance(2): return deferred()
     case 7: return .event(topic: "t\(count(2))", payload: .array([.int(Int64(count(100)))]))
     case 8, 9: return .batch((0..<(1 + count(4))).map { _ in operation(shapes, depth: 0) })
     default:
@@ -85,6 +86,29 @@ struct RandomWrites {
         _ = try? transaction.create(model, record)
         try transaction.publish(topic: "t", payload: "p")
         if fails { throw Stop() }
+      }
+    }
+  }
+
+  /// Leaves a write for the end of a session, drops some, or makes what an owner has left.
+  private mutating func deferred() -> WriteOperation {
+    let (owner, choice, body) = ("o\(count(3))", count(5), Array("body \(count(100))".utf8))
+    let change = TreeStoreTests.change(&random)
+    return .series { transaction in
+      switch choice {
+      case 0, 1: _ = try transaction.deferWrite(body, of: owner)
+      case 4: try transaction.define("kind", owner, body.count % 2 == 0 ? body : [])
+      case 2:
+        guard let first = try transaction.deferredWrites(of: owner).first else { return }
+        try transaction.removeDeferred(of: owner, [first.number])
+      default:
+        let left = try transaction.deferredWrites(of: owner)
+        for _ in left { try transaction.separately { try transaction.put(change) } }
+        try? transaction.separately {
+          try transaction.put(change)
+          throw Stop()
+        }
+        if !left.isEmpty { try transaction.removeDeferred(of: owner) }
       }
     }
   }

@@ -16,8 +16,9 @@ extension ServerLimits {
     public var children = 1_000_000
     /// Paths of one merge: each is judged by rules and compared with the others.
     public var mergePaths = 100_000
-    /// Bytes of one change of the tree in the log: the largest write and its paths.
-    public var entryBytes = 25_165_824
+    /// Bytes of one entry of the log with a change of the tree: the largest text with its path. A larger write takes
+    /// several entries.
+    public var entryBytes = 11_534_336
     /// Leaves of a node that is read or listened to; a larger one is refused. A million leaves take some 100 MB.
     public var nodeLeaves = 1_000_000
 
@@ -35,6 +36,17 @@ extension ServerLimits {
     public var openRequests = 20_000
     /// Writes that one connection may leave for its end.
     public var deferredWrites = 1_000
+    /// Bytes of one of them, with the caller's claims: it is kept in the log and in a table until the session ends.
+    public var deferredBytes = 1_048_576
+    /// How long the clients of an earlier process are waited for before what they left is made: a restart, and the
+    /// clients' way back.
+    public var resumeGrace: Duration = .seconds(30)
+    /// The longest time that a client may ask to be waited for.
+    public var longestGrace: Duration = .seconds(3_600)
+    /// Step to which the ends of such waits are rounded up, so that clients that are lost together are one commit.
+    public var leaseStep: Duration = .milliseconds(250)
+    /// Clients whose writes one commit makes: about half a second of the writer.
+    public var expiriesAtOnce = 10_000
     /// Bytes that wait for a client before its listeners are shown whole values in place of each change.
     public var pendingBytes = 1_048_576
     /// Time between two signs of life of an event stream: proxies cut silent streams after a minute.
@@ -43,6 +55,13 @@ extension ServerLimits {
     /// Changes of the log that are read when a listener resumes; beyond it the whole value is sent. A quarter of a
     /// second of reading.
     public var resumeChanges = 50_000
+
+    // MARK: Namespaces
+
+    /// Trees beside the first one. Each that is open takes an entry of every loop and a few files.
+    public var namespaces = 100
+    /// Memory of their page caches and recent changes, all of them together; each gets the same part.
+    public var namespaceBytes = 134_217_728
 
     // MARK: Rules
 
