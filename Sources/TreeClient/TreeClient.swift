@@ -77,7 +77,7 @@ package struct TreeClient: Sendable {
   package mutating func receive(_ frame: String, now: Instant, milliseconds: Int64) -> [Action] {
     let (engine, revisions) = (engine, revisions)
     let actions = wire.receive(frame, now: now) { path, window, resumes in
-      Self.knowledge(Query(path, window), engine, revisions, resumes: resumes)
+      TreeClientMachine.Known(of: Query(path, window), engine, revisions, resumes: resumes)
     }
     var followed = actions.flatMap { follow($0, now, milliseconds) }
     // Behind the credential and everything else that is sent again.

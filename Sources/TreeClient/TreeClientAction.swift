@@ -13,6 +13,8 @@ extension TreeClient {
     case event(TreeEvent)
     /// The server has confirmed the listen that covers this listener: every later change will be reported.
     case ready(ListenerID)
+    /// Values are missing for this listener; the whole value follows.
+    case gap(ListenerID, TreePush.Gap)
     /// A write, a deferred write or a transaction has ended.
     case settled(Int64, Settlement)
     /// The server has registered a deferred write for the present connection.

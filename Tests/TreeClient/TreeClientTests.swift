@@ -61,6 +61,7 @@ struct ClientTranscript {
     switch action {
     case .send(let frames): frames.map { "< \($0)" }
     case .connected(let session): ["= connected \(session)"]
+    case .gap(let id, let gap): ["= gap \(id.number) \(gap.reason)"]
     case .event(let event):
       ["= \(event.kind) \(event.key?.text ?? "-") \(event.node.json())\(event.isAcknowledged ? "" : " pending")"]
     case .ready(let id): ["= ready \(id.number)"]

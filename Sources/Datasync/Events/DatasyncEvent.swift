@@ -14,6 +14,8 @@ public struct DatasyncEvent: Sendable {
   public let previousChildKey: String?
   /// What the server refused, for rejections.
   public let rejection: DatasyncRejection?
+  /// What is missing, for gaps.
+  public let gap: DatasyncGap?
   let path: TreePath
   weak let manager: DatasyncManager?
   weak let source: DatasyncSubscription?
@@ -42,6 +44,30 @@ public struct DatasyncRejection: Sendable, Hashable {
   public let writeID: Int64
   /// The server's reason; of the rules, the path and the rule.
   public let reason: String
+}
+
+/// Changes that a subscription was not shown and will not be: only the value after them is known.
+public struct DatasyncGap: Sendable, Hashable {
+  /// Why changes are missing.
+  public enum Reason: Sendable, Hashable {
+    /// The server has forgotten what was written so long ago.
+    case retention
+    /// The server's data is not what it was: another copy of it, or one that was restored.
+    case otherData
+    /// More was written than the server looks through.
+    case tooManyChanges
+    /// The client did not take in what the server sent, which then dropped it.
+    case slowClient
+    /// Another reason, in the server's word.
+    case other(String)
+  }
+
+  /// Why.
+  public let reason: Reason
+  /// The revision up to which changes were shown; nil when the server does not know it.
+  public let from: String?
+  /// The revision of the value that follows.
+  public let to: String
 }
 
 /// How a subscription ended.

@@ -9,8 +9,10 @@ public enum DatasyncEventType: Hashable, Sendable {
   /// - `withoutData`: events do not carry the value.
   /// - `acknowledgement`: the server has accepted a value that was reported before that.
   /// - `rejection`: the server refused a write of this client.
+  /// - `gap`: changes are missing that happened while the client was away; the value as it is now follows.
   case value(
-    change: Bool = false, withoutData: Bool = false, acknowledgement: Bool = false, rejection: Bool = false)
+    change: Bool = false, withoutData: Bool = false, acknowledgement: Bool = false, rejection: Bool = false,
+    gap: Bool = false)
   /// The children of the node.
   ///
   /// - `addition`: each child that is known at first, then each new one.
@@ -18,9 +20,11 @@ public enum DatasyncEventType: Hashable, Sendable {
   /// - `removal`: a child that has gone.
   /// - `acknowledgement`: the server has accepted a child that was reported before that.
   /// - `rejection`: the server refused a write of this client.
+  /// - `gap`: changes are missing that happened while the client was away; the children as they are now follow, as
+  ///   additions, changes and removals.
   case child(
     addition: Bool = false, change: Bool = false, removal: Bool = false, acknowledgement: Bool = false,
-    rejection: Bool = false)
+    rejection: Bool = false, gap: Bool = false)
 
   /// Changes of the value.
   public static let valueChange = value(change: true)
@@ -44,17 +48,29 @@ public enum DatasyncEventType: Hashable, Sendable {
   public static let children = child(addition: true, change: true, removal: true)
   /// Refused writes; an event's kind only.
   public static let childRejection = child(rejection: true)
+  /// Missing changes; an event's kind only.
+  public static let valueGap = value(gap: true)
+  /// Missing changes; an event's kind only.
+  public static let childGap = child(gap: true)
 
   /// Whether the type asks for a change or for a kind of child: what acknowledgements belong to.
   var isComplete: Bool {
     switch self {
-    case .value(let change, _, _, _): change
-    case .child(let addition, let change, let removal, _, _): addition || change || removal
+    case .value(let change, _, _, _, _): change
+    case .child(let addition, let change, let removal, _, _, _): addition || change || removal
     }
   }
 
   var hasData: Bool {
-    if case .value(_, true, _, _) = self { false } else { true }
+    if case .value(_, true, _, _, _) = self { false } else { true }
+  }
+
+  /// Whether events of missing changes are asked for, and the kind that they have.
+  var gapKind: DatasyncEventType? {
+    switch self {
+    case .value(_, _, _, _, let gap): gap ? .valueGap : nil
+    case .child(_, _, _, _, _, let gap): gap ? .childGap : nil
+    }
   }
 }
 

@@ -233,6 +233,7 @@ final class DatasyncDriver {
       case .ready(let id):
         attempts.progressed()
         cores[id]?.becameReady()
+      case .gap(let id, let gap): cores[id]?.receive(gap)
       case .settled(let id, let settlement):
         if case .acknowledged = settlement { attempts.progressed() }
         settled(id, settlement)
@@ -244,8 +245,7 @@ final class DatasyncDriver {
       case .changed(let query): valueChanged(query)
       case .forget(let query): forget(query)
       case .credential(nil): attempts.credentialsAccepted()
-      case .credential(let refusal?): refused(refusal)
-      case .revoked(let reason): refused(reason)
+      case .credential(let reason?), .revoked(let reason): refused(reason)
       case .reset(let host): moved(to: host)
       case .shutDown(let reason):
         leave()

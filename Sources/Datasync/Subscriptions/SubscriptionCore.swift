@@ -1,5 +1,6 @@
 internal import MartletJSONTree
 internal import MartletRuntime
+internal import MartletTreeWire
 
 /// What one subscription has to deliver, between the service's loop and its consumer. Bounded: see `waitingEvents`.
 final class SubscriptionCore: Sendable {
@@ -81,9 +82,20 @@ final class SubscriptionCore: Sendable {
     let made = DatasyncEvent(
       eventType: kind, value: DatasyncValue(hasData ? event.node : .empty, isAcknowledged: event.isAcknowledged),
       key: (event.key ?? path.key)?.text ?? "", previousChildKey: event.previousKey?.text,
-      rejection: event.writeID.map { DatasyncRejection(writeID: $0, reason: event.reason ?? "") },
+      rejection: event.writeID.map { DatasyncRejection(writeID: $0, reason: event.reason ?? "") }, gap: nil,
       path: event.key.map(path.child) ?? path, manager: manager, source: handle, carriesData: hasData)
     append(made)
+  }
+
+  /// Takes a gap, if gaps were asked for.
+  func receive(_ gap: TreePush.Gap) {
+    guard let kind = type.gapKind else { return }
+    let (manager, handle) = owner.withLock { ($0.manager, $0.handle) }
+    append(
+      DatasyncEvent(
+        eventType: kind, value: DatasyncValue(.empty, isAcknowledged: true), key: path.key?.text ?? "",
+        previousChildKey: nil, rejection: nil, gap: DatasyncGap(gap), path: path, manager: manager, source: handle,
+        carriesData: false))
   }
 
   private func append(_ event: DatasyncEvent) {
@@ -109,14 +121,14 @@ final class SubscriptionCore: Sendable {
   /// The kind under which an event is delivered; nil when it was not asked for.
   private func kind(of event: TreeEvent) -> DatasyncEventType? {
     switch type {
-    case .value(let change, let withoutData, let acknowledgement, let rejection):
+    case .value(let change, let withoutData, let acknowledgement, let rejection, _):
       switch event.kind {
       case .value: return change ? .value(change: true, withoutData: withoutData) : nil
       case .valueAcknowledged: return acknowledgement ? .valueAcknowledgement : nil
       case .writeRejected: return rejection ? .valueRejection : nil
       case .childAdded, .childChanged, .childMoved, .childRemoved, .childAcknowledged, .cancelled: return nil
       }
-    case .child(let addition, let change, let removal, let acknowledgement, let rejection):
+    case .child(let addition, let change, let removal, let acknowledgement, let rejection, _):
       remember(event)
       switch event.kind {
       case .childAdded: return addition ? .childAddition : nil
@@ -236,5 +248,20 @@ final class SubscriptionCore: Sendable {
       let waiter = inner.withLock { $0.readyWaiters.removeValue(forKey: number) }
       waiter?.resume(throwing: CancellationError())
     }
+  }
+}
+
+extension DatasyncGap {
+  /// The server's words.
+  fileprivate init(_ gap: TreePush.Gap) {
+    let reason: Reason =
+      switch gap.reason {
+      case "retention": .retention
+      case "unknown-term", "beyond-term": .otherData
+      case "too-many-changes": .tooManyChanges
+      case "slow-client": .slowClient
+      default: .other(gap.reason)
+      }
+    self.init(reason: reason, from: gap.from, to: gap.to)
   }
 }
