@@ -3,12 +3,12 @@ internal import MartletWire
 
 /// The tree's rows of the table: its WebSocket and `/PATH.json`.
 struct TreeEndpoints {
-  private let service: TreeService
+  private let trees: LoopTrees
   private let transport: LoopTransport
   private let bodyBytes: Int
 
-  init(_ service: TreeService, _ transport: LoopTransport, bodyBytes: Int) {
-    self.service = service
+  init(_ trees: LoopTrees, _ transport: LoopTransport, bodyBytes: Int) {
+    self.trees = trees
     self.transport = transport
     self.bodyBytes = bodyBytes
   }
@@ -30,19 +30,34 @@ struct TreeEndpoints {
         Endpoint(
           path, methods: Self.methods, sharing: .configured, bodyBytes: { [bodyBytes] _ in bodyBytes },
           admission: { _ in .identified(.http) },
-          respond: { [service, admission = transport.admission] request, responder in
+          respond: { [trees, admission = transport.admission] request, responder in
             let caller = Self.caller(request, admission)
-            TreeRequests(service: service).answer(request, responder, as: caller)
+            trees.find(Self.namespace(request)) { found in
+              switch found {
+              case .success(let service): TreeRequests(service: service).answer(request, responder, as: caller)
+              case .failure(let refusal): TreeRequests.refuse(refusal, responder)
+              }
+            }
           }))
     }
     return rows
   }
 
-  private func session(_ request: HTTPRequest) -> TreeSession {
-    TreeSession(
-      service, host: request.head.headers["Host"] ?? "", TreeOpening(request.head.query ?? ""),
-      as: TreeAdmitted(request.caller),
-      authenticate: { [unowned transport] in Self.judge($0, transport, request.peer, $1) })
+  private func session(_ request: HTTPRequest) -> TreeDoor {
+    TreeDoor(
+      find: { [trees] completion in trees.find(Self.namespace(request), completion) },
+      session: { [unowned transport] service in
+        TreeSession(
+          service, host: request.head.headers["Host"] ?? "", TreeOpening(request.head.query ?? ""),
+          as: TreeAdmitted(request.caller),
+          authenticate: { [unowned transport] in Self.judge($0, transport, request.peer, $1) })
+      })
+  }
+
+  /// The tree that a request names; nil for the first.
+  private static func namespace(_ request: HTTPRequest) -> String? {
+    let parameters = try? TreeRequests.parameters(request.head.query ?? "")
+    return parameters?.last { $0.name == "ns" }?.value
   }
 
   /// The credential of an administrator in development, which the Realtime Database's tools send.

@@ -22,7 +22,7 @@ package final class TreePolicy: Sendable {
 }
 
 /// A caller as the tree's rules see it.
-struct TreeCaller: Sendable {
+struct TreeCaller: Sendable, Equatable {
   /// What rules see as `auth`; null for a guest.
   var auth: JSONValue
   /// Rules do not apply.
@@ -45,7 +45,7 @@ struct TreeCaller: Sendable {
     ]
   }
 
-  private init(auth: JSONValue, isAdministrator: Bool = false) {
+  init(auth: JSONValue, isAdministrator: Bool = false) {
     self.auth = auth
     self.isAdministrator = isAdministrator
   }
@@ -85,6 +85,8 @@ enum TreeRefusal: Error {
   /// The value is another one than the caller expected.
   case stale(TreeNode)
   case invalid(TreeError)
+  /// No tree of this name was declared.
+  case unknownNamespace(String)
   case store(StoreError)
   /// The answer to a write that was sent again: the first one's, in the protocol's words.
   case repeated(status: String, reason: String)

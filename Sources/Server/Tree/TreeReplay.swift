@@ -27,21 +27,33 @@ struct TreeReplay: Sendable {
     (self.lineage, self.mostChanges) = (lineage, mostChanges)
   }
 
-  /// The last value written at each path of the node since the revision; nil when the log does not say, or the whole
-  /// node was written.
-  func written(in snapshot: ReadSnapshot, head: Int64) throws(StoreError) -> WriteTrie? {
+  /// What the log has of the node since the revision.
+  enum Answer {
+    /// The last value written at each path.
+    case written(WriteTrie)
+    /// The whole node was written.
+    case replaced
+    /// The log does not say, for this reason.
+    case gap(String)
+  }
+
+  func answer(in snapshot: ReadSnapshot, head: Int64) throws(StoreError) -> Answer {
     let cursor = resumption.cursor
-    guard lineage.judge(cursor, firstKept: try snapshot.firstRetained(), head: head) == .valid else { return nil }
+    if case .gap(let reason) = lineage.judge(cursor, firstKept: try snapshot.firstRetained(), head: head) {
+      return .gap(reason.rawValue)
+    }
     var (offset, left) = (cursor.offset, mostChanges)
     var trie = WriteTrie()
     while offset < head {
-      guard left > 0, case .changes(let changes, let through, _) = try snapshot.log(after: offset), through > offset
-      else { return nil }
+      guard left > 0 else { return .gap("too-many-changes") }
+      guard case .changes(let changes, let through, _) = try snapshot.log(after: offset, changes: min(left, 1_024)),
+        through > offset
+      else { return .gap(GapReason.damage.rawValue) }
       left -= changes.count
-      for case .tree(let change) in changes.map(\.body) where !add(change, to: &trie) { return nil }
+      for case .tree(let change) in changes.map(\.body) where !add(change, to: &trie) { return .replaced }
       offset = through
     }
-    return trie
+    return .written(trie)
   }
 
   /// - Returns: false when the whole node was written.

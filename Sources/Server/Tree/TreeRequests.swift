@@ -97,6 +97,7 @@ struct TreeRequests {
       ])
       responder.send(412, headers, body: node.json(asArrays: true).serialized())
     case .invalid(let error): send(400, error: "Invalid data; \(error)", responder)
+    case .unknownNamespace(let name): send(404, error: "There is no namespace \"\(name)\".", responder)
     // Requests have no numbers.
     case .repeated(_, let reason): send(400, error: reason, responder)
     case .store(let error):

@@ -77,6 +77,8 @@ final class TreeStream: LoopSession {
         keepAlive()
       }
       responder.write(RESTEvent.put(.root, query.json(of: node)).bytes)
+    // The protocol of event streams has no word for it.
+    case .gap: break
     case .changes(let changes), .resumed(let changes):
       guard responder.pendingBytes <= service.limits.pendingBytes else {
         isLagging = true

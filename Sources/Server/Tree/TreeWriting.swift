@@ -8,7 +8,7 @@ internal import MartletTreeWire
 
 /// A write of the tree as a client asked for it.
 struct TreeWriteRequest: Sendable {
-  enum Content: Sendable {
+  enum Content: Sendable, Equatable {
     case put(JSONValue)
     /// By paths below the write's.
     case merge(JSONObject)
@@ -77,28 +77,31 @@ struct TreeWriting: Sendable {
   }
 
   /// - Returns: the writes as they were made.
-  private func run(
-    _ request: TreeWriteRequest, _ caller: TreeCaller, _ transaction: WriteTransaction
-  ) throws -> [TreeWrite] {
+  func run(_ request: TreeWriteRequest, _ caller: TreeCaller, _ transaction: WriteTransaction) throws -> [TreeWrite] {
     if let expected = request.expectedHash {
       let node = try transaction.tree.node(at: request.path)
       guard TreeHash.hash(node) == expected || node.isEmpty && expected == TreeHash.entityTag(node) else {
         throw TreeRefusal.stale(node)
       }
     }
-    let writes = try resolve(request, transaction)
-    if !caller.isAdministrator {
-      let data = StoredTree(tree: transaction.tree)
-      let context = RuleContext(
-        auth: caller.auth, now: transaction.milliseconds, data: data, newData: WrittenTree(data, writes: writes))
-      if case .denied(let denial) = try policy.rules.write(writes, context) { throw TreeRefusal.denied(denial) }
-    }
+    let writes = try judge(request, caller, transaction)
     // Values, deletions, priorities: the order in which rules saw them.
     for rank in 0..<3 {
       for write in writes where Self.rank(write) == rank {
         try transaction.put(TreeChange(path: write.path, node: write.node))
       }
     }
+    return writes
+  }
+
+  /// The writes that a request would make now, if the rules allow them.
+  func judge(_ request: TreeWriteRequest, _ caller: TreeCaller, _ transaction: WriteTransaction) throws -> [TreeWrite] {
+    let writes = try resolve(request, transaction)
+    if caller.isAdministrator { return writes }
+    let data = StoredTree(tree: transaction.tree)
+    let context = RuleContext(
+      auth: caller.auth, now: transaction.milliseconds, data: data, newData: WrittenTree(data, writes: writes))
+    if case .denied(let denial) = try policy.rules.write(writes, context) { throw TreeRefusal.denied(denial) }
     return writes
   }
 

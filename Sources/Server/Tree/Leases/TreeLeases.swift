@@ -1,0 +1,165 @@
+internal import MartletRuntime
+package import MartletVocabulary
+
+/// Which clients have left writes for the end of their sessions, and when those are due. From any thread.
+///
+/// A session that ends is waited for: each of its writes is due after the grace it was left with, unless the client
+/// comes back before. Deadlines are rounded up to a common step, so that sessions that end together are one commit.
+/// That a client is here, or is waited for, is in no log; what it has left is.
+package final class TreeLeases: Sendable {
+  /// Writes of one client that are to be made now: those with at most this grace, in milliseconds.
+  package struct Due: Hashable, Sendable {
+    package var owner: String
+    package var grace: Int64
+
+    package init(owner: String, grace: Int64) {
+      self.owner = owner
+      self.grace = grace
+    }
+  }
+
+  private struct Owner {
+    var sessions = 0
+    /// The graces of the writes it has left.
+    var graces: Set<Int64> = []
+    /// Counts its returns: what waited for an earlier one is void.
+    var returns = 0
+  }
+
+  private struct Waiting {
+    var due: Due
+    var returns: Int
+  }
+
+  private struct State {
+    var owners: [String: Owner] = [:]
+    var waiting: [Instant: [Waiting]] = [:]
+    /// Whether a commit is under way; what becomes due meanwhile goes into the next one.
+    var isExpiring = false
+    /// Whether the writes that were left before this process began are known.
+    var isLoaded = false
+  }
+
+  private let state = Lock(State())
+  private let step: Int64
+  private let most: Int
+
+  /// - Parameters:
+  ///   - step: to which deadlines are rounded up.
+  ///   - most: clients whose writes one commit makes.
+  package init(step: Duration, most: Int) {
+    self.step = max(1, step.wholeNanoseconds)
+    self.most = most
+  }
+
+  // MARK: Sessions
+
+  /// A session of this client has begun.
+  package func attach(_ owner: String) {
+    state.withLock { state in
+      state.owners[owner, default: Owner()].sessions += 1
+      state.owners[owner]?.returns += 1
+    }
+  }
+
+  /// A session of this client has ended.
+  package func detach(_ owner: String, at now: Instant) {
+    state.withLock { state in
+      guard var known = state.owners[owner], known.sessions > 0 else { return }
+      known.sessions -= 1
+      state.owners[owner] = known.sessions == 0 && known.graces.isEmpty ? nil : known
+      if known.sessions == 0 { wait(for: owner, known, from: now, &state) }
+    }
+  }
+
+  /// A session has ended because the server stops: the next process waits for the client.
+  package func leave(_ owner: String) {
+    state.withLock { $0.owners[owner] = nil }
+  }
+
+  /// The client leaves a write that waits for so many milliseconds.
+  package func granted(_ owner: String, grace: Int64) {
+    state.withLock { state in
+      state.owners[owner, default: Owner()].graces.insert(grace)
+      return
+    }
+  }
+
+  /// Whether the client may have left writes.
+  package func hasWrites(_ owner: String) -> Bool {
+    state.withLock { state in
+      !state.isLoaded || state.owners[owner].map { !$0.graces.isEmpty } ?? false
+    }
+  }
+
+  /// Takes what clients of an earlier process have left: each is waited for, for `grace` at least.
+  package func adopt(_ owners: [String: Set<Int64>], at now: Instant, grace: Duration) {
+    let least = grace.wholeNanoseconds / 1_000_000
+    state.withLock { state in
+      state.isLoaded = true
+      for (name, graces) in owners {
+        state.owners[name, default: Owner()].graces.formUnion(graces)
+        guard let known = state.owners[name], known.sessions == 0 else { continue }
+        wait(for: name, known, from: now, atLeast: least, &state)
+      }
+    }
+  }
+
+  private func wait(
+    for owner: String, _ known: Owner, from now: Instant, atLeast least: Int64 = 0, _ state: inout State
+  ) {
+    for grace in known.graces {
+      let milliseconds = max(grace, least)
+      var deadline = now + .milliseconds(milliseconds)
+      let (steps, rest) = deadline.nanoseconds.quotientAndRemainder(dividingBy: step)
+      if milliseconds > 0, rest > 0, steps < .max / step { deadline = Instant(nanoseconds: (steps + 1) * step) }
+      state.waiting[deadline, default: []].append(
+        Waiting(due: Due(owner: owner, grace: grace), returns: known.returns))
+    }
+  }
+
+  // MARK: Expiry
+
+  /// The next moment at which something may be due; nil while a commit is under way.
+  package var deadline: Instant? {
+    state.withLock { $0.isExpiring ? nil : $0.waiting.keys.min() }
+  }
+
+  /// What is due at `now`, for one commit that begins; `ended` ends it. Empty while another one is under way.
+  package func begin(at now: Instant) -> [Due] {
+    state.withLock { state in
+      guard !state.isExpiring else { return [] }
+      var due: [Due] = []
+      for deadline in state.waiting.keys.sorted() where deadline <= now && due.count < most {
+        var rest: [Waiting] = []
+        for waiting in state.waiting[deadline] ?? [] {
+          guard let owner = state.owners[waiting.due.owner], owner.sessions == 0, owner.returns == waiting.returns
+          else { continue }
+          if due.count < most { due.append(waiting.due) } else { rest.append(waiting) }
+        }
+        state.waiting[deadline] = rest.isEmpty ? nil : rest
+      }
+      for entry in due {
+        state.owners[entry.owner]?.graces.remove(entry.grace)
+        if state.owners[entry.owner]?.graces.isEmpty == true { state.owners[entry.owner] = nil }
+      }
+      state.isExpiring = !due.isEmpty
+      return due
+    }
+  }
+
+  /// A commit has ended.
+  ///
+  /// - Parameters:
+  ///   - failed: what could not be made, and is tried again at `later`, unless the client is back by then.
+  package func ended(failed: [Due] = [], later: Instant = .zero) {
+    state.withLock { state in
+      state.isExpiring = false
+      for due in failed {
+        state.owners[due.owner, default: Owner()].graces.insert(due.grace)
+        let returns = state.owners[due.owner]?.returns ?? 0
+        state.waiting[later, default: []].append(Waiting(due: due, returns: returns))
+      }
+    }
+  }
+}
