@@ -75,7 +75,7 @@ extension TreeClient {
       let (engine, revisions) = (engine, revisions)
       return follow(
         sent: wire.request(id, .listen(path, window, tag: tag.map(Int64.init), hash: nil), now: now) { _, _, resumes in
-          Self.knowledge(query, engine, revisions, resumes: resumes)
+          TreeClientMachine.Known(of: query, engine, revisions, resumes: resumes)
         })
     case .unlisten(let path, let window, let tag):
       let query = Query(path, window)
@@ -84,26 +84,6 @@ extension TreeClient {
       revisions[query] = nil
       return follow(sent: wire.request(id, .unlisten(path, window, tag: tag.map(Int64.init)), now: now))
     }
-  }
-
-  /// Nodes whose text is at most this long are compared whole: ranges of less would cost more than they spare.
-  private static let rangedBytes = 1_024
-
-  static func knowledge(
-    _ query: Query, _ engine: TreeEngine, _ revisions: [Query: String], resumes: Bool
-  ) -> TreeClientMachine.Known {
-    var known = TreeClientMachine.Known()
-    guard let node = engine.serverValue(at: query.path, query.window) else { return known }
-    if resumes, let revision = revisions[query] {
-      known.since = revision
-      guard !query.window.isUnbounded else { return known }
-      let keys = node.children.keys
-      if keys.count > TreeAdditions.mostKeys || node.isLeaf { known.since = nil } else { known.keys = keys }
-      return known
-    }
-    known.hash = TreeHash.hash(node)
-    if query.window.isUnbounded, node.exceeds(Self.rangedBytes) { known.ranges = CompoundHash(node) }
-    return known
   }
 
   mutating func listened(_ query: Query, _ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
@@ -159,8 +139,14 @@ extension TreeClient {
         replaced.append(LeafRange(start: range.start, end: range.end, replacement: node))
       }
       return follow(engine.serverReplace(path, replaced), now) + changes(path, tag)
-    case .cancelled(let path, let window):
-      return cancelled(Query(path, window.isUnbounded ? .all : window), "permission_denied", now)
+    case .cancelled(let path, let window, let reason):
+      return cancelled(Query(path, window.isUnbounded ? .all : window), reason ?? "permission_denied", now)
+    case .gap(let path, let window, let gap):
+      let query = Query(path, window.isUnbounded ? .all : window)
+      let concerned = listeners.filter { _, own in
+        own == query || query.window.isUnbounded && query.path.contains(own.path)
+      }
+      return concerned.keys.sorted().map { .gap($0, gap) }
     case .revoked(_, let reason): return [.revoked(reason: reason)]
     case .debug: return []
     }
@@ -180,22 +166,5 @@ extension TreeClient {
 extension TreeEngine.Request {
   fileprivate func isListen(_ query: TreeClient.Query) -> Bool {
     if case .listen(query.path, query.window, _) = self { true } else { false }
-  }
-}
-
-extension TreeNode {
-  /// Whether keys and values take more than so many bytes.
-  fileprivate func exceeds(_ bytes: Int) -> Bool {
-    var count = 0
-    // Stops at the first leaf beyond.
-    struct Enough: Error {}
-    do {
-      try forEachRow { row in
-        count += (row.path.key?.text.utf8.count ?? 0) + 8
-        if case .string(let text)? = row.scalar { count += text.utf8.count }
-        if count > bytes { throw Enough() }
-      }
-    } catch { return true }
-    return false
   }
 }

@@ -4,6 +4,8 @@ internal import MartletJSONTree
 enum TreeShowing {
   /// The value of the whole node, or of the window: at first, and when changes were dropped.
   case value(TreeNode)
+  /// Changes are missing for this reason, since an offset where it is known; the whole value follows.
+  case gap(String, since: Int64?)
   /// What has changed since the revision that the client resumes from, in place of the value.
   case resumed([TreeWrite])
   /// Values below the node, all of one transaction; an empty node is a deletion.
@@ -26,6 +28,8 @@ final class TreeListener {
 
   /// Everything up to here has been shown; nil before the first value.
   private(set) var offset: Int64?
+  /// The last offset before changes were dropped; nil when none were.
+  private var dropped: Int64?
   /// The newest offset that the first value contains.
   private(set) var reached: Int64 = 0
   /// Changes that arrived while the first value was read.
@@ -36,6 +40,10 @@ final class TreeListener {
   private(set) var isReading = false
   private var isStale = false
   private(set) var isEnded = false
+  /// At most so many leaves are in the value of a whole node; counted when it was read, and with each change since.
+  private(set) var leaves = 0
+  /// Whether the leaves are being counted again.
+  var isMeasured = false
   /// What the client has of the value; nil once it has been shown something.
   private(set) var resumption: TreeResumption?
 
@@ -68,11 +76,14 @@ final class TreeListener {
     let (node, head) = (found.node, found.head)
     isReading = false
     resumption = nil
+    if window.isUnbounded { counted(found.changes == nil ? node.rowCount : found.leaves) }
     guard !isEnded else { return false }
     if offset == nil {
       shown = node
       // The owner answers with it.
       reached = head
+      if let gap = found.gap ?? (dropped == nil ? nil : "slow-client") { show(self, .gap(gap, since: dropped)) }
+      dropped = nil
       show(self, found.changes.map { .resumed($0) } ?? .value(node))
       offset = head
       let waiting = early
@@ -100,11 +111,16 @@ final class TreeListener {
     }
     guard offset > known else { return }
     self.offset = offset
+    leaves += changes.reduce(0) { $0 + $1.node.rowCount }
     show(self, .changes(changes))
   }
 
-  /// The next value is shown whole again.
+  /// The node was read, or counted.
+  func counted(_ count: Int) { leaves = count }
+
+  /// Changes were dropped: the next value is shown whole again.
   func restart() {
+    dropped = dropped ?? offset
     offset = nil
     early = []
   }
@@ -129,5 +145,18 @@ final class TreeListener {
       changes.append(TreeWrite(path: [key], node: node))
     }
     return changes
+  }
+}
+
+extension TreeNode {
+  /// Leaves at and below the node.
+  var rowCount: Int {
+    if isLeaf { return 1 }
+    var count = 0
+    children.forEach { _, child in
+      count += child.rowCount
+      return true
+    }
+    return count
   }
 }

@@ -10,11 +10,6 @@ internal import MartletWire
 
 /// One WebSocket of the tree's protocol. Confined to its loop.
 final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
-  private struct Deferred {
-    var request: TreeWriteRequest
-    var caller: TreeCaller
-  }
-
   /// A listen, with what the client knows of the value.
   private struct Asked {
     var number: Int64
@@ -50,7 +45,12 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private var listeners: [Key: TreeListener] = [:]
   /// Listens that have not been answered.
   private var unanswered: [ObjectIdentifier: Asked] = [:]
-  private var deferred: [Deferred] = []
+  /// The session of an earlier connection that the client names.
+  private let lastSession: String?
+  /// What the client leaves for its end; nil before the socket is open.
+  private var lease: SessionLease?
+  /// Whether the server has asked the client to go.
+  private var isLeaving = false
   /// Answers to writes whose windows are still being read.
   private var held: [(offset: Int64, number: Int64, answer: TreeAnswer)] = []
   /// Whether changes were dropped because the client did not read.
@@ -65,6 +65,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     machine = TreeServerMachine(
       limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits, isExtended: opening.isExtended)
     client = opening.client
+    lastSession = opening.lastSession
     self.host = host
     self.admitted = admitted
     self.opening = admitted
@@ -78,8 +79,12 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     self.socket = socket
     service.open(self)
     expire()
-    perform(
-      machine.opened(milliseconds: service.milliseconds, host: host, session: service.calendar.identifier()))
+    // A client that comes back is the session it was, as long as something of it is left.
+    var session = service.calendar.identifier()
+    if let lastSession, service.leases.hasWrites("s:" + lastSession) { session = lastSession }
+    let owner = client.flatMap { machine.isExtended ? "c:" + $0 : nil } ?? "s:" + session
+    lease = SessionLease(service, owner: owner)
+    perform(machine.opened(milliseconds: service.milliseconds, host: host, session: session))
   }
 
   func received(text: [UInt8]) { perform(machine.receive(String(decoding: text, as: UTF8.self))) }
@@ -102,8 +107,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     service.close(self)
     for listener in listeners.values { service.remove(listener) }
     listeners = [:]
-    for write in deferred { service.write(write.request, as: write.caller) { _ in } }
-    deferred = []
+    lease?.end(byServer: isLeaving)
   }
 
   private func perform(_ actions: [TreeServerMachine.Action]) {
@@ -124,7 +128,10 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   var isSocket: Bool { true }
   var hasRunningOperations: Bool { runningWrites > 0 }
 
-  func leave() { socket?.close(.goingAway, reason: "The server is being stopped.") }
+  func leave() {
+    isLeaving = true
+    socket?.close(.goingAway, reason: "The server is being stopped.")
+  }
 
   func recheckSchema() -> Int { 0 }
 
@@ -175,23 +182,29 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
             return TreeAnswer(status: "ok", data: found.node.exportedJSON(), revision: revision)
           })
       }
-    case .deferredPut(let path, let json):
-      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .put(json)), caller: admitted.caller))
-      answer(number, .ok)
-    case .deferredMerge(let path, let object):
-      deferred.append(Deferred(request: TreeWriteRequest(path: path, content: .merge(object)), caller: admitted.caller))
-      answer(number, .ok)
+    case .deferredPut(let path, let json): leave(path, .put(json), number, additions)
+    case .deferredMerge(let path, let object): leave(path, .merge(object), number, additions)
     case .cancelDeferred(let path):
-      let before = deferred.count
-      deferred.removeAll { path.contains($0.request.path) }
-      machine.deferredWritesEnded(before - deferred.count)
-      answer(number, .ok)
+      lease?.cancel(at: path) { [self] result in
+        machine.deferredWritesEnded((try? result.get()) ?? 0)
+        answer(number, result.answer { _ in .ok })
+      }
     case .authenticate(let credential, _):
       question = authenticate(credential) { [weak self] in self?.authenticated($0, number) }
     case .unauthenticate:
       change(to: opening)
       answer(number, .ok)
     case .attest, .stats: answer(number, .ok)
+    }
+  }
+
+  private func leave(
+    _ path: TreePath, _ content: TreeWriteRequest.Content, _ number: Int64, _ additions: TreeAdditions
+  ) {
+    let write = LeftWrite(path: path, content: content, caller: admitted.caller, grace: additions.grace ?? 0)
+    lease?.leave(write) { [self] result in
+      if case .failure = result { machine.deferredWritesEnded(1) }
+      answer(number, result.answer { .ok })
     }
   }
 
@@ -274,6 +287,11 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       let isKnown = asked?.hash.map { !$0.isEmpty && $0 == TreeHash.hash(node) } ?? false
       if !isKnown { show(node, of: listener, knowing: asked?.ranges, tag) }
       complete(asked, listener)
+    case .gap(let reason, let since):
+      guard machine.isExtended else { return }
+      let from = unanswered[ObjectIdentifier(listener)]?.resumption?.cursor.description ?? since.map(service.revision)
+      let gap = TreePush.Gap(reason: reason, from: from, to: service.revision(listener.reached))
+      push(.gap(listener.path, listener.window, gap))
     case .resumed(let changes):
       if !changes.isEmpty { show(changes, of: listener, tag) }
       complete(unanswered.removeValue(forKey: ObjectIdentifier(listener)), listener)
@@ -290,7 +308,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     case .ended(let refusal):
       listeners[key] = nil
       guard let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener)) else {
-        return push(.cancelled(listener.path, listener.window))
+        return push(
+          .cancelled(listener.path, listener.window, reason: machine.isExtended ? refusal.description : nil))
       }
       perform(machine.refuse(asked.number, listen: listener.path, listener.window, refusal.answer))
     }
@@ -300,7 +319,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private func complete(_ asked: Asked?, _ listener: TreeListener) {
     guard let asked else { return }
     let revision = machine.isExtended ? service.revision(listener.reached) : nil
-    answer(asked.number, TreeAnswer(status: "ok", revision: revision))
+    let warning: JSONValue = service.hasIndex(listener.path, listener.window) ? .null : ["w": ["no_index"]]
+    answer(asked.number, TreeAnswer(status: "ok", data: warning, revision: revision))
   }
 
   /// The whole value, or the ranges of it that the client does not know.
@@ -354,6 +374,8 @@ extension TreeRefusal {
     case .stale: TreeAnswer(status: "datastale", data: "the value has changed")
     case .repeated(let status, let reason): TreeAnswer(status: status, data: .string(reason))
     case .invalid(let error): TreeAnswer(status: "invalid_data", data: .string(error.description))
+    case .unknownNamespace(let name):
+      TreeAnswer(status: "unknown_namespace", data: .string("there is no namespace \"\(name)\""))
     case .store(let error):
       switch error.code {
       case .invalid: TreeAnswer(status: "too_big", data: .string(error.message))

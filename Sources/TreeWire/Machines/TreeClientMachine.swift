@@ -294,7 +294,7 @@ package struct TreeClientMachine: Sendable {
     guard phase == .open else { throw TreeWireError(.malformedMessage, "data before the greeting") }
     if let action = data["a"]?.string {
       let push = try TreePush(action: action, body: data["b"]?.object ?? [:], limits: treeLimits)
-      if case .cancelled(let path, let window)? = push {
+      if case .cancelled(let path, let window, _)? = push {
         listens = listens.filter { !Self.isListen($0.value, path, window) }
       }
       return push.map { [.push($0)] } ?? []

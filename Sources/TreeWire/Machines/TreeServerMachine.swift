@@ -136,7 +136,7 @@ package struct TreeServerMachine: Sendable {
 
   /// Sends a value or a notice. A listener that is cancelled is forgotten.
   package mutating func push(_ push: TreePush) -> [Action] {
-    if case .cancelled(let path, let window) = push { listens[Listen(path: path, window: window)] = nil }
+    if case .cancelled(let path, let window, _) = push { listens[Listen(path: path, window: window)] = nil }
     return send(push.message)
   }
 

@@ -17,11 +17,28 @@ package enum TreePush: Hashable, Sendable {
     }
   }
 
+  /// What a listener's client will not be shown: the values between two revisions.
+  package struct Gap: Hashable, Sendable {
+    /// Why, in the protocol's word.
+    package var reason: String
+    /// The last revision that the client has; nil when it has none.
+    package var from: String?
+    /// The revision of the value that follows.
+    package var to: String
+
+    package init(reason: String, from: String?, to: String) {
+      (self.reason, self.from, self.to) = (reason, from, to)
+    }
+  }
+
   case overwrite(TreePath, JSONValue, tag: Int64?)
   case merge(TreePath, JSONObject, tag: Int64?)
   case rangeMerge(TreePath, [Range], tag: Int64?)
-  /// The server ended a listener.
-  case cancelled(TreePath, Window)
+  /// The server ended a listener. The reason, a status and a text, is sent to clients that asked for what goes beyond
+  /// version 5.
+  case cancelled(TreePath, Window, reason: String? = nil)
+  /// Values are missing; the whole value follows. Sent to clients that asked for what goes beyond version 5.
+  case gap(TreePath, Window, Gap)
   /// The credential is no longer valid.
   case revoked(status: String, reason: String)
   /// A text for the application's developer, about rules.
@@ -45,10 +62,16 @@ package enum TreePush: Hashable, Sendable {
         return .object(entry)
       }
       return ("rm", Self.body(path, .array(list), tag))
-    case .cancelled(let path, let window):
+    case .cancelled(let path, let window, let reason):
       var body: JSONObject = ["p": .string(Self.text(path))]
       if let query = WireWindow.json(of: window) { body["q"] = query }
+      if let reason { body["x"] = .string(reason) }
       return ("c", body)
+    case .gap(let path, let window, let gap):
+      var body: JSONObject = ["p": .string(Self.text(path)), "s": .string(gap.reason), "to": .string(gap.to)]
+      if let query = WireWindow.json(of: window) { body["q"] = query }
+      if let from = gap.from { body["from"] = .string(from) }
+      return ("gap", body)
     case .revoked(let status, let reason): return ("ac", ["s": .string(status), "d": .string(reason)])
     case .debug(let text): return ("sd", ["msg": .string(text)])
     }
@@ -86,7 +109,12 @@ package enum TreePush: Hashable, Sendable {
       self = .rangeMerge(try path(body["p"]), ranges, tag: body["t"]?.int)
     case "c":
       let path = try path(body["p"])
-      self = .cancelled(path, try WireWindow.read(body["q"], at: path, limits: limits))
+      self = .cancelled(
+        path, try WireWindow.read(body["q"], at: path, limits: limits), reason: body["x"]?.string)
+    case "gap":
+      let path = try path(body["p"])
+      let gap = Gap(reason: body["s"]?.string ?? "", from: body["from"]?.string, to: body["to"]?.string ?? "")
+      self = .gap(path, try WireWindow.read(body["q"], at: path, limits: limits), gap)
     case "ac": self = .revoked(status: body["s"]?.string ?? "", reason: body["d"]?.string ?? "")
     case "sd": self = .debug(body["msg"]?.string ?? "")
     default: return nil

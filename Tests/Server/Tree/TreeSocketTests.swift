@@ -14,54 +14,8 @@ import Testing
     }}
     """
 
-  private struct Push: Equatable {
-    var action: String
-    var body: JSONValue
-
-    init(_ action: String, _ body: JSONValue) {
-      self.action = action
-      self.body = body
-    }
-  }
-
-  /// One client, after the greeting.
-  private final class Client {
-    let socket: RawSocket
-    private var number = 0
-
-    init(port: Int) async throws {
-      socket = try await RawSocket.open(port: port, subprotocols: [], target: "/.ws?v=5&ns=test")
-      let greeting = try await socket.message()
-      #expect(greeting["t"] == "c")
-      #expect(greeting["d"]?["t"] == "h")
-      #expect(greeting["d"]?["d"]?["v"] == "5")
-    }
-
-    @discardableResult
-    func send(_ action: String, _ body: JSONValue) -> Int {
-      number += 1
-      let message: JSONValue = ["t": "d", "d": ["r": .int(Int64(number)), "a": .string(action), "b": body]]
-      socket.send(String(decoding: message.serialized(), as: UTF8.self))
-      return number
-    }
-
-    /// The next push as its action and body.
-    func push() async throws -> Push {
-      let data = try await socket.message()["d"] ?? .null
-      return Push(data["a"]?.string ?? "", data["b"] ?? data)
-    }
-
-    /// The next message, which answers the request.
-    func answer(_ number: Int) async throws -> JSONValue {
-      let data = try await socket.message()["d"] ?? .null
-      #expect(data["r"]?.int == Int64(number), "\(data)")
-      return data["b"] ?? .null
-    }
-
-    func ok(_ action: String, _ body: JSONValue) async throws {
-      #expect(try await answer(send(action, body))["s"] == "ok")
-    }
-  }
+  private typealias Client = TreePeer
+  private typealias Push = TreePeer.Push
 
   private func serve(_ body: (GraphQLServer) async throws -> Void) async throws {
     try await Served.with(TreeRESTTests.schema, { $0.treeRules = Self.rules }, body)
@@ -254,6 +208,56 @@ import Testing
       try await good.ok("p", ["p": "/open/a", "d": 1])
       let invalid = try await good.answer(good.send("q", ["p": "/a.b", "h": ""]))
       #expect(invalid["s"] == "invalid_path")
+    }
+  }
+
+  @Test func `a node that becomes too large ends its listener, with the reason for clients that can read it`()
+    async throws
+  {
+    try await Served.with(
+      TreeRESTTests.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.limits.tree.nodeLeaves = 8
+      }
+    ) { (server: GraphQLServer) async throws in
+      let (plain, extended) = (
+        try await Client(port: server.port), try await Client(port: server.port, "x=1&c=one")
+      )
+      let writer = try await Client(port: server.port)
+      _ = try await plain.listen("/open")
+      _ = try await extended.listen("/open")
+      for number in 0..<9 { try await writer.ok("p", ["p": .string("/open/k\(number)"), "d": 1]) }
+      // The ninth leaf is within the eighth that is not counted again; the tenth is not.
+      try await writer.ok("p", ["p": "/open/k9", "d": 1])
+      func end(_ client: Client) async throws -> Push {
+        while true {
+          let push = try await client.push()
+          if push.action == "c" { return push }
+        }
+      }
+      #expect(try await end(plain) == Push("c", ["p": "open"]))
+      let reason = try await end(extended).body["x"]?.string ?? ""
+      #expect(reason.hasPrefix("too_big: "))
+      let again = try await writer.answer(writer.send("q", ["p": "/open", "h": ""]))
+      #expect(again["s"] == "too_big")
+    }
+  }
+
+  @Test func `a window in an order without a declared index is answered with a warning`() async throws {
+    let rules = #"{"rules": {".read": true, ".write": true, "list": {".indexOn": ["age", ".value"]}}}"#
+    try await Served.with(TreeRESTTests.schema, { $0.treeRules = rules }) { (server: GraphQLServer) async throws in
+      let client = try await Client(port: server.port)
+      let warning: JSONValue = ["w": ["no_index"]]
+      let cases: [(String, JSONValue)] = [
+        ("age", [:]), (".value", [:]), (".key", [:]), ("name", warning),
+      ]
+      for (tag, (index, expected)) in cases.enumerated() {
+        let query: JSONValue = ["i": .string(index), "l": 2, "vf": "l"]
+        let listen = client.send("q", ["p": "/list", "q": query, "t": .int(Int64(tag)), "h": ""])
+        _ = try await client.push()
+        #expect(try await client.answer(listen)["d"] ?? [:] == expected, "\(index)")
+      }
     }
   }
 }
