@@ -34,7 +34,7 @@ extension GraphQLServer {
       prepared.use()
       rules?.use()
     }
-    if rules != nil { await recheckTree() }
+    if rules != nil { await trees.recheck() }
   }
 
   /// - Parameter besides: Called once when nothing can be refused any longer.

@@ -1,4 +1,3 @@
-internal import MartletRuntime
 internal import MartletTreeRules
 
 extension GraphQLServer {
@@ -12,7 +11,7 @@ extension GraphQLServer {
   public func reload(treeRules text: String) async throws(ServerError) {
     let prepared = try prepared(treeRules: text)
     prepared.use()
-    await recheckTree()
+    await trees.recheck()
   }
 
   /// Rules of the tree that were read and checked, and are not in force yet.
@@ -30,17 +29,5 @@ extension GraphQLServer {
       throw ServerError(.treeRules, "The server was started without rules and serves no tree.")
     }
     return PreparedRules(policy: policy, rules: try ServerAssembly.treeRules(text, node.limits))
-  }
-
-  /// Judges the tree's listeners by the rules in force.
-  func recheckTree() async {
-    for loop in loops {
-      await withCheckedContinuation { continuation in
-        loop.loop.execute {
-          loop.value.tree?.recheck()
-          continuation.resume()
-        }
-      }
-    }
   }
 }
