@@ -16,8 +16,13 @@ final class TreeService {
   let loop: any Loop
   let calendar: Calendar
   private let access: AccessControl
-  private let store: Store
-  private let destination: FeedDestination
+  let store: Store
+  let destination: FeedDestination
+  /// What clients have left for the ends of their sessions; shared with the other loops.
+  let leases: TreeLeases
+  var leaseTimer: LoopTimer?
+  /// Whether the loop looks for what is due when its turn is over.
+  var isExpirySet = false
   private var index = ListenerIndex<ObjectIdentifier>()
   private var listeners: [ObjectIdentifier: TreeListener] = [:]
   /// Open sockets and streams, by the order in which they were opened.
@@ -29,10 +34,10 @@ final class TreeService {
   private var applied: Int64 = 0
 
   init(
-    _ store: Store, _ policy: TreePolicy, on loop: any Loop, _ destination: FeedDestination,
-    access: AccessControl, calendar: Calendar,
-    limits: ServerLimits.Tree
+    _ store: Store, _ policy: TreePolicy, _ leases: TreeLeases, on loop: any Loop, _ destination: FeedDestination,
+    access: AccessControl, calendar: Calendar, limits: ServerLimits.Tree
   ) {
+    self.leases = leases
     self.store = store
     self.policy = policy
     self.loop = loop
@@ -69,6 +74,10 @@ final class TreeService {
     /// What has changed since the client's revision, when all of it is known; the node is then left out of a read of a
     /// whole node.
     var changes: [TreeWrite]?
+    /// Why the log does not say what has changed since the client's revision.
+    var gap: String?
+    /// Leaves that the node may have when it was left out.
+    var leaves = 0
   }
 
   /// Reads a node, or a window of it, under the rules. `completion` runs on the loop.
@@ -96,13 +105,19 @@ final class TreeService {
               }
             }
             let head = try snapshot.head()
-            let written = try replay?.written(in: snapshot, head: head)
+            var (written, gap): (WriteTrie?, String?) = (nil, nil)
+            switch try replay?.answer(in: snapshot, head: head) {
+            case .written(let trie): written = trie
+            case .gap(let reason): gap = reason
+            case .replaced, nil: break
+            }
             if let written, window.isUnbounded {
-              return .success(Found(node: .empty, head: head, changes: written.writes))
+              // The node was not looked at: it counts as half full.
+              return .success(Found(node: .empty, head: head, changes: written.writes, leaves: most / 2))
             }
             let node = try snapshot.tree.node(at: path, in: window, limit: most)
             return .success(
-              Found(node: node, head: head, changes: written.flatMap { replay?.changes(of: node, $0) }))
+              Found(node: node, head: head, changes: written.flatMap { replay?.changes(of: node, $0) }, gap: gap))
           },
           completion: { result in
             switch result {
@@ -195,6 +210,31 @@ final class TreeService {
     }
   }
 
+  /// Ends a listener whose node has become too large. Leaves that were overwritten count twice until the node is
+  /// counted again, which an eighth more of them than the limit asks for.
+  private func measure(_ listener: TreeListener) {
+    let most = limits.nodeLeaves
+    guard listener.leaves > most + most / 8, !listener.isMeasured, !listener.isEnded else { return }
+    listener.isMeasured = true
+    read(listener.path, .all, as: .administrator) { [self] result in
+      listener.isMeasured = false
+      switch result {
+      case .success(let found): listener.counted(found.node.rowCount)
+      case .failure(.store(let error)) where error.code == .invalid: remove(listener, ending: .store(error))
+      case .failure: return
+      }
+    }
+  }
+
+  /// Whether the rules declare an index for a window's order. A window in an order without one reads the whole node,
+  /// of which clients warn their developers.
+  func hasIndex(_ path: TreePath, _ window: Window) -> Bool {
+    switch window.order {
+    case .key, .priority: true
+    case .child, .value: window.isUnbounded || policy.rules.indexes(at: path).contains(window.order)
+    }
+  }
+
   // MARK: Changes
 
   /// Shows the changes of one group commit, transaction by transaction.
@@ -243,7 +283,12 @@ final class TreeService {
     }
     for (id, changes) in concerned where !changes.isEmpty {
       guard let listener = listeners[id] else { continue }
-      if listener.window.isUnbounded { listener.take(changes, at: offset) } else { refresh(listener) }
+      guard listener.window.isUnbounded else {
+        refresh(listener)
+        continue
+      }
+      listener.take(changes, at: offset)
+      measure(listener)
     }
   }
 }
