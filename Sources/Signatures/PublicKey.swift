@@ -24,8 +24,8 @@ internal import MartletTokens
   func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
     switch scheme {
     case .hmac: false
-    case .rsaPKCS1(let hash): check(signature, message, digest: hash.name, isPSS: false)
-    case .rsaPSS(let hash): check(signature, message, digest: hash.name, isPSS: true)
+    case .rsaPKCS1(let hash): isWhole(signature) && check(signature, message, digest: hash.name, isPSS: false)
+    case .rsaPSS(let hash): isWhole(signature) && check(signature, message, digest: hash.name, isPSS: true)
     case .ecdsa(let hash, let curve):
       if let encoded = ECDSASignature.distinguishedEncoding(of: signature, coordinateBytes: curve.byteCount) {
         check(encoded, message, digest: hash.name, isPSS: false)
@@ -34,6 +34,13 @@ internal import MartletTokens
       }
     case .edDSA: signature.count == 64 && check(signature, message, digest: nil, isPSS: false)
     }
+  }
+
+  /// An RSA signature is as long as the modulus (RFC 8017, section 8): OpenSSL also accepts PSS signatures without
+  /// their leading zeros.
+  private func isWhole(_ signature: [UInt8]) -> Bool {
+    // The key lives as long as self.
+    unsafe signature.count == Int(EVP_PKEY_get_size(handle))
   }
 
   private func check(_ signature: [UInt8], _ message: [UInt8], digest: String?, isPSS: Bool) -> Bool {

@@ -55,6 +55,20 @@ import Testing
     #expect(try Self.refusal(key) == reason)
   }
 
+  @Test func `a key of Ed25519 of a small order is refused, however it is encoded`() throws {
+    var points: [[UInt8]] = []
+    for last: UInt8 in [0x00, 0x80] {
+      for first: UInt8 in [0, 1] { points.append([first] + [UInt8](repeating: 0, count: 30) + [last]) }
+      for first: UInt8 in [0xEC, 0xED, 0xEE] {
+        points.append([first] + [UInt8](repeating: 0xFF, count: 30) + [0x7F | last])
+      }
+    }
+    for point in points {
+      let key = #"{"kty":"OKP","crv":"Ed25519","x":"\#(Mint.text(point))"}"#
+      #expect(try Self.refusal(key) == .smallOrder, "\(point)")
+    }
+  }
+
   @Test(arguments: [
     MadeTokens.exponent3Key, MadeTokens.secondKey, PublishedTokens.a2Key,
     #"{"kty":"EC","crv":"P-256","key_ops":["verify"],"use":"sig","x":"\#(x)","y":"\#(y)","d":"AQAB","unknown":[1]}"#,

@@ -244,4 +244,26 @@ enum MadeTokens {
     2lmHxnks3e9vZR3UTYAzdUGqRqiJPK_APYK9cZqfBzro5TQzPWINQil_o90Y1gC5yIO61wFSNw04wzpti-vKFxgDAItaWPRYMKpKYF4C0gdgKk\
     -PnIEljOl-Tq5XXzl5B2v1Ic1Js3y6ZFS2zEqIbj1KexyvkNLYmkw-ZELwEd_l42nh1kfw","e":"AQAB"}
     """
+
+  /// Another key of RSA, and a token of PS256 whose signature begins with a zero: whole, and without that byte.
+  static let pssKey = """
+    {"kty":"RSA","alg":"PS256","n":"vklUSQ2TzVvh-sv9Mjt9UpBf8qFfVOGrqRmEL5ysc1H5U4gWcvYAipFxL_Jr-4XG0V6bPsxvno6Xl_\
+    FYpQWL-8eblRswOL3eWMhCAap2BcgumFioRT-X88Sj_ohh3m3rsT7fgkXxu8rTTJ1pASRPhxICds9DqAs988hcY0P7xrBgvOzxaepGfAy04uGj\
+    KnuFR9e3bIS9RCkiCx-HlX1GWp7YTjC7IDwfmn65gSAJA0lR0WrhEnenvlwcMgXxlcCBe4U-M2Zp6vY_nDUZFij2VfZ_AFx676k0a58eMaXovy\
+    7xJM0mi5SgxTCRI3FcwN8OmX0EHfaDJ8xkIC_GPsgyrw","e":"AQAB"}
+    """
+
+  static let pssStartsWithZero = """
+    eyJhbGciOiAiUFMyNTYifQ.eyJuIjogNjJ9.AI7g1s2Ue6wKJUK4lS78jEmGkU72y5L4vZ3wxpvWq5ALXc7KfGp4HzTcq0cX8lfXnW8ZnPeFga\
+    X6PG4YrWOrmFXfI5kcPX4DBr6dsE7OT__udSOawW_Em7-mvrDMqMHrOI6Nskx0OBLFxaDgR_FSWVW0OkORE0utWcrZGgwGhfrL7yXlLfxP4B47\
+    LG2mHnu7bZJHq9p2MeIkgDYua7dGcVQ2zZ6gUYQnOHBJiuY2PupcTudycCi5piUCo0AYGZfqF76KPoqaRCPKaFwAZRd-qR98Bqnb1VXKOBA11k\
+    A3D9MZ1BOfXJR3A-91g2Fw8CGFmOWo5TI9TcFOvRDMhJBlCA
+    """
+
+  static let pssWithoutItsZero = """
+    eyJhbGciOiAiUFMyNTYifQ.eyJuIjogNjJ9.juDWzZR7rAolQriVLvyMSYaRTvbLkvi9nfDGm9arkAtdzsp8angfNNyrRxfyV9edbxmc94WBpf\
+    o8bhitY6uYVd8jmRw9fgMGvp2wTs5P_-51I5rBb8Sbv6a-sMyowes4jo2yTHQ4EsXFoOBH8VJZVbQ6Q5ETS61ZytkaDAaF-svvJeUt_E_gHjss\
+    baYee7ttkker2nYx4iSANi5rt0ZxVDbNnqBRhCc4cEmK5jY-6lxO53JwKLmmJQKjQBgZl-oXvoo-ippEI8poXABlF36pH3wGqdvVVco4EDXWQD\
+    cP0xnUE59clHcD73WDYXDwIYWY5ajlMj1NwU69EMyEkGUI
+    """
 }

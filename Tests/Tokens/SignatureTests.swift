@@ -102,6 +102,12 @@ import Testing
     }
   }
 
+  @Test func `an RSA signature without its leading zero is refused`() throws {
+    let harness = try TokenHarness(keys: MadeTokens.pssKey)
+    #expect(harness.refusal(MadeTokens.pssStartsWithZero) == nil)
+    #expect(harness.refusal(MadeTokens.pssWithoutItsZero) == .wrongSignature)
+  }
+
   @Test func `r and s are encoded as the shortest positive integers`() {
     func encoded(_ r: [UInt8], _ s: [UInt8]) -> [UInt8]? {
       ECDSASignature.distinguishedEncoding(of: r + s, coordinateBytes: 2)

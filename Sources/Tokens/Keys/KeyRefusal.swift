@@ -31,6 +31,8 @@ package enum KeyRefusal: Error, Sendable, Hashable {
   case wrongLength(String)
   /// A point that is not on its curve.
   case notOnCurve
+  /// A point of Ed25519 of a small order: signatures by it can be made without a secret.
+  case smallOrder
   /// The cryptographic library refused the key.
   case notImported
 }
@@ -58,6 +60,7 @@ extension KeyRefusal: CustomStringConvertible {
     case .publishedSecret: "a published key set must not contain shared secrets"
     case .wrongLength(let name): "\"\(name)\" does not have the length of its curve"
     case .notOnCurve: "its point is not on its curve"
+    case .smallOrder: "its point has a small order"
     case .notImported: "the cryptographic library refused it"
     }
   }

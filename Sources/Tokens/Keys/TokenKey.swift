@@ -40,6 +40,7 @@ package struct TokenKey: Sendable, Hashable {
       guard y.count == curve.byteCount else { throw .wrongLength("y") }
     case (.edDSA, .ed25519(let bytes)):
       guard bytes.count == 32 else { throw .wrongLength("x") }
+      guard !Ed25519Point.hasSmallOrder(bytes) else { throw .smallOrder }
     case (.hmac, _), (.rsaPKCS1, _), (.rsaPSS, _), (.ecdsa, _), (.edDSA, _):
       throw .unfittingAlgorithm(algorithm.rawValue)
     }
