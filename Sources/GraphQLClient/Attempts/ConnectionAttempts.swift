@@ -75,6 +75,15 @@ package final class ConnectionAttempts {
     if case .ask(let reason) = machine.reachedDeadline(generation) { ask(reason) }
   }
 
+  /// Replaces the present connection by one with credentials that are at hand. `drop` lets go of it.
+  package func replace(with credentials: Credentials, dropping drop: () -> Void) {
+    guard case .dropAndAsk = machine.replace() else { return }
+    stop()
+    drop()
+    let generation = machine.generation
+    if machine.answered(generation) == .open { onDue?(generation, .success(credentials)) }
+  }
+
   /// Replaces the present attempt or connection. `drop` lets go of it.
   package func replace(refused code: Int? = nil, dropping drop: () -> Void) {
     guard case .dropAndAsk(let reason) = machine.replace(refused: code) else { return }

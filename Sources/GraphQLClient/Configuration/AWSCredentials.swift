@@ -26,6 +26,17 @@ public struct AWSCredentials: Sendable, Hashable {
 }
 
 extension ConnectionConfiguration {
+  /// The fields that IAM adds to a request by `POST` with a JSON body.
+  /// - Parameter milliseconds: The calendar's, since 1970.
+  /// - Throws: `invalidRequest` when the region cannot be derived from the host.
+  func signature(
+    _ credentials: AWSCredentials, of body: [UInt8], to endpoint: GraphQLEndpoint, at milliseconds: Int64
+  ) throws(GraphQLClientError) -> [(name: String, value: String)] {
+    let signer = RequestSigner(credentials.keys, region: try signingRegion(endpoint), service: "appsync")
+    let given = [(name: "content-type", value: "application/json"), (name: "host", value: endpoint.hostField)]
+    return Array(signer.signed("POST", endpoint.target, given, body: body, at: milliseconds).dropFirst(given.count))
+  }
+
   /// Whom a signature is for.
   /// - Throws: `invalidRequest` when it cannot be derived from the host.
   func signingRegion(_ endpoint: GraphQLEndpoint) throws(GraphQLClientError) -> String {

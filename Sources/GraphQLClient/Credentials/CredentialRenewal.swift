@@ -11,6 +11,7 @@ final class CredentialRenewal {
   private unowned let driver: SocketDriver
   private var question: CredentialQuestion?
   private var timer: LoopTimer?
+  private var lastRenewal: Instant?
 
   init(_ driver: SocketDriver) {
     self.driver = driver
@@ -28,7 +29,9 @@ final class CredentialRenewal {
     stop()
     let lead = driver.configuration.credentialLead
     guard driver.attempts.canRefresh, let time = credentials.renewalTime(lead: lead) else { return }
-    timer = driver.loop.schedule(at: driver.loop.now + time) { [weak self] in self?.renew() }
+    var moment = driver.loop.now + time
+    if let lastRenewal { moment = max(moment, lastRenewal + Credentials.shortestRenewal) }
+    timer = driver.loop.schedule(at: moment) { [weak self] in self?.renew() }
   }
 
   /// The server has pinged, perhaps to warn that the credentials end.
@@ -53,6 +56,7 @@ final class CredentialRenewal {
 
   private func renew() {
     guard driver.attempts.phase == .open, driver.attempts.canRefresh, question == nil else { return }
+    lastRenewal = driver.loop.now
     question = driver.attempts.credentials(.expiring) { [weak self] answer in
       guard let self else { return }
       question = nil
@@ -81,6 +85,10 @@ final class CredentialRenewal {
 }
 
 extension Credentials {
+  /// The least time between two renewals of one connection: a provider whose answers are about to end each time must
+  /// not be asked without a pause.
+  static let shortestRenewal = Duration.seconds(1)
+
   /// How long until others are asked for; nil for credentials without a known end.
   func renewalTime(lead: Duration) -> Duration? {
     expiresIn.map { max($0 - lead, $0 / 2) }

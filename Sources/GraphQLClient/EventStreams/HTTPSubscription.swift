@@ -24,6 +24,7 @@ final class HTTPSubscription {
   private let http: any HTTPExchanging
   private let attempts: ConnectionAttempts
   private let silence: SilenceWatch
+  private let renewal: StreamRenewal
   private var exchange: HTTPExchange?
   private var head: HTTPExchangeHead?
   private var body = Body.whole([])
@@ -47,7 +48,10 @@ final class HTTPSubscription {
     self.http = http
     attempts = ConnectionAttempts(.stream, configuration, environment)
     silence = SilenceWatch(environment.loop)
+    renewal = StreamRenewal(attempts, configuration, on: environment.loop)
     attempts.onDue = { [weak self] _, answer in self?.due(answer) }
+    renewal.isReplaceable = { [weak self] in self?.isReplaceable ?? false }
+    renewal.onRenewed = { [weak self] in self?.replace(with: $0) }
   }
 
   func start() {
@@ -74,9 +78,13 @@ final class HTTPSubscription {
   }
 
   private func send(_ credentials: Credentials) {
-    let given = configuration.headers + subscriber.request.headers + credentials.headers
+    let body = subscriber.wire.serialized()
+    var given = configuration.headers + subscriber.request.headers + credentials.headers
     var checked = HTTPHeaders()
     do throws(GraphQLClientError) {
+      if let aws = credentials.aws {
+        given += try configuration.signature(aws, of: body, to: endpoint, at: calendar())
+      }
       try checked.append(checking: given)
     } catch {
       return fail(error)
@@ -87,16 +95,29 @@ final class HTTPSubscription {
         (name: "Accept", value: configuration.subscriptionMediaType.accept),
         (name: "Content-Type", value: "application/json"),
       ] + given
-    call.body = subscriber.wire.serialized()
+    call.body = body
     call.totalTime = nil
     call.idleTime = nil
     call.bodyBytes = nil
     call.connectTime = configuration.openTimeout
     head = nil
-    body = .whole([])
+    self.body = .whole([])
     expectsHeartbeats = false
+    renewal.follow(credentials)
     listen(configuration.requestTimeout, "no answer")
     exchange = http.start(call, on: loop, handler: self)
+  }
+
+  // MARK: Renewal
+
+  private var isReplaceable: Bool { configuration.resumesHTTPSubscriptions || subscriber.canResume }
+
+  /// The credentials are about to end: continues with others on another connection.
+  private func replace(with credentials: Credentials) {
+    attempts.replace(with: credentials) {
+      letGo()
+      subscriber.reconnect()
+    }
   }
 
   /// Takes so much silence for a lost connection.
@@ -107,9 +128,11 @@ final class HTTPSubscription {
   // MARK: Ending
 
   /// The connection is lost, or did not come about.
-  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil) {
+  ///
+  /// - Parameter isAllowed: Whether another attempt is made; nil for what the application has set.
+  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil, isAllowed: Bool? = nil) {
     guard !isOver else { return }
-    guard configuration.resumesHTTPSubscriptions else { return fail(error) }
+    guard isAllowed ?? configuration.resumesHTTPSubscriptions else { return fail(error) }
     letGo()
     attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
       if case .fail = action {
@@ -142,6 +165,7 @@ final class HTTPSubscription {
 
   private func letGo() {
     silence.stop()
+    renewal.stop()
     exchange?.cancel()
     exchange = nil
   }
@@ -218,7 +242,9 @@ extension HTTPSubscription: HTTPExchangeHandler {
       for message in messages {
         switch message {
         case .next(let payload): deliver(payload)
-        case .complete: complete()
+        case .complete:
+          // After an error that ended the connection it says nothing more.
+          if exchange != nil { complete() }
         }
       }
       if let broken { fail(GraphQLClientError(.protocolViolation, broken.description)) }
@@ -236,14 +262,13 @@ extension HTTPSubscription: HTTPExchangeHandler {
   }
 
   private func follow(_ message: MultipartSubscription.Message) {
+    guard exchange != nil else { return }
     switch message {
     case .heartbeat: expectsHeartbeats = true
     case .payload(let payload): deliver(payload)
     case .failed(let text):
       let errors = (try? JSONValue(parsing: text))?.array ?? []
-      if let reason = HTTPSubscriber.streamEnd(errors) {
-        return lose(GraphQLClientError(.connectionLost, reason, errors: errors))
-      }
+      if let end = HTTPSubscriber.streamEnd(errors) { return serverEnds(end) }
       fail(HTTPSubscriber.refusal(errors, status: nil))
     case .completed: complete()
     }
@@ -257,9 +282,18 @@ extension HTTPSubscription: HTTPExchangeHandler {
     case .full:
       attempts.progressed()
       exchange?.isPaused = true
-    case .serverEnds(let reason): return lose(GraphQLClientError(.connectionLost, reason))
+    case .serverEnds(let end): return serverEnds(end)
     }
     if subscriber.feed.isFinished { over() }
+  }
+
+  private func serverEnds(_ end: HTTPSubscriber.StreamEnd) {
+    switch end {
+    case .passing(let error): lose(error)
+    case .credentials(let error):
+      // The provider is asked at the next attempt, and again should the server refuse what it returns.
+      if attempts.canRefresh, subscriber.isServed, isReplaceable { lose(error, isAllowed: true) } else { fail(error) }
+    }
   }
 
   func ended(_ error: HTTPExchangeError?) {

@@ -154,14 +154,9 @@ final class HTTPOperation {
     guard extras.form == nil, targetOfGET == nil else {
       throw GraphQLClientError(.invalidRequest, "IAM signs requests by POST, without files")
     }
-    let signer = RequestSigner(
-      aws.keys, region: try home.configuration.signingRegion(home.endpoint), service: "appsync")
-    let given = [
-      (name: "content-type", value: "application/json"), (name: "host", value: home.endpoint.hostField),
-    ]
-    let signed = signer.signed(
-      "POST", home.endpoint.target, given, body: request.serialized(), at: home.environment.calendar())
-    for (name, value) in signed.dropFirst(given.count) { headers.append(name, value) }
+    let fields = try home.configuration.signature(
+      aws, of: request.serialized(), to: home.endpoint, at: home.environment.calendar())
+    for (name, value) in fields { headers.append(name, value) }
   }
 
   /// The target when the request goes by GET.
@@ -188,9 +183,22 @@ final class HTTPOperation {
       return fail(kind == .query ? GraphQLClientError(.invalidResponse, text) : unknown(text))
     }
     if kind == .query, let location = Redirect(answer.head, from: endpoint) { return follow(location) }
-    if answer.head.status == 401 { return refused(answer) }
+    if answer.head.status == 401 { return refused(answer) { self.fail($0) } }
     if answer.parts != nil { return finish() }
-    switch HTTPReading(answer, limit: home.configuration.messageBytes) {
+    let reading = HTTPReading(answer, limit: home.configuration.messageBytes)
+    switch reading {
+    case .requestError, .noResponse:
+      // Servers refuse credentials with it, and also what their caller may not do: others may be of use once.
+      if answer.head.status == 403, attempts.canRefresh {
+        return refused(answer) { _ in self.finish(reading, answer) }
+      }
+    case .response: break
+    }
+    finish(reading, answer)
+  }
+
+  private func finish(_ reading: HTTPReading, _ answer: HTTPAnswer) {
+    switch reading {
     case .response(let payload, remembersWrites: let remembers):
       if remembers { home.knowledge.remembersWrites = true }
       response.deliver(payload)
@@ -249,13 +257,17 @@ final class HTTPOperation {
     }
   }
 
-  private func refused(_ answer: HTTPAnswer) {
-    let failure = attempts.canRefresh ? RetryMachine.Failure.credentialsRefused(code: 401) : .final
+  /// The server refuses the credentials: others are asked for once, where there is a provider.
+  ///
+  /// - Parameter isFinal: Runs when there are none, or when they are refused too.
+  private func refused(_ answer: HTTPAnswer, otherwise isFinal: (GraphQLClientError) -> Void) {
+    let status = answer.head.status
+    let failure = attempts.canRefresh ? RetryMachine.Failure.credentialsRefused(code: status) : .final
     attempts.closed(failure, isNeeded: true) { action in
       guard case .fail = action else { return }
       let errors = HTTPReading.errors(of: answer)
       let message = errors.first?["message"]?.string ?? "the server refuses the credentials"
-      fail(GraphQLClientError(.unauthorized, message, status: 401, errors: errors))
+      isFinal(GraphQLClientError(.unauthorized, message, status: status, errors: errors))
     }
   }
 

@@ -25,10 +25,11 @@ struct ResponsePath {
     return text
   }
 
-  /// The paths of errors and of everything above them, where a null stands for what failed.
+  /// The paths of errors and of everything above them, where a null stands for what failed. What the caller may not
+  /// see is not among them: there null is the value, and takes the place of one that it could see before.
   static func failed(_ errors: [JSONValue]) -> Set<String> {
     var failed: Set<String> = []
-    for error in errors {
+    for error in errors where !isRefusal(error) {
       var path = ResponsePath()
       for part in error["path"]?.array ?? [] {
         if let key = part.string { path.push(key) } else if let index = part.int { path.push(Int(index)) }
@@ -36,5 +37,11 @@ struct ResponsePath {
       }
     }
     return failed
+  }
+
+  /// Whether an error says that the caller may not see a field: `FORBIDDEN` of this package's servers and others,
+  /// `Unauthorized` of AppSync's.
+  private static func isRefusal(_ error: JSONValue) -> Bool {
+    error["extensions"]?["code"] == "FORBIDDEN" || error["errorType"] == "Unauthorized"
   }
 }

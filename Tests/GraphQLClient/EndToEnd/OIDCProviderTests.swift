@@ -1,7 +1,10 @@
 import Foundation
 import Martlet
+import MartletHTTP
 import MartletServer
 import Testing
+
+@testable import MartletGraphQLClient
 
 /// Signing in at a provider and being served with its tokens, by every transport.
 @Suite(.timeLimit(.minutes(1))) struct OIDCProviderTests {
@@ -120,6 +123,36 @@ import Testing
       // Those that come after a renewal cause another; refresh tokens are never used twice.
       #expect(values.count == provider.asked.all.count - 1)
       #expect(try await auth.isSignedIn)
+    }
+  }
+
+  @Test func `a browser on this machine is waited for at a port, whatever else is sent there`() async throws {
+    try await with { _, provider, oidc, _ in
+      let auth = try OIDCAuthProvider(oidc, storage: MemoryCredentialStorage())
+      let browser = ProviderRequests(try ClientEnvironment.http(nil, ConnectionConfiguration()))
+      try await auth.signInWithBrowser { page in
+        let port = try #require(page.split(separator: "127.0.0.1%3A").last?.prefix { $0.isNumber })
+        let state = try #require(page.split(separator: "state=").last?.split(separator: "&").first)
+        // The favicon, and pages that know no state. What follows the query is the request's own.
+        for query in ["favicon.ico?", "?code=x&state=other&", "?state=other&error=access_denied&"] {
+          _ = try? await browser.addresses(of: "http://127.0.0.1:\(port)/\(query)x=")
+        }
+        _ = try? await browser.post("http://127.0.0.1:\(port)/?code=x&state=\(state)", [])
+        _ = try? await browser.addresses(of: "http://127.0.0.1:\(port)/?code=c&state=\(state)&x=")
+      }
+      #expect(try await auth.isSignedIn)
+      #expect(provider.asked.all.count == 1 && provider.asked.all.first?.contains("code=c&") == true)
+    }
+  }
+
+  @Test func `a program that gives up waits for no browser`() async throws {
+    try await with { _, _, oidc, _ in
+      let auth = try OIDCAuthProvider(oidc, storage: MemoryCredentialStorage())
+      let (opened, open) = AsyncStream.makeStream(of: Void.self)
+      let signingIn = Task { try await auth.signInWithBrowser { _ in open.yield() } }
+      for await _ in opened { break }
+      signingIn.cancel()
+      await #expect(throws: CancellationError.self) { try await signingIn.value }
     }
   }
 

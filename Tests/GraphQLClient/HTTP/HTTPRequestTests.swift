@@ -103,6 +103,48 @@ import Testing
     #expect(server.requests.count == 4)
   }
 
+  @Test(arguments: [401, 403], [OperationKind.query, .mutation])
+  func `a request whose credentials are refused is sent once more with others, and executed once`(
+    status: Int, kind: OperationKind
+  ) throws {
+    let server = ScriptedHTTPServer { _, request in
+      request.has("Authorization: Bearer good") ? Self.fine : .json(#"{"errors":[{"message":"who?"}]}"#, status: status)
+    }
+    let asked = Recorder<String>()
+    let client = try server.client {
+      $0.credentials = { reason in
+        asked.add("\(reason)")
+        return .bearer(reason.isRefusal ? "good" : "old")
+      }
+    }
+    try server.executor.run {
+      if kind == .query {
+        _ = try await client.query("{ n }")
+      } else {
+        _ = try await client.mutate("mutation { n }")
+      }
+    }
+    #expect(asked.all == ["request", "refused(code: \(status))"] && server.requests.count == 2)
+  }
+
+  @Test func `what a caller may not do stays its answer after one renewal, and without a provider at once`() throws {
+    let refusal = #"{"errors":[{"message":"not yours","extensions":{"code":"FORBIDDEN"}}]}"#
+    let server = ScriptedHTTPServer { _, _ in .json(refusal, status: 403) }
+    let client = try server.client { $0.credentials = { _ in .bearer("any") } }
+    let error = try server.executor.failure { _ = try await client.query("{ n }") }
+    #expect(error?.code == .operationFailed && error?.message == "not yours" && server.requests.count == 2)
+    let open = try server.client()
+    #expect(try server.executor.failure { _ = try await open.query("{ n }") }?.code == .operationFailed)
+    #expect(server.requests.count == 3)
+  }
+
+  @Test func `a mutation that was executed is not sent again, whatever its status`() throws {
+    let server = ScriptedHTTPServer { _, _ in .json(#"{"data":{"n":1}}"#, status: 403) }
+    let client = try server.client { $0.credentials = { _ in .bearer("any") } }
+    let result = try server.executor.run { try await client.mutate("mutation { n }") }
+    #expect(result.data?["n"] == 1 && server.requests.count == 1)
+  }
+
   @Test func `a second refusal is final`() throws {
     let server = ScriptedHTTPServer { _, _ in
       .answer(status: 401, type: "application/json", body: #"{"errors":[{"message":"who?"}]}"#)
