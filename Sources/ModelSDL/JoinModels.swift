@@ -64,8 +64,16 @@ struct JoinModels {
         \(second): \(models[1].name.text)! @belongsTo(fields: ["\(second)Id"])
       }
       """
-    guard first != second, case .type(let type)? = try? Parser.parse(source, limits: .schema).definitions.first else {
+    guard first != second, case .type(var type)? = try? Parser.parse(source, limits: .schema).definitions.first else {
       return nil
+    }
+    if let access = access(of: models, taken: Set(type.fields.map(\.name.text))),
+      case .object(let interfaces, let fields) = type.content
+    {
+      var directive = access.directive
+      directive.location = models[0].directive("auth")?.location ?? .none
+      type.directives.append(directive)
+      type.content = .object(interfaces: interfaces, fields: fields + access.fields)
     }
     return type
   }

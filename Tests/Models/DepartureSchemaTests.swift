@@ -56,5 +56,6 @@ import Testing
     let join = try #require(schema.models.first { $0.name == "PostTags" })
     #expect(join.fields.map(\.name).prefix(3) == ["id", "postId", "tagId"])
     #expect(schema.schema.type("Post")?.field("tags")?.arguments.count == 4)
+    #expect(join.access.isEmpty)
   }
 }

@@ -42,6 +42,28 @@ import Testing
     #expect(schema.schema.text.contains("owner: String"))
   }
 
+  @Test func `a join model has the rules of both its sides, each once, and the fields that they read`() throws {
+    let schema = try ModelSchema(
+      """
+      type Post @model @auth(rules: [{allow: owner}, {allow: groups, groups: ["staff"]}, {allow: owner, ownerField: "id"}]) {
+        id: ID! tags: [Tag] @manyToMany(relationName: "PostTags")
+      }
+      type Tag @model @auth(rules: [{allow: groups,groups: ["staff"]}, {allow: groups, groupsField: "teams", operations: [read]}]) {
+        id: ID! teams: [String!]! posts: [Post] @manyToMany(relationName: "PostTags")
+      }
+      """)
+    let join = try #require(schema.models.first { $0.name == "PostTags" })
+    let teams = try #require(join.position(of: "teams"))
+    let owner = try #require(join.position(of: "owner"))
+    #expect(
+      join.access.rules.map(\.subject) == [
+        .owner(field: owner, isList: false, claim: OwnerClaim(nil)), .groups(["staff"], claim: nil),
+        .groupsField(teams, isList: true, claim: nil),
+      ])
+    #expect(!join.fields[teams].isRequired && join.fields[teams].isList)
+    #expect(join.access.rules.last?.operations == AccessOperation.reads)
+  }
+
   @Test func `a list of owners and another claim are read`() throws {
     let rule = try Self.rule(
       "allow: owner, ownerField: \"editors\", identityClaim: \"email\", provider: oidc", fields: "editors: [String!]")

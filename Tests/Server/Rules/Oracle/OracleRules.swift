@@ -118,9 +118,12 @@ struct OracleRules: Sendable {
 
   /// Whether the models are versioned, so that their records are also synced.
   let syncs: Bool
+  /// Whether racks are deleted, and their books with them.
+  let cascades: Bool
 
-  init(_ chance: inout SeededRandom, syncs: Bool = false) {
+  init(_ chance: inout SeededRandom, syncs: Bool = false, cascades: Bool = false) {
     self.syncs = syncs
+    self.cascades = cascades
     func rules() -> [OracleRule] { .random(&chance, syncs: syncs) }
     rack = Model(rules: rules(), secret: chance.next() % 2 == 0 ? rules() : nil)
     book = Model(rules: rules(), secret: chance.next() % 2 == 0 ? rules() : nil)
@@ -131,10 +134,11 @@ struct OracleRules: Sendable {
 
   var schema: String {
     let versioned = syncs ? "@versioned" : ""
+    let deletion = cascades ? ", onDelete: CASCADE" : ""
     return """
       type Rack @model \(versioned) \(rack.rules.directive) {
         id: ID! title: String owner: String team: String secret: String \(rack.secret?.directive ?? "")
-        books: [Book] @hasMany(indexName: "byRack", fields: ["id"]) \(books?.directive ?? "")
+        books: [Book] @hasMany(indexName: "byRack", fields: ["id"]\(deletion)) \(books?.directive ?? "")
       }
       type Book @model \(versioned) \(book.rules.directive) {
         id: ID! title: String owner: String team: String secret: String \(book.secret?.directive ?? "")

@@ -25,10 +25,10 @@ final class OracleRun {
   /// Runs `steps` random steps and returns what differed from the naive evaluator, at most up to the first step with
   /// differences.
   static func faults(
-    seed: UInt64, steps: Int, syncs: Bool = false, lens: RuleLens? = nil
+    seed: UInt64, steps: Int, syncs: Bool = false, cascades: Bool = false, lens: RuleLens? = nil
   ) async throws -> [String] {
     var chance = SeededRandom(seed: seed)
-    let rules = OracleRules(&chance, syncs: syncs)
+    let rules = OracleRules(&chance, syncs: syncs, cascades: cascades)
     let generator = chance
     var faults: [String] = []
     try await Served.with(
@@ -90,7 +90,7 @@ final class OracleRun {
   private func reload() async throws {
     for listener in listeners { try await listener.settle() }
     for stream in streams { try await stream.settle() }
-    rules = OracleRules(&chance, syncs: rules.syncs)
+    rules = OracleRules(&chance, syncs: rules.syncs, cascades: rules.cascades)
     try await server.reload(schema: rules.schema)
     for listener in listeners { try await listener.rulesChanged(rules) }
     for stream in streams { try await stream.rulesChanged(rules) }
@@ -112,7 +112,8 @@ final class OracleRun {
     let model = pick(["Book", "Book", "Book", "Rack"])
     let known = records[model, default: [:]].keys.sorted()
     var values = values()
-    let kinds = model == "Book" ? ["create", "update", "update", "delete"] : ["create", "update"]
+    let deletes = model == "Book" || rules.cascades
+    let kinds = deletes ? ["create", "update", "update", "delete"] : ["create", "update"]
     let kind = known.isEmpty ? "create" : pick(kinds)
     let id = kind == "create" ? "\(model)\(number(9))" : number(8) == 0 ? "none" : pick(known)
     if kind == "create", model == "Book" { values["rackID"] = .string("Rack\(number(9))") }
@@ -140,8 +141,19 @@ final class OracleRun {
       }
     }
     guard let change = expected.change else { return }
-    records[model]?[id] = kind == "delete" ? nil : change.record
-    images[model]?[id, default: []].append(change.record)
+    if kind == "delete", model == "Rack" {
+      // Its books go first, also those that the caller does not see; each is an event by its own rules.
+      for book in records["Book", default: [:]].keys.sorted() where racks[book] == id {
+        guard let record = records["Book"]?[book] else { continue }
+        apply(OracleChange(model: "Book", kind: "Delete", record: record), to: book)
+      }
+    }
+    apply(change, to: id)
+  }
+
+  private func apply(_ change: OracleChange, to id: String) {
+    records[change.model]?[id] = change.kind == "Delete" ? nil : change.record
+    images[change.model]?[id, default: []].append(change.record)
     for listener in listeners { listener.note(change, rules) }
     for stream in streams { stream.note(change, rules) }
   }

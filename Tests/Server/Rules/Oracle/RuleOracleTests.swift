@@ -20,6 +20,14 @@ import Testing
     #expect(faults.isEmpty, "seed \(seed): \(faults.first ?? "")")
   }
 
+  @Test(arguments: [UInt64](1...3))
+  func `P10: deletions that follow from another record's reach exactly the callers that saw the record`(seed: UInt64)
+    async throws
+  {
+    let faults = try await OracleRun.faults(seed: seed, steps: 80, cascades: true)
+    #expect(faults.isEmpty, "seed \(seed): \(faults.first ?? "")")
+  }
+
   /// A seed for each place whose history meets the leak there, so that the test looks no longer than it has to. Where
   /// histories have changed it looks further.
   private static let seeds: [RuleUse: UInt64] = [
