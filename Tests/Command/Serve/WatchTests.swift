@@ -1,0 +1,124 @@
+import Foundation
+import MartletCommandLine
+import Testing
+
+@testable import MartletCommand
+
+/// `martlet serve --watch`.
+@Suite(.timeLimit(.minutes(3))) struct WatchTests {
+  private func folder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("watch-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
+  @Test func `a change is reported once, when the file stays as it is, and so are a replacement and another link`()
+    throws
+  {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func write(_ text: String, _ name: String) throws {
+      try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+    }
+    let (first, second) = (folder.appendingPathComponent("a"), folder.appendingPathComponent("link"))
+    try write("1", "a")
+    try write("1", "b")
+    try FileManager.default.createSymbolicLink(at: second, withDestinationURL: first)
+    var watched = WatchedFiles([first.path, second.path])
+    func look() -> Bool { watched.haveChanged() }
+    #expect(!look() && !look())
+    try write("12", "a")
+    #expect(!look(), "it may still be being written")
+    try write("123", "a")
+    #expect(!look())
+    #expect(look())
+    #expect(!look())
+    // A link to another file, as volumes of a cluster are changed.
+    try FileManager.default.removeItem(at: second)
+    try FileManager.default.createSymbolicLink(at: second, withDestinationURL: folder.appendingPathComponent("b"))
+    #expect(!look())
+    #expect(look())
+    // A file that is gone, and back.
+    try FileManager.default.removeItem(at: first)
+    #expect(!look())
+    #expect(look())
+    try write("1", "a")
+    #expect(!look())
+    #expect(look())
+  }
+
+  private static let script = #"""
+    key() { martlet access key create "$1" --file access.json | grep -o 'martlet_[0-9a-f]*'; }
+    wait_for() { for i in $(seq 600); do "$@" && return; sleep 0.1; done; echo "no $*"; cat err; exit 9; }
+    lines() { test "$(grep -c "^$1" err)" -ge "$2"; }
+    certificate() {
+      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost -keyout $1.key -out $1.pem 2> /dev/null
+    }
+    write() {
+      martlet mutate https://localhost:$port "mutation { createNote(input: {text: \"$1\"}) { text } }" --compact \
+        --header "x-api-key: $2" --cacert $3.pem > /dev/null || { echo "not written: $1"; cat err; exit 8; }
+    }
+    echo 'type Note @model { id: ID! text: String }' > s.graphql
+    certificate first
+    cp first.key now.key; cp first.pem now.pem
+    first=$(key first)
+    martlet serve s.graphql --memory --access access.json --tls-certificate now.pem --tls-key now.key --watch \
+      --audit audit.log --port 0 > out 2> err &
+    pid=$!
+    trap 'kill -9 $pid 2>/dev/null' EXIT
+    wait_for grep -q '^Serving' out
+    port=$(sed -n 's/^Serving.*:\([0-9]*\)\/graphql$/\1/p' out)
+    for name in graphql-transport-ws sse multipart; do
+      martlet subscribe https://localhost:$port 'subscription { onCreateNote { text } }' --protocol $name \
+        --cacert first.pem --header "x-api-key: $first" --limit 4 > $name.out 2> $name.err &
+    done
+    for name in graphql-transport-ws sse multipart; do wait_for grep -q Subscribed $name.err; done
+    write 1 $first first
+
+    certificate second
+    cp second.key now.key; cp second.pem now.pem
+    wait_for lines Reloaded 1
+    write 2 $first second
+    martlet query https://localhost:$port '{ __typename }' --header "x-api-key: $first" --cacert first.pem \
+      --attempts 0 > /dev/null 2>&1 && echo "the old certificate is still served"
+
+    second=$(key second)
+    wait_for lines Reloaded 2
+    write 3 $second second
+
+    echo 'type Note @model { id: ID! stars: Int text: ' > s.graphql
+    wait_for lines 'Not reloaded' 1
+    echo 'type Note @model { id: ID! stars: Int text: String }' > s.graphql
+    wait_for lines Reloaded 3
+    write 4 $second second
+    for name in graphql-transport-ws sse multipart; do
+      wait_for grep -q '^Ended' $name.err
+      echo "$name $(grep -o '"text":"[0-9]"' $name.out | tr -dc 0-9) $(grep -c lost $name.err) $(grep -c gap $name.out)"
+    done
+    kill -TERM $pid
+    wait $pid
+    echo "ended with $?"
+    grep -c '"protocol"' audit.log > /dev/null && echo "admitted: $(grep -o '"subject":"[a-z]*"' audit.log | sort -u | tr '\n' ' ')"
+    cat out err audit.log | grep -q -e "$first" -e "$second" && echo "a key was written"
+    ls -l audit.log | cut -c 1-10
+    """#
+
+  @Test
+  func `P8: certificate, keys and schema are read again when their files change, and no subscription is disturbed`()
+    async throws
+  {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try await ShellRun.bash(Self.script, in: folder)
+    #expect(run.status == 0, "\(run.errors) \(run.output)")
+    let lines = run.output.split(separator: "\n").map(String.init)
+    try #require(lines.count == 6, "\(run.output)")
+    for (line, name) in zip(lines, ["graphql-transport-ws", "sse", "multipart"]) {
+      #expect(line == "\(name) 1234 0 0")
+    }
+    #expect(lines[3] == "ended with 0")
+    #expect(lines[4].hasPrefix("admitted: ") && lines[4].contains("first") && lines[4].contains("second"))
+    #expect(lines[5].hasPrefix("-rw-"))
+  }
+}
