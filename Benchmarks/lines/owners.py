@@ -2,6 +2,8 @@
 
     Benchmarks/lines/owners.py [MEMBERS]
 
+CONNECTIONS (8000) and ROUNDS (3) change the sizes of the others.
+
 Rules: MEMBERS subscribers (10,000), each with a token of its own, each seeing only its own records; against the same events to the
 same subscribers by a filter and without rules. CPU of the server for a delivered event, less that of the same writes without
 subscribers. Every event has to arrive at its subscriber, in order, and at no other, or there is no figure.
@@ -22,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness as h
 
 MEMBERS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+CONNECTIONS = int(os.environ.get("CONNECTIONS", "8000"))
 # Events of each member; one transaction writes for GROUP members.
 EVENTS, GROUP = 5, 50
 RULES = ('@auth(rules: [{ allow: owner, operations: [read] }, { allow: groups, groups: ["writer"] }])', "")
@@ -90,7 +93,7 @@ def delivered(folder, rules, key, tokens, writer_key, writer):
 
 def connected(folder, algorithm):
     """Connections with a token of their own and one subscription, for each second of the server's processor time."""
-    count = 8_000
+    count = CONNECTIONS
     key, tokens, _ = mint(algorithm, count, folder)
     server = h.Server(schema=schema(folder, RULES[0]), access=access(folder, [key]), options=["--loops", "1"])
     try:

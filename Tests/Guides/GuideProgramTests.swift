@@ -5,6 +5,10 @@ import MartletRuntime
 import MartletServer
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// The programs of the guides, with a server where they need one.
 @Suite(.timeLimit(.minutes(1))) struct GuideProgramTests {
   private static func with(
@@ -28,6 +32,34 @@ import Testing
       throw error
     }
     await server.stop()
+  }
+
+  @Test func `the login server of the guide to access admits holders of its tokens until they sign out`() async throws {
+    let login = OwnLogin { name, password in
+      password == "right" ? OwnLogin.Caller(name: name, groups: []) : nil
+    }
+    let schema = "type Note @model @auth(rules: [{allow: owner}]) { id: ID! text: String }"
+    var configuration = try login.configuration(schema: schema)
+    configuration.log = .silent
+    try await Self.with(GraphQLServer(configuration)) { http, _ in
+      func post(_ path: String, _ body: String, _ token: String? = nil) async throws -> (Int, JSONValue) {
+        var request = URLRequest(url: try #require(URL(string: path, relativeTo: http)))
+        request.httpMethod = "POST"
+        request.httpBody = Data(body.utf8)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, (try? JSONValue(parsing: Array(data))) ?? .null)
+      }
+      #expect(try await post("/login", #"{"name":"ada","password":"wrong"}"#).0 == 401)
+      let token = try #require(
+        try await post("/login", #"{"name":"ada","password":"right"}"#).1["token"]?.string)
+      let write = #"{"query":"mutation { createNote(input: {text: \"mine\"}) { owner } }"}"#
+      #expect(try await post("/graphql", write, token).1["data"]?["createNote"] == ["owner": "ada"])
+      #expect(try await post("/graphql", write).0 >= 400)
+      #expect(try await post("/logout", "", token).0 == 204)
+      #expect(try await post("/graphql", write, token).0 >= 400)
+    }
   }
 
   @Test func `the program of the guide to errors names what was refused, and looks for what may be there`() async throws
