@@ -1,11 +1,5 @@
 internal import MartletRuntime
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
-
 /// A thread with a queue of work: the store's writer or one of its readers in production.
 ///
 /// Many pieces of work given while it is busy cost no wake; it takes them all at once.
@@ -22,24 +16,12 @@ package final class StoreThread: StoreExecutor {
 
   /// Starts the thread.
   package init() {
-    let body = ThreadBody { [self] in
+    let hasStarted = SystemThread.start { [self] in
       // A file at the limit of its size is an error of the write, not the end of the process.
       WriteSignals.blockInThread()
       run()
     }
-    // The new thread takes over the retain made here.
-    let context = unsafe Unmanaged.passRetained(body).toOpaque()
-    var thread = pthread_t()
-    let result = unsafe pthread_create(
-      &thread, nil,
-      { context in
-        if let context = unsafe context {
-          unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
-        }
-        return nil
-      }, context)
-    precondition(result == 0, "the system gave the store no thread")
-    pthread_detach(thread)
+    precondition(hasStarted, "the system gave the store no thread")
   }
 
   package func execute(_ work: @escaping @Sendable () -> Void) {
@@ -95,9 +77,4 @@ package final class StoreThread: StoreExecutor {
       }
     }
   }
-}
-
-private final class ThreadBody {
-  let run: () -> Void
-  init(_ run: @escaping () -> Void) { self.run = run }
 }

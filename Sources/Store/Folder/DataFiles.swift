@@ -16,8 +16,9 @@ struct DataFiles {
     init?(_ path: String) {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return nil }
-      device = UInt64(status.st_dev)
-      file = UInt64(status.st_ino)
+      // Signed numbers on some systems.
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      file = UInt64(truncatingIfNeeded: status.st_ino)
     }
   }
 
