@@ -6,8 +6,9 @@ BOARD ?= JFK
 PORT ?= 8080
 SEEDS ?= 20
 SECONDS ?= 30
-# Without debug information the tests build with less work; `make test TEST_FLAGS=` keeps it.
-TEST_FLAGS ?= -debug-info-format none
+# Without debug information, and with one compilation for each module, the tests build from clean with about a third less
+# processor time; `make test TEST_FLAGS=` keeps the one and builds incrementally.
+TEST_FLAGS ?= -debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run build lab deb test test-foundation test-console test-packaging lint format docs bench sim fuzz conformance check
@@ -36,6 +37,7 @@ lab: setup ## build the tool that benchmarks and conformance suites use: .build/
 	@$(SWIFT) build -c release --product martlet-lab
 
 test: setup ## run every test a fresh machine can run
+	@Scripts/install-packages python3
 	@Interoperation/prepare || [ $$? -eq 77 ]
 	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/run-tests
 	@Tests/Console/run .build/debug/martlet || [ $$? -eq 77 ]
@@ -45,8 +47,7 @@ test-console: ## the console in headless Chromium; says so where it is not insta
 	@Tests/Console/run .build/debug/martlet || [ $$? -eq 77 ]
 
 test-foundation: setup ## build the client over Foundation's network, as Apple platforms do, and test it
-	@MARTLET_NETWORK=foundation MARTLET_SUITES=FoundationNetwork,FoundationServer timeout 900 \
-	  $(SWIFT) test --disable-xctest --no-parallel --scratch-path .build/foundation
+	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/test-foundation
 
 lint: setup ## formatting (strict) and the house rules
 	@$(SWIFT) format lint --strict --parallel --configuration .swift-format --recursive Package.swift Sources Tests Examples

@@ -1,4 +1,5 @@
 import Foundation
+import MartletTestSupport
 import Testing
 
 /// The example against `martlet serve`, each a process of its own.

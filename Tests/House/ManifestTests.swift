@@ -58,6 +58,7 @@ import Testing
   ]
   private static let clients = [
     "Martlet", "MartletHTTP", "MartletPublishers", "MartletTesting", "MartletSQLiteStore", "MartletDataStore",
+    "MartletDatasync",
   ]
   private static let platforms = ["macos", "ios", "tvos", "watchos", "visionos"]
 

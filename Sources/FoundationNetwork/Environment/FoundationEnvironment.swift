@@ -18,45 +18,43 @@ package enum FoundationEnvironment {
 
   /// An environment whose requests and streams go by sessions made from a configuration.
   ///
-  /// - Parameter observer: kept for challenges, which are not forwarded yet.
+  /// - Parameter delegation: what is trusted, and where challenges and metrics go.
   package static func make(
     sessions configuration: URLSessionConfiguration, on loop: DispatchLoop = loop,
-    observer: (any URLSessionDelegate)? = nil
+    delegation: SessionDelegation = SessionDelegation()
   ) -> ClientEnvironment {
-    let http = SystemExchanges(SessionTasks(on: loop, configuration: configuration, observer: observer))
+    let http = SystemExchanges(SessionTasks(on: loop, configuration: configuration, delegation: delegation))
     var environment = ClientEnvironment(
       loop: loop, sockets: nil, http: http, requests: .exchanges(http, TemporaryBodies()),
       spawner: ConcurrentSpawner(), chance: .system)
-    environment.calendar = {
-      let (seconds, attoseconds) = WallClock.sinceEpoch().components
-      return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    }
+    environment.calendar = WallClock.milliseconds
     return environment
   }
 
   /// The environment of a client that speaks HTTP alone: the process's, or one with what the configuration asks for.
   /// - Throws: `invalidRequest` for settings that this network does not have.
   package static func http(_ configuration: ConnectionConfiguration) throws(GraphQLClientError) -> ClientEnvironment {
-    guard let observer = try SessionTrust.delegate(for: configuration) else { return shared }
-    return make(sessions: .martlet, observer: observer)
+    let trust = try TrustRules(configuration)
+    return trust.isEmpty ? shared : make(sessions: .martlet, delegation: SessionDelegation(trust: trust))
   }
 
   /// The same with WebSockets.
   package static func webSockets(
     _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {
-    let observer = try SessionTrust.delegate(for: configuration)
-    return try http(configuration).withSockets(.martlet, on: loop, observer: observer)
+    let delegation = SessionDelegation(trust: try TrustRules(configuration))
+    return try http(configuration).withSockets(.martlet, on: loop, delegation: delegation)
   }
 }
 
 extension ClientEnvironment {
   /// The same environment with WebSockets by a session made from a configuration.
   package func withSockets(
-    _ configuration: URLSessionConfiguration, on loop: DispatchLoop, observer: (any URLSessionDelegate)? = nil
+    _ configuration: URLSessionConfiguration, on loop: DispatchLoop,
+    delegation: SessionDelegation = SessionDelegation()
   ) -> ClientEnvironment {
     var environment = self
-    environment.sockets = SystemSockets(SessionSockets(on: loop, configuration: configuration, observer: observer))
+    environment.sockets = SystemSockets(SessionSockets(on: loop, configuration: configuration, delegation: delegation))
     return environment
   }
 }

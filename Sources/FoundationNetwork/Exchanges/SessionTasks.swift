@@ -16,30 +16,20 @@ package final class SessionTasks: ExchangeTasks, Sendable {
   private let streams: URLSession
   /// Suspending may block for as long as a fast server sends, so that it is done away from the loop.
   private let pausing = DispatchQueue(label: "martlet.pausing")
-  private let relay: SessionRelay
+  private let relay: ExchangeRelay
 
   /// - Parameters:
   ///   - loop: where everything is reported.
   ///   - configuration: proxies, cookies, caches and TLS; its time-outs are not used.
-  ///   - observer: a delegate of the application's own; kept for challenges, which are not forwarded yet.
+  ///   - delegation: what is trusted, and where challenges and metrics go.
   package init(
     on loop: DispatchLoop, configuration: URLSessionConfiguration, limits: ExchangeLimits = ExchangeLimits(),
-    observer: (any URLSessionDelegate)? = nil
+    delegation: SessionDelegation = SessionDelegation()
   ) {
     self.loop = loop
-    let relay = SessionRelay(loop, observer: observer)
-    self.relay = relay
-    func session(_ connections: Int) -> URLSession {
-      // The given one stays as it is.
-      let own = (configuration.copy() as? URLSessionConfiguration) ?? configuration
-      own.httpMaximumConnectionsPerHost = connections
-      // The loop's timers decide; a week is longer than any of them. Longer values overflow in some versions.
-      own.timeoutIntervalForRequest = 604_800
-      own.timeoutIntervalForResource = 604_800
-      return URLSession(configuration: own, delegate: relay, delegateQueue: loop.operations)
-    }
-    requests = session(limits.connections)
-    streams = session(limits.streams)
+    relay = ExchangeRelay(loop, delegation)
+    requests = SessionRelay.session(configuration, connections: limits.connections, relay)
+    streams = SessionRelay.session(configuration, connections: limits.streams, relay)
   }
 
   deinit {
@@ -102,19 +92,10 @@ private final class UnusableTask: ExchangeTask {
   func cancel() {}
 }
 
-/// The sessions' delegate: its calls come on the loop's queue, and become turns of the loop.
-///
-/// `@unchecked Sendable` holds because `running` is touched only on the loop's queue.
-private final class SessionRelay: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-  private let loop: DispatchLoop
-  private let observer: (any URLSessionDelegate)?
+/// Reports the tasks' events to their exchanges.
+private final class ExchangeRelay: SessionRelay, URLSessionDataDelegate, @unchecked Sendable {
   /// The tasks that are under way.
   var running: [ObjectIdentifier: any ExchangeEvents] = [:]
-
-  init(_ loop: DispatchLoop, observer: (any URLSessionDelegate)?) {
-    self.loop = loop
-    self.observer = observer
-  }
 
   private func tell(_ task: URLSessionTask, _ body: (any ExchangeEvents) -> Void) {
     loop.turn {
@@ -142,19 +123,9 @@ private final class SessionRelay: NSObject, URLSessionDataDelegate, @unchecked S
     tell(dataTask) { $0.received(body: Array(data)) }
   }
 
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    tell(task) {
-      running[ObjectIdentifier(task)] = nil
-      $0.completed(error.map { HTTPExchangeError(system: $0) })
-    }
-  }
-
-  /// Where a request goes is decided by the client's own code, the same over every network.
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    completionHandler(nil)
+  override func ended(_ task: URLSessionTask, _ error: (any Error)?, refusal: String?) {
+    guard let events = running.removeValue(forKey: ObjectIdentifier(task)) else { return }
+    events.completed(refusal.map { HTTPExchangeError(.tls, $0) } ?? error.map { HTTPExchangeError(system: $0) })
   }
 }
 

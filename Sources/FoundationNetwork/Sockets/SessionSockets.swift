@@ -19,17 +19,13 @@ package final class SessionSockets: SocketTasks, Sendable {
 
   /// - Parameters:
   ///   - configuration: proxies, cookies and TLS; its time-outs are not used.
-  ///   - observer: a delegate of the application's own; kept for challenges, which are not forwarded yet.
+  ///   - delegation: what is trusted, and where challenges and metrics go.
   package init(
-    on loop: DispatchLoop, configuration: URLSessionConfiguration, observer: (any URLSessionDelegate)? = nil
+    on loop: DispatchLoop, configuration: URLSessionConfiguration, delegation: SessionDelegation = SessionDelegation()
   ) {
     self.loop = loop
-    relay = SocketRelay(loop, observer: observer)
-    let own = (configuration.copy() as? URLSessionConfiguration) ?? configuration
-    // The loop's timers decide; a week is longer than any of them. Longer values overflow in some versions.
-    own.timeoutIntervalForRequest = 604_800
-    own.timeoutIntervalForResource = 604_800
-    session = URLSession(configuration: own, delegate: relay, delegateQueue: loop.operations)
+    relay = SocketRelay(loop, delegation)
+    session = SessionRelay.session(configuration, connections: nil, relay)
   }
 
   deinit { session.invalidateAndCancel() }
@@ -93,18 +89,9 @@ private final class SessionSocket: SocketTask {
   func cancel() { task.cancel() }
 }
 
-/// The session's delegate: its calls come on the loop's queue, and become turns of the loop.
-///
-/// `@unchecked Sendable` holds because `running` is touched only on the loop's queue.
-private final class SocketRelay: NSObject, URLSessionWebSocketDelegate, @unchecked Sendable {
-  private let loop: DispatchLoop
-  private let observer: (any URLSessionDelegate)?
+/// Reports the tasks' events to their sockets.
+private final class SocketRelay: SessionRelay, URLSessionWebSocketDelegate, @unchecked Sendable {
   var running: [ObjectIdentifier: any SocketTaskEvents] = [:]
-
-  init(_ loop: DispatchLoop, observer: (any URLSessionDelegate)?) {
-    self.loop = loop
-    self.observer = observer
-  }
 
   private func tell(_ task: URLSessionTask, _ body: (any SocketTaskEvents) -> Void) {
     loop.turn {
@@ -125,20 +112,11 @@ private final class SocketRelay: NSObject, URLSessionWebSocketDelegate, @uncheck
     tell(webSocketTask) { $0.closed(code: closeCode.rawValue, reason: reason.map { Array($0) } ?? []) }
   }
 
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    tell(task) {
-      running[ObjectIdentifier(task)] = nil
-      let response = task.response as? HTTPURLResponse
-      $0.completed(
-        error, status: response?.statusCode, retryAfter: response?.value(forHTTPHeaderField: "Retry-After"))
-    }
-  }
-
-  /// A handshake that is redirected is refused, with the status.
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    completionHandler(nil)
+  override func ended(_ task: URLSessionTask, _ error: (any Error)?, refusal: String?) {
+    guard let events = running.removeValue(forKey: ObjectIdentifier(task)) else { return }
+    let response = task.response as? HTTPURLResponse
+    let reason: (any Error)? = refusal.map { HTTPExchangeError(.tls, $0) } ?? error
+    events.completed(
+      reason, status: response?.statusCode, retryAfter: response?.value(forHTTPHeaderField: "Retry-After"))
   }
 }

@@ -1,7 +1,7 @@
 public import MartletGraphQLClient
 internal import MartletGraphQLWire
 package import MartletJSON
-internal import MartletRuntime
+package import MartletRuntime
 package import MartletSimulation
 public import MartletVocabulary
 
@@ -71,26 +71,43 @@ public final class ScriptedServer: @unchecked Sendable {
   /// Every socket that opened, in order.
   public private(set) var sockets: [ScriptedSocket] = []
 
-  let loop: SimulatedLoop
+  let loop: any Loop
+  private let spawner: any Spawner
   private let seed: UInt64
   private var accepted = 0
   private let waiters: Waiters
+  let isInside: @Sendable () -> Bool
 
   /// A server in `time`.
   public convenience init(_ time: VirtualTime) {
     self.init(loop: time.loop)
   }
 
-  package init(loop: SimulatedLoop, seed: UInt64 = 1) {
+  package convenience init(loop: SimulatedLoop, seed: UInt64 = 1) {
+    let executor = loop.executor
+    self.init(loop: loop, spawner: executor.spawner, seed: seed) { executor.isOnPump }
+  }
+
+  /// A server on any loop, also in real time.
+  ///
+  /// - Parameters:
+  ///   - spawner: starts the client's tasks.
+  ///   - isInside: whether the caller runs where the script runs. One thread at a time does, and the loop's work runs
+  ///     there, too.
+  package init(
+    loop: any Loop, spawner: any Spawner, seed: UInt64 = 1, isInside: @escaping @Sendable () -> Bool
+  ) {
     self.loop = loop
+    self.spawner = spawner
     self.seed = seed
-    waiters = Waiters(loop)
+    waiters = Waiters(loop, isInside: isInside)
+    self.isInside = isInside
   }
 
   /// Where a client must live to talk to this server and in its time. Whatever its URL says leads here.
   public var environment: ClientEnvironment {
     var environment = ClientEnvironment(
-      loop: loop, sockets: Connector(server: self), http: nil, requests: .socket, spawner: loop.executor.spawner,
+      loop: loop, sockets: Connector(server: self), http: nil, requests: .socket, spawner: spawner,
       seed: seed)
     let loop = loop
     environment.calendar = { Self.beginning + (loop.now - .zero).components.seconds * 1_000 }

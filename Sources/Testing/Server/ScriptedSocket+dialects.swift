@@ -1,5 +1,5 @@
 public import MartletJSON
-internal import MartletSimulation
+internal import MartletRuntime
 internal import MartletVocabulary
 
 /// An operation as a client asks for it, whatever the dialect.

@@ -1,7 +1,6 @@
 internal import MartletGraphQLClient
 public import MartletJSON
 internal import MartletRuntime
-internal import MartletSimulation
 public import MartletVocabulary
 package import MartletWire
 
@@ -20,7 +19,7 @@ public final class ScriptedSocket: @unchecked Sendable {
   public let dialect: Dialect
 
   private(set) weak var server: ScriptedServer?
-  let loop: SimulatedLoop
+  let loop: any Loop
   private var handler: (any MessageSocketHandler)?
   private var isSilent = false
   private var waiting: [String] = []
@@ -35,7 +34,7 @@ public final class ScriptedSocket: @unchecked Sendable {
     self.server = server
     self.dialect = dialect
     loop = server.loop
-    waiters = Waiters(server.loop)
+    waiters = Waiters(server.loop, isInside: server.isInside)
     self.handler = handler
   }
 

@@ -1,17 +1,19 @@
 import MartletRuntime
-import MartletSimulation
 import MartletVocabulary
 
 /// Tasks that wait for news of the script, each with its deadline.
 ///
-/// `@unchecked Sendable` holds as for the server: it is touched only inside one simulation's pump.
+/// `@unchecked Sendable` holds as for the server: it is touched only where the script runs.
 final class Waiters: @unchecked Sendable {
-  private let loop: SimulatedLoop
+  private let loop: any Loop
+  /// Whether the caller runs where the script runs.
+  private let isInside: @Sendable () -> Bool
   private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
   private var last = 0
 
-  init(_ loop: SimulatedLoop) {
+  init(_ loop: any Loop, isInside: @escaping @Sendable () -> Bool) {
     self.loop = loop
+    self.isInside = isInside
   }
 
   /// Something happened.
@@ -23,7 +25,7 @@ final class Waiters: @unchecked Sendable {
 
   /// Returns at the next news, or at the deadline.
   func wait(until deadline: Instant) async {
-    precondition(loop.executor.isOnPump, "a script waits inside VirtualTime.run")
+    precondition(isInside(), "a script waits inside VirtualTime.run")
     await withCheckedContinuation { continuation in
       last += 1
       let mine = last

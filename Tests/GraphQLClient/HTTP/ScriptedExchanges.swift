@@ -96,7 +96,7 @@ final class ScriptedExchanges: HTTPExchanging, @unchecked Sendable {
     configure(&configuration)
     let network = SimulatedNetwork(executor)
     let environment = ClientEnvironment(
-      loop: loop, sockets: WebSockets(network, chance: Chance(seed: 1)), http: self,
+      loop: loop, sockets: nil, http: self,
       requests: .connections(network), spawner: executor.spawner, seed: 1)
     guard let url = URL(string: "http://server.test/graphql/stream") else { throw CancellationError() }
     return GraphQLClient(

@@ -55,7 +55,7 @@ final class ScriptedHTTPServer: @unchecked Sendable {
 
   func environment() -> ClientEnvironment {
     ClientEnvironment(
-      loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: 1)), http: nil,
+      loop: executor.makeLoop("client"), sockets: nil, http: nil,
       requests: .connections(network),
       spawner: executor.spawner, seed: 1)
   }

@@ -10,7 +10,6 @@ extension ClientEnvironment {
     _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {
     if let given { return given }
-    try configuration.checkNetwork()
     return try FoundationEnvironment.http(configuration)
   }
 }

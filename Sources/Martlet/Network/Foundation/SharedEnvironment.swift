@@ -29,7 +29,6 @@ extension ClientEnvironment {
   ) throws(GraphQLClientError) -> ClientEnvironment {
     if let given { return given }
     guard configuration.hasOwnNetwork else { return try shared() }
-    try configuration.checkNetwork()
     return try FoundationEnvironment.webSockets(configuration)
   }
 }

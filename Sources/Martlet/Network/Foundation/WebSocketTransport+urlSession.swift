@@ -9,14 +9,17 @@ public import MartletGraphQLStore
 
 extension WebSocketTransport {
   /// A transport whose sockets and requests go by sessions made from a session's configuration: its proxies, cookies,
-  /// cache and additional header fields. The session itself is not used, because its own delegate would get the data.
+  /// cache and additional header fields. The session itself is not used, because its own delegate would get the data;
+  /// its delegate gets the challenges and metrics of the new ones, with the new session and its tasks as arguments.
   ///
   /// - Parameters:
-  ///   - urlSession: the session whose configuration is taken over. Its delegate is not asked about challenges yet.
+  ///   - urlSession: the session whose configuration is taken over.
   ///   - store: the store of the client; subscriptions write to it on request.
   ///   - endpointURL: the server's address.
-  ///   - configuration: every other setting. The session's request time-out takes the place of its `openTimeout`.
-  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`.
+  ///   - configuration: every other setting. The session's request time-out takes the place of its `openTimeout`. A
+  ///     server must satisfy both its `authorityFile` and `pinnedPublicKeys` and the session's delegate.
+  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for settings that the
+  ///   system's network does not take.
   public convenience init(
     urlSession: URLSession, store: GraphQLStore, endpointURL: URL,
     configuration: ConnectionConfiguration = WebSocketTransport.configuration
@@ -26,8 +29,9 @@ extension WebSocketTransport {
     // A session may have no time-out at all, which is not a duration: at most a day, at least a second.
     let seconds = session.timeoutIntervalForRequest
     configuration.openTimeout = .seconds(seconds > 1 ? min(seconds, 86_400) : 1)
-    let environment = FoundationEnvironment.make(sessions: session, observer: urlSession.delegate)
-      .withSockets(session, on: FoundationEnvironment.loop, observer: urlSession.delegate)
+    let delegation = SessionDelegation(trust: try TrustRules(configuration), observer: urlSession.delegate)
+    let environment = FoundationEnvironment.make(sessions: session, delegation: delegation)
+      .withSockets(session, on: FoundationEnvironment.loop, delegation: delegation)
     try self.init(url: endpointURL, configuration: configuration, environment: environment)
   }
 }

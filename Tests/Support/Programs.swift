@@ -1,46 +1,53 @@
-import Foundation
+package import Foundation
 
 /// The programs of the package, as they were built, in processes of their own.
-enum Programs {
-  struct Failure: Error, CustomStringConvertible { let description: String }
+package enum Programs {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
+  }
 
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  package static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
   /// Beside the test bundle, where one build leaves both.
-  static func url(_ name: String) throws -> URL {
+  package static func url(_ name: String) throws -> URL {
     let beside = [Bundle.main.executableURL, CommandLine.arguments.first.map { URL(fileURLWithPath: $0) }]
       .compactMap { $0?.deletingLastPathComponent() }
     let places = beside + ["debug", "release"].map { root.appendingPathComponent(".build/\($0)") }
     let candidates = places.map { $0.appendingPathComponent(name) }
     guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
-      throw Failure(description: "there is no program \(name); swift build makes it")
+      throw Failure("there is no program \(name); swift build makes it")
     }
     return found
   }
 }
 
 /// A program that runs, and the lines it prints.
-final class RunningProgram: Sendable {
+package final class RunningProgram: Sendable {
   private let process: Process
   private let output: FileHandle
   private let errors: FileHandle
+  private let input: FileHandle?
 
-  init(_ name: String, _ words: [String]) throws {
+  /// - Parameter holdsInput: keeps the program's standard input open until `stop`; otherwise it is empty.
+  package init(_ name: String, _ words: [String], holdsInput: Bool = false) throws {
     process = Process()
     process.executableURL = try Programs.url(name)
     process.arguments = words
     let (pipe, complaints) = (Pipe(), Pipe())
     process.standardOutput = pipe
     process.standardError = complaints
-    process.standardInput = FileHandle.nullDevice
+    let held = holdsInput ? Pipe() : nil
+    process.standardInput = held ?? FileHandle.nullDevice
+    input = held?.fileHandleForWriting
     output = pipe.fileHandleForReading
     errors = complaints.fileHandleForReading
     try process.run()
   }
 
   /// The next line, without its end; what is there when the program ends before.
-  func line() async -> String {
+  package func line() async -> String {
     await onThread { [output] in
       var line = Data()
       while let byte = try? output.read(upToCount: 1), let first = byte.first, first != 0x0A { line.append(first) }
@@ -49,15 +56,16 @@ final class RunningProgram: Sendable {
   }
 
   /// What is printed until the end, and how it ended.
-  func end() async -> (status: Int32, output: String, errors: String) {
+  package func end() async -> (status: Int32, output: String, errors: String) {
     let said = await onThread { [output] in String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
     let complaints = await onThread { [errors] in String(decoding: errors.readDataToEndOfFile(), as: UTF8.self) }
     process.waitUntilExit()
     return (process.terminationStatus, said, complaints)
   }
 
-  func stop() {
-    process.terminate()
+  /// Ends the program and waits until it has ended: by the end of its input where that is held, otherwise by a signal.
+  package func stop() {
+    if let input { try? input.close() } else { process.terminate() }
     process.waitUntilExit()
   }
 

@@ -1,0 +1,39 @@
+/// Certificates made once for these tests, with the digests of their public keys as `openssl` prints them.
+enum Certificates {
+  static let ellipticKey = "7LTZATxpADwmwCnGZLKXZUPcz52YarUdbYtSL49nU6E="
+  static let elliptic = """
+    -----BEGIN CERTIFICATE-----
+    MIIBoDCCAUegAwIBAgIUCapp0olBcLsZmwu4o7en/dyB4I4wCgYIKoZIzj0EAwIw
+    FzEVMBMGA1UEAwwMbWFydGxldC50ZXN0MCAXDTI2MTEyMjIxMjAwMloYDzIxMjYx
+    MDI5MjEyMDAyWjAXMRUwEwYDVQQDDAxtYXJ0bGV0LnRlc3QwWTATBgcqhkjOPQIB
+    BggqhkjOPQMBBwNCAATB0Rnpn5r+Wq9gVjMRiEfOuvb7uS3XMUjvGg2sroGiubbD
+    8nvYb5OLD/669DS2yQWhXW89nku06L1vx3kh/bNWo28wbTAdBgNVHQ4EFgQUjd2v
+    Tur0P/md4xGSvdf5XG7NsKQwHwYDVR0jBBgwFoAUjd2vTur0P/md4xGSvdf5XG7N
+    sKQwDwYDVR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEw
+    CgYIKoZIzj0EAwIDRwAwRAIgWT+uu9IjHuUncCRvkb+QRxN1oCrHedGWjK8iA3sm
+    ebICIGV/yvX1ZpYVvwa2YpGr4L+FjGjVguXhSOYwy9WydCap
+    -----END CERTIFICATE-----
+    """
+  static let rsaKey = "aGJtTM6cNiCVPG3kQz5uxU8xuIYGASnBOnAON26/cOs="
+  static let rsa = """
+    -----BEGIN CERTIFICATE-----
+    MIIDGTCCAgGgAwIBAgIUZwRUtND5uNj2x5cUxs2vQEO5+egwDQYJKoZIhvcNAQEL
+    BQAwGzEZMBcGA1UEAwwQcnNhLm1hcnRsZXQudGVzdDAgFw0yNjExMjIyMTIwMDNa
+    GA8yMTI2MTAyOTIxMjAwM1owGzEZMBcGA1UEAwwQcnNhLm1hcnRsZXQudGVzdDCC
+    ASIwDQYJKoZIhvcNAQEBBQADggEPADCCAQoCggEBAJI/ZL8BQ/INt8Ae6mpEKamu
+    GSUm/vqzfprYUJgZm9EotfbRlpoXfuZjmFkYUh5J8YxWs41VL5A8aJxFRJjhMfhk
+    t5n//UeWIvv/qIDQPk6a1cy0mY6HK/hppTm+Hg2Wy0bhe4tJ5XgnAzgHBof0QgLB
+    yYSI84QUJ4E3aeCRAdzOGO+/pEfCgaxPJpHgV7UxMM3P7hyIP9EUi9sNxpRmgiTl
+    InpMeTRHim2OXicPbLD6czNvSRysStdOL6IRl+Hx9qrk7Zqap4b1Et7/+4F17ihB
+    6w3U5mrxX2RTHQ7hP2puaIMBWBZYKkIaB2CnZr64vaX60YIdS9XrLasliAHoid0C
+    AwEAAaNTMFEwHQYDVR0OBBYEFB+/ggD3LSSRCV1BiLNXVE7kPtMDMB8GA1UdIwQY
+    MBaAFB+/ggD3LSSRCV1BiLNXVE7kPtMDMA8GA1UdEwEB/wQFMAMBAf8wDQYJKoZI
+    hvcNAQELBQADggEBAFUWAdv/8MMulTkG2H870cS4uC6eqdD9SvncjJMwOaSUXHg0
+    itdp0PN4wTI3OPhg7hk43jWJIa6foqrpUGdDESB4KZUal+ZvSen3kVIEm2NKMDKo
+    uhsp2jJlpZM8KM1xgSvlgD9MSeM6pqvGV9SWRnJT7+A8C7JZq3sjjeSe1hC3O/Hz
+    ZuJgfuYAuTFx5Hv0G1f4E0OdnkjUmlEQOxQHNLwb2wS6mPwkhMAIw374+C0fPK4b
+    CD81y6YyAbRRdHyjQ7Yg5v+9I8rNT7JVp7fWHmIAP8bpPVJGoxwHec19kcpu1hkn
+    NVgheArNo955/t68K2o4y5Kc0RRqAcVuSiSte+o=
+    -----END CERTIFICATE-----
+    """
+}
