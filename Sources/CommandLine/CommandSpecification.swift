@@ -45,12 +45,21 @@ package struct CommandSpecification: Sendable {
     package var isOptional = false
     /// The words it can be; empty when anything can be given.
     package var choices: [Choice] = []
+    /// Words that completion offers, where the command itself says what it takes.
+    package var offers: [Choice] = []
+    /// Words that completion offers, by the operand before this one.
+    package var offersAfter: [(operand: String, words: [Choice])] = []
 
-    package init(name: String, help: String, isOptional: Bool = false, choices: [Choice] = []) {
+    package init(
+      name: String, help: String, isOptional: Bool = false, choices: [Choice] = [], offers: [Choice] = [],
+      offersAfter: [(operand: String, words: [Choice])] = []
+    ) {
       self.name = name
       self.help = help
       self.isOptional = isOptional
       self.choices = choices
+      self.offers = offers
+      self.offersAfter = offersAfter
     }
   }
 

@@ -7,8 +7,16 @@ enum AccessCommand: Subcommand {
     operands: [
       .init(
         name: "ACTION",
-        help: "key create, key list, key revoke, token check or explain; create, list and revoke are about keys"),
-      .init(name: "WHAT", help: "the rest of the action; for explain, the operation", isOptional: true),
+        help: "key create, key list, key revoke, token check or explain; create, list and revoke are about keys",
+        offers: [
+          .init("key", "create, list or revoke API keys"), .init("token", "check tokens"),
+          .init("explain", "say which rule lets a caller see what"),
+        ] + keyActions),
+      .init(
+        name: "WHAT", help: "the rest of the action; for explain, the operation", isOptional: true,
+        offersAfter: [
+          ("key", keyActions), ("token", [.init("check", "say whether a token is accepted, and why not")]),
+        ]),
       .init(name: "VALUE", help: "the key's name; a token, or - for one a line from standard input", isOptional: true),
     ],
     options: KeyActions.options + TokenCheck.options + ExplainAction.options,
@@ -30,6 +38,11 @@ enum AccessCommand: Subcommand {
     discussion:
       "A key is printed once. The file keeps its SHA-256 only, which is enough because the key is 256 random bits. "
       + "token check exits with 1 when a token is refused. It reads no network: save a provider's key set to a file.")
+
+  private static let keyActions: [CommandSpecification.Choice] = [
+    .init("create", "make a key and print it once"), .init("list", "name the keys of an access file"),
+    .init("revoke", "remove a key from an access file"),
+  ]
 
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
     var words = arguments.operands
