@@ -19,6 +19,7 @@ import Testing
     "SyncEngine": ["Vocabulary", "JSON", "Models"],
     "Wire": ["Vocabulary", "JSON"],
     "GraphQLWire": ["Vocabulary", "JSON", "Wire"],
+    "Tracing": ["Vocabulary", "JSON"],
     "JSONTree": ["Vocabulary", "JSON"],
     "TreeRules": ["JSON", "JSONTree"],
     "TreeWire": ["Vocabulary", "JSON", "JSONTree", "Wire"],
@@ -30,7 +31,7 @@ import Testing
     "HTTPClient": ["Vocabulary", "Runtime"],
     "GraphQLOperations": ["Vocabulary", "JSON"],
     "GraphQLClient": [
-      "Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLOperations", "GraphQLStore",
+      "Vocabulary", "JSON", "GraphQLWire", "Wire", "Tracing", "Runtime", "GraphQLOperations", "GraphQLStore",
     ],
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime"],
     "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations"],
@@ -65,14 +66,14 @@ import Testing
     "Simulation": ["Vocabulary", "JSON", "Models", "ModelSDL", "Runtime"],
     "Server": [
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
-      "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
+      "ChangeFeed", "GraphQLWire", "Wire", "Tracing", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
       "HTTPClient", "GraphQLExecution", "Store",
     ],
   ]
 
   static let floor0 = [
     "Vocabulary", "Console", "JSON", "GraphQLLanguage", "Access", "Tokens", "Models", "ModelSDL", "ChangeFeed",
-    "LiveQueries", "SyncEngine", "GraphQLWire", "Wire", "JSONTree", "TreeRules", "TreeWire",
+    "LiveQueries", "SyncEngine", "GraphQLWire", "Wire", "Tracing", "JSONTree", "TreeRules", "TreeWire",
     "TreeClient",
   ]
 

@@ -1,5 +1,6 @@
 package import MartletGraphQLWire
 public import MartletJSON
+internal import MartletTracing
 
 /// One operation on its way to a server.
 public struct OperationRequest: Sendable {
@@ -58,6 +59,9 @@ public struct OperationRequest: Sendable {
   package var wire: RequestPayload {
     var request = RequestPayload(query: document, operationName: operationName, variables: variables)
     request.extensions = extensions
+    if let trace = TraceContext.current, request.extensions[TraceContext.name] == nil {
+      request.extensions[TraceContext.name] = .string("\(trace)")
+    }
     switch start {
     case .now: break
     case .oldest: request.extensions = RequestContinuity(fromOldest: true).added(to: request.extensions)
@@ -69,7 +73,7 @@ public struct OperationRequest: Sendable {
   /// What goes beside it by HTTP.
   package func extras(_ configuration: ConnectionConfiguration) -> HTTPExtras {
     HTTPExtras(
-      headers: headers,
+      headers: headers + (TraceContext.current.map { [(name: TraceContext.name, value: "\($0)")] } ?? []),
       takesParts: configuration.incrementalDelivery != .off && IncrementalDirectives.occur(in: document))
   }
 

@@ -2,4 +2,5 @@
 @_exported public import MartletAccess
 @_exported public import MartletGraphQLExecution
 @_exported public import MartletJSON
+@_exported public import MartletTracing
 @_exported public import MartletVocabulary

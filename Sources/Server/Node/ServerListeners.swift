@@ -13,6 +13,7 @@ struct ServerListeners {
     _ hubs: [LoopBound<LoopServer>]
   ) throws(ServerError) {
     var options = SocketListener.Options(address: configuration.address, port: configuration.port)
+    options.inherited = configuration.listeningSocket
     options.limits = ListenerLimits(configuration.limits)
     options.tls = tls
     if configuration.expectsProxyProtocol { options.proxies = node.trustedProxies }
@@ -34,8 +35,10 @@ struct ServerListeners {
   private static func administration(
     _ configuration: ServerConfiguration, on loops: [EpollLoop], _ hubs: [LoopBound<LoopServer>]
   ) throws(SocketError) -> SocketListener? {
-    guard let port = configuration.adminPort else { return nil }
+    let socket = configuration.adminListeningSocket
+    guard let port = configuration.adminPort ?? socket.map({ _ in 0 }) else { return nil }
     var options = SocketListener.Options(address: configuration.adminAddress, port: port)
+    options.inherited = socket
     options.limits = ListenerLimits(configuration.limits)
     return try SocketListener.start(options, on: loops) { channel in
       guard let hub = hubs.first(where: { $0.loop === channel.loop }) else { return nil }

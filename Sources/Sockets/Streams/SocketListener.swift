@@ -12,6 +12,9 @@ package final class SocketListener: ByteListener {
     package var address = "127.0.0.1"
     /// Zero takes a free port; `SocketListener.port` has its number.
     package var port = 0
+    /// A listening socket that the process was started with, in place of one at `address` and `port`. The listener
+    /// closes it.
+    package var inherited: Int32?
     package var limits = ListenerLimits()
     /// Serves TLS when set.
     package var tls: TLSServerContext?
@@ -45,12 +48,13 @@ package final class SocketListener: ByteListener {
     _ options: Options, on loops: [EpollLoop], acceptor: @escaping ChannelAcceptor
   ) throws(SocketError) -> SocketListener {
     precondition(!loops.isEmpty, "a listener needs a loop to deal connections to")
-    guard let address = SocketAddress(options.address, port: options.port) else {
-      throw SocketError(code: 22, operation: "listening address \(options.address)")
+    let descriptor: Int32
+    if let inherited = options.inherited {
+      try InheritedSocket.take(inherited)
+      descriptor = inherited
+    } else {
+      descriptor = try open(options)
     }
-    var system = address.system
-    let descriptor = try SocketError.check(
-      unsafe martlet_listen(&system, options.limits.backlog, 0), "listen on \(address)")
     var bound = martlet_address()
     let named = unsafe martlet_local_address(descriptor, &bound)
     let port = named < 0 ? options.port : Int(bound.port)
@@ -60,6 +64,15 @@ package final class SocketListener: ByteListener {
     let bounded = LoopBound(state, on: loops[0])
     loops[0].execute { bounded.value.start() }
     return SocketListener(port: port, state: bounded, accounting: accounting)
+  }
+
+  private static func open(_ options: Options) throws(SocketError) -> Int32 {
+    guard let address = SocketAddress(options.address, port: options.port) else {
+      throw SocketError(code: 22, operation: "listening address \(options.address)")
+    }
+    var system = address.system
+    return try SocketError.check(
+      unsafe martlet_listen(&system, options.limits.backlog, 0), "listen on \(address)")
   }
 
   package func stop() {

@@ -30,13 +30,16 @@ package final class RequestScope: Sendable {
   let written = Lock<Cursor?>(nil)
   /// The server's data, for resolvers of the program's own.
   let server: ServerHandle?
+  /// Where the operation stands in a trace; nil when it is not recorded.
+  let trace: OperationTrace?
 
   init(
     destination: any StoreDestination, identity: Identity, rights: Rights?, writeNumber: WriteNumber? = nil,
     acknowledged: Int64? = nil, isResend: Bool = false, replaced: JSONObject? = nil,
-    allowsIntrospection: Bool? = nil, server: ServerHandle? = nil
+    allowsIntrospection: Bool? = nil, server: ServerHandle? = nil, trace: OperationTrace? = nil
   ) {
     self.server = server
+    self.trace = trace
     self.destination = destination
     self.identity = identity
     self.rights = rights
