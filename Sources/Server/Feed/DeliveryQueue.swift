@@ -8,6 +8,8 @@ struct Delivery {
   let before: Int64
   /// Members below this position have not been visited.
   fileprivate(set) var remaining: Int
+  /// The members of the group when the last event came.
+  fileprivate(set) var count: Int
   fileprivate var isStarted = false
 }
 
@@ -27,6 +29,8 @@ struct DeliveryQueue {
   private var newest: [GroupID: Int] = [:]
   /// The smallest `before` of an event that was queued after a later one, because its evaluation had to wait.
   private var late: Int64?
+  /// Called with each delivery whose members have all been visited; nil where nothing asks for it.
+  var onDone: ((Delivery) -> Void)?
 
   var isEmpty: Bool { start == queue.count }
 
@@ -42,10 +46,11 @@ struct DeliveryQueue {
     if let number = newest[group], !queue[number - cut].isStarted {
       queue[number - cut].events.append(event)
       queue[number - cut].remaining = count
+      queue[number - cut].count = count
       return
     }
     newest[group] = cut + queue.count
-    queue.append(Delivery(group: group, events: [event], before: before, remaining: count))
+    queue.append(Delivery(group: group, events: [event], before: before, remaining: count, count: count))
   }
 
   /// The first delivery; there must be one. From now on later events of its group go to another.
@@ -64,6 +69,7 @@ struct DeliveryQueue {
   mutating func visited(downTo position: Int) {
     queue[start].remaining = position
     guard position == 0 else { return }
+    onDone?(queue[start])
     let group = queue[start].group
     if newest[group] == cut + start { newest[group] = nil }
     start += 1
