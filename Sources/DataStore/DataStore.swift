@@ -23,10 +23,14 @@ public final class DataStore: Sendable {
   /// - Parameters:
   ///   - models: the models it holds. A file with fewer or other fields is migrated; records are kept.
   ///   - storage: where it keeps them.
+  ///   - sync: the server that it is synced with; nil for a store of its own.
   /// - Throws: `invalidModel` when a field's type cannot be determined; `migration` when a type or a key has changed;
   ///   `storage` when the file cannot be opened.
-  public init(models: [any Model.Type], storage: DataStoreStorage) throws(DataStoreError) {
-    room = try StoreRoom(ModelPlan(models), storage)
+  public init(
+    models: [any Model.Type], storage: DataStoreStorage, sync: DataStoreSync? = nil
+  ) throws(DataStoreError) {
+    let plan = try ModelPlan(models)
+    room = try StoreRoom(plan, storage, sync: sync.map { Self.shell(models, plan.mappings, $0) })
   }
 
   private init() { room = nil }
@@ -155,7 +159,8 @@ public final class DataStore: Sendable {
     do {
       let room = try open()
       let mapping = try room.mapping(type)
-      room.observe(model: mapping.shape.model, try mapping.condition(predicate ?? .all), core)
+      room.sync?.observationBegins()
+      room.streams.observe(model: mapping.shape.model, try mapping.condition(predicate ?? .all), core)
     } catch {
       core.leave(.error(error))
     }
@@ -175,8 +180,12 @@ public final class DataStore: Sendable {
       let mapping = try room.mapping(type)
       let query = try mapping.query(predicate, sort, page)
       let assembly = SnapshotAssembly<M>(mapping)
-      let consumer = room.observe(query, core)
-      return SubscriptionStream(core: core) { _ in try assembly.next(room.take(consumer)) }
+      room.sync?.observationBegins()
+      let consumer = room.streams.observe(query, core)
+      return SubscriptionStream(core: core) { _ in
+        let (rows, isSynced) = room.streams.take(consumer)
+        return try assembly.next(rows, isSynced: isSynced)
+      }
     } catch {
       core.leave(.error(error))
       return SubscriptionStream(core: core) { _ in throw error }
@@ -185,12 +194,27 @@ public final class DataStore: Sendable {
 
   // MARK: Starting and stopping
 
-  /// Lets streams continue after `stop()` or `clear()`. Any query, save or delete does so, too.
-  public func start() async throws(DataStoreError) { try open().resume() }
+  /// Lets streams continue after `stop()` or `clear()`, and starts the sync. Any query, save or delete does so, too;
+  /// the first operation of a store starts the sync whatever it is.
+  public func start() async throws(DataStoreError) {
+    try open().resume()
+    try await startSync()
+  }
 
-  /// Keeps streams connected and silent until `start()` or the next query, save or delete.
-  public func stop() async throws(DataStoreError) { try open().pause() }
+  /// Stops the sync, and keeps streams connected and silent, until `start()` or the next query, save or delete. Then
+  /// each live query gives one snapshot, and observers get the changes that happened meanwhile.
+  public func stop() async throws(DataStoreError) {
+    try open().streams.pause()
+    try await stopSync()
+  }
 
-  /// Deletes all records. Streams stay connected and silent as after `stop()`; then live queries give what is there.
-  public func clear() async throws(DataStoreError) { try await open().clear() }
+  /// Deletes all records, and with them the writes that the server has refused. Streams stay connected and silent as
+  /// after `stop()`; then live queries give what is there.
+  ///
+  /// - Parameter discardingPending: whether writes that the server does not have yet are deleted, too. Their handles
+  ///   end with `cleared`, and an event names each.
+  /// - Throws: `unsentWrites` when there are such writes and they are not to be discarded; nothing was changed.
+  public func clear(discardingPending: Bool = false) async throws(DataStoreError) {
+    try await open().clear(discardsPending: discardingPending)
+  }
 }

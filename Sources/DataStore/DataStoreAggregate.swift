@@ -43,7 +43,7 @@ extension DataStore {
     room.resume()
     return try await room.perform { writer in
       var aggregate = LiveAggregate(query)
-      try StoreRoom.fill(&aggregate, writer)
+      try StoreStreams.fill(&aggregate, writer)
       return aggregate.take() ?? []
     }
   }
@@ -55,8 +55,9 @@ extension DataStore {
     let core = SubscriptionCore(BufferPolicy())
     do {
       let room = try open()
-      let consumer = room.observe(try room.mapping(type).aggregate(functions, predicate), core)
-      return SubscriptionStream(core: core) { _ in room.takeValues(consumer) }
+      room.sync?.observationBegins()
+      let consumer = room.streams.observe(try room.mapping(type).aggregate(functions, predicate), core)
+      return SubscriptionStream(core: core) { _ in room.streams.takeValues(consumer) }
     } catch {
       core.leave(.error(error))
       return SubscriptionStream(core: core) { _ in throw error }

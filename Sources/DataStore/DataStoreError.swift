@@ -7,7 +7,7 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     fileprivate enum Kind: String, Sendable, Hashable {
       case notConfigured, invalidModel, invalidQuery, invalidCondition, invalidOperation, constraint, notFound,
         decodingError
-      case migration, storage, closed
+      case migration, storage, closed, sync, unsentWrites
     }
     fileprivate var kind: Kind
 
@@ -32,6 +32,10 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     public static let decodingError = Code(kind: .decodingError)
     /// The file's models cannot be brought to the present ones: a type or a key changed.
     public static let migration = Code(kind: .migration)
+    /// The server cannot be reached or refuses; see `DataStore.events`.
+    public static let sync = Code(kind: .sync)
+    /// The store was to be cleared while the server lacks some of its writes.
+    public static let unsentWrites = Code(kind: .unsentWrites)
     /// The disk failed or is full, or the file is damaged.
     public static let storage = Code(kind: .storage)
   }
@@ -52,6 +56,8 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     case .notFound: "Use get(), which gives nil then."
     case .decodingError: "Make the field optional, or give it a default."
     case .migration: "Add a field of the new type under another name."
+    case .sync: "Nothing has to be done while the store tries again by itself; otherwise call start()."
+    case .unsentWrites: "Wait until they are sent, or give clear(discardingPending: true)."
     case .storage, .closed: "See the message."
     }
   }

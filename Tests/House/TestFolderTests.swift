@@ -6,6 +6,7 @@ import Testing
   /// Suites of several modules, of whole programs, or of the project's text.
   static let whole: [String: String] = [
     "Console": "the pages in a browser; not Swift",
+    "DataStoreSync": "stores of clients and a server",
     "DepartureBoard": "an example",
     "FoundationServer": "the client over Foundation against the server",
     "Guides": "the complete files of the guides",

@@ -151,6 +151,16 @@ struct ModelMapping: Sendable {
     return field
   }
 
+  /// A typed predicate over the record's own fields.
+  /// - Throws: `invalidQuery` for one that follows a relation, which only this client can.
+  func predicate(_ predicate: QueryPredicate) throws(DataStoreError) -> Predicate {
+    let condition = try condition(predicate)
+    guard condition.related.conditions.isEmpty else {
+      throw DataStoreError(.invalidQuery, "a condition for the server cannot follow a relation of \(name)")
+    }
+    return condition.predicate
+  }
+
   /// A typed predicate, and what it and the rows need of related records.
   func condition(_ predicate: QueryPredicate) throws(DataStoreError) -> (predicate: Predicate, related: RelatedTerms) {
     var translation = PredicateTranslation(models, model: shape.model, shown)

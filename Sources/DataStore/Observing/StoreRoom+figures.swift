@@ -7,7 +7,7 @@ extension StoreRoom {
   /// What each live query is and has cost.
   func figures() async throws(DataStoreError) -> [LiveQueryFigures] {
     try await perform { [self] writer in
-      let watchers = live.withLock { live in
+      let watchers = streams.live.withLock { live in
         live.watchers.sorted { $0.key < $1.key }.map { _, watcher in
           (watcher, live.set.window(watcher.query), live.set.aggregate(watcher.query))
         }
@@ -17,7 +17,7 @@ extension StoreRoom {
         let counters = window?.counters ?? WindowCounters()
         return LiveQueryFigures(
           modelName: mappings[query.model].name, rows: window?.rows.count,
-          localTime: watcher.first.map { $0 - watcher.begin }, serverTime: nil,
+          localTime: watcher.first.map { $0 - watcher.begin }, serverTime: watcher.synced.map { $0 - watcher.begin },
           lastResultTime: watcher.last.map { $0 - watcher.begin }, changes: counters.changes,
           rowsTouched: counters.rowsTouched, rowsRead: counters.rowsRead, requests: counters.requests,
           plan: try writer.plan(query))

@@ -18,7 +18,8 @@ extension SocketDriver {
         events.tell(.pong(payload: payload))
         renewal.ponged(payload)
       case .started(let id): started(id)
-      case .ready(let id, _), .confirmed(let id): live(id)
+      case .ready(let id, let cursor): live(id, SubscriptionMark(cursor: cursor, view: session.position(of: id)?.view))
+      case .confirmed(let id): live(id)
       case .next(let id, let payload, let cursor, let endsTransaction):
         received(SubscriptionEvent(payload: payload, cursor: cursor, endsTransaction: endsTransaction), id)
       case .gap(let id, let gap):
@@ -35,7 +36,8 @@ extension SocketDriver {
         ended(.mismatched("the server speaks \(answered)"))
       case .violated(let id, let what): finish(id, .error(GraphQLClientError(.protocolViolation, what)))
       case .completed(let id): finish(id, .completed)
-      case .lost(let id): lost(id)
+      case .lost(let id):
+        if let end = operations[id]?.endAtLoss { finish(id, end) }
       case .close(let close):
         socket?.close(close.code, reason: close.reason)
         ended(.closed(close.code, close.reason))
@@ -60,10 +62,11 @@ extension SocketDriver {
   }
 
   /// The server says that the subscription is live, or shows it.
-  private func live(_ id: OperationID) {
+  private func live(_ id: OperationID, _ mark: SubscriptionMark? = nil) {
     attempts.credentialsAccepted()
     operations[id]?.becameLive()
     operations[id]?.stream?.move(to: .active, isConfirmed: true)
+    if let mark { operations[id]?.stream?.deliver(mark) }
   }
 
   private func received(_ event: SubscriptionEvent, _ id: OperationID) {
@@ -99,10 +102,6 @@ extension SocketDriver {
     operations[id]?.hasRefreshed = true
     operations[id]?.wasSent = false
     replace(refused: SocketEnding.refusalByMessage, because: "the server refused the credentials")
-  }
-
-  private func lost(_ id: OperationID) {
-    if let end = operations[id]?.endAtLoss { finish(id, end) }
   }
 
   func finish(_ id: OperationID, _ end: SubscriptionEnd) {

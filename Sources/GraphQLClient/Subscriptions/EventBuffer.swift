@@ -10,6 +10,9 @@ package struct SubscriptionEvent: Sendable {
   package var gap: EventGap?
   /// Set on the elements that report the subscription's state, for streams that ask for them; their payload is empty.
   package var life: SubscriptionLife?
+  /// Set on the elements that say that everything up to here has come, for streams that ask for them; their payload is
+  /// empty.
+  package var mark: SubscriptionMark?
 
   package init(payload: [UInt8], cursor: Cursor? = nil, endsTransaction: Bool = true) {
     self.payload = payload
@@ -26,6 +29,24 @@ package struct SubscriptionEvent: Sendable {
   package init(life: SubscriptionLife) {
     payload = []
     self.life = life
+  }
+
+  package init(mark: SubscriptionMark) {
+    payload = []
+    self.mark = mark
+  }
+}
+
+/// A server has sent everything up to `cursor`, and sends every later event.
+package struct SubscriptionMark: Sendable, Hashable {
+  /// Nil for a subscription that cannot resume.
+  package var cursor: Cursor?
+  /// A digest of what the caller's rights let it see; nil where nothing restricts it.
+  package var view: String?
+
+  package init(cursor: Cursor?, view: String?) {
+    self.cursor = cursor
+    self.view = view
   }
 }
 
@@ -57,7 +78,7 @@ package struct EventBuffer: Sendable {
   /// Takes an event; gaps are always taken, they are what the bounds leave behind.
   package mutating func append(_ event: SubscriptionEvent) -> Appended {
     if joinsGaps, extendGap(with: event) { return .kept }
-    if event.gap == nil, event.life == nil, isFull {
+    if event.gap == nil, event.life == nil, event.mark == nil, isFull {
       switch policy.overflow {
       case .wait: break
       case .fail: return .overflowed

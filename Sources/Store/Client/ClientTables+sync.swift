@@ -67,6 +67,18 @@ extension ClientTables {
     return (statement.text(0), RecordKey(values: try JSONValue(parsing: statement.bytes(1)).array ?? []))
   }
 
+  func firstPending() throws -> Int64? {
+    let statement = try database.statement("SELECT number FROM martlet_client_outbox ORDER BY number LIMIT 1")
+    defer { statement.reset() }
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
+  func pendingCount() throws -> Int {
+    let statement = try database.statement("SELECT count(*) FROM martlet_client_outbox")
+    defer { statement.reset() }
+    return try statement.step() ? Int(statement.int64(0)) : 0
+  }
+
   // MARK: Full syncs
 
   func forgetSeen(_ shape: RecordShape) throws {

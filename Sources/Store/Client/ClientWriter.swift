@@ -39,6 +39,8 @@ package final class ClientWriter {
   private let queries: ClientQueries
   private let processes: ClientProcesses
   private var bell: ClientBell?
+  /// Whether another process had the store open at the last commit.
+  package private(set) var isShared = false
   /// The last entry of the journal that has been read here.
   private var lastEntry: Int64 = 0
   /// The catalogue's revision that the shapes were made for.
@@ -253,6 +255,7 @@ package final class ClientWriter {
       try body(transaction)
       var commit = try transaction.commit
       let others = try bell.map { try processes.others(than: $0.id) } ?? []
+      isShared = !others.isEmpty
       if !others.isEmpty {
         try processes.append(commit.isCleared ? [nil] : commit.changes, source: source)
         commit.isJournaled = true

@@ -12,8 +12,12 @@ internal import MartletRuntime
 /// however it ends. Reading and writing the store needs no right.
 package final class EngineLock: Sendable {
   private let path: String
-  private let descriptor = Lock<Int32>(-1)
-  private let isClosed = Lock(false)
+  private struct State {
+    var descriptor: Int32 = -1
+    var isClosed = false
+  }
+
+  private let state = Lock(State())
 
   /// The lock of the store at `path`.
   package init(path: String) { self.path = path + "-engine" }
@@ -23,7 +27,7 @@ package final class EngineLock: Sendable {
   }
 
   /// Whether this process has it.
-  package var isHeld: Bool { descriptor.withLock { $0 >= 0 } }
+  package var isHeld: Bool { state.withLock { $0.descriptor >= 0 } }
 
   /// Takes the lock if no process has it. Returns whether this one has it now.
   package func take() throws(StoreError) -> Bool {
@@ -33,8 +37,7 @@ package final class EngineLock: Sendable {
       close(file)
       return false
     }
-    descriptor.withLock { $0 = file }
-    return true
+    return keep(file)
   }
 
   /// Waits for the lock on a thread of its own, and calls `onTaken` once it is this process's. Nothing is called after
@@ -42,25 +45,34 @@ package final class EngineLock: Sendable {
   package func wait(onTaken: @escaping @Sendable () -> Void) throws(StoreError) {
     let file = try openFile()
     let thread = StoreThread()
-    thread.execute { [weak self, isClosed] in
+    thread.execute { [weak self] in
       var result: Int32 = -1
       repeat { result = flock(file, LOCK_EX) } while result != 0 && errno == EINTR
-      guard let self, result == 0, !isClosed.withLock({ $0 }) else {
+      guard let self, result == 0 else {
         close(file)
         return
       }
-      descriptor.withLock { $0 = file }
-      onTaken()
+      if keep(file) { onTaken() }
     }
     thread.end()
   }
 
+  /// Keeps the locked file, unless the lock was given up meanwhile.
+  private func keep(_ file: Int32) -> Bool {
+    let isKept = state.withLock { state in
+      if !state.isClosed { state.descriptor = file }
+      return !state.isClosed
+    }
+    if !isKept { close(file) }
+    return isKept
+  }
+
   /// Gives the lock up for good.
   package func release() {
-    isClosed.withLock { $0 = true }
-    let file = descriptor.withLock { descriptor in
-      defer { descriptor = -1 }
-      return descriptor
+    let file = state.withLock { state in
+      state.isClosed = true
+      defer { state.descriptor = -1 }
+      return state.descriptor
     }
     if file >= 0 { close(file) }
   }

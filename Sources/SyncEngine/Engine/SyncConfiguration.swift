@@ -19,6 +19,9 @@ package struct SyncConfiguration: Sendable {
   /// Records of one model at most; nil for no limit. A model that meets it is reported as truncated, never as synced.
   package var syncMaxRecords: Int?
   package var retry = RetryDelay()
+  /// Changes of the feed that wait in memory for the syncs before them: some megabytes. Beyond it they are dropped, and
+  /// the feed is followed again from where it began once the syncs are complete.
+  package var heldChanges = 10_000
 
   package init(models: [Model]) { self.models = models }
 }

@@ -13,8 +13,7 @@ extension SyncEngine {
   mutating func subscribed(_ resumed: Bool, _ cursor: String?, _ wall: Int64) {
     readyCursor = resumed ? nil : cursor
     needsCursor = !resumed && cursor == nil
-    failures = 0
-    hasRefreshed = false
+    (failures, hasRefreshed) = (0, false)
     actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
     if !resumed { synced = [] }
     let order = DependencyOrder.order(parents: configuration.models.map(\.parents))
@@ -22,13 +21,12 @@ extension SyncEngine {
     queue = order.compactMap { model in
       let stored = progress.indices.contains(model) ? progress[model] : ModelProgress()
       let filter = configuration.models[model].filter
-      let isComplete = stored.lastSync != nil && stored.filter == filter
-      guard !resumed || !isComplete else {
+      guard !resumed || !stored.isComplete(for: filter) else {
         synced.insert(model)
         return nil
       }
-      let kind = SyncKind.decide(stored, filter: filter, now: wall, interval: configuration.syncInterval)
-      return SyncRun(model: model, kind: kind)
+      return SyncRun(
+        model: model, kind: .decide(stored, filter: filter, now: wall, interval: configuration.syncInterval))
     }
     phase = .syncing
     actions.append(.hub(.syncQueriesStarted(models: queue.map(\.model))))
@@ -89,12 +87,14 @@ extension SyncEngine {
   }
 
   private mutating func becomeLive() {
-    phase = .live
     if let readyCursor { actions.append(.apply([], cursor: readyCursor)) }
     readyCursor = nil
-    let waiting = held
-    held = []
-    for (changes, cursor, position) in waiting { apply(changes, cursor, position) }
+    if held.isOverfull {
+      actions.append(.disconnect)
+      return subscribe()
+    }
+    phase = .live
+    for change in held.take() { apply(change.changes, change.cursor, change.position) }
     actions += [
       .hub(.syncQueriesReady), .hub(.syncStarted), .hub(.ready), .hub(.outboxStatus(isEmpty: outbox.isEmpty)),
     ]
@@ -105,9 +105,18 @@ extension SyncEngine {
   mutating func feed(_ changes: [RemoteChange], _ cursor: String?, _ position: Int64) {
     switch phase {
     // The cursor must not be stored before the pages that the changes build on.
-    case .subscribing, .syncing: held.append((changes, cursor, position))
+    case .subscribing where cursor != nil && isComplete: apply(changes, cursor, position)
+    case .subscribing, .syncing: held.append(HeldChanges.Part(changes: changes, cursor: cursor, position: position))
     case .live: apply(changes, cursor, position)
     case .stopped, .waiting, .terminated: break
+    }
+  }
+
+  /// Whether what a resumed feed brings needs no page before it.
+  private var isComplete: Bool {
+    configuration.models.indices.allSatisfy { model in
+      progress.indices.contains(model) && progress[model].lastSync != nil
+        && progress[model].filter == configuration.models[model].filter
     }
   }
 

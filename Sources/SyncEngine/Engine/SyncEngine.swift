@@ -30,7 +30,7 @@ package struct SyncEngine: Sendable {
   /// Models that are synced in this attempt, in order; the first is being queried.
   var queue: [SyncRun] = []
   /// Changes of the feed that wait for the syncs before them.
-  var held: [(changes: [RemoteChange], cursor: String?, position: Int64)] = []
+  var held = HeldChanges()
   /// Models whose sync has finished since `start`, or that a resumed feed has kept whole.
   var synced: Set<Int> = []
   var outbox = OutboxQueue()
@@ -68,6 +68,9 @@ package struct SyncEngine: Sendable {
 
   /// Models whose pages are still awaited, in order.
   package var queuedModels: [Int] { queue.map(\.model) }
+
+  /// The writes that wait for the server, in order.
+  package var pendingNumbers: [Int64] { outbox.items.map(\.number) }
 
   /// Whether the replica has everything and the server has everything: nothing is pending, and no sync is owed.
   package var isSettled: Bool { phase == .live && outbox.isEmpty && synced.count == configuration.models.count }
@@ -123,12 +126,12 @@ package struct SyncEngine: Sendable {
     subscribe()
   }
 
-  private mutating func subscribe() {
+  mutating func subscribe() {
     generation += 1
     phase = .subscribing
     reconnectAt = nil
     queue = []
-    held = []
+    held = HeldChanges(limit: configuration.heldChanges)
     outbox.interrupt()
     actions.append(.subscribe(generation: generation))
   }
@@ -139,7 +142,7 @@ package struct SyncEngine: Sendable {
     phase = .stopped
     reconnectAt = nil
     queue = []
-    held = []
+    held = HeldChanges()
     outbox.interrupt()
     actions += [.disconnect, .hub(.networkStatus(active: false))]
   }
@@ -162,7 +165,7 @@ package struct SyncEngine: Sendable {
     }
     generation += 1
     queue = []
-    held = []
+    held = HeldChanges()
     outbox.interrupt()
     actions += [.disconnect, .hub(.networkStatus(active: false))]
     switch failure {

@@ -213,6 +213,11 @@ package struct RecordReplica: Sendable, Hashable {
     return []
   }
 
+  /// Gives an unsent write another number. The order of the writes stays.
+  package mutating func renumber(_ number: Int64, _ newNumber: Int64) {
+    if let place = place(of: number), !pending[place].isSent { pending[place].number = newNumber }
+  }
+
   private func place(of number: Int64) -> Int? { pending.firstIndex { $0.number == number } }
 }
 

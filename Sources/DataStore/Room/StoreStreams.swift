@@ -1,0 +1,304 @@
+internal import MartletGraphQLClient
+internal import MartletJSON
+internal import MartletLiveQueries
+internal import MartletModels
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletVocabulary
+
+/// The live queries and observers of a store. A commit's changes go to all of them before the next one is made.
+///
+/// `@unchecked Sendable` holds because `writer` is used only by work that `thread` runs, one piece after the other;
+/// everything else is immutable or behind `live`.
+final class StoreStreams: @unchecked Sendable {
+  private let mappings: [ModelMapping]
+  private let thread: StoreThread
+  private let writer: ClientWriter
+  let live = Lock(LiveState())
+  /// How snapshots are held back while a model is synced; nil for a store without a server.
+  private let pace: SnapshotPace?
+
+  init(_ mappings: [ModelMapping], _ thread: StoreThread, _ writer: ClientWriter, _ pace: SnapshotPace?) {
+    self.mappings = mappings
+    self.thread = thread
+    self.writer = writer
+    self.pace = pace
+  }
+
+  // MARK: Consumers
+
+  /// Adds a live query. Its first snapshot is announced as soon as its rows have been read.
+  func observe(_ query: WindowQuery, _ core: SubscriptionCore) -> Int {
+    observe(core, model: query.model) { $0.add(query) }
+  }
+
+  /// Adds a live aggregate.
+  func observe(_ query: AggregateQuery, _ core: SubscriptionCore) -> Int {
+    observe(core, model: query.model) { $0.add(query) }
+  }
+
+  private func observe(
+    _ core: SubscriptionCore, model: Int, _ add: @escaping @Sendable (inout LiveQuerySet) -> LiveQueryID
+  ) -> Int {
+    let begin = MonotonicClock.now()
+    let consumer = live.withLock { $0.newConsumer() }
+    core.connect(
+      onCancel: { [weak self] in self?.leave(consumer) }, onRoom: {})
+    thread.execute { [self] in
+      guard !core.state.isFinished else { return }
+      // What other processes have done is taken first, so that all queries are of one state.
+      var failure: DataStoreError?
+      publish(ClientWriter.Commit(), .local) {
+        failure = live.withLock { live -> DataStoreError? in
+          let id = add(&live.set)
+          live.add(LiveState.Watcher(query: id, model: model, core: core, begin: begin), as: consumer)
+          return fill([id], &live)
+        }
+      }
+      // The consumer may have left in between.
+      if core.state.isFinished { return leave(consumer) }
+      if let failure { return core.leave(.error(failure)) }
+      core.move(to: .active)
+      announce()
+    }
+    return consumer
+  }
+
+  /// Adds a consumer of a model's changes.
+  func observe(model: Int, _ condition: (predicate: Predicate, related: RelatedTerms), _ core: SubscriptionCore) {
+    let consumer = live.withLock { $0.newConsumer() }
+    core.connect(onCancel: { [weak self] in self?.leave(consumer) }, onRoom: {})
+    thread.execute { [self] in
+      guard !core.state.isFinished else { return }
+      live.withLock {
+        $0.observers[consumer] = LiveState.Observer(
+          model: model, predicate: condition.predicate, related: condition.related, core: core)
+      }
+      if core.state.isFinished { return leave(consumer) }
+      core.move(to: .active)
+    }
+  }
+
+  private func leave(_ consumer: Int) { live.withLock { $0.remove(consumer) } }
+
+  /// The changes of a consumer's rows since it last asked, nil when there are none, and whether its model was synced
+  /// then.
+  func take(_ consumer: Int) -> (rows: WindowSnapshot?, isSynced: Bool) {
+    live.withLock { live in
+      guard let watcher = live.watchers[consumer] else { return (nil, pace == nil) }
+      live.watchers[consumer]?.isAnnounced = false
+      var snapshot: WindowSnapshot?
+      live.set.update(watcher.query, window: { snapshot = $0.take() })
+      return (snapshot, pace == nil || live.synced.contains(watcher.model))
+    }
+  }
+
+  /// The values of a consumer's aggregate.
+  func takeValues(_ consumer: Int) -> [JSONValue] {
+    live.withLock { live in
+      guard let watcher = live.watchers[consumer] else { return [] }
+      live.watchers[consumer]?.isAnnounced = false
+      live.set.update(watcher.query, aggregate: { _ = $0.take() })
+      return live.set.aggregate(watcher.query)?.values ?? []
+    }
+  }
+
+  // MARK: Commits
+
+  /// Passes a commit's changes on, and what other processes have done meanwhile. On the store's thread.
+  ///
+  /// - Parameter then: reads the same state of the store after that.
+  func publish(
+    _ commit: ClientWriter.Commit, _ source: MutationEvent.Source, then: () -> Void = {}
+  ) {
+    do {
+      try writer.reading { entries in
+        var changes = commit.isJournaled ? [] : commit.changes.map { ($0, source) }
+        for entry in entries ?? [] {
+          guard let change = entry.change else { continue }
+          changes.append((change, MutationEvent.Source(rawValue: entry.source) ?? .local))
+        }
+        let isWhole = entries?.allSatisfy { $0.change != nil || $0.isForeign } ?? false
+        deliver(changes, isWhole: isWhole)
+        then()
+      }
+    } catch {
+      let failure = DataStoreError(error)
+      live.withLock { $0.failure = failure }
+    }
+    announce(isPaced: source == .syncPage)
+  }
+
+  /// Applies changes to the live queries, which read the store as it is after the last of them.
+  ///
+  /// - Parameter isWhole: whether these are all changes; otherwise the queries read everything again.
+  private func deliver(_ changes: [(RowChange, MutationEvent.Source)], isWhole: Bool) {
+    let deliveries = live.withLock { live -> [LiveState.Delivery] in
+      let lookup: CommitRows.Lookup = { [writer] in try writer.related($0, $1, $2) }
+      let met = isWhole ? live.set.apply(changes.map(\.0), lookup: lookup) : live.set.reload()
+      live.meet(met)
+      let failure = fill(met, &live)
+      if let failure { live.failure = failure }
+      // Streams are silent while the store is stopped; what happened meanwhile follows in its order.
+      let found = events(of: changes, &live, lookup)
+      live.held += found
+      if live.isPaused { return [] }
+      defer { live.held = [] }
+      return live.held
+    }
+    for delivery in deliveries { _ = delivery.core.deliver(delivery.event) }
+  }
+
+  /// The events that observers get for a commit.
+  private func events(
+    of changes: [(RowChange, MutationEvent.Source)], _ live: inout LiveState, _ lookup: @escaping CommitRows.Lookup
+  ) -> [LiveState.Delivery] {
+    guard !live.observers.isEmpty else { return [] }
+    let rows = CommitRows(changes.map(\.0), lookup: lookup)
+    let observers = live.observers.sorted { $0.key < $1.key }.map(\.value)
+    var deliveries: [LiveState.Delivery] = []
+    for (change, source) in changes {
+      live.events += 1
+      guard let image = change.after ?? change.before else { continue }
+      let state: CommitRows.State = change.after == nil ? .before : .after
+      let wanted = observers.filter { observer in
+        guard observer.model == change.model else { return false }
+        // A related record that cannot be read is a failure of the store, which the live queries report.
+        return (try? rows.matches(observer.predicate, image.record, observer.related, state)) ?? false
+      }
+      guard !wanted.isEmpty else { continue }
+      let payload = event(change, image, number: live.events, source).serialized()
+      deliveries += wanted.map { ($0.core, SubscriptionEvent(payload: payload)) }
+    }
+    return deliveries
+  }
+
+  private func event(
+    _ change: RowChange, _ image: LiveRow, number: Int, _ source: MutationEvent.Source
+  ) -> JSONValue {
+    let mapping = mappings[change.model]
+    let type: MutationEvent.MutationType = change.before == nil ? .create : change.after == nil ? .delete : .update
+    return [
+      "id": .string(String(number)), "modelId": .string(mapping.text(image.key)), "modelName": .string(mapping.name),
+      "json": .string(mapping.json(image.record).description), "mutationType": .string(type.rawValue),
+      // Only a server gives versions.
+      "version": pace == nil || image.version == 0 ? .null : .int(image.version),
+      "source": .string(source.rawValue), "isAcknowledged": .bool(!image.isPending),
+    ]
+  }
+
+  // MARK: Rows
+
+  /// Gives windows the rows they ask for. On the store's thread: the rows are those of the last commit.
+  private func fill(_ queries: [LiveQueryID], _ live: inout LiveState) -> DataStoreError? {
+    var failure: DataStoreError?
+    for id in queries {
+      live.set.update(
+        id,
+        window: { window in
+          while failure == nil, let request = window.request {
+            do { window.fill(try writer.rows(window.query, request), for: request) } catch {
+              failure = StoreRoom.error(error)
+            }
+          }
+        },
+        aggregate: { aggregate in
+          do { try Self.fill(&aggregate, writer) } catch { failure = StoreRoom.error(error) }
+        })
+    }
+    return failure
+  }
+
+  /// Gives an aggregate what it asks for.
+  static func fill(_ aggregate: inout LiveAggregate, _ writer: ClientWriter) throws(StoreError) {
+    while !aggregate.requests.isEmpty {
+      for request in aggregate.requests {
+        switch request {
+        case .totals: aggregate.fill(try writer.totals(aggregate.query))
+        case .rows(let function, let query, let rows):
+          aggregate.fill(try writer.rows(query, rows), for: function, rows)
+        }
+      }
+    }
+  }
+
+  /// Reads all rows again, after everything was deleted at once. On the store's thread.
+  func reload() throws(DataStoreError) {
+    let failure = live.withLock { live -> DataStoreError? in
+      let met = live.set.reload()
+      live.meet(met)
+      return fill(met, &live)
+    }
+    if let failure { throw failure }
+  }
+
+  // MARK: Announcements
+
+  /// Puts one token into the stream of every consumer whose rows have changed, unless one is there already: the
+  /// snapshot is made when the consumer takes it, so that a slow consumer skips what it has missed.
+  ///
+  /// - Parameter isPaced: whether the changes are a sync's: those are shown together.
+  private func announce(isPaced: Bool = false) {
+    let now = MonotonicClock.now()
+    var wake: Instant?
+    let (cores, failed) = live.withLock { live -> ([SubscriptionCore], DataStoreError?) in
+      guard !live.isPaused else { return ([], nil) }
+      if let failure = live.failure {
+        live.failure = nil
+        return (live.watchers.values.map(\.core), failure)
+      }
+      var cores: [SubscriptionCore] = []
+      for consumer in live.due.sorted() {
+        if isPaced, let pace, let time = live.hold(consumer, pace, now) {
+          wake = min(wake ?? time, time)
+        } else if let core = live.announce(consumer, now) {
+          cores.append(core)
+        }
+      }
+      return (cores, nil)
+    }
+    for core in cores {
+      if let failed { core.leave(.error(failed)) } else { _ = core.deliver(SubscriptionEvent(payload: [])) }
+    }
+    guard let wake else { return }
+    pace?.timer.set(.snapshots, wake) { [weak self] in
+      guard let self else { return }
+      thread.execute { [self] in announce(isPaced: true) }
+    }
+  }
+
+  /// A model's sync has finished, or is owed again. Live queries of the model give a snapshot when it has finished.
+  func syncChanged(model: Int, isSynced: Bool) {
+    live.withLock { live in
+      if isSynced {
+        live.synced.insert(model)
+        live.owe { $0.model == model }
+      } else {
+        live.synced.remove(model)
+      }
+    }
+    if isSynced { announce() }
+  }
+
+  // MARK: Pauses
+
+  /// Streams stay connected and give nothing until `resume`.
+  func pause() { live.withLock { $0.isPaused = true } }
+
+  /// Streams continue. Each live query gives one snapshot, whether its rows have changed meanwhile or not.
+  func resume() {
+    let wasPaused = live.withLock { live in
+      defer { live.isPaused = false }
+      if live.isPaused { live.owe { _ in true } }
+      return live.isPaused
+    }
+    if wasPaused { thread.execute { [self] in publish(ClientWriter.Commit(), .local) } }
+  }
+}
+
+/// How long snapshots of a model that is being synced are held back.
+struct SnapshotPace: Sendable {
+  let interval: Duration
+  let changes: Int
+  let timer: SyncTimer
+}

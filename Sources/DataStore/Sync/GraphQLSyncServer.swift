@@ -1,0 +1,176 @@
+internal import MartletGraphQLClient
+internal import MartletJSON
+internal import MartletModels
+internal import MartletSyncEngine
+internal import MartletVocabulary
+
+/// A GraphQL server with sync queries: this package's, or AppSync.
+struct GraphQLSyncServer: SyncServer {
+  let transport: any NetworkTransport
+  let models: [SyncModel]
+  let dialect: DataStoreSync.Dialect
+  let pageSize: Int
+
+  private var isOwn: Bool { dialect == .martlet }
+
+  // MARK: Pages
+
+  func page(model number: Int, _ kind: SyncKind, token: String?) async throws(SyncFailure) -> SyncPage {
+    let model = models[number]
+    var request = OperationRequest(.query, document: model.syncDocument(hasPositions: isOwn))
+    request.variables["limit"] = .int(Int64(pageSize))
+    if let filter = model.filter { request.variables["filter"] = filter }
+    if let token { request.variables["nextToken"] = .string(token) }
+    if case .delta(let since) = kind { request.variables["lastSync"] = .int(since) }
+    let response = try await send(request)
+    if let error = Self.error(in: response) { throw SyncFailures.failure(of: error) { _ in nil } }
+    guard let page = response["data"]?[model.syncField], let items = page["items"]?.array else { throw .network }
+    let cursor = page["cursor"]?.string
+    let position = isOwn ? cursor.flatMap { Cursor($0)?.offset } : nil
+    if isOwn, position == nil { throw .refused(code: "NO_CURSOR", message: "the server's pages have no positions") }
+    return SyncPage(
+      changes: items.filter { !$0.isNull }.map { model.change($0, number: number, position: position) },
+      nextToken: page["nextToken"]?.string, startedAt: page["startedAt"]?.int ?? 0, position: position ?? .max,
+      cursor: cursor, isFull: page["isReplacement"]?.bool ?? false)
+  }
+
+  private static func error(in response: JSONValue) -> JSONValue? { response["errors"]?.array?.first }
+
+  private func send(_ request: OperationRequest) async throws(SyncFailure) -> JSONValue {
+    do {
+      return try await transport.send(request).value
+    } catch {
+      throw SyncFailures.failure(error)
+    }
+  }
+
+  // MARK: Uploads
+
+  func upload(_ upload: SyncUpload) async throws(SyncFailure) -> SyncUploaded {
+    let model = models[upload.model]
+    let parts = model.input(upload.write, upload.key, version: upload.image?.version ?? 0)
+    let condition = upload.write.condition.map { model.condition($0) }
+    var request = OperationRequest(
+      .mutation, document: model.mutationDocument(parts.verb, hasCondition: condition != nil),
+      variables: ["input": .object(parts.input)])
+    if let condition { request.variables["condition"] = condition }
+    if isOwn { request.extensions = extensions(upload, parts.replaced) }
+    let response = try await send(request)
+    let cursor = response["extensions"]?["martlet"]?["cursor"]?.string.flatMap { Cursor($0) }
+    if let error = Self.error(in: response) { return try failed(upload, error, model) }
+    let position: Int64? = isOwn ? cursor?.offset ?? 0 : nil
+    let field = model.mutationField(parts.verb)
+    let record = response["data"]?[field] ?? JSONValue.null
+    if record.isNull { return SyncUploaded(image: nil, position: position ?? 0) }
+    var image = model.change(record, number: upload.model, position: position).image
+    if case .delete = upload.write.content { image.record = nil }
+    return SyncUploaded(image: image, position: position ?? 0, changedAt: record["_lastChangedAt"]?.int)
+  }
+
+  private func failed(
+    _ upload: SyncUpload, _ error: JSONValue, _ model: SyncModel
+  ) throws(SyncFailure) -> SyncUploaded {
+    let failure = SyncFailures.failure(of: error) { image($0, model) }
+    let code = SyncFailures.code(of: error)
+    // A resend of a write whose record the server's log no longer has.
+    if code == "ALREADY_APPLIED" { return SyncUploaded(image: nil, position: 0) }
+    guard code == "NOT_FOUND" else { throw failure }
+    // The record was deleted after the image that this store has, and before anything that comes later.
+    let known = upload.image ?? ServerImage(record: nil, version: 0, position: 0)
+    let gone = ServerImage(record: nil, version: known.version, position: known.position + 1)
+    if case .delete = upload.write.content { return SyncUploaded(image: gone, position: gone.position) }
+    throw .conflict(gone)
+  }
+
+  /// The record that comes with a conflict.
+  private func image(_ error: JSONValue, _ model: SyncModel) -> ServerImage? {
+    let details = error["extensions"]
+    guard let data = details?["data"] ?? error["data"], !data.isNull else { return nil }
+    let position = details?["cursor"]?.string.flatMap { Cursor($0)?.offset }
+    return model.change(data, number: 0, position: position).image
+  }
+
+  private func extensions(_ upload: SyncUpload, _ replaced: JSONObject?) -> JSONObject {
+    var write: JSONObject = [
+      "client": .string(upload.client), "number": .int(upload.write.number), "acknowledged": .int(upload.acknowledged),
+    ]
+    // A server that does not know the client refuses a marked resend. A client without earlier writes may be unknown
+    // only because its first request was lost.
+    if upload.isResend, upload.acknowledged > 0 { write["resend"] = true }
+    if let replaced { write["replaced"] = .object(replaced) }
+    return ["martlet": ["write": .object(write)]]
+  }
+
+  // MARK: The feed
+
+  func follow(
+    from cursor: String?, view: String?, _ news: @escaping @Sendable (FeedNews) async -> Void
+  ) -> FeedFollower {
+    switch dialect {
+    case .martlet: followChanges(from: cursor.flatMap { Cursor($0) }, view, news)
+    case .appSync: followModels(news)
+    }
+  }
+
+  /// One subscription for all models, resumed after every interruption.
+  private func followChanges(
+    from cursor: Cursor?, _ view: String?, _ news: @escaping @Sendable (FeedNews) async -> Void
+  ) -> FeedFollower {
+    let names = models.map(\.name)
+    var request = OperationRequest(
+      .subscription,
+      document: """
+        subscription Changes($models: [String!], $filters: ModelChangesFilterInput) \
+        { modelChanges(models: $models, filters: $filters) { model effect key version changedAt fields } }
+        """, variables: ["models": .array(names.map { .string($0) })])
+    let filters = models.compactMap { model in model.filter.map { (key: model.name, value: $0) } }
+    if !filters.isEmpty { request.variables["filters"] = .object(JSONObject(filters)) }
+    request.start = SubscriptionStart(after: cursor)
+    if cursor != nil, let view { request.extensions = ["martlet": ["view": .string(view)]] }
+    let reader = ChangeReader(models: models)
+    return follow([request]) { item in
+      switch item {
+      case .ready(let mark):
+        await news(.ready(resumed: cursor != nil, cursor: mark?.cursor?.description, view: mark?.view))
+      case .other(let other): await news(other)
+      case .event(_, let event):
+        guard let change = event.value["data"]?["modelChanges"].flatMap(reader.change(_:)) else {
+          return await news(.ended(.refused(code: "FEED", message: "the server's feed cannot be read")))
+        }
+        let offset = event.cursor?.offset ?? 0
+        let cursor = event.endsTransaction ? event.cursor?.description : nil
+        await news(.changes([change.positioned(offset)], cursor: cursor, position: offset))
+      }
+    }
+  }
+
+  /// Three subscriptions for each model; there is nothing to resume from.
+  private func followModels(_ news: @escaping @Sendable (FeedNews) async -> Void) -> FeedFollower {
+    let plan = models.indices.flatMap { model in SubscriptionPlan.Kind.allCases.map { (model: model, kind: $0) } }
+    let requests = plan.map {
+      OperationRequest(.subscription, document: models[$0.model].subscriptionDocument($0.kind))
+    }
+    return follow(requests) { [models] item in
+      switch item {
+      case .ready: await news(.ready(resumed: false, cursor: nil, view: nil))
+      // What was missed is unknown: everything is synced again.
+      case .other(.interrupted), .other(.gap): await news(.ended(.network))
+      case .other(let other): await news(other)
+      case .event(let index, let event):
+        let (number, kind) = plan[index]
+        guard let record = event.value["data"]?[models[number].subscriptionField(kind)], !record.isNull else { return }
+        var change = models[number].change(record, number: number, position: nil)
+        if kind == .onDelete { change.image.record = nil }
+        await news(.changes([change], cursor: nil, position: 0))
+      }
+    }
+  }
+
+  private func follow(
+    _ requests: [OperationRequest], _ handle: @escaping @Sendable (FeedGroup.Item) async -> Void
+  ) -> FeedFollower {
+    let group = FeedGroup(count: requests.count, isOwn: isOwn, handle)
+    for (index, request) in requests.enumerated() { group.start(index, request, on: transport) }
+    return FeedFollower { group.cancel() }
+  }
+}

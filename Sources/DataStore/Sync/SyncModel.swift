@@ -1,0 +1,137 @@
+internal import MartletGraphQLClient
+internal import MartletJSON
+internal import MartletModels
+internal import MartletStore
+internal import MartletSyncEngine
+internal import MartletVocabulary
+
+/// A model as the server's documents name it.
+struct SyncModel: Sendable {
+  let name: String
+  let shape: RecordShape
+  /// `Posts`, as in `syncPosts`.
+  private let plural: String
+  /// What is selected of fields that are embedded types.
+  private let embedded: [String: String]
+  /// Columns that only the server writes.
+  private let managed: Set<Int>
+  /// The records that this store keeps.
+  let predicate: Predicate
+
+  init<M: Model>(_ type: M.Type, _ mapping: ModelMapping, _ predicate: Predicate) {
+    name = mapping.name
+    shape = mapping.shape
+    plural = type.pluralModelName
+    self.predicate = predicate
+    var embedded: [String: String] = [:]
+    for (key, selection) in type.nested where selection.kind == .embedded {
+      embedded[key.stringValue] = selection.fields(0)
+    }
+    self.embedded = embedded
+    let readOnly = Set(type.readOnly.map(\.stringValue))
+    managed = Set(mapping.shape.columns.indices.filter { readOnly.contains(mapping.shape.columns[$0].name) })
+  }
+
+  private var typeName: String { ModelNames.capitalized(name) }
+
+  /// All fields of a record and its stamps.
+  var fields: String {
+    let own = shape.columns.map { column in
+      embedded[column.name].map { "\(column.name) { \($0) }" } ?? column.name
+    }
+    return (own + ["_version", "_deleted", "_lastChangedAt"]).joined(separator: " ")
+  }
+
+  // MARK: Documents
+
+  var syncField: String { "sync" + ModelNames.capitalized(plural) }
+
+  /// A page of a sync. Positions are asked of servers of this package only.
+  func syncDocument(hasPositions: Bool) -> String {
+    """
+    query Sync\(typeName)($filter: Model\(typeName)FilterInput, $limit: Int, $nextToken: String, \
+    $lastSync: AWSTimestamp) { \(syncField)(filter: $filter, limit: $limit, nextToken: $nextToken, \
+    lastSync: $lastSync) { items { \(fields) } nextToken startedAt\(hasPositions ? " cursor isReplacement" : "") } }
+    """
+  }
+
+  func mutationField(_ verb: String) -> String { verb + typeName }
+
+  func mutationDocument(_ verb: String, hasCondition: Bool) -> String {
+    let title = ModelNames.capitalized(verb)
+    let declared = hasCondition ? ", $condition: Model\(typeName)ConditionInput" : ""
+    return """
+      mutation \(title)\(typeName)($input: \(title)\(typeName)Input!\(declared)) \
+      { \(mutationField(verb))(input: $input\(hasCondition ? ", condition: $condition" : "")) { \(fields) } }
+      """
+  }
+
+  func subscriptionField(_ kind: SubscriptionPlan.Kind) -> String { kind.rawValue + typeName }
+
+  func subscriptionDocument(_ kind: SubscriptionPlan.Kind) -> String {
+    let field = subscriptionField(kind)
+    return "subscription \(ModelNames.capitalized(field)) { \(field) { \(fields) } }"
+  }
+
+  /// The predicate as a filter input; nil for all records.
+  var filter: JSONValue? { predicate == .all ? nil : StoredCondition(shape).json(predicate) }
+
+  /// A write's condition as an input.
+  func condition(_ predicate: Predicate) -> JSONValue { StoredCondition(shape).json(predicate) }
+
+  // MARK: Values
+
+  /// The record in a response's object.
+  func record(_ json: JSONValue) -> Record {
+    Record(values: shape.columns.map { $0.storage.normalized(json[$0.name] ?? .null) })
+  }
+
+  /// The fields in an object, by position.
+  func values(_ json: JSONObject) -> [Int: JSONValue] {
+    var values: [Int: JSONValue] = [:]
+    for (name, value) in json {
+      guard let field = shape.columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { continue }
+      values[field] = shape.columns[field].storage.normalized(value)
+    }
+    return values
+  }
+
+  func key(_ json: JSONValue) -> RecordKey {
+    RecordKey(values: shape.key.map { shape.columns[$0].storage.normalized(json[shape.columns[$0].name] ?? .null) })
+  }
+
+  /// A record of a response, with its stamps. `position` orders it; nil takes the version.
+  func change(_ json: JSONValue, number: Int, position: Int64?) -> RemoteChange {
+    let version = json["_version"]?.int ?? 0
+    let record = record(json)
+    let isGone = json["_deleted"]?.bool == true || predicate != .all && !predicate.matches(record)
+    return RemoteChange(
+      model: number, key: key(json),
+      image: ServerImage(record: isGone ? nil : record, version: version, position: position ?? version))
+  }
+
+  /// The input of a write, what the fields it changes held, and the verb of its mutation.
+  func input(
+    _ write: PendingWrite, _ key: RecordKey, version: Int64
+  ) -> (verb: String, input: JSONObject, replaced: JSONObject?) {
+    var input = JSONObject(zip(shape.key, key.values).map { (key: shape.columns[$0].name, value: $1) })
+    switch write.content {
+    case .create(let record):
+      for (field, column) in shape.columns.enumerated() where !record[field].isNull && !managed.contains(field) {
+        input[column.name] = record[field]
+      }
+      return ("create", input, nil)
+    case .update(let patches):
+      var replaced = JSONObject()
+      for patch in patches where shape.columns.indices.contains(patch.field) && !managed.contains(patch.field) {
+        input[shape.columns[patch.field].name] = patch.new
+        replaced[shape.columns[patch.field].name] = patch.old
+      }
+      input["_version"] = .int(version)
+      return ("update", input, replaced)
+    case .delete:
+      input["_version"] = .int(version)
+      return ("delete", input, nil)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+internal import MartletJSON
+internal import MartletModels
+internal import MartletSyncEngine
+
+/// The server as the engine's driver needs it.
+protocol SyncServer: Sendable {
+  /// Follows the changes of all models, after `cursor` if there is one. `view` is what the server has said with it of
+  /// what the caller may see. `news` is called in order, the next time when it has returned.
+  func follow(
+    from cursor: String?, view: String?, _ news: @escaping @Sendable (FeedNews) async -> Void
+  ) -> FeedFollower
+  /// A page of a model.
+  func page(model: Int, _ kind: SyncKind, token: String?) async throws(SyncFailure) -> SyncPage
+  /// Sends a write.
+  func upload(_ upload: SyncUpload) async throws(SyncFailure) -> SyncUploaded
+}
+
+/// What a followed feed reports.
+enum FeedNews: Sendable {
+  /// Every change after `cursor` comes. `resumed`: every one since the cursor that was given has come.
+  case ready(resumed: Bool, cursor: String?, view: String?)
+  /// The changes of one transaction, or a part of it.
+  case changes([RemoteChange], cursor: String?, position: Int64)
+  /// Changes are missing.
+  case gap(reason: String)
+  /// An attempt to connect has failed, and is repeated.
+  case unreachable(reason: String)
+  /// The connection was lost and is being made again.
+  case interrupted
+  /// The connection is there again.
+  case restored
+  /// The server's rules let the caller follow none of the models.
+  case forbidden
+  case ended(SyncFailure)
+}
+
+/// Ends a followed feed.
+struct FeedFollower: Sendable {
+  let cancel: @Sendable () -> Void
+}
+
+/// A write as it is sent.
+struct SyncUpload: Sendable {
+  var model: Int
+  var key: RecordKey
+  var write: PendingWrite
+  /// The server's record, as this store knows it; nil for one that it does not know.
+  var image: ServerImage?
+  /// This store's name for the server.
+  var client: String
+  /// Every write up to this number has ended.
+  var acknowledged: Int64
+  /// Whether it may have been sent before.
+  var isResend: Bool
+}
+
+/// The server's answer to a write.
+struct SyncUploaded: Sendable {
+  /// The record after it; nil when the server does not show it.
+  var image: ServerImage?
+  /// The position of its change.
+  var position: Int64
+  /// When the server made it, in milliseconds since 1970; nil where it has not said.
+  var changedAt: Int64?
+}

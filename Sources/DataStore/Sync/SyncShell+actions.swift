@@ -1,0 +1,73 @@
+internal import MartletLiveQueries
+internal import MartletModels
+internal import MartletStore
+internal import MartletSyncEngine
+
+/// What the engine has decided, carried out. On the store's thread.
+extension SyncShell {
+  func perform(_ action: SyncAction, _ writer: ClientWriter) throws {
+    switch action {
+    case .subscribe(let generation): try subscribe(generation, writer)
+    case .disconnect: downloads.disconnect()
+    case .query(let generation, let model, let kind, let token): query(generation, model, kind, token)
+    case .beginFullSync(let model):
+      report.begin(model: model)
+      try change(writer, .syncPage) { try $0.beginFullSync(model: model) }
+    case .applyPage(let model, let changes):
+      report.received(model: model, changes.count)
+      try change(writer, .syncPage) { try $0.receivePage(changes) }
+    case .finishModel(let model, let progress, let sweepBefore):
+      try change(writer, .syncPage) { [mappings] transaction in
+        if let sweepBefore { try transaction.sweep(model: model, before: sweepBefore) }
+        try transaction.set(Self.progressName(mappings[model].shape), progress.text)
+      }
+    case .apply(let changes, let cursor):
+      try change(writer, .live) { transaction in
+        try transaction.receive(changes)
+        if let cursor { try transaction.set("cursor", cursor) }
+      }
+    case .upload(let generation, let number): try SyncUploads(shell: self, writer: writer).send(generation, number)
+    case .acknowledge(let number, let image):
+      guard let place = try writer.place(of: number) else { return }
+      try change(writer, .mutationResponse) { transaction in
+        try transaction.acknowledge(model: place.model, place.key, number, image)
+        try transaction.set(SyncUploads.answered, String(number))
+      }
+    case .reject(let number, let reason):
+      guard let place = try writer.place(of: number) else { return }
+      try change(writer, .mutationResponse) { transaction in
+        try transaction.reject(model: place.model, place.key, number, reason)
+        try transaction.set(SyncUploads.answered, String(number))
+      }
+    case .askConflict(let number, let image): try SyncUploads(shell: self, writer: writer).ask(number, image)
+    case .resolve(let number, let resolution, let image, let newNumber):
+      try SyncUploads(shell: self, writer: writer).resolve(number, resolution, image, newNumber)
+    case .refreshCredentials(let generation):
+      // The transport asks for credentials with each request.
+      follow(with: .credentials(generation: generation, isRefreshed: true))
+    // `clear` does this itself, with the engine stopped.
+    case .clearStore: break
+    case .wake(let time): wake(at: time)
+    case .progress(let number, let progress): report.move(number, progress)
+    case .hub(let event): report.announce(event)
+    }
+  }
+
+  /// Runs a transaction and passes its changes on.
+  func change(
+    _ writer: ClientWriter, _ source: MutationEvent.Source, _ body: (ClientTransaction) throws -> Void
+  ) throws {
+    let commit = try writer.transaction(source: source.rawValue) { transaction in
+      transaction.time = Self.wallClock()
+      try body(transaction)
+    }
+    for letter in commit.letters { report.finish(letter.write.number, .rejected(.init(letter.reason))) }
+    for write in commit.outbox { follow(with: .outbox(write)) }
+    if source == .syncPage {
+      for change in commit.changes {
+        report.count(model: change.model, isAdded: change.before == nil, isDeleted: change.after == nil)
+      }
+    }
+    room?.streams.publish(commit, source)
+  }
+}

@@ -1,0 +1,264 @@
+internal import MartletJSON
+internal import MartletModels
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletSyncEngine
+internal import MartletVocabulary
+
+/// Drives the sync engine of one store: carries out what it decides, and reports what happened.
+///
+/// `@unchecked Sendable` holds because everything that changes is used on the store's thread only, or is behind a lock
+/// of its own; `room` is set before the store is handed out.
+final class SyncShell: @unchecked Sendable {
+  /// What an operation of the application does.
+  private enum Begin {
+    /// The store was just opened: every operation starts the engine.
+    case open
+    case started
+    /// After `stop` and `clear`: queries, saves and deletes start the engine, observing does not.
+    case stopped
+  }
+
+  let mappings: [ModelMapping]
+  private let makeModels: @Sendable () throws -> [SyncModel]
+  private let sync: DataStoreSync
+  private let parents: [[Int]]
+  private(set) weak var room: StoreRoom?
+  let pace: SnapshotPace
+  let spawner = ConcurrentSpawner()
+  private let begin = Lock(Begin.open)
+
+  // On the store's thread.
+
+  var engine: SyncEngine?
+  private(set) var server: (any SyncServer)?
+  let report: SyncReport
+  private var events: [SyncEvent] = []
+  private var isHandling = false
+  /// Names the present engine: answers to an earlier one's requests are ignored.
+  private(set) var epoch = 0
+  var downloads = SyncDownloads()
+  /// The path of the store's file, whose engine one process runs; nil for a store in memory.
+  private var path: String?
+  private var lock: EngineLock?
+
+  init(
+    _ mappings: [ModelMapping], parents: [[Int]], _ sync: DataStoreSync,
+    _ makeModels: @escaping @Sendable () throws -> [SyncModel]
+  ) {
+    self.mappings = mappings
+    self.parents = parents
+    self.sync = sync
+    self.makeModels = makeModels
+    pace = SnapshotPace(
+      interval: sync.configuration.snapshotInterval, changes: sync.configuration.snapshotChanges, timer: SyncTimer())
+    report = SyncReport(mappings, errorHandler: sync.configuration.errorHandler)
+  }
+
+  deinit { downloads.follower?.cancel() }
+
+  /// The store that is synced.
+  func connect(_ room: StoreRoom, _ storage: DataStoreStorage) {
+    self.room = room
+    if case .file(let path, _) = storage.place { self.path = path }
+  }
+
+  var configuration: DataStoreConfiguration { sync.configuration }
+
+  // MARK: Starting and stopping
+
+  /// Starts the engine with an operation on records. From any thread.
+  func operationBegins() { begins { $0 != .started } }
+
+  /// Starts the engine with the first live query of a store. From any thread.
+  func observationBegins() { begins { $0 == .open } }
+
+  private func begins(_ starts: (Begin) -> Bool) {
+    let isStarting = begin.withLock { begin in
+      let isStarting = starts(begin)
+      if isStarting { begin = .started }
+      return isStarting
+    }
+    if isStarting { room?.onThread { [weak self] writer in self?.start(writer) } }
+  }
+
+  /// Starts the engine, unless it runs, here or in another process.
+  func start(_ writer: ClientWriter) {
+    begin.withLock { $0 = .started }
+    switch engine?.phase {
+    case .subscribing?, .syncing?, .live?, .waiting?: return
+    case .stopped?, .terminated?, nil: break
+    }
+    do {
+      guard try takeLock() else { return othersCommitted(writer) }
+      let models = try makeModels()
+      _ = try clientName(writer)
+      engine = try makeEngine(models, writer)
+      server = GraphQLSyncServer(
+        transport: sync.transport, models: models, dialect: sync.dialect, pageSize: configuration.syncPageSize)
+    } catch {
+      return report.fail(StoreRoom.error(error))
+    }
+    epoch += 1
+    downloads = SyncDownloads()
+    report.status.isElsewhere = false
+    // As the original does: the first report of the network is that it is not reached yet.
+    report.announce(.networkStatus(active: false))
+    handle(.start, writer)
+  }
+
+  func stop(_ writer: ClientWriter) {
+    if engine != nil { handle(.stop, writer) }
+    lock?.release()
+    lock = nil
+    begin.withLock { $0 = .stopped }
+  }
+
+  /// Deletes everything, the outbox included, and stops.
+  func clear(_ writer: ClientWriter) throws {
+    let pending = try writer.outbox()
+    stop(writer)
+    engine = nil
+    epoch += 1
+    _ = try writer.transaction { try $0.clear() }
+    for write in pending {
+      let mapping = mappings[write.model]
+      report.cleared(
+        .init(
+          write: write.number, modelName: mapping.name, modelId: mapping.text(write.key), json: nil, version: nil,
+          isDeleted: false))
+    }
+    publishStatus(writer)
+  }
+
+  /// One process runs the engine. Another waits until it has ended.
+  private func takeLock() throws -> Bool {
+    guard let path else { return true }
+    if let lock { return lock.isHeld }
+    let lock = EngineLock(path: path)
+    self.lock = lock
+    if try lock.take() { return true }
+    report.status.isElsewhere = true
+    try lock.wait { [weak self] in
+      self?.room?.onThread { [weak self] writer in
+        // Stopped meanwhile, which has given the lock up.
+        if self?.lock?.isHeld == true { self?.start(writer) }
+      }
+    }
+    return false
+  }
+
+  private func makeEngine(_ models: [SyncModel], _ writer: ClientWriter) throws -> SyncEngine {
+    var settings = SyncConfiguration(
+      models: zip(models, parents).map { model, parents in
+        let filter = model.predicate == .all ? [] : Array(model.predicate.canonicalText.utf8)
+        return SyncConfiguration.Model(parents: parents, filter: filter)
+      })
+    settings.syncInterval = configuration.syncInterval.wholeNanoseconds / 1_000_000
+    settings.syncMaxRecords = configuration.syncMaxRecords
+    settings.retry = configuration.retry
+    let progress = try models.map { model in
+      try writer.value(Self.progressName(model.shape)).flatMap { ModelProgress(text: $0) } ?? ModelProgress()
+    }
+    var chance = SystemChance.generator()
+    return SyncEngine(
+      settings, progress: progress, pending: try writer.outbox().map { ($0.number, $0.model) }, seed: chance.next())
+  }
+
+  static func progressName(_ shape: RecordShape) -> String { "sync." + shape.tableName }
+
+  /// This store's name for the server, kept over restarts.
+  func clientName(_ writer: ClientWriter) throws -> String {
+    if let known = try writer.value("client") { return known }
+    var chance = SystemChance.generator()
+    // 128 bits, so that no two stores ever share a name.
+    let name = String(chance.next(), radix: 16) + "-" + String(chance.next(), radix: 16)
+    _ = try writer.transaction { try $0.set("client", name) }
+    return name
+  }
+
+  // MARK: Events
+
+  /// Handles an event, and those that follow from carrying it out.
+  func handle(_ event: SyncEvent, _ writer: ClientWriter) {
+    events.append(event)
+    guard !isHandling else { return }
+    isHandling = true
+    while !events.isEmpty {
+      let event = events.removeFirst()
+      let actions = engine?.handle(event, now: MonotonicClock.now(), wall: Self.wallClock()) ?? []
+      for action in actions { carryOut(action, writer) }
+    }
+    isHandling = false
+    publishStatus(writer)
+  }
+
+  /// Milliseconds since 1970.
+  static func wallClock() -> Int64 { WallClock.sinceEpoch().wholeNanoseconds / 1_000_000 }
+
+  private func carryOut(_ action: SyncAction, _ writer: ClientWriter) {
+    do {
+      try perform(action, writer)
+    } catch {
+      // The store cannot keep what the server sends: nothing is followed until the application starts again.
+      let failure = SyncFailure.refused(code: "STORE", message: "\(StoreRoom.error(error))")
+      follow(with: .disconnected(generation: engine?.generation ?? 0, failure))
+    }
+  }
+
+  /// An answer to a request of this epoch, from any thread.
+  func answer(_ epoch: Int, _ event: @escaping @Sendable (SyncShell, ClientWriter) -> SyncEvent?) {
+    room?.onThread { [weak self] writer in
+      guard let self, self.epoch == epoch, let event = event(self, writer) else { return }
+      self.handle(event, writer)
+    }
+  }
+
+  /// The same; returns when it has been handled, so that a feed is read no faster than its changes are stored.
+  func answered(_ epoch: Int, _ event: @escaping @Sendable (SyncShell, ClientWriter) -> SyncEvent?) async {
+    guard let room else { return }
+    await withCheckedContinuation { continuation in
+      room.onThread { [weak self] writer in
+        if let self, self.epoch == epoch, let event = event(self, writer) { self.handle(event, writer) }
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Adds an event while others are handled.
+  func follow(with event: SyncEvent) { events.append(event) }
+
+  func wake(at time: Instant) {
+    let epoch = epoch
+    pace.timer.set(.engine, time) { [weak self] in self?.answer(epoch) { _, _ in .timer } }
+  }
+
+  // MARK: Local writes
+
+  /// A local transaction has been committed.
+  func committed(_ commit: ClientWriter.Commit, _ writer: ClientWriter) {
+    for write in commit.outbox {
+      if case .removed(let numbers) = write { for number in numbers { report.finish(number, .superseded) } }
+      handle(.outbox(write), writer)
+    }
+    if engine == nil { publishStatus(writer) }
+  }
+
+  // MARK: Status
+
+  func publishStatus(_ writer: ClientWriter) {
+    report.status.pendingCount = (try? writer.pendingCount()) ?? 0
+    if !report.status.isElsewhere {
+      for number in mappings.indices { setSynced(number, engine?.isSynced(model: number) ?? false) }
+      report.status.isSettled = report.status.isConnected && engine?.isSettled ?? false
+      share(writer)
+    }
+    report.publish()
+  }
+
+  func setSynced(_ model: Int, _ isSynced: Bool) {
+    guard report.status.models[mappings[model].name]?.isSynced != isSynced else { return }
+    report.status.models[mappings[model].name]?.isSynced = isSynced
+    room?.streams.syncChanged(model: model, isSynced: isSynced)
+  }
+}

@@ -1,0 +1,146 @@
+internal import MartletLiveQueries
+internal import MartletModels
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletSyncEngine
+
+/// Writes on their way to the server, and conflicts. On the store's thread.
+struct SyncUploads {
+  /// The name of the value that says that the server has answered a write of this store.
+  static let answered = "answered"
+
+  let shell: SyncShell
+  let writer: ClientWriter
+
+  // MARK: Uploads
+
+  func send(_ generation: Int, _ number: Int64) throws {
+    guard let place = try writer.place(of: number),
+      let before = try writer.pending(model: place.model, place.key).first(where: { $0.number == number })
+    else { return shell.follow(with: .outbox(.removed([number]))) }
+    let client = try shell.clientName(writer)
+    let image = try writer.image(model: place.model, place.key)
+    let first = try writer.firstPending() ?? number
+    let hasAnswer = try writer.value(Self.answered) != nil
+    var sent: PendingWrite?
+    try shell.change(writer, .local) { sent = try $0.send(model: place.model, place.key, number) }
+    guard let sent, let server = shell.server else { return }
+    let upload = SyncUpload(
+      model: place.model, key: place.key, write: sent, image: image, client: client,
+      acknowledged: min(first, number) - 1, isResend: before.isSent && hasAnswer)
+    shell.report.note(try mutation(number, place.model, place.key, image?.version))
+    let epoch = shell.epoch
+    shell.spawner.spawn { [weak shell] in
+      let event: SyncEvent
+      var answer: SyncUploaded?
+      do throws(SyncFailure) {
+        let uploaded = try await server.upload(upload)
+        event = .uploaded(generation: generation, number: number, uploaded.image, position: uploaded.position)
+        answer = uploaded
+      } catch {
+        event = .uploadFailed(generation: generation, number: number, error)
+      }
+      let found = answer
+      shell?.answer(epoch) { shell, _ in
+        if let found { shell.note(found, number, place.model, place.key) }
+        return event
+      }
+    }
+  }
+
+  /// A write as the events show it.
+  private func mutation(
+    _ number: Int64, _ model: Int, _ key: RecordKey, _ version: Int64?
+  ) throws -> DataStoreEvent.SyncedMutation {
+    let mapping = shell.mappings[model]
+    let row = try writer.row(model: model, key)
+    return .init(
+      write: number, modelName: mapping.name, modelId: mapping.text(key),
+      json: row.map { mapping.json($0.record).description }, version: version, isDeleted: row == nil)
+  }
+
+  // MARK: Conflicts
+
+  func ask(_ number: Int64, _ image: ServerImage) throws {
+    guard let place = try writer.place(of: number),
+      let write = try writer.pending(model: place.model, place.key).first(where: { $0.number == number })
+    else { return shell.follow(with: .outbox(.removed([number]))) }
+    let mapping = shell.mappings[place.model]
+    let local = try writer.row(model: place.model, place.key)?.record
+    let conflict = DataStoreConflict(
+      modelName: mapping.name, modelId: mapping.text(place.key), mutationType: write.mutationType,
+      local: local.map { mapping.json($0).description }, remote: image.record.map { mapping.json($0).description },
+      attempt: write.conflicts)
+    let handler = shell.configuration.conflictHandler
+    let epoch = shell.epoch
+    shell.spawner.spawn { [weak shell] in
+      let answer = await handler(conflict)
+      shell?.answer(epoch) { shell, writer in
+        SyncUploads(shell: shell, writer: writer).event(of: answer, number, mapping)
+      }
+    }
+  }
+
+  private func event(
+    of answer: DataStoreConflictResolution, _ number: Int64, _ mapping: ModelMapping
+  ) -> SyncEvent {
+    var resolution = RecordReplica.Resolution.applyRemote
+    switch answer {
+    case .applyRemote: break
+    case .retryLocal: resolution = .retryLocal
+    case .retry(let model):
+      if type(of: model).modelName.utf8.elementsEqual(mapping.name.utf8), let record = try? mapping.record(model) {
+        resolution = .retry(record)
+      } else {
+        shell.report.fail(
+          DataStoreError(.invalidModel, "a conflict handler returned a record that is not a \(mapping.name)"))
+      }
+    }
+    return .resolved(number: number, resolution, newNumber: number)
+  }
+
+  /// The number of the write that replaces this one is drawn here: the store knows how many are needed.
+  func resolve(
+    _ number: Int64, _ resolution: RecordReplica.Resolution, _ image: ServerImage, _ newNumber: Int64
+  ) throws {
+    guard let place = try writer.place(of: number) else {
+      return shell.follow(with: .settled(number: number, retriedAs: nil))
+    }
+    var renumbered: [(old: Int64, new: Int64)] = []
+    try shell.change(writer, .mutationResponse) { transaction in
+      renumbered = try transaction.resolve(model: place.model, place.key, number, resolution, image)
+      try transaction.set(Self.answered, String(number))
+    }
+    let retried = renumbered.first { $0.old == number }?.new
+    if retried == nil { shell.report.finish(number, .superseded) }
+    for (old, new) in renumbered { shell.report.renumber(old, new) }
+    shell.follow(with: .settled(number: number, retriedAs: retried))
+    // Later writes of the record come after the one that is made again.
+    for (old, new) in renumbered where old != number {
+      shell.follow(with: .outbox(.removed([old])))
+      shell.follow(with: .outbox(.added(number: new, model: place.model)))
+    }
+  }
+}
+
+extension SyncShell {
+  /// What the server has answered a write with.
+  fileprivate func note(_ answer: SyncUploaded, _ number: Int64, _ model: Int, _ key: RecordKey) {
+    let mapping = mappings[model]
+    report.note(
+      .init(
+        write: number, modelName: mapping.name, modelId: mapping.text(key),
+        json: answer.image?.record.map { mapping.json($0).description }, version: answer.image?.version,
+        lastChangedAt: answer.changedAt, isDeleted: answer.image.map { $0.record == nil } ?? false))
+  }
+}
+
+extension PendingWrite {
+  var mutationType: MutationEvent.MutationType {
+    switch content {
+    case .create: .create
+    case .update: .update
+    case .delete: .delete
+    }
+  }
+}

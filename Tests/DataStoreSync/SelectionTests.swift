@@ -1,0 +1,90 @@
+import Martlet
+import MartletDataStore
+import MartletJSON
+import MartletServer
+import Testing
+
+struct Author: StoredModel, Equatable {
+  var id: String
+  var name: String
+  enum CodingKeys: String, ModelKey { case id, name }
+}
+
+struct Book: StoredModel, Equatable {
+  var id: String
+  var title: String
+  var author: LazyReference<Author>
+  enum CodingKeys: String, ModelKey { case id, title, author }
+  static var relations: [CodingKeys: ModelAssociation] { [.author: .belongsTo(Author.self, fields: "authorID")] }
+}
+
+/// Stores that keep a part of the server's records, and records that refer to others.
+@Suite(.timeLimit(.minutes(1))) struct SelectionTests {
+  private func ranked(_ ranks: Int...) -> [Note] {
+    ranks.map { Note(id: "n\($0)", text: "t", rank: $0, owner: "bob") }
+  }
+
+  @Test func `a store with a sync expression has the records that fulfil it, as they enter and leave`() async throws {
+    try await SyncedServer.with { server in
+      let bob = try SyncedStore(server, as: "bob")
+      for rank in 1...5 { try await bob.store.save(Note(id: "n\(rank)", text: "t", rank: rank)) }
+      try await bob.settle()
+      try await TemporaryFolder.with { folder in
+        let storage = DataStoreStorage.file(folder + "/store")
+        do {
+          let ada = try SyncedStore(server, storage: storage) { configuration in
+            configuration.syncExpressions = [.syncExpression(Note.self) { Note.keys.rank > 3 }]
+          }
+          try await ada.settle()
+          try await ada.sees(ranked(4, 5))
+          var note = ranked(5)[0]
+          note.rank = 1
+          try await bob.store.save(note)
+          try await ada.sees(ranked(4))
+          note.rank = 5
+          try await bob.store.save(note)
+          try await ada.sees(ranked(4, 5))
+          try await ada.settle()
+          try await ada.store.stop()
+          ada.close()
+        }
+        // Another expression: what it no longer selects leaves, what it selects comes.
+        let again = try SyncedStore(server, storage: storage) { configuration in
+          configuration.syncExpressions = [.syncExpression(Note.self) { Note.keys.rank < 3 }]
+        }
+        try await again.sees(ranked(1, 2))
+        try await again.settle()
+        again.close()
+      }
+      bob.close()
+    }
+  }
+
+  @Test func `a record is shown before the one that it refers to, and its reference is empty until that comes`()
+    async throws
+  {
+    let schema = """
+      type Author @model @versioned { id: ID! name: String! }
+      type Book @model @versioned { id: ID! title: String! authorID: ID author: Author @belongsTo(fields: ["authorID"]) }
+      """
+    try await SyncedServer.with(schema) { server in
+      _ = try await server.transaction { _ = try $0.create("Book", ["id": "b", "title": "t", "authorID": "x"]) }
+      let ada = try SyncedStore(server, models: [Book.self, Author.self])
+      var events = ada.store.events.makeAsyncIterator()
+      try await ada.settle()
+      while let event = await events.next() {
+        guard case .syncQueriesStarted(let models) = event else { continue }
+        #expect(models == ["Author", "Book"])
+        break
+      }
+      let book = try #require(try await ada.store.query(Book.self, byId: "b"))
+      #expect(try await book.author.get() == nil)
+      let authors = ada.store.observe(Author.self)
+      try await authors.ready()
+      _ = try await server.transaction { _ = try $0.create("Author", ["id": "x", "name": "n"]) }
+      for try await _ in authors { break }
+      #expect(try await book.author.get()?.name == "n")
+      ada.close()
+    }
+  }
+}
