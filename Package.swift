@@ -91,6 +91,8 @@ let floor0: [Target] = [
   module("LiveQueries", martlet("JSON", "Models", "ChangeFeed")),
   module("Wire", martlet("Vocabulary", "JSON")),
   module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire")),
+  // Traces: their place in requests, spans, what waits for a collector, and OTLP.
+  module("Tracing", martlet("Vocabulary", "JSON")),
   // The files of the console in the browser; Embedded is written from Assets by Scripts/embed-console.
   .target(
     name: "MartletConsole", path: "Sources/Console", exclude: ["Assets"], swiftSettings: strict),
@@ -132,7 +134,7 @@ let floor2: [Target] = [
   // The client of GraphQL servers, without a network of its own.
   module(
     "GraphQLClient",
-    martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Runtime", "GraphQLOperations", "GraphQLStore")),
+    martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Tracing", "Runtime", "GraphQLOperations", "GraphQLStore")),
   // The client's network where there is no epoll: a dispatch queue as its loop, URLSession for HTTP and WebSockets.
   module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient")),
   module("Generator", martlet("JSON", "GraphQLLanguage", "Models")),
@@ -165,7 +167,7 @@ let floor3: [Target] = [
   module(
     "DataStore",
     martlet(
-      "Vocabulary", "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite",
+      "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite",
       "Store",
       "GraphQLClient")),
   // The synced tree for applications.
@@ -182,7 +184,7 @@ let floor3: [Target] = [
     "Server",
     martlet(
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
-      "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
+      "ChangeFeed", "GraphQLWire", "Wire", "Tracing", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
       "HTTPClient", "GraphQLExecution", "Store")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
   module("Simulation", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "Runtime")),
@@ -247,11 +249,21 @@ let examples: [Target] = [
 
 /// Stands in for the allocator and counts; linked into test bundles only.
 let testing: [Target] = [
+  // A server for the tests of Foundation's network, in a process of its own.
+  .executableTarget(
+    name: "FoundationPeer", dependencies: ["MartletServer"], path: "Tests/FoundationServer/Peer",
+    swiftSettings: common),
   .target(name: "CMartletAllocationCounter", path: "Sources/CMartletAllocationCounter"),
   // What several suites share.
   .target(
     name: "MartletTestSupport", dependencies: martlet("Vocabulary", "Wire", "Runtime"), path: "Tests/Support",
     swiftSettings: common),
+]
+
+/// Tests of the client that need the server in their own process, or the client's own HTTP and WebSockets over bytes,
+/// which are Linux's. The others are the same with Foundation's network.
+let needLinuxNetwork = [
+  "API/ModelEndToEndTests.swift", "EndToEnd", "Simulation", "Writes", "HTTP/RedirectTests.swift",
 ]
 
 let suites: [Target] = [
@@ -266,6 +278,7 @@ let suites: [Target] = [
   suite("LiveQueries", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "LiveQueries", "Simulation")),
   suite("SyncEngine", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "SyncEngine")),
   suite("Wire", martlet("Vocabulary", "JSON", "Wire", "Simulation", "TestSupport")),
+  suite("Tracing", martlet("Vocabulary", "JSON", "Tracing", "Server") + ["Martlet"]),
   suite("GraphQLWire", martlet("Vocabulary", "JSON", "Wire", "GraphQLWire", "Simulation", "TestSupport")),
   suite("GraphQLExecution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "Models", "ModelSDL", "Runtime")),
   suite(
@@ -281,14 +294,19 @@ let suites: [Target] = [
       "Simulation")
       + ["CMartletSQLite"], resources: [.copy("Fixtures")]),
   suite("GraphQLOperations", martlet("GraphQLOperations")),
-  suite(
-    "GraphQLClient",
-    martlet(
-      "Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "GraphQLClient",
-      "Testing", "Sockets",
-      "Simulation",
-      "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
-      + ["Martlet"]),
+  usesFoundation
+    ? suite(
+      "GraphQLClient",
+      martlet(
+        "Vocabulary", "JSON", "Models", "ModelSDL", "GraphQLWire", "Wire", "Runtime", "GraphQLClient", "Testing",
+        "Simulation") + ["Martlet"], exclude: needLinuxNetwork)
+    : suite(
+      "GraphQLClient",
+      martlet(
+        "Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "GraphQLClient",
+        "SQLiteStore", "Testing", "Sockets", "Simulation",
+        "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
+        + ["Martlet"]),
   suite(
     "Server",
     martlet(
@@ -310,11 +328,17 @@ let suites: [Target] = [
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),
-  suite("HTTP", martlet("HTTP", "Server") + ["ShoppingList", "MartletCommand"]),
+  suite("HTTP", martlet("HTTP", "Server", "TestSupport") + ["ShoppingList", "MartletCommand"]),
   suite(
     "FoundationNetwork",
-    martlet("Vocabulary", "Wire", "Runtime", "GraphQLClient", "FoundationNetwork", "Simulation")),
-  suite("FoundationServer", martlet("FoundationNetwork", "Server") + ["Martlet"]),
+    martlet(
+      "Vocabulary", "JSON", "Wire", "Runtime", "GraphQLClient", "FoundationNetwork", "Simulation", "Testing")
+      + ["Martlet"]),
+  // Its servers are processes, which a build with Foundation's network takes from the ordinary one.
+  suite(
+    "FoundationServer",
+    martlet("Runtime", "FoundationNetwork", "TestSupport") + ["Martlet"]
+      + (usesFoundation ? [] : ["MartletCommand", "FoundationPeer"]), exclude: ["Peer"]),
   suite(
     "GraphQLStore",
     martlet(
@@ -355,6 +379,11 @@ let suites: [Target] = [
       "Publishers",
       "Simulation")
       + ["martlet-lab"]),
+  // Stores and the servers they are synced with.
+  suite(
+    "DataStoreSync",
+    martlet("Vocabulary", "JSON", "Models", "Access", "Runtime", "Store", "GraphQLClient", "DataStore", "Server")
+      + ["Martlet"]),
   suite("House", []),
 ]
 

@@ -21,16 +21,12 @@ package final class Store: Sendable {
   }
 
   struct State {
-    var queue: [PendingWrite] = []
+    var queue: WriteQueue<PendingWrite>
     /// Whether a drain was given to the writer and has not begun.
     var isScheduled = false
     var isClosed = false
     /// Whether a backup that another process asked for is running.
     var isCopying = false
-    /// Why the last group was not written.
-    var trouble: StoreError?
-    /// Groups that a full disk refused.
-    var fullDisks = 0
     var destinations: [any StoreDestination] = []
     var position: LogPosition
     var lineage: Lineage
@@ -55,9 +51,12 @@ package final class Store: Sendable {
     }
   }
 
+  /// What was declared when the store was opened, by kind and name.
+  package let definitionsAtOpening: [String: [(name: String, body: [UInt8])]]
   /// The models as the folder numbers them.
   package var shapes: [RecordShape] { served.withLock { $0 } }
   let served: Lock<[RecordShape]>
+  private let drafter: Lock<RecordDrafter>
   package let limits: StoreLimits
   /// The newest batches, for members that catch up.
   package let recent: RecentBatches
@@ -70,9 +69,10 @@ package final class Store: Sendable {
   var writer: Writer { seat.value.writer }
   let executor: any StoreExecutor
   let readers: [Reader]
+  private let checkpoints: Checkpoints
   private let lock: Lock<FolderLock?>
   private let onFailure: @Sendable (StoreError) -> Void
-  private let onTrouble: @Sendable (StoreError?) -> Void
+  private let troubles: StoreTroubles
 
   /// Opens the data at `place` as its authority: creates or migrates it, and begins a new term.
   ///
@@ -109,17 +109,17 @@ package final class Store: Sendable {
     _ place: StorePlace, _ opening: StoreOpening, _ writer: Writer, _ shapes: [RecordShape], _ options: StoreOptions
   ) throws(SQLiteError) {
     self.place = place
+    definitionsAtOpening = ["namespace": (try? opening.file.definitions.all("namespace")) ?? []]
     served = Lock(shapes)
-    limits = options.limits
-    clock = options.clock
+    drafter = Lock(opening.file.drafter)
+    (limits, clock) = (options.limits, options.clock)
     recent = RecentBatches(bytes: options.limits.ringBytes)
-    executor = options.writer
-    onFailure = options.onFailure
-    onTrouble = options.onTrouble
+    (executor, onFailure, troubles) = (options.writer, options.onFailure, StoreTroubles(options.onTrouble))
     lock = Lock(opening.lock)
     seat = Confined(Seat(writer))
     let folded = opening.file.folded
-    state = Lock(State(position: LogPosition(folded), lineage: folded.lineage))
+    state = Lock(
+      State(queue: WriteQueue(options.limits), position: LogPosition(folded), lineage: folded.lineage))
     var readers: [Reader] = []
     for executor in options.readers {
       var settings = Database.Options()
@@ -133,6 +133,7 @@ package final class Store: Sendable {
         Reader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
     }
     self.readers = readers
+    checkpoints = try Checkpoints(place, options)
   }
 
   /// Opens the data of a schema's models.
@@ -155,9 +156,10 @@ package final class Store: Sendable {
     }
   }
 
-  /// Queues writes together, in order: the writer takes them into one group, or as few as a group's bound allows. Each
-  /// completion runs where `destination` runs completions, after its write is durable and its batch has been delivered,
-  /// or with the reason why nothing was changed.
+  /// Queues writes together, in order: the writer takes them into one group, or as few as a group's bound allows. A
+  /// large write is a group of its own, and small ones can pass it (`WriteQueue`). Each completion runs where
+  /// `destination` runs completions, after its write is durable and its batch has been delivered, or with the reason
+  /// why nothing was changed.
   package func commit(_ writes: [Submission], to destination: any StoreDestination) {
     var refused: [@Sendable () -> Void] = []
     let isDue: Bool = state.withLock { state in
@@ -165,11 +167,15 @@ package final class Store: Sendable {
         let completion = write.completion
         if state.isClosed {
           refused.append { completion(.failure(StoreError(.closed, "the store is closed"))) }
-        } else if state.queue.count >= limits.queuedWrites {
-          let error = StoreError(.overloaded, "more than \(limits.queuedWrites) writes are waiting")
+        } else if !state.queue.hasRoom(for: write.request.size) {
+          let error = StoreError(
+            .overloaded,
+            "more than \(limits.queuedWrites) writes, or \(limits.queuedOperations) operations, are waiting")
           refused.append { completion(.failure(error)) }
         } else {
-          state.queue.append(PendingWrite(request: write.request, destination: destination, completion: completion))
+          state.queue.append(
+            PendingWrite(request: write.request, destination: destination, completion: completion),
+            size: write.request.size, number: write.request.writeNumber)
         }
       }
       if state.isScheduled || state.queue.isEmpty { return false }
@@ -195,14 +201,17 @@ package final class Store: Sendable {
     commit(request, to: DirectDestination(), completion: completion)
   }
 
+  /// The same operation with all records that it creates checked and coded for the log, which the writer need not do
+  /// then. For large writes, before they are queued. From any thread.
+  package func drafted(_ operation: WriteOperation) -> WriteOperation {
+    drafter.withLock { $0 }.drafted(operation)
+  }
+
   /// Commits one group and asks for the next. On the writer.
   private func drain() {
     let group = state.withLock { state in
-      let count = min(state.queue.count, limits.groupOperations)
-      let group = Array(state.queue.prefix(count))
-      state.queue.removeFirst(count)
       state.isScheduled = false
-      return group
+      return state.queue.next()
     }
     guard !group.isEmpty else { return }
     switch writer {
@@ -234,18 +243,8 @@ package final class Store: Sendable {
     file.follow()
   }
 
-  /// Keeps why a group was not written, and reports a change of it.
-  private func note(_ trouble: StoreError?) {
-    let isNew = state.withLock { state in
-      if trouble?.code == .diskFull { state.fullDisks += 1 }
-      defer { state.trouble = trouble }
-      return state.trouble?.code != trouble?.code
-    }
-    if isNew { onTrouble(trouble) }
-  }
-
   /// Why the last group was not written: a full disk, missing data files, a disk that failed. Nil when it was.
-  package var trouble: StoreError? { state.withLock { $0.trouble } }
+  package var trouble: StoreError? { troubles.present }
 
   /// What the writer has measured so far.
   package var measures: StoreMeasures { measured.withLock { $0 } }
@@ -254,15 +253,13 @@ package final class Store: Sendable {
   package var moment: Instant { clock.now() }
 
   /// Groups that a full disk refused.
-  package var fullDisks: Int { state.withLock { $0.fullDisks } }
+  package var fullDisks: Int { troubles.fullDisks }
 
-  private func checkpoint() {
-    if let failure = writer.file.checkpointIfDue(limits) { onFailure(failure) }
-  }
+  private func checkpoint() { checkpoints.run(writer.file, isFull: trouble?.code == .diskFull) }
 
   /// Hands out what an attempt to write came to.
   func deliver(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
-    note(outcome.trouble)
+    troubles.note(outcome.trouble)
     handOut(outcome, to: group)
   }
 
@@ -298,6 +295,8 @@ package final class Store: Sendable {
   @discardableResult
   private func settle() -> [any StoreDestination] {
     let folded = writer.file.folded
+    let current = writer.file.drafter
+    drafter.withLock { if $0.generation != current.generation { $0 = current } }
     return state.withLock { state in
       state.position = LogPosition(folded)
       state.lineage = folded.lineage
@@ -362,20 +361,10 @@ package final class Store: Sendable {
   /// itself, in slices and after short reads.
   package func read(_ requests: [ReadRequest], to destination: any StoreDestination) {
     let isClosed = state.withLock { $0.isClosed }
-    let short = requests.filter { !$0.isScan }
-    let lists = (short.isEmpty ? [] : [short]) + requests.filter(\.isScan).map { [$0] }
-    let deadline = clock.now() + limits.readTime
-    for list in lists {
-      let reader = readers.min { $0.waiting < $1.waiting }
-      let work = Reader.Work(
-        requests: list, destination: destination, deadline: deadline, isScan: list.contains(where: \.isScan))
-      if !isClosed, let reader, reader.submit(work) { continue }
-      let error =
-        isClosed
+    Reader.dispatch(requests, among: isClosed ? [] : readers, until: clock.now() + limits.readTime, destination) {
+      isClosed
         ? StoreError(.closed, "the store is closed")
         : StoreError(.overloaded, "more than \(limits.queuedReads) lists of reads are waiting")
-      destination.deliver(
-        StoreDelivery(batch: nil, completions: list.map { $0.begin()(.failure(error), 0) ?? {} }))
     }
   }
 
@@ -385,6 +374,12 @@ package final class Store: Sendable {
   }
 
   // MARK: Care
+
+  /// Changes that the writer has coded for the log, and statements that it has run. On the writer; for tests.
+  package var writerCounts: (coded: Int, statements: Int) {
+    guard case .authority(let writer) = writer else { return (0, 0) }
+    return (writer.codedChanges, writer.file.database.startedStatements)
+  }
 
   /// Checkpoints that gave up waiting for a reader. On the writer; for tests.
   package var checkpointWaits: Int { writer.file.checkpointWaits }
@@ -398,7 +393,7 @@ package final class Store: Sendable {
 
   private func forget() {
     guard case .authority(let writer) = writer else { return }
-    let outcome = writer.forgetNow()
+    let outcome = writer.forgetNow(probing: trouble?.code == .diskFull)
     if outcome.hasResigned { resign() }
     deliver(outcome, to: [])
     checkpoint()
@@ -410,6 +405,7 @@ package final class Store: Sendable {
   package func close() {
     state.withLock { $0.isClosed = true }
     executor.stop()
+    checkpoints.stop()
     for reader in readers { reader.stop() }
     lock.withLock { $0 = nil }
   }

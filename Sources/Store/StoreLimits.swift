@@ -4,8 +4,15 @@ package import MartletVocabulary
 package struct StoreLimits: Sendable, Equatable {
   /// Operations in one group commit. A group of 1,000 holds the writer up to 50 ms; 256 gains nearly as much.
   package var groupOperations = 256
+  /// Operations of a write that shares its group with others: some milliseconds of the writer. A larger write is a
+  /// group of its own, and later writes pass it until it has begun.
+  package var smallWrite = 128
+  /// Groups that pass a large write at most before it is its turn: about a tenth of a second under full load.
+  package var groupsBeforeLarge = 16
   /// Writes that may wait for the writer; later ones are refused as overloaded. About half a second of work.
   package var queuedWrites = 16_384
+  /// Operations of all writes that wait; later writes are refused as overloaded. Six of the largest transactions.
+  package var queuedOperations = 65_536
   /// Reader threads. Reads are short and cached; two keep one slow list from holding up point reads.
   package var readers = 2
   /// Short reads, and apart from them lists, that may wait for one reader; later ones are refused as overloaded.
@@ -32,8 +39,13 @@ package struct StoreLimits: Sendable, Equatable {
   package var recordBytes = 1_048_576
   /// Bytes of one event of the application's own in the log.
   package var eventBytes = 1_048_576
-  /// Bytes of one change of the tree in the log: the largest write of the tree's clients, 16 MiB, and its paths.
-  package var treeBytes = 24 * 1_048_576
+  /// Bytes of one entry with a change of the tree: the largest text, 10 MiB, with its path. A larger change takes
+  /// several entries.
+  package var treeBytes = 11 * 1_048_576
+  /// Bytes of one write that a client leaves for the end of its session: it is kept until then, and read whole.
+  package var deferredBytes = 1_048_576
+  /// Bytes of one definition: a rules file, with its name.
+  package var definitionBytes = 1_048_576
   /// Bytes of one entry with a numbered write's outcome: 10,000 changed records with keys of 100 bytes. The outcome of
   /// a write with more changes takes several entries.
   package var outcomeBytes = 1_048_576

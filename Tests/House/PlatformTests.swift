@@ -11,9 +11,11 @@ import Testing
     "JSONTree",
     "Martlet", "Models", "ModelSDL", "Publishers", "Runtime", "SQLite", "SQLiteStore", "Simulation", "Testing",
     "Vocabulary",
-    "Wire",
+    "Wire", "Tracing",
     // MartletDataStore's.
     "ChangeFeed", "DataStore", "LiveQueries", "Store", "SyncEngine",
+    // MartletDatasync's.
+    "Datasync", "TreeClient", "TreeRules", "TreeWire",
   ]
 
   /// The files with conditions by platform, and why they need one.
@@ -28,16 +30,22 @@ import Testing
     "Sources/GraphQLClient/Subscriptions/Cancellable.swift": "Combine has the protocol",
     "Sources/FoundationNetwork/Sockets/SessionSockets.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Environment/FoundationEnvironment.swift": "URLSession is a module of its own on Linux",
-    "Sources/FoundationNetwork/Environment/SessionTrust.swift": "URLSession is a module of its own on Linux",
+    "Sources/FoundationNetwork/Sessions/SessionDelegation.swift": "URLSession is a module of its own on Linux",
+    "Sources/FoundationNetwork/Sessions/SessionObserver.swift":
+      "URLSession is a module of its own on Linux; a delegate's methods are optional on Darwin alone",
+    "Sources/FoundationNetwork/Sessions/SessionRelay.swift":
+      "URLSession is a module of its own on Linux",
+    "Sources/FoundationNetwork/Trust/SystemTrust.swift": "the Security framework evaluates certificates",
     "Sources/FoundationNetwork/Exchanges/SessionTasks.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Exchanges/HTTPExchangeError+system.swift": "URLSession is a module of its own on Linux",
     "Sources/GraphQLClient/Client/LiveValue.swift": "SwiftUI has property wrappers of views",
+    "Sources/HTTP/Auth/KeychainCredentialStorage.swift": "the Security framework has the keychain",
     "Sources/HTTP/Network/Foundation/SystemSurroundings.swift": "the Network framework has the paths",
     "Sources/Martlet/Network/Foundation/WebSocketTransport+urlSession.swift":
       "URLSession is a module of its own on Linux",
     "Sources/Store/Backup/BackupRequest.swift": "the name of the C library",
     "Sources/Store/Backup/PartialFolder.swift": "the name of the C library",
-    "Sources/Store/Execution/StoreThread.swift": "the name of the C library",
+    "Sources/Store/Execution/SystemThread.swift": "`pthread_t` is a number or an optional pointer",
     "Sources/Store/Folder/DataFiles.swift": "the name of the C library",
     "Sources/Store/Client/ClientBell.swift": "the name of the C library",
     "Sources/Store/Client/EngineLock.swift": "the name of the C library",

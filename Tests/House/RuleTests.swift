@@ -22,8 +22,8 @@ import Testing
         // The clock that the store gets.
         "Sources/Server/Node/ServerAssembly+process.swift",
         // Threads without a loop.
-        "Sources/Runtime/Bell.swift", "Sources/Server/Logging/",
-        "Sources/DataStore/Room/StoreRoom.swift",
+        "Sources/Runtime/Bell.swift", "Sources/Server/Logging/", "Sources/Server/Tracing/Tracer.swift",
+        "Sources/DataStore/Room/StoreStreams.swift", "Sources/DataStore/Sync/SyncShell.swift",
       ]),
     Ban(
       pattern: #"Task\.sleep|Thread\.sleep|\busleep\("#, instead: "Loop.schedule",

@@ -31,6 +31,12 @@ enum ServeCommand: Subcommand {
         help: "serve health and figures at this port of 127.0.0.1 alone (0 takes a free one)"),
       .init(name: "admin-address", value: "IP", help: "the address of --admin-port (default 127.0.0.1)"),
       .init(name: "audit", value: "FILE", help: "append who was admitted and what was refused, one JSON object a line"),
+      .init(
+        name: "watch", value: nil,
+        help: "read schema, access file, certificate and rules again when one of their files changes, as on SIGHUP"),
+      .init(
+        name: "trace-to", value: "URL",
+        help: "send traces to this OpenTelemetry collector, such as http://127.0.0.1:4318/v1/traces (default: none)"),
       .init(name: "retention", value: "TIME", help: "how long missed events can be caught up (default 7d)"),
       .init(
         name: "limit", value: "NAME=VALUE", help: "sets a bound, such as http.bodyBytes=4MiB; docs/guides/limits.md",
@@ -45,6 +51,10 @@ enum ServeCommand: Subcommand {
       .init(
         name: "rules", value: "FILE",
         help: "serve the synced tree at /.ws and /PATH.json under these rules; SIGHUP reads them again"),
+      .init(
+        name: "namespace", value: "NAME=FILE",
+        help: "serve another tree under these rules to requests with ns=NAME; may be given several times", repeats: true
+      ),
       .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
       .init(
         name: "log-level", value: "LEVEL", help: "debug, info, warning or error (default info)",
@@ -64,11 +74,15 @@ enum ServeCommand: Subcommand {
     ],
     discussion:
       "SIGINT and SIGTERM stop it gracefully: clients are told to come back and resume where they were. SIGHUP reads "
-      + "the schema, the access file and the certificate again: all of them take effect, or none. The log goes to standard error. When it cannot be written, entries "
+      + "the schema, the access file and the certificate again: all of them take effect, or none; --watch does so when "
+      + "one of them changes. The log goes to standard error. When it cannot be written, entries "
       + "are dropped and a later one says how many; the server serves on.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-    let configuration = try Self.configuration(arguments)
+    // Looked at before they are read, so that no change is missed.
+    let watched = arguments.has("watch") ? WatchedFiles(Self.reloadedFiles(arguments)) : nil
+    var configuration = try Self.configuration(arguments)
+    try adoptSockets(&configuration, arguments)
     let server: GraphQLServer
     do {
       server = try GraphQLServer(configuration)
@@ -95,8 +109,8 @@ enum ServeCommand: Subcommand {
       Console.announce("Health and figures on http://\(configuration.adminAddress):\(server.adminPort)")
     }
     ServiceManager.report(.ready, served)
-    for await signal in signals {
-      guard signal == SIGHUP else { break }
+    for await event in ServeEvent.sequence(signals, watching: watched) {
+      guard event == .reload else { break }
       ServiceManager.report(.reloading, "Reading schema, access file and certificate again")
       await Self.reload(server, arguments)
       ServiceManager.report(.ready, served)
@@ -105,6 +119,11 @@ enum ServeCommand: Subcommand {
     Console.announce("Stopping; clients will resume.")
     await server.stop()
     return .success
+  }
+
+  /// The files that a reload reads.
+  static func reloadedFiles(_ arguments: ParsedArguments) -> [String] {
+    [arguments.operands[0]] + ["access", "tls-certificate", "tls-key", "rules"].compactMap { arguments.value($0) }
   }
 
   static func configuration(_ arguments: ParsedArguments) throws -> ServerConfiguration {
@@ -117,7 +136,9 @@ enum ServeCommand: Subcommand {
     case (_?, true): throw UsageError("--data and --memory exclude each other.")
     }
     switch (arguments.has("dev"), arguments.value("access")) {
-    case (true, nil): configuration.access = .development
+    case (true, nil):
+      configuration.access = .development
+      configuration.showsCost = true
     case (false, let file?): configuration.access = .keys(try accessFile(file))
     case (false, nil): break
     case (true, _?): throw UsageError("--dev and --access exclude each other.")
@@ -152,7 +173,13 @@ enum ServeCommand: Subcommand {
         throw CommandFailure(.io, error.description)
       }
     }
+    configuration.tracing = arguments.value("trace-to").map { TracingConfiguration(endpoint: $0) }
     configuration.treeRules = try arguments.value("rules").map { try NamedFile.text($0) }
+    configuration.treeNamespaces = try arguments.all("namespace").map { assignment in
+      let parts = assignment.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { throw UsageError("--namespace needs NAME=FILE, not \"\(assignment)\".") }
+      return TreeNamespaceDeclaration(parts[0], rules: try NamedFile.text(parts[1]))
+    }
     if let file = arguments.value("limits") { try setLimits(&configuration.limits, from: file) }
     if let retention = try arguments.duration("retention") { configuration.limits.store.retention = retention }
     for assignment in arguments.all("limit") {

@@ -10,7 +10,7 @@ final class SnapshotAssembly<M: Model>: Sendable {
   init(_ mapping: ModelMapping) { self.mapping = mapping }
 
   /// The snapshot after the window's; for nil the same items again.
-  func next(_ snapshot: WindowSnapshot?) throws(DataStoreError) -> DataStoreQuerySnapshot<M> {
+  func next(_ snapshot: WindowSnapshot?, isSynced: Bool) throws(DataStoreError) -> DataStoreQuerySnapshot<M> {
     let changes = snapshot?.changes ?? ChangeSet()
     var decoded: [Int: DataStoreItems<M>.Item] = [:]
     for index in changes.insertions + changes.moves.map(\.to) + changes.updates {
@@ -18,23 +18,25 @@ final class SnapshotAssembly<M: Model>: Sendable {
       decoded[index] = DataStoreItems<M>.Item(
         model: try mapping.model(row.record, as: M.self), isPending: row.isPending)
     }
-    let chunks = items.withLock { items in
+    let ready = decoded
+    let chunks = try items.withLock { items throws(DataStoreError) in
       var found = items
-      let ready = decoded
-      Self.apply(changes, ready, to: &found)
+      try Self.apply(changes, ready, to: &found)
       items = found
       return found
     }
     return DataStoreQuerySnapshot(
-      items: DataStoreItems(chunks: chunks), isSynced: true, changes: DataStoreChanges(changes))
+      items: DataStoreItems(chunks: chunks), isSynced: isSynced, changes: DataStoreChanges(changes))
   }
 
   private static func apply(
     _ changes: ChangeSet, _ decoded: [Int: DataStoreItems<M>.Item], to items: inout SharedChunks<DataStoreItems<M>.Item>
-  ) {
+  ) throws(DataStoreError) {
     guard !changes.isEmpty else { return }
-    changes.apply(to: &items) { index in
-      guard let item = decoded[index] else { preconditionFailure("every changed index has been decoded") }
+    try changes.apply(to: &items) { index throws(DataStoreError) in
+      guard let item = decoded[index] else {
+        throw DataStoreError(.storage, "a live query reports a change of row \(index), which its result does not have")
+      }
       return item
     }
   }

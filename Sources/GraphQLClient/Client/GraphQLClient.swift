@@ -1,4 +1,3 @@
-package import Foundation
 public import MartletGraphQLStore
 public import MartletJSON
 
@@ -33,20 +32,6 @@ public final class GraphQLClient: Sendable {
     self.store = store
   }
 
-  /// A client that does everything by HTTP, in the environment `home`.
-  /// - Throws: `invalidRequest` for a URL that cannot be used, and the environment's error.
-  package convenience init(
-    byHTTP url: URL, _ configuration: ConnectionConfiguration, _ store: GraphQLStore,
-    in home: Result<ClientEnvironment, GraphQLClientError>
-  ) throws(GraphQLClientError) {
-    let http = HTTPTransport(url, configuration, in: home)
-    try http.check()
-    // No interceptors by default.
-    self.init(
-      networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])),
-      store: store)
-  }
-
   /// Starts a subscription and returns its stream at once. See `SubscriptionStream` for its states.
   ///
   ///     let late = client.subscribe(
@@ -70,20 +55,7 @@ public final class GraphQLClient: Sendable {
     request.start = beginning
     request.buffer = buffer
     request.resubscribing = resubscribing
-    return start(request) { try GraphQLResponse($0) }
-  }
-
-  /// Starts a subscription by the transport; one that cannot be started is a stream that has failed.
-  func start<Element: Sendable>(
-    _ request: OperationRequest, _ decode: @escaping @Sendable (SubscriptionEvent) throws -> Element
-  ) -> SubscriptionStream<Element> {
-    let core = SubscriptionCore(request.buffer)
-    do {
-      try networkTransport.subscribe(request, feeding: SubscriptionFeed(core))
-    } catch {
-      core.move(to: .finished(.error(error)))
-    }
-    return SubscriptionStream(core: core, decode: decode)
+    return networkTransport.events(of: request, emptying: store)
   }
 
   /// Runs a query.
@@ -97,7 +69,8 @@ public final class GraphQLClient: Sendable {
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     as type: Data.Type = JSONValue.self
   ) async throws -> GraphQLResponse<Data> {
-    try await perform(.query, document, variables, operationName)
+    try await networkTransport.response(
+      to: OperationRequest(.query, document: document, operationName: operationName, variables: variables))
   }
 
   /// Runs a mutation. It is sent at most once, unless `appliesOnce` is set.
@@ -113,37 +86,28 @@ public final class GraphQLClient: Sendable {
     _ document: String, variables: JSONObject = JSONObject(), operationName: String? = nil,
     as type: Data.Type = JSONValue.self, appliesOnce: Bool = false
   ) async throws -> GraphQLResponse<Data> {
-    try await perform(appliesOnce ? .numberedMutation : .mutation, document, variables, operationName)
-  }
-
-  private func perform<Data: Decodable & Sendable>(
-    _ kind: OperationKind, _ document: String, _ variables: JSONObject, _ operationName: String?
-  ) async throws -> GraphQLResponse<Data> {
     var request = OperationRequest(
-      kind == .query ? .query : .mutation, document: document, operationName: operationName, variables: variables)
-    request.appliesOnce = kind == .numberedMutation
-    let payload = try await networkTransport.send(request)
-    return try GraphQLResponse(SubscriptionEvent(payload: payload.bytes))
+      .mutation, document: document, operationName: operationName, variables: variables)
+    request.appliesOnce = appliesOnce
+    return try await networkTransport.response(to: request)
   }
 
   /// The life of the client's WebSocket from now on: connected, reconnected, disconnected, ping, pong. Ends when the
-  /// client is shut down. Each call answers a sequence of its own, in which at most 256 events wait.
+  /// client is shut down. Each call returns a sequence of its own, in which at most 256 events wait.
   ///
   ///     for await event in client.connectionEvents {
   ///       if case .disconnected(let code, let reason) = event { log("lost", code, reason) }
   ///     }
   public var connectionEvents: AsyncStream<ConnectionEvent> {
-    connected?.connectionEvents ?? AsyncStream { $0.finish() }
+    networkTransport.connected?.connectionEvents ?? AsyncStream { $0.finish() }
   }
-
-  private var connected: (any ConnectedNetworkTransport)? { networkTransport as? any ConnectedNetworkTransport }
 
   /// Closes the WebSocket and keeps the subscriptions, until `resume()`. Queries and mutations that are on their way by
   /// the socket fail; those by HTTP continue.
-  public func pause() { connected?.pause() }
+  public func pause() { networkTransport.connected?.pause() }
 
   /// Opens the connection again after `pause()`.
-  public func resume() { connected?.resume() }
+  public func resume() { networkTransport.connected?.resume() }
 
   /// Ends everything: subscriptions as cancelled, queries and mutations on their way with `shutDown`, as later
   /// operations. Returns at once; what was running ends a moment later.

@@ -25,7 +25,7 @@ public struct OIDCConfiguration: Sendable, Hashable {
   var name: String { storageName ?? "martlet-oidc \(issuer) \(clientID)" }
 }
 
-/// Why somebody is not signed in, or cannot be.
+/// Why no user is signed in, or a sign-in failed.
 public struct OIDCError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of thing is wrong.
   public enum Code: String, Sendable {
@@ -50,7 +50,7 @@ public struct OIDCError: Error, Sendable, Hashable, CustomStringConvertible {
   /// One sentence, without tokens.
   public let description: String
 
-  init(_ code: Code, _ description: String) {
+  package init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
   }

@@ -8,15 +8,7 @@ import MartletWire
 /// server-sent events): reserved by `PUT`, opened by `GET`; each subscription is a `POST` that names it, and ends by
 /// `DELETE`. The first subscription opens it, the last closes it. Confined to its loop.
 final class EventStreamDriver {
-  private struct Operation {
-    var subscriber: HTTPSubscriber
-    /// Its `POST`, until that is answered.
-    var start: WholeExchange?
-    var wasSent = false
-    var isHolding = false
-    /// Its `POST` was refused for its credentials, and sent again with new ones.
-    var wasRefused = false
-  }
+  private typealias Operation = SharedStreamOperation
 
   private let endpoint: GraphQLEndpoint
   private let configuration: ConnectionConfiguration
@@ -25,11 +17,11 @@ final class EventStreamDriver {
   private let http: any HTTPExchanging
   private let attempts: ConnectionAttempts
   private let silence: SilenceWatch
+  private let renewal: StreamRenewal
   /// Names the reserved stream.
   private var token: String?
   private var operations: [Int: Operation] = [:]
-  private var lastNumber = 0
-  private var credentials = Credentials()
+  private var requests: SharedStreamRequests
   /// Subscriptions whose `POST` waits for new credentials, and the call of the provider for them.
   private var refused: Set<Int> = []
   private var question: CredentialQuestion?
@@ -54,7 +46,11 @@ final class EventStreamDriver {
     self.http = http
     attempts = ConnectionAttempts(.stream, configuration, environment)
     silence = SilenceWatch(environment.loop)
+    renewal = StreamRenewal(attempts, configuration, on: environment.loop)
+    requests = SharedStreamRequests(endpoint: endpoint, configuration: configuration)
     attempts.onDue = { [weak self] _, answer in self?.due(answer) }
+    renewal.isReplaceable = { [weak self] in self?.isReplaceable ?? false }
+    renewal.onRenewed = { [weak self] in self?.replace(with: $0) }
   }
 
   /// The token of the stream, while it is open.
@@ -78,7 +74,7 @@ final class EventStreamDriver {
     unpause()
     guard operation.wasSent, let token = openToken else { return }
     let separator = endpoint.target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
-    var call = request("DELETE", token)
+    var call = requests.request("DELETE", token)
     call.url += "\(separator)operationId=\(number)"
     lastEnding += 1
     let ending = lastEnding
@@ -106,25 +102,9 @@ final class EventStreamDriver {
     }
   }
 
-  private func request(_ method: String, _ token: String?) -> HTTPExchangeRequest {
-    var call = HTTPExchangeRequest(method, url: endpoint.httpURL)
-    call.headers = configuration.headers + credentials.headers
-    if let token { call.headers.append((name: "\(SharedEventStream.tokenHeader)", value: token)) }
-    call.totalTime = configuration.requestTimeout
-    call.connectTime = configuration.openTimeout
-    call.bodyBytes = configuration.messageBytes
-    return call
-  }
-
   private func reserve(_ credentials: Credentials) {
-    self.credentials = credentials
-    var checked = HTTPHeaders()
-    do throws(GraphQLClientError) {
-      try checked.append(checking: configuration.headers + credentials.headers)
-    } catch {
-      return fail(error)
-    }
-    reservation = WholeExchange(request("PUT", nil), http, on: loop) { [weak self] result in
+    guard use(credentials) else { return }
+    reservation = WholeExchange(requests.request("PUT", nil), http, on: loop) { [weak self] result in
       guard let self else { return }
       reservation = nil
       switch result {
@@ -132,7 +112,7 @@ final class EventStreamDriver {
       case .success(let answer):
         // Some servers end it as they end a line.
         let token = String(decoding: answer.body.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
-        guard answer.status == 201 || answer.status == 200, Self.isToken(token) else {
+        guard answer.status == 201 || answer.status == 200, SharedStreamRequests.isToken(token) else {
           return refused(answer, "the server reserves no event stream")
         }
         open(token)
@@ -140,13 +120,33 @@ final class EventStreamDriver {
     }
   }
 
-  private static func isToken(_ text: String) -> Bool {
-    (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  /// Whether the credentials can be sent; otherwise everything has failed.
+  private func use(_ credentials: Credentials) -> Bool {
+    do throws(GraphQLClientError) {
+      try requests.use(credentials)
+      renewal.follow(credentials)
+      return true
+    } catch {
+      fail(error)
+      return false
+    }
+  }
+
+  private var isReplaceable: Bool {
+    configuration.resumesHTTPSubscriptions || operations.values.allSatisfy { $0.subscriber.canResume }
+  }
+
+  /// The credentials are about to end: continues with others on another stream.
+  private func replace(with credentials: Credentials) {
+    attempts.replace(with: credentials) {
+      letGo()
+      for number in numbers { operations[number]?.subscriber.reconnect() }
+    }
   }
 
   private func open(_ token: String) {
     self.token = token
-    var call = request("GET", token)
+    var call = requests.request("GET", token)
     call.headers.append((name: "Accept", value: SubscriptionMediaType.sharedEventStream.accept))
     call.totalTime = nil
     call.idleTime = nil
@@ -178,7 +178,7 @@ final class EventStreamDriver {
     } catch {
       return finish(number, error)
     }
-    var call = request("POST", token)
+    var call = requests.request("POST", token)
     call.headers = [(name: "Content-Type", value: "application/json")] + call.headers + subscriber.request.headers
     call.body = wire.serialized()
     operations[number]?.wasSent = true
@@ -226,13 +226,7 @@ final class EventStreamDriver {
       refused = []
       switch answer {
       case .success(let credentials):
-        self.credentials = credentials
-        var checked = HTTPHeaders()
-        do throws(GraphQLClientError) {
-          try checked.append(checking: credentials.headers)
-        } catch {
-          return fail(error)
-        }
+        guard use(credentials) else { return }
         for number in waiting { post(number, token) }
       case .failure(let error):
         let error = GraphQLClientError(.connectFailed, "no credentials", underlying: error)
@@ -273,8 +267,8 @@ final class EventStreamDriver {
   }
 
   /// The stream is lost, or did not come about.
-  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil) {
-    guard configuration.resumesHTTPSubscriptions, !operations.isEmpty else { return fail(error) }
+  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil, isAllowed: Bool? = nil) {
+    guard isAllowed ?? configuration.resumesHTTPSubscriptions, !operations.isEmpty else { return fail(error) }
     letGo()
     attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
       if case .fail = action {
@@ -310,6 +304,7 @@ final class EventStreamDriver {
   /// Lets go of the stream and of everything that concerns it.
   private func letGo() {
     silence.stop()
+    renewal.stop()
     question?.cancel()
     question = nil
     token = nil
@@ -318,13 +313,7 @@ final class EventStreamDriver {
     reservation = nil
     stream?.cancel()
     stream = nil
-    for number in numbers {
-      operations[number]?.start?.cancel()
-      operations[number]?.start = nil
-      operations[number]?.wasSent = false
-      operations[number]?.isHolding = false
-      operations[number]?.wasRefused = false
-    }
+    for number in numbers { operations[number]?.letGo() }
   }
 }
 
@@ -377,7 +366,11 @@ extension EventStreamDriver: HTTPExchangeHandler {
         attempts.progressed()
         operations[number]?.isHolding = true
         stream?.isPaused = true
-      case .serverEnds(let reason): return lose(GraphQLClientError(.connectionLost, reason))
+      case .serverEnds(.passing(let error)): return lose(error)
+      case .serverEnds(.credentials(let error)):
+        // Those of the whole stream: the provider is asked at the next attempt.
+        guard attempts.canRefresh, subscriber.isServed, isReplaceable else { return finish(number, error) }
+        return lose(error, isAllowed: true)
       }
       if subscriber.feed.isFinished { cancel(number) }
     case .complete(let id):

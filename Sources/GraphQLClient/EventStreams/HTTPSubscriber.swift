@@ -15,7 +15,15 @@ final class HTTPSubscriber {
     /// The consumer has no room; it says when it has.
     case full
     /// It was no result: the server ends the connection, for this reason.
-    case serverEnds(String)
+    case serverEnds(StreamEnd)
+  }
+
+  /// Why a server ends a stream that has not completed.
+  enum StreamEnd {
+    /// Another connection may be served.
+    case passing(GraphQLClientError)
+    /// The credentials have ended or were withdrawn.
+    case credentials(GraphQLClientError)
   }
 
   let request: OperationRequest
@@ -26,6 +34,8 @@ final class HTTPSubscriber {
   private(set) var wasLive = false
   /// It is, on this connection.
   private var isActive = false
+  /// The server has confirmed it on this connection, or sent an event: its credentials were accepted.
+  private(set) var isServed = false
   /// The connection is a new one, and the server has not confirmed yet that it resumes where the old one was.
   private var awaitsProof = false
 
@@ -36,6 +46,9 @@ final class HTTPSubscriber {
     asksForCursors = configuration.resumes
     position = SubscriptionPosition(request.start)
   }
+
+  /// Whether another connection continues without a gap.
+  var canResume: Bool { asksForCursors && position.cursor != nil }
 
   /// What is sent: the request, and the cursor it resumes after.
   var wire: RequestPayload {
@@ -70,6 +83,7 @@ final class HTTPSubscriber {
     guard wasLive else { return }
     awaitsProof = true
     isActive = false
+    isServed = false
     feed.reconnect()
   }
 
@@ -80,18 +94,20 @@ final class HTTPSubscriber {
 
   /// A result has come.
   func take(_ payload: [UInt8]) -> Taken {
-    if let reason = Self.serverEnd(payload) { return .serverEnds(reason) }
+    if let end = Self.serverEnd(payload) { return .serverEnds(end) }
     let said = ResultContinuity(payload)
     if awaitsProof {
       if said == nil { tellGap() }
       awaitsProof = false
     }
+    isServed = true
     switch said {
     case .ready(let cursor, let view):
       position.view = view
       if let cursor { position.reached(cursor) }
       activate()
       feed.activate(isConfirmed: true)
+      feed.core.deliver(SubscriptionMark(cursor: cursor, view: view))
       return .noted
     case .position(let cursor):
       position.reached(cursor)
@@ -110,7 +126,7 @@ final class HTTPSubscriber {
   }
 
   /// Why the server ends a stream that has not completed, if that is what a result says.
-  private static func serverEnd(_ payload: [UInt8]) -> String? {
+  private static func serverEnd(_ payload: [UInt8]) -> StreamEnd? {
     guard let tape = try? JSONTape(payload), tape.root["data"] == nil, let errors = tape.root["errors"] else {
       return nil
     }
@@ -118,9 +134,14 @@ final class HTTPSubscriber {
   }
 
   /// The same for errors of the transport.
-  static func streamEnd(_ errors: [JSONValue]) -> String? {
-    guard errors.count == 1, errors[0]["extensions"]?["code"] == "STREAM_ENDED" else { return nil }
-    return errors[0]["message"]?.string ?? "the server ends the stream"
+  static func streamEnd(_ errors: [JSONValue]) -> StreamEnd? {
+    guard errors.count == 1, let code = errors[0]["extensions"]?["code"]?.string else { return nil }
+    let reason = errors[0]["message"]?.string ?? "the server ends the stream"
+    return switch code {
+    case "STREAM_ENDED": .passing(GraphQLClientError(.connectionLost, reason, errors: errors))
+    case "UNAUTHENTICATED": .credentials(GraphQLClientError(.unauthorized, reason, errors: errors))
+    default: nil
+    }
   }
 
   /// Whether another attempt may be answered better. A 500 that carries GraphQL errors is the operation's result.

@@ -17,11 +17,14 @@ package final class SubscriptionCore: Sendable {
     var isHoldingReader = false
     /// Whether news of the life is put between the events.
     var tellsLife = false
+    /// Whether a server's marks are put between the events.
+    var tellsMarks = false
     /// The last such news was that it is connected.
     var toldConnected = false
     var onCancel: (@Sendable () -> Void)?
     var onRoom: (@Sendable () -> Void)?
     var news = NewsQueue()
+    var onWithdrawal: (@Sendable () -> Void)?
   }
   private let shared: Lock<Shared>
   /// Whether the bound was asked for; otherwise it is the transport's.
@@ -52,6 +55,24 @@ package final class SubscriptionCore: Sendable {
     shared.withLock { $0.news.add(hear) }
   }
 
+  /// What to do when the server shows the caller other data than before, or ends the subscription because the caller
+  /// may no longer see its data: before the consumer learns it. Before anything is delivered.
+  func onWithdrawal(_ act: @escaping @Sendable () -> Void) {
+    shared.withLock { $0.onWithdrawal = act }
+  }
+
+  /// - Parameter wasLive: Whether only a subscription counts that has been live: another one has shown nothing.
+  private func withdraw(whereLive wasLive: Bool) {
+    let act = shared.withLock { shared -> (@Sendable () -> Void)? in
+      switch shared.state {
+      case .active, .reconnecting, .paused: shared.onWithdrawal
+      case .pending: wasLive ? nil : shared.onWithdrawal
+      case .finished: nil
+      }
+    }
+    act?()
+  }
+
   private func tellNews() {
     while let (news, hear) = shared.withLock({ $0.news.next() }) { hear(news) }
   }
@@ -65,6 +86,7 @@ package final class SubscriptionCore: Sendable {
 
   /// Hands an event to the consumer. True asks the connection to stop reading until `onRoom`.
   package func deliver(_ event: SubscriptionEvent) -> Bool {
+    if event.gap?.reason == .viewChanged { withdraw(whereLive: false) }
     let (consumer, appended, hasNews) = shared.withLock {
       shared -> (CheckedContinuation<Void, Never>?, EventBuffer.Appended, Bool) in
       if shared.state.isFinished { return (nil, .kept, false) }
@@ -87,6 +109,9 @@ package final class SubscriptionCore: Sendable {
   ///
   /// - Parameter life: what streams that report their state deliver for it, where the state alone is not enough.
   package func move(to state: SubscriptionState, isConfirmed: Bool = false, telling life: SubscriptionLife? = nil) {
+    if case .finished(.error(let error)) = state, GraphQLClientError.isWithdrawal(error) {
+      withdraw(whereLive: true)
+    }
     let actions = shared.withLock { shared -> [() -> Void] in
       if shared.state.isFinished { return [] }
       if case (.active, .active) = (shared.state, state), life == nil {
@@ -141,6 +166,20 @@ package final class SubscriptionCore: Sendable {
   package func tell(_ life: SubscriptionLife) {
     let consumer = shared.withLock { shared -> CheckedContinuation<Void, Never>? in
       shared.state.isFinished ? nil : Self.tell(life, &shared)
+    }
+    consumer?.resume()
+  }
+
+  /// From now on the events have the server's marks between them. Before the subscription starts.
+  package func tellMarks() { shared.withLock { $0.tellsMarks = true } }
+
+  /// The server has sent everything up to a mark.
+  package func deliver(_ mark: SubscriptionMark) {
+    let consumer = shared.withLock { shared -> CheckedContinuation<Void, Never>? in
+      guard shared.tellsMarks, !shared.state.isFinished else { return nil }
+      _ = shared.buffer.append(SubscriptionEvent(mark: mark))
+      defer { shared.consumer = nil }
+      return shared.consumer
     }
     consumer?.resume()
   }

@@ -42,9 +42,9 @@ public final class GraphQLServer: Sendable {
   /// Reads the schema and opens the data. Nothing is served yet.
   ///
   /// - Throws: `ServerError` for a schema, access configuration or data folder that cannot be served.
-  public init(_ configuration: ServerConfiguration) throws(ServerError) {
+  public init(_ given: ServerConfiguration) throws(ServerError) {
+    let configuration = try given.checked()
     self.configuration = configuration
-    try configuration.checkStores()
     var chance = SystemChance.generator()
     let failure = FailureSwitch()
     self.failure = failure
@@ -131,6 +131,7 @@ public final class GraphQLServer: Sendable {
     for hub in bounds { hub.loop.execute { hub.value.start() } }
     // Before the first connection: its token may need the keys.
     fetchKeys(on: bounds[0])
+    configuration.tracer?.export(on: bounds[0].loop, http, node.log)
     let listeners: ServerListeners
     do throws(ServerError) {
       listeners = try ServerListeners(configuration, node, tls, on: loops.loops, bounds)
@@ -151,7 +152,7 @@ public final class GraphQLServer: Sendable {
 
   /// Stops gracefully: takes no new connections, finishes what runs, asks clients to reconnect (close code 1001) and
   /// closes the store, so that it cannot be started again. Suspends for at most the limits' `shutdownGrace` and
-  /// `shutdownLinger` together.
+  /// `shutdownLinger` together, and two seconds more where there is a collector of traces.
   public func stop() async {
     life.withLock { $0 = .stopped }
     let stopping = running.withLock { running in
@@ -166,6 +167,7 @@ public final class GraphQLServer: Sendable {
       }
     }
     stopping.listeners.administration?.stop()
+    await configuration.tracer?.drain()
     stopping.loops.stop()
     metrics.forget()
     closeStores()
@@ -174,6 +176,7 @@ public final class GraphQLServer: Sendable {
   }
 
   private func closeStores() {
+    node.namespaces.close()
     for node in nodes { node.store.close() }
   }
 

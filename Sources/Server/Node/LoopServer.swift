@@ -18,8 +18,8 @@ package final class LoopServer {
   let administration: LoopTransport?
   /// GraphQL on each store; the first is the server's first store.
   let services: [GraphQLService]
-  /// The tree of the first store as this loop serves it.
-  let tree: TreeService?
+  /// The trees as this loop serves them.
+  let trees: LoopTrees?
   /// Fetch key sets of token issuers; on one loop of a server.
   private var keySets: [(issuer: IssuerKeys, driver: KeySetDriver)] = []
   /// Asks the custom authorizer; on one loop of a server.
@@ -50,18 +50,23 @@ package final class LoopServer {
         log.write(
           .error, "The change log cannot be read.", [(.offset, "\(damage.offset)"), (.reason, damage.reason)])
       }
+      if let tracer = node.tracer {
+        feed.deliveries.onDone = { [store = node.store] in tracer.delivered($0, of: store) }
+      }
       return GraphQLService(node, on: loop, transport, feed, counters)
     }
     self.transport = transport
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
     let status = StatusEndpoints(transport, metrics, services.map(\.node.store), node.health)
     let graphQL = services.flatMap { GraphQLEndpoint($0).rows }
-    tree = node.tree.map { policy in
+    let tree = node.tree.map { policy in
       TreeService(
-        node.store, policy, on: loop, services[0].feed.destination, access: node.access, calendar: node.calendar,
-        limits: node.limits.tree)
+        node.store, policy, node.leases, on: loop, services[0].feed.destination, access: node.access,
+        calendar: node.calendar, limits: node.limits.tree)
     }
-    let trees = tree.map { TreeEndpoints($0, transport, bodyBytes: node.limits.tree.writeBytes).rows } ?? []
+    let trees = tree.map { LoopTrees($0, node.namespaces, access: node.access) }
+    self.trees = trees
+    let treeRows = trees.map { TreeEndpoints($0, transport, bodyBytes: node.limits.tree.writeBytes).rows } ?? []
     // With a port of its own, the server's port does not serve the status.
     if node.separatesStatus {
       let own = LoopTransport(
@@ -72,9 +77,15 @@ package final class LoopServer {
       administration = nil
     }
     let pages = node.separatesStatus ? [] : status.rows(isSeparate: false)
-    transport.table = Self.table(graphQL + pages + trees, programs, node, loop, metrics)
+    transport.table = Self.table(graphQL + pages + treeRows, programs, node, loop, metrics)
     self.services = services
-    if let tree { services[0].feed.onBatch = { [weak tree] batch in tree?.apply(batch) } }
+    for (index, service) in services.enumerated() {
+      let tree = index == 0 ? tree : nil
+      service.feed.onBatch = { [weak service, weak tree] batch in
+        tree?.apply(batch)
+        if let service { Invalidator(service: service).apply(batch) }
+      }
+    }
   }
 
   /// The server's own paths come first, then the program's, then the page at `/`.
@@ -145,6 +156,7 @@ package final class LoopServer {
     authorizer?.driver.stop()
     authorizer = nil
     for service in services { service.feed.stop() }
+    trees?.stop()
     for (issuer, driver) in keySets {
       issuer.attach(nil)
       driver.stop()
@@ -161,7 +173,7 @@ package final class LoopServer {
     let sessions =
       services.count == 1
       ? services[0].sessionsInOrder : services.flatMap(\.sessionsInOrder).sorted { $0.serial < $1.serial }
-    return sessions + (tree?.sessionsInOrder ?? [])
+    return sessions + (trees?.services ?? []).flatMap(\.sessionsInOrder)
   }
 
   /// What the loop holds now.
@@ -213,12 +225,14 @@ package final class LoopServer {
   func careForStores() {
     maintainPeriodically()
     serveBackupsPeriodically()
+    trees?.first.recoverLeases()
   }
 
   /// Deletes what is beyond retention from time to time, also when nothing is written.
   package func maintainPeriodically() {
     guard !transport.isDraining else { return }
     for service in services { service.node.store.maintain() }
+    for store in node.namespaces.openStores { store.maintain() }
     loop.schedule(at: loop.now + node.store.limits.maintenanceInterval) { [weak self] in self?.maintainPeriodically() }
   }
 }

@@ -1,5 +1,6 @@
 package import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
+internal import MartletJSON
 internal import MartletModelSDL
 internal import MartletModels
 package import MartletRuntime
@@ -66,10 +67,14 @@ package enum ServerAssembly {
       return ServerNode(
         served, store: store, limits: configuration.limits, log: configuration.log, spawner: surroundings.spawner,
         access: access, place: surroundings.userCode, onConnect: configuration.onConnect,
-        endpoints: configuration.endpoints, tree: tree, statusCodes: configuration.statusCodes,
+        endpoints: configuration.endpoints, tree: tree,
+        namespaces: first == nil ? try namespaces(configuration, surroundings, store) : nil,
+        statusCodes: configuration.statusCodes,
         isSecure: configuration.certificate != nil, calendar: surroundings.calendar, path: path,
         health: first?.health ?? NodeHealth(), trustedProxies: proxies,
-        separatesStatus: configuration.adminPort != nil, audit: configuration.audit, besides: first)
+        separatesStatus: configuration.adminPort != nil || configuration.adminListeningSocket != nil,
+        audit: configuration.audit, tracer: configuration.tracer, showsCost: configuration.showsCost,
+        subscriptionControls: configuration.subscriptionControls, besides: first)
     } catch {
       store.close()
       throw error
@@ -100,6 +105,39 @@ package enum ServerAssembly {
     }
   }
 
+  /// The trees beside the first that the configuration declares, and the first store.
+  static func namespaces(
+    _ configuration: ServerConfiguration, _ surroundings: Surroundings, _ store: Store
+  ) throws(ServerError) -> TreeNamespaces {
+    var options = surroundings.storeOptions
+    options.limits = StoreLimits(configuration.limits)
+    var folder: String?
+    if case .folder(let path) = configuration.data { folder = path }
+    let calendar = surroundings.calendar
+    let namespaces = TreeNamespaces(
+      TreeNamespaces.Ground(
+        folder: folder, options: options, limits: configuration.limits.tree,
+        term: {
+          var chance = calendar.chance()
+          return chance.next()
+        }, log: configuration.log), firstName: configuration.treeName)
+    guard configuration.treeRules != nil || configuration.treeNamespaces.isEmpty else {
+      throw ServerError(.treeRules, "Namespaces are declared, and the first tree has no rules.")
+    }
+    for space in configuration.treeNamespaces {
+      guard namespaces.all.allSatisfy({ !$0.name.hasSameBytes(as: space.name) }) else {
+        throw ServerError(.treeRules, "The namespace \"\(space.name)\" is declared twice.")
+      }
+      try namespaces.declare(space.name, try treeRules(space.rules, configuration.limits))
+    }
+    // The configuration's rules are used where both declare a tree.
+    for (name, text) in store.definitionsAtOpening["namespace"] ?? []
+    where configuration.treeRules != nil && !namespaces.all.contains(where: { $0.name.hasSameBytes(as: name) }) {
+      try namespaces.declare(name, try treeRules(String(decoding: text, as: UTF8.self), configuration.limits))
+    }
+    return namespaces
+  }
+
   /// Reads the schema; models and fields that a schema in force has keep their numbers.
   static func models(
     _ configuration: ServerConfiguration, keeping previous: [ModelDefinition]
@@ -119,6 +157,7 @@ package enum ServerAssembly {
   ) throws(ServerError) -> ServedSchema {
     var resolvers = Resolvers()
     configuration.resolvers(&resolvers)
+    if let tracer = configuration.tracer { resolvers = resolvers.traced(by: tracer) }
     if let model = models.models.first(where: {
       $0.conflicts == .lambda && configuration.conflictHandlers[$0.name] == nil
     }) {

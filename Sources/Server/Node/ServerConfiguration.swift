@@ -63,6 +63,10 @@ public struct ServerConfiguration: Sendable {
   public var address = "127.0.0.1"
   /// Zero takes a free port; `GraphQLServer.port` has its number.
   public var port = 0
+  /// A listening TCP socket that the process was started with, by its descriptor, in place of one that is opened at
+  /// `address` and `port`: a service manager's socket activation. Connections that came before the start are served.
+  /// The server closes it when it stops.
+  public var listeningSocket: Int32?
   /// The addresses of reverse proxies, as ranges such as `10.0.0.0/8`. What they say about their clients is believed:
   /// `Forwarded`, or `X-Forwarded-For`, `-Proto` and `-Host`. Of all others these fields are ignored. Without it,
   /// every client of a proxy has the proxy's address.
@@ -76,6 +80,8 @@ public struct ServerConfiguration: Sendable {
   public var adminPort: Int?
   /// A numeric address for `adminPort`: this machine alone by default.
   public var adminAddress = "127.0.0.1"
+  /// For `adminPort` what `listeningSocket` is for `port`.
+  public var adminListeningSocket: Int32?
   /// Serves TLS when set.
   public var certificate: Certificate?
   /// Event loops; nil for one fewer than there are cores, at least one: the store's writer has the other.
@@ -100,6 +106,13 @@ public struct ServerConfiguration: Sendable {
   public var log = Log.standardError()
   /// Where the audit log goes: who was admitted, what was refused, and by which rule; never values. Nil writes none.
   public var audit: Log?
+  /// Whether the response to a query or mutation says what the operation was estimated to cost, and what it may:
+  /// `extensions.martlet.cost`. `martlet serve --dev` turns it on.
+  public var showsCost = false
+  /// Where traces of operations, resolvers, commits and deliveries go; nil records none.
+  public var tracing: TracingConfiguration?
+  /// What gathers them, once there is a server.
+  package var tracer: Tracer?
   /// Lets requests use `@defer` and `@stream`. A client that accepts `multipart/mixed` gets such parts later; others
   /// get everything at once.
   public var incrementalDelivery = true
@@ -114,6 +127,10 @@ public struct ServerConfiguration: Sendable {
   /// Subscription fields fed by topics: field name to topic. `GraphQLServer.publish` appends to a topic; the field's
   /// arguments must equal the event's members of their names.
   public var topics: [String: String] = [:]
+  /// Add filters to subscriptions when they begin, by the field's name. They run on an event loop and cannot wait for
+  /// anything; what they throw refuses the subscription. Fields with a source stream of their own
+  /// (`Resolvers.stream`) are not asked.
+  public var subscriptionControls: [String: @Sendable (SubscriptionQuestion) throws -> SubscriptionControl] = [:]
   /// Decide about writes to models with `@versioned(conflicts: LAMBDA)` that were made on an older version, by the
   /// model's name. They run on the store's writer, one at a time, and cannot wait for anything.
   public var conflictHandlers: [String: ConflictHandler] = [:]
@@ -124,9 +141,30 @@ public struct ServerConfiguration: Sendable {
   ///
   /// With rules the tree is served at `/.ws`, as version 5 of the Realtime Database's protocol, and at `/PATH.json`.
   public var treeRules: String?
+  /// The name by which clients ask for this tree, in the query's `ns`. Nil lets every name stand for it, as long as no
+  /// other tree is declared; a request without a name always means it.
+  public var treeName: String?
+  /// Further trees, each with data, a change log, rules and write numbers of its own. A request's `ns` chooses among
+  /// those that are declared here or by `GraphQLServer.trees.declare(_:rules:)`; it never makes one. A tree's data is
+  /// opened with its first request, in the folder `namespace-NAME` of the data folder.
+  public var treeNamespaces: [TreeNamespaceDeclaration] = []
 
   /// A configuration for a schema, everything else by default.
   public init(schema: String) {
     self.schema = schema
+  }
+}
+
+/// A tree beside a server's first one.
+public struct TreeNamespaceDeclaration: Sendable {
+  /// What requests name in `ns`: 1 to 64 letters, digits, `-` and `_`.
+  public var name: String
+  /// The text of its rules file.
+  public var rules: String
+
+  /// Declares a tree; its name and rules are checked when the server is made.
+  public init(_ name: String, rules: String) {
+    self.name = name
+    self.rules = rules
   }
 }

@@ -14,6 +14,8 @@ package final class ServerNode: Sendable {
   package let limits: ServerLimits
   package let log: Log
   let audit: Audit
+  /// Gathers traces; nil where there is no collector.
+  let tracer: Tracer?
   package let health: NodeHealth
   /// What the store's paths begin with; empty for the server's first store.
   package let path: String
@@ -28,6 +30,10 @@ package final class ServerNode: Sendable {
   package let onConnect: ConnectionQuestion?
   /// The tree's rules; nil serves no tree.
   let tree: TreePolicy?
+  /// The trees beside the first one.
+  let namespaces: TreeNamespaces
+  /// What the tree's clients have left for the ends of their sessions.
+  let leases: TreeLeases
   /// Endpoints of the program's own.
   let endpoints: [ServerEndpoint]
   /// What callers use of the server, for all stores.
@@ -40,6 +46,10 @@ package final class ServerNode: Sendable {
   let isSecure: Bool
   /// Which statuses say how a GraphQL request went.
   package let statusCodes: GraphQLStatusCodes
+  /// Whether responses say what their operations cost.
+  let showsCost: Bool
+  /// What the program adds to subscriptions, by field.
+  let subscriptionControls: [String: @Sendable (SubscriptionQuestion) throws -> SubscriptionControl]
   /// Event streams that several operations share.
   let streams: StreamRegistry
   /// Dates answers, and draws their tokens, which must be unguessable.
@@ -51,10 +61,15 @@ package final class ServerNode: Sendable {
     _ served: ServedSchema, store: Store, limits: ServerLimits, log: Log, spawner: any Spawner,
     access: AccessControl, place: UserCodePlace = .pool,
     onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], tree: TreePolicy? = nil,
+    namespaces: TreeNamespaces? = nil,
     statusCodes: GraphQLStatusCodes = .audited, isSecure: Bool = false, calendar: Calendar, path: String = "",
     health: NodeHealth = NodeHealth(), trustedProxies: [AddressRange] = [], separatesStatus: Bool = false,
-    audit: Log? = nil, besides first: ServerNode? = nil
+    audit: Log? = nil, tracer: Tracer? = nil, showsCost: Bool = false,
+    subscriptionControls: [String: @Sendable (SubscriptionQuestion) throws -> SubscriptionControl] = [:],
+    besides first: ServerNode? = nil
   ) {
+    self.subscriptionControls = subscriptionControls
+    self.tracer = tracer
     callers = first?.callers ?? CallerMeters(limits.callers)
     self.trustedProxies = trustedProxies
     self.separatesStatus = separatesStatus
@@ -73,7 +88,10 @@ package final class ServerNode: Sendable {
     self.onConnect = onConnect
     self.endpoints = endpoints
     self.tree = tree
+    self.namespaces = namespaces ?? .none(limits.tree)
+    leases = TreeLeases(step: limits.tree.leaseStep, most: limits.tree.expiriesAtOnce)
     self.statusCodes = statusCodes
+    self.showsCost = showsCost
     self.isSecure = isSecure
     persisted = Lock(PersistedOperationStore(limits: PersistedOperationLimits(limits)))
     evaluations = SharedEvaluations(

@@ -8,7 +8,7 @@ internal import MartletWire
 struct Caller: Sendable {
   /// The credentials that admitted it; nil for a page that needs none, and on a WebSocket that has shown none yet.
   var grant: AccessControl.Grant?
-  /// What it has shown, where somebody else has to be asked about it.
+  /// The credential that it has shown, where the issuer's keys or the authorizer decide about it.
   var unresolved: UnresolvedCredential?
   /// A signature that it has shown, to be checked when its request has arrived.
   var signature: SignatureClaim?
@@ -134,7 +134,7 @@ final class Admission {
       host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: peerIsLoopback,
       isForwarded: Self.forwarding.contains { head.headers.contains($0) })
     if let refusal { return .refused(.error(403, refusal.rawValue, "FORBIDDEN", note: .violation)) }
-    let caller = caller(access.judge(apiKey: head.headers["x-api-key"], authorization: head.headers["Authorization"]))
+    let caller = caller(finding(of: head.headers))
     switch rule {
     case .open, .sameOrigin: return .admitted(caller)
     case .keyed, .identified: break
@@ -142,6 +142,13 @@ final class Admission {
     if caller.isUnknown { return .refused(Self.unknownCredentials(caller.refusal)) }
     let asked = AdmissionQuestion(program: question == nil ? nil : request(head, rule, caller), caller)
     return asked.isOpen ? .asks(asked) : .admitted(caller)
+  }
+
+  /// What a request's header fields come to. One that occurs twice is refused: a proxy may have judged the other one.
+  private func finding(of headers: HTTPHeaders) -> CredentialFinding {
+    let names: [StaticString] = ["x-api-key", "Authorization"]
+    if names.contains(where: { headers.values($0).count > 1 }) { return .refused("repeated-field") }
+    return access.judge(apiKey: headers["x-api-key"], authorization: headers["Authorization"])
   }
 
   /// What the program is asked about a request; nil where it is not asked.

@@ -46,7 +46,8 @@ package final class WebSocketChannel {
 
   /// Whether messages may be sent.
   ///
-  /// Reads the stored phase: `machine.canSend` of another module copies the whole machine, for every event of a fan-out.
+  /// Reads the stored phase: `machine.canSend` of another module copies the whole machine, for every event of a
+  /// fan-out.
   package var canSend: Bool {
     if case .open = machine.phase { true } else { false }
   }

@@ -25,7 +25,7 @@ extension ClientTransaction {
     // A row that has no image of its own is the server's.
     let statement = try tables.database.statement(
       "SELECT \(table.columns) FROM \(table.shape.table) WHERE \(SQLText.created) = 0")
-    while try statement.step() { keys.append(table.key(of: try table.row(statement).record)) }
+    while try statement.step() { keys.append(table.shape.key(of: try table.row(statement).record)) }
     statement.reset()
     for key in keys where try !tables.hasSeen(table.shape, key) {
       try update(table, key) { replica in
@@ -37,19 +37,28 @@ extension ClientTransaction {
 
   // MARK: Conflicts
 
-  /// Carries out the application's answer to a conflict. Returns whether the write is retried, under `newNumber`.
+  /// Carries out the application's answer to a conflict. A write that is made again gets a new number, and so do later
+  /// writes of its record, which come after it. Returns the old and new numbers, the write's own first; none when it
+  /// has ended.
   package func resolve(
-    model: Int, _ key: RecordKey, _ number: Int64, _ resolution: RecordReplica.Resolution, _ image: ServerImage,
-    newNumber: Int64
-  ) throws -> Bool {
+    model: Int, _ key: RecordKey, _ number: Int64, _ resolution: RecordReplica.Resolution, _ image: ServerImage
+  ) throws -> [(old: Int64, new: Int64)] {
     var letters: [DeadLetter] = []
-    var isRetried = false
+    var renumbered: [(old: Int64, new: Int64)] = []
+    let next = try nextNumber
     try update(try records.table(model), key) { replica in
-      letters = replica.resolve(number, resolution, image, newNumber: newNumber)
-      isRetried = replica.pending.contains { $0.number == newNumber }
+      letters = replica.resolve(number, resolution, image, newNumber: next)
+      guard let place = replica.pending.firstIndex(where: { $0.number == next }) else { return }
+      renumbered.append((number, next))
+      for write in replica.pending[(place + 1)...] {
+        let new = next + Int64(renumbered.count)
+        replica.renumber(write.number, new)
+        renumbered.append((write.number, new))
+      }
     }
+    takeNumbers(renumbered.count)
     try bury(letters, model, key, except: number)
-    return isRetried
+    return renumbered
   }
 
   // MARK: Dead letters
@@ -116,5 +125,15 @@ extension ClientWriter {
     } catch {
       throw Self.storeError(error)
     }
+  }
+
+  /// The smallest number of the outbox; nil when nothing waits.
+  package func firstPending() throws(StoreError) -> Int64? {
+    do { return try tables.firstPending() } catch { throw Self.storeError(error) }
+  }
+
+  /// How many writes wait for the server.
+  package func pendingCount() throws(StoreError) -> Int {
+    do { return try tables.pendingCount() } catch { throw Self.storeError(error) }
   }
 }

@@ -11,9 +11,17 @@ package final class ClientTransaction {
   private let queries: ClientQueries
   private let constraints: ClientConstraints
   private let syncs: Bool
-  /// By record: the row before the transaction.
-  private var before: [Name: LiveRow?] = [:]
+  /// A record that the transaction has touched: as it was before, and as it is.
+  private struct Touched {
+    let before: StoredRecord?
+    var current: StoredRecord?
+  }
+
+  private var touched: [Name: Touched] = [:]
   private var order: [Name] = []
+  /// The number of the next write, once it has been read; written at the end.
+  private var number: Int64?
+  private var isNumberTaken = false
   /// This client's wall clock in milliseconds, for what is refused; 0 where the caller gives none.
   package var time: Int64 = 0
   private var outbox: [QueuedWrite] = []
@@ -42,11 +50,15 @@ package final class ClientTransaction {
       var commit = ClientWriter.Commit(outbox: outbox, letters: letters)
       commit.isCleared = isCleared
       commit.numbers = numbers
+      if isNumberTaken, let number { try tables.set("nextNumber", String(number)) }
+      isNumberTaken = false
+      commit.changes.reserveCapacity(order.count)
       for name in order {
+        guard let rows = touched[name] else { continue }
         let table = try records.table(name.model)
-        let after = try table.get(name.key).map { try queries.row($0, table) }
-        let change = RowChange(model: name.model, before: before[name] ?? nil, after: after)
-        if change.before != change.after { commit.changes.append(change) }
+        let before = try rows.before.map { try queries.row($0, table) }
+        let after = try rows.current.map { try queries.row($0, table) }
+        if before != after { commit.changes.append(RowChange(model: name.model, before: before, after: after)) }
       }
       return commit
     }
@@ -57,7 +69,7 @@ package final class ClientTransaction {
   /// The record with a key, as the transaction has it.
   package func row(model: Int, _ key: RecordKey) throws -> LiveRow? {
     let table = try records.table(model)
-    return try table.get(key).map { try queries.row($0, table) }
+    return try current(table, key).map { try queries.row($0, table) }
   }
 
   /// The rows that a query asks for, as the transaction has them.
@@ -75,10 +87,10 @@ package final class ClientTransaction {
   ) throws {
     let table = try records.table(model)
     var record = record
-    table.normalize(&record)
-    let key = table.key(of: record)
+    table.shape.normalize(&record)
+    let key = table.shape.key(of: record)
     try check(condition, related, table, key)
-    try constraints.check(record, before: try table.get(key)?.record, table, records, queries)
+    try constraints.check(record, before: try note(table, key)?.record, table, records, queries)
     try store(record, table, key, related.conditions.isEmpty ? condition : nil)
   }
 
@@ -96,11 +108,13 @@ package final class ClientTransaction {
     model: Int, _ key: RecordKey, where condition: Predicate? = nil, related: RelatedTerms = RelatedTerms()
   ) throws -> Bool {
     let table = try records.table(model)
-    guard let stored = try table.get(key) else { return false }
+    guard let stored = try current(table, key) else { return false }
     try check(condition, related, table, key)
     var family = ClientCascade(records, queries)
     try family.collect(table, key, stored.record)
-    for orphan in family.cleared { try store(orphan.record, orphan.table, orphan.table.key(of: orphan.record), nil) }
+    for orphan in family.cleared {
+      try store(orphan.record, orphan.table, orphan.table.shape.key(of: orphan.record), nil)
+    }
     for child in family.deleted where child.key != key || child.table !== table {
       try remove(child.table, child.key, nil)
     }
@@ -114,8 +128,9 @@ package final class ClientTransaction {
         try replica.write(PendingWrite(number: number, content: .delete, condition: condition))
       }
     } else {
-      try note(table, key)
+      guard try note(table, key) != nil else { return }
       _ = try table.delete(key)
+      set(nil, table, key)
     }
   }
 
@@ -123,7 +138,7 @@ package final class ClientTransaction {
     _ condition: Predicate?, _ related: RelatedTerms, _ table: RecordTable, _ key: RecordKey
   ) throws {
     guard let condition else { return }
-    guard let stored = try table.get(key),
+    guard let stored = try current(table, key),
       try queries.present.matches(condition, stored.record, related, .after)
     else {
       throw StoreError(.conditionFailed, "the condition does not hold for this record of \(table.shape.name)")
@@ -131,20 +146,20 @@ package final class ClientTransaction {
   }
 
   private func put(_ record: Record, _ table: RecordTable, _ key: RecordKey) throws {
-    try note(table, key)
-    let version = try table.get(key)?.version ?? 0
-    _ = try table.delete(key)
-    try table.insert(StoredRecord(record: record, version: version + 1, created: 0, changed: 0))
+    let stored = try note(table, key)
+    let written = StoredRecord(record: record, version: (stored?.version ?? 0) + 1, created: 0, changed: 0)
+    if stored == nil { try table.insert(written) } else { try table.replace(written) }
+    set(written, table, key)
   }
 
   private func change(
     _ table: RecordTable, _ key: RecordKey, _ body: (inout RecordReplica, Int64) throws -> RecordReplica.Enqueued?
   ) throws {
-    let number = Int64(try tables.value("nextNumber") ?? "1") ?? 1
+    let number = try nextNumber
     var enqueued: RecordReplica.Enqueued?
     try update(table, key) { replica in enqueued = try body(&replica, number) }
     guard let enqueued else { return numbers.append(0) }
-    try tables.set("nextNumber", String(number + 1))
+    takeNumbers(1)
     switch enqueued {
     case .added:
       outbox.append(.added(number: number, model: table.shape.model))
@@ -154,6 +169,22 @@ package final class ClientTransaction {
       outbox.append(.removed(cancelled))
       numbers.append(0)
     }
+  }
+
+  /// The number of the next write.
+  var nextNumber: Int64 {
+    get throws {
+      if let number { return number }
+      let found = Int64(try tables.value("nextNumber") ?? "1") ?? 1
+      number = found
+      return found
+    }
+  }
+
+  /// The next `count` numbers are used.
+  func takeNumbers(_ count: Int) {
+    number = number.map { $0 + Int64(count) }
+    isNumberTaken = true
   }
 
   // MARK: The server's answers
@@ -203,44 +234,69 @@ package final class ClientTransaction {
   package func clear() throws {
     for table in records.tables { try tables.database.execute("DELETE FROM \(table.shape.table)") }
     try tables.clear()
+    number = nil
+    touched = [:]
+    order = []
     isCleared = true
   }
 
   // MARK: Rows
 
-  private func note(_ table: RecordTable, _ key: RecordKey) throws {
+  /// The record as it is, which the commit reports if it changes.
+  @discardableResult
+  private func note(_ table: RecordTable, _ key: RecordKey) throws -> StoredRecord? {
     let name = Name(model: table.shape.model, key: key)
-    guard before[name] == nil else { return }
-    before[name] = .some(try table.get(key).map { try queries.row($0, table) })
+    if let known = touched[name] { return known.current }
+    let stored = try table.get(key)
+    touched[name] = Touched(before: stored, current: stored)
     order.append(name)
+    return stored
+  }
+
+  /// The record as it is.
+  private func current(_ table: RecordTable, _ key: RecordKey) throws -> StoredRecord? {
+    if let known = touched[Name(model: table.shape.model, key: key)] { return known.current }
+    return try table.get(key)
+  }
+
+  /// The transaction has written a record that it has noted.
+  private func set(_ stored: StoredRecord?, _ table: RecordTable, _ key: RecordKey) {
+    touched[Name(model: table.shape.model, key: key)]?.current = stored
   }
 
   /// Reads a record with its image and its writes, changes it, and writes what differs.
   func update(_ table: RecordTable, _ key: RecordKey, _ body: (inout RecordReplica) throws -> Void) throws {
-    try note(table, key)
+    let stored = try note(table, key)
     let shape = table.shape
-    let stored = try table.get(key)
-    let pending = try tables.pending(shape, key)
-    var server = try tables.image(shape, key)
+    // Beside a row that comes from the server alone nothing is kept.
+    let isAlone = stored?.created == 0
+    let pending = isAlone ? [] : try tables.pending(shape, key)
+    let image = isAlone ? nil : try tables.image(shape, key)
+    var server = image
     if pending.isEmpty, server == nil, let stored {
       server = ServerImage(record: stored.record, version: stored.version, position: stored.changed)
     }
     let old = RecordReplica(server: server, pending: pending)
     var new = old
     try body(&new)
+    if new == old { return }
     for write in old.pending where !new.pending.contains(where: { $0.number == write.number }) {
       try tables.removeWrite(write.number)
     }
     for write in new.pending where !old.pending.contains(write) { try tables.put(write, shape, key) }
     // The image is the row itself unless writes are pending; a deletion is remembered by its position.
-    let keepsImage = !new.pending.isEmpty || new.server?.record == nil
-    try tables.put(keepsImage ? new.server : nil, shape, key)
-    if stored != nil { _ = try table.delete(key) }
-    guard var visible = new.visible else { return }
-    table.normalize(&visible)
-    try table.insert(
-      StoredRecord(
-        record: visible, version: new.server?.version ?? 0, created: new.pending.isEmpty ? 0 : 1,
-        changed: new.server?.position ?? 0))
+    let kept = new.pending.isEmpty && new.server?.record != nil ? nil : new.server
+    if kept != image { try tables.put(kept, shape, key) }
+    guard var visible = new.visible else {
+      if stored != nil { _ = try table.delete(key) }
+      return set(nil, table, key)
+    }
+    table.shape.normalize(&visible)
+    let written = StoredRecord(
+      record: visible, version: new.server?.version ?? 0, created: new.pending.isEmpty ? 0 : 1,
+      changed: new.server?.position ?? 0)
+    if written == stored { return }
+    if stored == nil { try table.insert(written) } else { try table.replace(written) }
+    set(written, table, key)
   }
 }

@@ -21,10 +21,14 @@ final class StoreFile {
   let outcomes: OutcomeTable
   let tombstones: TombstoneTable
   let tree: TreeTable
+  let deferred: DeferredTable
+  let definitions: DefinitionTable
   /// The models the tables are folded with.
   private(set) var shapes: [RecordShape] = []
   private(set) var catalogue: Catalogue
   private(set) var coder: EntryCoder
+  /// Prepares records of the models that the tables are folded with.
+  private(set) var drafter: RecordDrafter
   private(set) var records: RecordFold
   private(set) var folded: Folded
   /// The shapes of a schema of the store's own; nil folds with the catalogue's.
@@ -48,8 +52,11 @@ final class StoreFile {
     outcomes = try OutcomeTable(database)
     tombstones = try TombstoneTable(database)
     tree = TreeTable(database)
+    deferred = DeferredTable(database)
+    definitions = DefinitionTable(database)
     catalogue = try Catalogue(reading: database)
     coder = EntryCoder([], revision: 0)
+    drafter = RecordDrafter(generation: 0, [], coder)
     records = RecordFold(Records([], on: database), tombstones, coder.records)
     begin = try database.prepare("BEGIN IMMEDIATE")
     commitStatement = try database.prepare("COMMIT")
@@ -64,6 +71,7 @@ final class StoreFile {
     shapes = wanted ?? catalogue.shapes
     catalogue.number(&shapes)
     coder = EntryCoder(shapes, revision: catalogue.revision)
+    drafter = RecordDrafter(generation: drafter.generation + 1, shapes, coder)
     records = RecordFold(Records(shapes, on: database), tombstones, coder.records)
   }
 
@@ -132,6 +140,9 @@ final class StoreFile {
     case .change(.record(let change)): try records.apply(change, at: time)
     case .change(.event): break
     case .change(.tree(let change)): try tree.apply(change)
+    case .treeRest(let rest): try tree.add(rest)
+    case .deferred(let entry): try deferred.fold(entry)
+    case .definition(let definition): try definitions.fold(definition)
     case .outcome(let outcome):
       try outcomes.fold(outcome, offset: entry.offset, time: time, folded.horizon)
     case .outcomeRest(let rest): try outcomes.fold(rest, offset: entry.offset)
@@ -169,6 +180,15 @@ final class StoreFile {
     }
   }
 
+  /// Writes a page of the write-ahead log and changes nothing by it.
+  func probe() throws(SQLiteError) {
+    // SQLite writes no page for a row that is replaced by an equal one.
+    var other = folded.horizon
+    other.firstOffset += 1
+    try log.set(other)
+    try log.set(folded.horizon)
+  }
+
   // MARK: Housekeeping
 
   /// Whether the log has rows that have expired.
@@ -183,30 +203,43 @@ final class StoreFile {
     try tombstones.sweep(folded.horizon, count: count)
   }
 
-  /// Moves pages from the write-ahead log into the database once there are enough. Returns a failure of the disk.
-  func checkpointIfDue(_ limits: StoreLimits) -> StoreError? {
+  /// How far a checkpoint should go that is due now; nil while the write-ahead log has few pages.
+  func dueCheckpoint(_ limits: StoreLimits) -> Database.CheckpointMode? {
     let pages = database.logPages
     if pages < checkpointedPages { checkpointedPages = 0 }  // the log has started over
     guard failure == nil, pages - checkpointedPages >= limits.checkpointPages else { return nil }
-    return checkpoint(pages >= limits.largestLogPages ? .restart : .passive, limits)
+    return pages >= limits.largestLogPages ? .restart : .passive
   }
 
-  private func checkpoint(_ mode: Database.CheckpointMode, _ limits: StoreLimits) -> StoreError? {
-    do {
+  /// Whether pages have been written to the write-ahead log since the last checkpoint.
+  var holdsLogPages: Bool { failure == nil && database.logPages != checkpointedPages }
+
+  /// A checkpoint of all pages so far begins on another connection.
+  func checkpointBegins() {
+    checkpointedPages = database.logPages
+  }
+
+  /// Moves pages from the write-ahead log into the database. Returns a failure of the disk.
+  func checkpoint(_ mode: Database.CheckpointMode, _ limits: StoreLimits) -> StoreError? {
+    do throws(SQLiteError) {
       let wait = Int32(clamping: limits.checkpointWait.wholeNanoseconds / 1_000_000)
       checkpointedPages = try database.checkpoint(mode, waiting: wait).logPages
       return nil
     } catch {
-      // A full disk and a busy reader pass. A failed sync does not: what the system still holds is unknown.
       if error.code == .busy {
         // The next attempt comes after as many pages again, so that not every group waits for the same reader.
         checkpointWaits += 1
         checkpointedPages = database.logPages
-        return nil
       }
-      guard error.code != .diskFull else { return nil }
-      failure = StoreError(.failed, "the disk failed during a checkpoint: \(error)")
-      return failure
+      return checkpointFailed(error)
     }
+  }
+
+  /// Takes the failure of a checkpoint. A full disk and a busy reader pass. A failed sync does not, which is returned:
+  /// what the system still holds is unknown.
+  func checkpointFailed(_ error: SQLiteError) -> StoreError? {
+    guard error.code != .busy, error.code != .diskFull else { return nil }
+    failure = StoreError(.failed, "the disk failed during a checkpoint: \(error)")
+    return failure
   }
 }

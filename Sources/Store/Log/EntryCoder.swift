@@ -15,11 +15,17 @@ struct EntryCoder {
     static let horizon: UInt8 = 7
     static let outcomeRest: UInt8 = 8
     static let tree: UInt8 = 9
+    static let treeRest: UInt8 = 10
+    static let deferredGranted: UInt8 = 11
+    static let deferredRemoved: UInt8 = 12
+    static let definition: UInt8 = 13
   }
 
   private static let format: UInt8 = 2
-  /// Changes of the tree have a format of their own, so that a version that does not know them names the reason.
-  private static let treeFormat: UInt8 = 3
+  /// What an earlier version does not know has a format of its own, so that such a version names the reason.
+  private static let newestFormat: UInt8 = 4
+  /// Changes of the tree as they were first written: each row with its whole path.
+  private static let repeatedPathsFormat: UInt8 = 3
   private static let oldestFormat: UInt8 = 1
   private static let endMark: UInt8 = 0x80
   /// Bytes before the body.
@@ -36,12 +42,12 @@ struct EntryCoder {
   /// An entry in its binary form.
   func bytes(_ body: EntryBody, endsTransaction: Bool) throws(StoreError) -> [UInt8] {
     var writer = EntryWriter()
-    writer.byte(Self.kind(of: body) == Kind.tree ? Self.treeFormat : Self.format)
+    writer.byte(Self.kind(of: body) >= Kind.tree ? Self.newestFormat : Self.format)
     writer.byte(Self.kind(of: body) | (endsTransaction ? Self.endMark : 0))
     switch body {
     case .change(.record(let change)): try records.write(change, into: &writer)
     case .change(.event(let event)): EventCoder.write(event, into: &writer)
-    case .change(.tree(let change)): TreeCoder.write(change, into: &writer)
+    case .change(.tree(let change)), .treeRest(let change): TreeCoder.write(change, into: &writer)
     case .outcome(let outcome): OutcomeCoder.write(outcome, into: &writer)
     case .outcomeRest(let rest): OutcomeCoder.write(rest, into: &writer)
     case .term(let term):
@@ -53,8 +59,26 @@ struct EntryCoder {
       writer.unsigned(UInt64(bitPattern: horizon.firstOffset))
       writer.unsigned(UInt64(bitPattern: horizon.clientsBefore))
       writer.unsigned(UInt64(bitPattern: horizon.tombstonesBefore))
+    case .deferred(let entry): DeferredCoder.write(entry, into: &writer)
+    case .definition(let definition): DefinitionCoder.write(definition, into: &writer)
     }
     return writer.bytes
+  }
+
+  /// A body in its binary form, and its parts when it is larger than an entry of its kind may be.
+  ///
+  /// - Parameter coded: Its binary form, where it has been coded before.
+  func prepared(_ body: EntryBody, coded: [UInt8]?, _ limits: StoreLimits) throws(StoreError) -> [PreparedEntry] {
+    var entry = coded
+    if entry == nil { entry = try bytes(body, endsTransaction: false) }
+    let whole = PreparedEntry(body: body, bytes: entry ?? [])
+    guard case .change(.tree(let change)) = body, whole.bytes.count > limits.treeBytes else { return [whole] }
+    var prepared: [PreparedEntry] = []
+    for part in TreeCoder.parts(change, largest: limits.treeBytes) {
+      let body = prepared.isEmpty ? EntryBody.change(.tree(part)) : .treeRest(part)
+      prepared.append(PreparedEntry(body: body, bytes: try bytes(body, endsTransaction: false)))
+    }
+    return prepared
   }
 
   private static func kind(of body: EntryBody) -> UInt8 {
@@ -62,11 +86,15 @@ struct EntryCoder {
     case .change(.record(let change)): change.kind.rawValue
     case .change(.event): Kind.event
     case .change(.tree): Kind.tree
+    case .treeRest: Kind.treeRest
     case .outcome: Kind.outcome
     case .outcomeRest: Kind.outcomeRest
     case .term: Kind.term
     case .schema: Kind.schema
     case .horizon: Kind.horizon
+    case .deferred(.granted): Kind.deferredGranted
+    case .deferred(.removed): Kind.deferredRemoved
+    case .definition: Kind.definition
     }
   }
 
@@ -75,7 +103,8 @@ struct EntryCoder {
   /// An entry under the schema in force; nil when it changed a record of a model that is no longer there.
   func entry(_ bytes: [UInt8], offset: Int64) throws(StoreError) -> LogEntry? {
     var reader = EntryReader(bytes)
-    guard (Self.oldestFormat...Self.treeFormat).contains(try reader.byte()) else {
+    let format = try reader.byte()
+    guard (Self.oldestFormat...Self.newestFormat).contains(format) else {
       throw StoreError(.newerFormat, "log entry \(offset) has a newer format")
     }
     let head = try reader.byte()
@@ -83,7 +112,9 @@ struct EntryCoder {
     let body: EntryBody
     switch kind {
     case Kind.event: body = .change(.event(try EventCoder.read(&reader)))
-    case Kind.tree: body = .change(.tree(try TreeCoder.read(&reader)))
+    case Kind.tree:
+      body = .change(.tree(try TreeCoder.read(&reader, repeatsPaths: format == Self.repeatedPathsFormat)))
+    case Kind.treeRest: body = .treeRest(try TreeCoder.read(&reader, repeatsPaths: false))
     case Kind.outcome: body = .outcome(try OutcomeCoder.read(&reader))
     case Kind.outcomeRest: body = .outcomeRest(try OutcomeCoder.readRest(&reader))
     case Kind.term:
@@ -96,6 +127,9 @@ struct EntryCoder {
       horizon.clientsBefore = try reader.signedPattern()
       horizon.tombstonesBefore = try reader.signedPattern()
       body = .horizon(horizon)
+    case Kind.deferredGranted: body = .deferred(try DeferredCoder.readGranted(&reader))
+    case Kind.deferredRemoved: body = .deferred(try DeferredCoder.readRemoved(&reader))
+    case Kind.definition: body = .definition(try DefinitionCoder.read(&reader))
     default:
       guard let kind = ChangeKind(rawValue: kind) else { throw EntryReader.damaged }
       guard let change = try records.read(kind, &reader) else { return nil }
@@ -107,6 +141,8 @@ struct EntryCoder {
   /// What a subscriber can see of an entry.
   enum Reading {
     case change(Change)
+    /// A further part of the change before it.
+    case rest(TreeChange)
     /// An entry for the fold only.
     case invisible
     /// A change of a record whose model is no longer there.
@@ -117,11 +153,15 @@ struct EntryCoder {
     // Entries for the fold are skipped by their kind: decoding a schema for each reader would be waste.
     if bytes.count > 1, bytes[0] > Self.oldestFormat {
       let kind = bytes[1] & ~Self.endMark
-      if kind > Kind.event, kind != Kind.tree { return .invisible }
+      if kind > Kind.event, kind != Kind.tree, kind != Kind.treeRest { return .invisible }
     }
     guard let entry = try entry(bytes, offset: offset) else { return .unknownModel }
-    guard case .change(let body) = entry.body else { return .invisible }
-    return .change(Change(offset: offset, endsTransaction: entry.endsTransaction, body: body, time: time))
+    switch entry.body {
+    case .change(let body):
+      return .change(Change(offset: offset, endsTransaction: entry.endsTransaction, body: body, time: time))
+    case .treeRest(let rest): return .rest(rest)
+    case .outcome, .outcomeRest, .term, .schema, .horizon, .deferred, .definition: return .invisible
+    }
   }
 
   /// What the entry did to a record; nil when it is about something else.
@@ -134,8 +174,19 @@ struct EntryCoder {
     bytes.count > 1 && bytes[0] > oldestFormat && bytes[1] & ~endMark == Kind.term
   }
 
+  /// Marks an entry as the last one of its transaction.
+  static func markEnd(_ bytes: inout [UInt8]) {
+    if bytes.count > 1 { bytes[1] |= endMark }
+  }
+
   /// Whether the entry ends a transaction, from its first bytes alone.
   static func endsTransaction(_ bytes: [UInt8]) -> Bool {
     bytes.count > 1 && bytes[1] & endMark != 0
   }
+}
+
+/// An entry before it has an offset: its body, and its binary form without the mark of a transaction's end.
+struct PreparedEntry {
+  let body: EntryBody
+  let bytes: [UInt8]
 }

@@ -9,8 +9,8 @@ final class RecordTable {
   /// Every column a row is read from: the fields, then the bookkeeping.
   let columns: String
   private let keyCondition: String
-  private let realFields: [Int]
   private var insertStatement: Statement?
+  private var replaceStatement: Statement?
   private var selectStatement: Statement?
   private var deleteStatement: Statement?
   /// By the fields an update sets: a statement leaves indexes of other fields alone.
@@ -24,7 +24,6 @@ final class RecordTable {
     let fields = shape.columns.indices.map(shape.column)
     columns = (fields + [SQLText.version, SQLText.created, SQLText.changed]).joined(separator: ", ")
     keyCondition = shape.key.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
-    realFields = shape.columns.indices.filter { shape.columns[$0].storage == .real }
   }
 
   // MARK: Reading
@@ -72,26 +71,19 @@ final class RecordTable {
 
   // MARK: Writing
 
-  /// The record as it will be read back.
-  func normalize(_ record: inout Record) {
-    for field in realFields {
-      record.values[field] = ColumnStorage.real.normalized(record.values[field])
-    }
-  }
+  func insert(_ stored: StoredRecord) throws { try write(stored, "INSERT", &insertStatement) }
 
-  /// The key of a record.
-  func key(of record: Record) -> RecordKey {
-    RecordKey(values: shape.key.map { record.values[$0] })
-  }
+  /// Writes a record in place of the one with its key.
+  func replace(_ stored: StoredRecord) throws { try write(stored, "INSERT OR REPLACE", &replaceStatement) }
 
-  func insert(_ stored: StoredRecord) throws {
+  private func write(_ stored: StoredRecord, _ verb: String, _ known: inout Statement?) throws {
     let statement: Statement
-    if let known = insertStatement {
+    if let known {
       statement = known
     } else {
       let parameters = SQLText.parameters(shape.columns.count + 3)
-      statement = try database.prepare("INSERT INTO \(shape.table)(\(columns)) VALUES(\(parameters))")
-      insertStatement = statement
+      statement = try database.prepare("\(verb) INTO \(shape.table)(\(columns)) VALUES(\(parameters))")
+      known = statement
     }
     let count = shape.columns.count
     for field in 0..<count {

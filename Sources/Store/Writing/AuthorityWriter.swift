@@ -34,6 +34,8 @@ final class AuthorityWriter {
   private let release: Statement
   private let rollbackTo: Statement
   private var builder: GroupBuilder
+  /// Changes that the writer has coded for the log, because no draft was given or it did not hold.
+  private(set) var codedChanges = 0
 
   /// A writer over a file in which `term` has begun, as it has in `ledger`.
   init(
@@ -44,7 +46,7 @@ final class AuthorityWriter {
     self.limits = limits
     self.clock = clock
     self.term = term
-    planner = RecordPlanner(file.records) { file.folded.horizon }
+    planner = RecordPlanner(file)
     outcomeCoder = OutcomeCoder(file.shapes)
     retention = Retention(file, limits)
     savepoint = try file.database.prepare("SAVEPOINT write")
@@ -62,7 +64,7 @@ final class AuthorityWriter {
   }
 
   /// Runs the writes in order and makes them durable together.
-  func run(_ requests: [WriteRequest]) -> Outcome {
+  func run(_ requests: [WriteRequest], probing: Bool = false) -> Outcome {
     var outcome = Outcome()
     if let failure = file.trouble {
       outcome.results = requests.map { _ in .failure(failure) }
@@ -73,6 +75,7 @@ final class AuthorityWriter {
     let before = file.folded.position
     do throws(StoreError) {
       try commit {
+        if probing { try file.probe() }
         for request in requests { outcome.results.append(try perform(request)) }
         if let horizon = try retention.next(at: builder.time) { try append(.horizon(horizon), endsTransaction: true) }
       }
@@ -128,6 +131,11 @@ final class AuthorityWriter {
   ) throws(StoreError) -> (batch: ChangeBatch?, warnings: [String]) {
     let before = file.folded.position
     var warnings: [String] = []
+    // Also after a failure, which brings the catalogue of before back.
+    defer {
+      planner = RecordPlanner(file)
+      outcomeCoder = OutcomeCoder(file.shapes)
+    }
     try commit {
       let check = RecordCheck(file.database, file.catalogue)
       try check.checkValues(wanted, since: file.wanted)
@@ -143,8 +151,6 @@ final class AuthorityWriter {
       try builder.append(.schema(change), endsTransaction: true, file.coder, limits)
       file.migrated(to: catalogue, wanted: wanted)
     }
-    planner = RecordPlanner(file.records) { [file] in file.folded.horizon }
-    outcomeCoder = OutcomeCoder(file.shapes)
     guard builder.group != nil else { return (nil, warnings) }
     let batch = ChangeBatch(
       changes: [], firstOffset: builder.first, lastOffset: builder.next - 1, term: term,
@@ -195,6 +201,7 @@ final class AuthorityWriter {
   }
 
   private func openTransaction(_ operation: WriteOperation) -> OpenTransaction {
+    if case .series = operation { return OpenTransaction(at: builder.time, largest: .max, largestCascade: .max) }
     guard case .transaction = operation else {
       return OpenTransaction(
         at: builder.time, largest: limits.transactionChanges, largestCascade: limits.cascadeChanges)
@@ -208,18 +215,19 @@ final class AuthorityWriter {
 
   private func apply(_ operation: WriteOperation, _ transaction: OpenTransaction) throws {
     switch operation {
-    case .create(let model, let record):
-      try planner.create(model, record, in: transaction)
+    case .create(let model, let record, let draft):
+      try planner.create(model, record, draft, in: transaction)
     case .update(let update):
       try planner.update(update, in: transaction)
     case .delete(let model, let key, let condition, let version):
       try planner.delete(model, key, condition: condition, expectedVersion: version, in: transaction)
     case .event(let topic, let payload):
-      try transaction.append(.event(TopicEvent(topic: topic, payload: payload)))
+      try transaction.reserve()
+      transaction.append(.event(TopicEvent(topic: topic, payload: payload)))
     case .batch(let operations):
       for operation in operations { try apply(operation, transaction) }
-    case .transaction(let body):
-      let handle = WriteTransaction(planner, transaction, file.database, file.tree)
+    case .transaction(let body), .series(let body):
+      let handle = WriteTransaction(planner, transaction, file)
       let result = Result { try body(handle) }
       // The disk's failure counts even when the application's code has swallowed it.
       if let failure = handle.groupFailure { throw failure }
@@ -232,18 +240,28 @@ final class AuthorityWriter {
   private func seal(
     _ transaction: OpenTransaction, _ id: WriteNumber?, _ acknowledged: Int64?
   ) throws -> Receipt {
-    let bodies = transaction.changes
-    var receipt = Receipt(writeNumber: id, outcomes: bodies.map(Receipt.Outcome.init(of:)), offsets: nil)
+    let steps = transaction.steps
+    let entries = try steps.map { step in
+      if step.entry == nil { codedChanges += 1 }
+      return try file.coder.prepared(step.body, coded: step.entry, limits)
+    }
+    var outcomes: [Receipt.Outcome] = []
+    for (step, parts) in zip(steps, entries) {
+      if case .change(let body) = step.body { outcomes += parts.map { _ in Receipt.Outcome(of: body) } }
+    }
+    var receipt = Receipt(writeNumber: id, outcomes: outcomes, offsets: nil)
     if let id, let acknowledged {
       let result = outcomeCoder.applied(receipt.outcomes)
       try append(
-        WriteOutcome(id: id, acknowledged: acknowledged, result: result), endsTransaction: bodies.isEmpty)
+        WriteOutcome(id: id, acknowledged: acknowledged, result: result), endsTransaction: steps.isEmpty)
     }
     let first = builder.next
-    for (index, body) in bodies.enumerated() {
-      try builder.append(.change(body), endsTransaction: index == bodies.count - 1, file.coder, limits)
+    for (index, step) in steps.enumerated() {
+      try builder.append(
+        step.body, as: entries[index], endsTransaction: step.endsTransaction || index == steps.count - 1, file.coder,
+        limits)
     }
-    if !bodies.isEmpty { receipt.offsets = first...(builder.next - 1) }
+    if !steps.isEmpty { receipt.offsets = first...(builder.next - 1) }
     receipt.time = builder.time
     return receipt
   }
@@ -343,9 +361,11 @@ final class AuthorityWriter {
   var isForgetting: Bool { file.failure == nil && file.holdsExpiredEntries }
 
   /// Looks for what is beyond retention and deletes a part of it, without a write.
-  func forgetNow() -> Outcome {
+  ///
+  /// - Parameter probing: Whether something is written in any case, because the last group found a full disk.
+  func forgetNow(probing: Bool) -> Outcome {
     retention.lookAgain()
-    return run([])
+    return run([], probing: probing)
   }
 
   private static func refusal(_ error: any Error) -> StoreError {

@@ -30,17 +30,34 @@ struct GroupBuilder {
   mutating func append(
     _ body: EntryBody, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
   ) throws(StoreError) -> LogEntry {
-    let bytes = try coder.bytes(body, endsTransaction: endsTransaction)
-    let (name, largest) = Self.bound(of: body, limits)
-    let size = try bytes.count <= largest ? bytes.count : Self.size(of: body, bytes.count, coder)
+    let prepared = PreparedEntry(body: body, bytes: try coder.bytes(body, endsTransaction: false))
+    return try append(prepared, endsTransaction: endsTransaction, coder, limits)
+  }
+
+  /// Appends the entries that were prepared of a body. Subscribers get a change whole, at its last entry's offset.
+  mutating func append(
+    _ body: EntryBody, as parts: [PreparedEntry], endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
+  ) throws(StoreError) {
+    for (index, part) in parts.enumerated() {
+      try append(part, endsTransaction: endsTransaction && index == parts.count - 1, coder, limits)
+    }
+    guard case .change(let change) = body else { return }
+    changes.append(Change(offset: next - 1, endsTransaction: endsTransaction, body: change, time: time))
+  }
+
+  @discardableResult
+  private mutating func append(
+    _ prepared: PreparedEntry, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
+  ) throws(StoreError) -> LogEntry {
+    var bytes = prepared.bytes
+    let (name, largest) = Self.bound(of: prepared.body, limits)
+    let size = try bytes.count <= largest ? bytes.count : Self.size(of: prepared.body, bytes.count, coder)
     guard size <= largest else {
       throw StoreError(.invalid, "\(name) of \(size) bytes is larger than the limit of \(largest)")
     }
-    let entry = LogEntry(offset: next, endsTransaction: endsTransaction, body: body)
+    if endsTransaction { EntryCoder.markEnd(&bytes) }
+    let entry = LogEntry(offset: next, endsTransaction: endsTransaction, body: prepared.body)
     entries.append(bytes)
-    if case .change(let change) = body {
-      changes.append(Change(offset: entry.offset, endsTransaction: endsTransaction, body: change, time: time))
-    }
     return entry
   }
 
@@ -61,10 +78,13 @@ struct GroupBuilder {
     switch body {
     case .change(.record): ("a record", limits.recordBytes)
     case .change(.event): ("an event", limits.eventBytes)
-    case .change(.tree): ("a change of the tree", limits.treeBytes)
+    // Its writer has divided it: what is larger is one leaf.
+    case .change(.tree), .treeRest: ("a leaf of the tree", limits.treeBytes)
     // Its writer has divided it by `outcomeBytes`.
     case .outcome, .outcomeRest: ("the outcome of a numbered write", .max)
     case .schema: ("a schema change", limits.schemaBytes)
+    case .deferred: ("a deferred write", limits.deferredBytes)
+    case .definition: ("a definition", limits.definitionBytes)
     // A few numbers each.
     case .term: ("a term", 64)
     case .horizon: ("a horizon", 64)

@@ -11,7 +11,16 @@ final class OpenTransaction {
   /// Of the changes, those that such relations added.
   private(set) var cascaded = 0
   private let expired: (() -> Bool)?
-  private(set) var changes: [Change.Body] = []
+
+  /// One entry to be, in the order of the log.
+  struct Step {
+    var body: EntryBody
+    /// Its binary form without the mark of a transaction's end, where it was coded before.
+    var entry: [UInt8]?
+    /// Whether the transaction that subscribers see ends here; the last step always ends one.
+    var endsTransaction = false
+  }
+  private(set) var steps: [Step] = []
 
   /// `largest` bounds the changes apart from those of relations; `expired` returns whether the write's time is up.
   init(at: Int64, largest: Int, largestCascade: Int, expired: (() -> Bool)? = nil) {
@@ -21,15 +30,29 @@ final class OpenTransaction {
     self.expired = expired
   }
 
-  /// Appends a change, in the order subscribers will see.
-  func append(_ change: Change.Body, isCascade: Bool = false) throws(StoreError) {
-    if isCascade {
-      cascaded += 1
-    } else if changes.count - cascaded >= largest {
+  /// Checks that the write may make another change, before its tables are changed.
+  func reserve(isCascade: Bool = false) throws(StoreError) {
+    if !isCascade, steps.count - cascaded >= largest {
       throw StoreError(.invalid, "one write makes more than \(largest) changes")
     }
     try checkTime()
-    changes.append(change)
+  }
+
+  /// Appends a change for which there is room, in the order subscribers will see.
+  func append(_ change: Change.Body, entry: [UInt8]? = nil, isCascade: Bool = false) {
+    if isCascade { cascaded += 1 }
+    steps.append(Step(body: .change(change), entry: entry))
+  }
+
+  /// Appends an entry for the fold. It is a transaction of its own, after what was appended so far.
+  func append(forFold body: EntryBody) {
+    endTransaction()
+    steps.append(Step(body: body, endsTransaction: true))
+  }
+
+  /// Ends the transaction that subscribers see, not the commit.
+  func endTransaction() {
+    if !steps.isEmpty { steps[steps.count - 1].endsTransaction = true }
   }
 
   /// Stops a write whose time is up.
@@ -42,15 +65,15 @@ final class OpenTransaction {
 
   /// A moment to go back to.
   struct Mark {
-    fileprivate var changes: Int
+    fileprivate var steps: Int
     fileprivate var cascaded: Int
   }
 
-  var mark: Mark { Mark(changes: changes.count, cascaded: cascaded) }
+  var mark: Mark { Mark(steps: steps.count, cascaded: cascaded) }
 
   /// Takes back what was appended since `mark`.
   func truncate(to mark: Mark) {
-    changes.removeLast(changes.count - mark.changes)
+    steps.removeLast(steps.count - mark.steps)
     cascaded = mark.cascaded
   }
 }

@@ -12,11 +12,16 @@ package struct WriteRequest: Sendable {
   package var acknowledged: Int64?
   /// Whether the client has sent this write before. A store that no longer knows the client refuses such a write.
   package var isResend: Bool
+  /// How many changes of single records it asks for: its share of the writer's time.
+  package var size: Int
 
+  /// - Parameter size: The number of operations that a closure makes, where it is known; nil counts what is listed.
   package init(
-    _ operation: WriteOperation, writeNumber: WriteNumber? = nil, acknowledged: Int64? = nil, isResend: Bool = false
+    _ operation: WriteOperation, size: Int? = nil, writeNumber: WriteNumber? = nil, acknowledged: Int64? = nil,
+    isResend: Bool = false
   ) {
     self.operation = operation
+    self.size = size ?? operation.listed
     self.writeNumber = writeNumber
     self.acknowledged = acknowledged
     self.isResend = isResend
@@ -25,8 +30,8 @@ package struct WriteRequest: Sendable {
 
 /// What a write does. Models are named by their number, fields by their position in the model.
 package indirect enum WriteOperation: Sendable {
-  /// Adds a record, which must not exist.
-  case create(model: Int, record: Record)
+  /// Adds a record, which must not exist. `draft` is what `Store.drafted` has prepared of it.
+  case create(model: Int, record: Record, draft: RecordDraft? = nil)
   /// Changes some fields of a record, which must exist.
   case update(RecordUpdate)
   /// Removes a record, which must exist, and its children where the schema says so.
@@ -37,6 +42,17 @@ package indirect enum WriteOperation: Sendable {
   case batch([WriteOperation])
   /// Application code that reads and writes. It runs on the writer, cannot wait for anything and has a time limit.
   case transaction(@Sendable (WriteTransaction) throws -> Void)
+  /// Work of the server's own that bounds itself: several transactions in one commit, each within
+  /// `WriteTransaction.separately`.
+  case series(@Sendable (WriteTransaction) throws -> Void)
+
+  /// The operations that can be counted without running it.
+  var listed: Int {
+    switch self {
+    case .create, .update, .delete, .event, .transaction, .series: 1
+    case .batch(let operations): operations.reduce(0) { $0 + $1.listed }
+    }
+  }
 }
 
 /// A change of some fields of one record.

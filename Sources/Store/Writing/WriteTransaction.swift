@@ -10,21 +10,22 @@ internal import MartletSQLite
 package final class WriteTransaction {
   private let planner: RecordPlanner
   private let open: OpenTransaction
-  private let database: Database
-  private let trees: TreeTable
+  private let file: StoreFile
+  private var database: Database { file.database }
+  private var trees: TreeTable { file.tree }
+  private var deferred: DeferredTable { file.deferred }
   /// A failure the whole group shares, kept even when the code swallows it.
   private(set) var groupFailure: SQLiteError?
 
-  init(_ planner: RecordPlanner, _ open: OpenTransaction, _ database: Database, _ trees: TreeTable) {
-    self.trees = trees
+  init(_ planner: RecordPlanner, _ open: OpenTransaction, _ file: StoreFile) {
+    self.file = file
     self.planner = planner
     self.open = open
-    self.database = database
   }
 
   /// The record with a key, if there is one.
   package func get(_ model: Int, _ key: RecordKey) throws(StoreError) -> StoredRecord? {
-    try guarded { try planner.records.table(model).get(key) }
+    try guarded(inOneStatement: true) { try planner.records.table(model).get(key) }
   }
 
   /// The deletion of a record that the store remembers; nil when the record exists, never did, or was deleted too long
@@ -35,14 +36,16 @@ package final class WriteTransaction {
 
   /// Adds a record.
   @discardableResult
-  package func create(_ model: Int, _ record: Record) throws(StoreError) -> StoredRecord {
-    try guarded { try planner.create(model, record, in: open) }
+  package func create(
+    _ model: Int, _ record: Record, draft: RecordDraft? = nil
+  ) throws(StoreError) -> StoredRecord {
+    try guarded(inOneStatement: true) { try planner.create(model, record, draft, in: open) }
   }
 
   /// Changes some fields of a record.
   @discardableResult
   package func update(_ update: RecordUpdate) throws(StoreError) -> StoredRecord {
-    try guarded { try planner.update(update, in: open) }
+    try guarded(inOneStatement: true) { try planner.update(update, in: open) }
   }
 
   /// Removes a record and the children the schema says go with it; answers what it was.
@@ -57,7 +60,10 @@ package final class WriteTransaction {
 
   /// Appends an event of the application's own to the log.
   package func publish(topic: String, payload: JSONValue) throws(StoreError) {
-    try guarded { try open.append(.event(TopicEvent(topic: topic, payload: payload))) }
+    try guarded(inOneStatement: true) {
+      try open.reserve()
+      open.append(.event(TopicEvent(topic: topic, payload: payload)))
+    }
   }
 
   /// Calendar time of the write, in milliseconds since 1970: what the timestamp of the tree stands for.
@@ -69,8 +75,56 @@ package final class WriteTransaction {
   /// Puts a resolved value at a path of the tree; an empty one deletes.
   package func put(_ change: TreeChange) throws(StoreError) {
     try guarded {
-      try open.append(.tree(change))
+      try open.reserve()
+      open.append(.tree(change))
       try trees.apply(change)
+    }
+  }
+
+  /// Runs `body` as a transaction of its own for subscribers: all of it happens, or nothing when it throws.
+  package func separately(_ body: () throws -> Void) throws(StoreError) {
+    try guarded {
+      open.endTransaction()
+      try body()
+      open.endTransaction()
+    }
+  }
+
+  // MARK: Writes for the end of a session
+
+  /// What a client has left for the end of its session, in its order.
+  package func deferredWrites(of owner: String) throws(StoreError) -> [DeferredWrite] {
+    try guarded { try deferred.writes(of: owner) }
+  }
+
+  /// Keeps a write for the end of its owner's session, after those that are there.
+  package func deferWrite(_ body: [UInt8], of owner: String) throws(StoreError) -> DeferredWrite {
+    try guarded {
+      let write = DeferredWrite(owner: owner, number: try deferred.last(of: owner) + 1, body: body)
+      try note(.granted(write))
+      return write
+    }
+  }
+
+  /// Keeps other bytes for a deferred write, which keeps its place.
+  package func replaceDeferred(_ write: DeferredWrite, with body: [UInt8]) throws(StoreError) {
+    try guarded { try note(.granted(DeferredWrite(owner: write.owner, number: write.number, body: body))) }
+  }
+
+  /// Drops some of an owner's deferred writes, or all of them when no numbers are given.
+  package func removeDeferred(of owner: String, _ numbers: [Int64] = []) throws(StoreError) {
+    try guarded { try note(.removed(owner: owner, numbers: numbers)) }
+  }
+
+  private func note(_ entry: DeferredEntry) throws {
+    open.append(forFold: .deferred(entry))
+    try file.deferred.fold(entry)
+  }
+
+  func note(_ definition: Definition) throws(StoreError) {
+    try guarded {
+      open.append(forFold: .definition(definition))
+      try file.definitions.fold(definition)
     }
   }
 
@@ -81,11 +135,18 @@ package final class WriteTransaction {
     }
   }
 
-  private func guarded<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
+  /// Runs one operation, which changes nothing when it throws.
+  ///
+  /// - Parameter inOneStatement: Whether it changes tables by one statement at most, its last one that can be refused:
+  ///   SQLite takes such a statement back by itself.
+  private func guarded<Value>(
+    inOneStatement: Bool = false, _ body: () throws -> Value
+  ) throws(StoreError) -> Value {
     let mark = open.mark
     try open.checkTime()
     if let groupFailure { throw StoreError(groupFailure) }
     do {
+      if inOneStatement { return try body() }
       // One operation is several statements when it cascades.
       try database.statement("SAVEPOINT step").run()
       let value = try body()
@@ -96,7 +157,7 @@ package final class WriteTransaction {
       let failure = error as? SQLiteError
       if let failure, failure.endsGroup {
         groupFailure = failure
-      } else if groupFailure == nil {
+      } else if groupFailure == nil, !inOneStatement {
         do {
           try database.statement("ROLLBACK TO step").run()
           try database.statement("RELEASE step").run()

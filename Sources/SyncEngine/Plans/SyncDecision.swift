@@ -12,6 +12,9 @@ package struct ModelProgress: Sendable, Hashable {
     self.completedAt = completedAt
     self.filter = filter
   }
+
+  /// Whether the model was synced completely with this predicate.
+  func isComplete(for filter: [UInt8]) -> Bool { lastSync != nil && self.filter == filter }
 }
 
 /// Which sync a model needs.

@@ -29,7 +29,10 @@ import Testing
     }
 
     func open() throws -> any UploadFileReader {
-      log.withLock { $0.opened += 1 }
+      log.withLock {
+        $0.opened += 1
+        $0.read = 0
+      }
       return self
     }
 
@@ -132,6 +135,24 @@ import Testing
     #expect(highWater.all.allSatisfy { $0 > 0 && $0 <= 2 * 65_536 + 2_048 }, "\(highWater.all)")
   }
 
+  @Test(arguments: [401, 403]) func `an upload whose credentials are refused is sent again, whole, with others`(
+    status: Int
+  ) throws {
+    let server = ScriptedHTTPServer { _, request in
+      request.has("Authorization: Bearer good")
+        ? .json(#"{"data":{"setPicture":"ok"}}"#) : .answer(status: status, type: "text/plain", body: "no")
+    }
+    let client = try server.chained([]) {
+      $0.credentials = { reason in .bearer(reason.isRefusal ? "good" : "old") }
+    }
+    let file = Endless(100_000)
+    let picture = GraphQLFile(
+      fieldName: "picture", originalName: "a", mimeType: "image/png", source: .file(file))
+    _ = try server.executor.run { try await client.upload(operation: SetPicture(), files: [picture]) }
+    #expect(server.requests.count == 2 && file.log.withLock { $0.opened } == 2)
+    #expect(server.requests.allSatisfy { $0.text.utf8.count > 100_000 && !$0.head.contains("chunked") })
+  }
+
   private func send(_ file: GraphQLFile, _ reply: ScriptedHTTPServer.Reply = .json(#"{"data":{"setPicture":"ok"}}"#))
     throws
     -> (ScriptedHTTPServer, GraphQLClientError?)
@@ -206,7 +227,7 @@ import Testing
       Refusing(channel)
     }
     let environment = ClientEnvironment(
-      loop: executor.makeLoop("client"), sockets: WebSockets(network, chance: Chance(seed: 1)), http: nil,
+      loop: executor.makeLoop("client"), sockets: nil, http: nil,
       requests: .connections(network),
       spawner: executor.spawner, seed: 1)
     let transport = RequestChainNetworkTransport(

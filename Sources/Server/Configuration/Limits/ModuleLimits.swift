@@ -137,7 +137,10 @@ extension StoreLimits {
     let store = limits.store
     self.init()
     groupOperations = store.groupOperations
+    smallWrite = store.smallWrite
+    groupsBeforeLarge = store.groupsBeforeLarge
     queuedWrites = store.queuedWrites
+    queuedOperations = store.queuedOperations
     readers = store.readers
     queuedReads = store.queuedReads
     readTime = store.readTime
@@ -151,6 +154,8 @@ extension StoreLimits {
     recordBytes = store.recordBytes
     eventBytes = store.eventBytes
     treeBytes = limits.tree.entryBytes
+    deferredBytes = limits.tree.deferredBytes
+    definitionBytes = limits.tree.ruleFileBytes
     outcomeBytes = store.outcomeBytes
     refusalMessageBytes = store.refusalMessageBytes
     schemaBytes = store.schemaBytes

@@ -40,7 +40,8 @@ extension ServerLimits {
     /// Deliveries (member times event) in one loop turn, as far as `sendsPerTurn` allows. About 2 ms of encoding.
     public var deliveriesPerTurn = 16_384
     /// Connections that events are written to in one loop turn. A send costs 8 to 15 microseconds, so other requests
-    /// on the loop wait about 1 ms for a fan-out, however many members a group has, and a write, which comes to the loop twice, about 2 ms.
+    /// on the loop wait about 1 ms for a fan-out, however many members a group has, and a write, which comes there
+    /// twice, about 2 ms.
     public var sendsPerTurn = 64
     /// Distinct subscription filters without an equality field: each is evaluated for every event of its model. 1,000
     /// are about 0.1 ms.

@@ -1,6 +1,7 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
+internal import MartletTracing
 internal import MartletWire
 
 /// One request over HTTP that carries one operation, and its answer: whole, in parts, or as a stream of results.
@@ -31,7 +32,15 @@ struct OperationExchange {
     }
   }
 
-  private func prepare(_ accepted: GraphQLOverHTTP.Accepted) {
+  private func prepare(_ given: GraphQLOverHTTP.Accepted) {
+    var accepted = given
+    if service.node.tracer != nil, let trace = request.head.headers.value(named: TraceContext.name) {
+      accepted.request.extensions[TraceContext.name] = .string(trace)
+    }
+    start(accepted)
+  }
+
+  private func start(_ accepted: GraphQLOverHTTP.Accepted) {
     let preparation = service.prepare(accepted.request, for: request.caller) { execute(accepted, $0) }
     // Kept until the operation, or the end of the connection, takes its place.
     if let preparation { responder.follow(closed: { withExtendedLifetime(preparation) {} }) }
@@ -94,12 +103,8 @@ struct OperationExchange {
     case .older: format = .older
     }
     var writer = MultipartWriter.dash
-    let running = service.runner.run(
-      prepared.plan, variables: accepted.request.variables, scope: prepared.scope, format: format
-    ) { given in
-      var payload = given
+    let running = service.runner.run(prepared, accepted.request, format: format) { payload, made in
       if responder.isWaiting {
-        payload = Self.marked(given, prepared)
         if case .whole(let tree) = payload, accepted.acceptsOnePiece {
           respond(tree, as: accepted.responseType)
           return true
@@ -107,21 +112,13 @@ struct OperationExchange {
         responder.start(200, HTTPHeaders([("Content-Type", parts.contentType)]))
       }
       var bytes: [UInt8] = []
-      writer.part(payload.bytes(format), to: &bytes)
+      writer.part(made ?? payload.bytes(format), to: &bytes)
       if !payload.hasNext { writer.end(to: &bytes) }
       let keepsUp = responder.write(bytes)
       if !payload.hasNext { responder.finish() }
       return keepsUp
     }
     if let running { responder.follow(drained: { running.readerCaughtUp() }, closed: { running.cancel() }) }
-  }
-
-  private static func marked(_ payload: IncrementalPayload, _ prepared: PreparedOperation) -> IncrementalPayload {
-    switch payload {
-    case .whole(let tree): .whole(prepared.marked(tree))
-    case .initial(let tree, let update): .initial(prepared.marked(tree), update)
-    case .update: payload
-    }
   }
 
   /// Answers with the results of an operation as they come.

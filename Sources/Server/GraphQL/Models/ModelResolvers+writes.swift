@@ -14,7 +14,7 @@ extension ModelResolvers {
     let scope = batch.context.value(as: RequestScope.self)
     let now = calendar.dateTime()
     let rights = scope?.rights
-    let planned: [PlannedWrite]
+    var planned: [PlannedWrite]
     do {
       if case .transaction = operation {
         planned = try (batch.arguments["writes"]?.array ?? []).map { try planMember($0, now, scope) }
@@ -28,15 +28,22 @@ extension ModelResolvers {
     } catch {
       return fail(batch, error, completion)
     }
+    // The writer is held for a large write as long as it works on it, so that what can be prepared is prepared here.
+    if planned.count > store.limits.smallWrite {
+      for index in planned.indices { planned[index].write = planned[index].write.drafted(by: store) }
+    }
     let isTransaction = operation == .transaction
     let whole: WriteOperation =
       rights != nil || planned.contains { $0.base != nil }
       ? GuardedWrites(writes: planned).operation
-      : isTransaction ? .batch(planned.map(\.write)) : planned[0].write
+      : isTransaction ? .batch(planned.map(\.write.operation)) : planned[0].write.operation
     let request = WriteRequest(
-      whole, writeNumber: scope?.writeNumber, acknowledged: scope?.acknowledged, isResend: scope?.isResend ?? false)
+      whole, size: planned.count, writeNumber: scope?.writeNumber, acknowledged: scope?.acknowledged,
+      isResend: scope?.isResend ?? false)
     let destination = destination(batch)
-    let write = Store.Submission(request) { result in
+    let commit = scope?.trace?.commit(planned.count)
+    let write = Store.Submission(request) { [planned] result in
+      commit?.end(result, in: store)
       switch result {
       case .failure(let error):
         if error.code == .overloaded { destination.ofFeed?.countRefusedWrite() }
@@ -81,9 +88,7 @@ extension ModelResolvers {
       places[Written(kind: record.kind, model: record.model, key: record.key), default: []].append(index)
     }
     let found = planned.map { entry in
-      entry.write.kind.flatMap { kind in
-        places[Written(kind: kind, model: entry.model.number, key: entry.key)]?.popLast()
-      }
+      places[Written(kind: entry.write.kind, model: entry.model.number, key: entry.key)]?.popLast()
     }
     func known(_ place: Int?) -> WrittenRecord? {
       place.flatMap { records[$0].record == nil ? nil : records[$0] }
@@ -132,7 +137,7 @@ extension ModelResolvers {
     let reader = InputReader(model)
     let given = Set(
       input.keys.compactMap { model.position(of: $0) }.filter { kind == .create || !model.primaryKey.contains($0) })
-    func planned(_ write: WriteOperation, _ key: RecordKey) -> PlannedWrite {
+    func planned(_ write: RecordWrite, _ key: RecordKey) -> PlannedWrite {
       PlannedWrite(
         model: model, write: write, key: key, given: given, name: name, outcome: outcome,
         base: kind == .create ? nil : base(of: model, input, name, scope),
@@ -186,18 +191,6 @@ extension BuiltInOperation {
     case .update(let model): (model, .update)
     case .delete(let model): (model, .delete)
     case .get, .list, .listByIndex, .sync, .transaction, .subscribe, .changes: nil
-    }
-  }
-}
-
-extension WriteOperation {
-  /// The kind of change that the write makes of its own record.
-  fileprivate var kind: ChangeKind? {
-    switch self {
-    case .create: .create
-    case .update: .update
-    case .delete: .delete
-    case .event, .batch, .transaction: nil
     }
   }
 }

@@ -6,6 +6,7 @@ internal import MartletModelSDL
 internal import MartletRuntime
 internal import MartletSockets
 internal import MartletStore
+internal import MartletTracing
 internal import MartletVocabulary
 internal import MartletWire
 
@@ -84,7 +85,8 @@ final class GraphQLService {
       let scope = try scope(for: planned.plan, request, caller)
       return .success(
         PreparedOperation(
-          plan: planned.plan, canonical: planned.canonical, cost: planned.cost, scope: scope))
+          plan: planned.plan, canonical: planned.canonical, cost: planned.cost,
+          allowedCost: node.showsCost ? node.limits.query.complexity : nil, scope: scope))
     } catch {
       return .failure(.scope(error))
     }
@@ -138,7 +140,7 @@ final class GraphQLService {
     counters.add(.planMisses)
     let planned = try PlannedDocument(
       query, operationName: operationName, under: served, suggests: caller.allowsIntrospection,
-      countsCost: node.callers.countsCost)
+      countsCost: node.callers.countsCost || node.showsCost)
     // A key of the cache holds the whole document.
     guard document.count <= node.limits.query.cachedDocumentBytes else { return planned }
     plans.keep(planned, document: document, operation: operationName)
@@ -156,7 +158,7 @@ final class GraphQLService {
       throw ResolverError(error.description, extensions: ["code": "BAD_USER_INPUT"])
     }
     guard plan.kind == .mutation, let write = continuity.write else {
-      return scope(for: caller.identity, allowsIntrospection: caller.allowsIntrospection)
+      return scope(for: caller.identity, allowsIntrospection: caller.allowsIntrospection, trace: trace(of: request))
     }
     let fields = plan.variant(for: [:]).selection.fields
     guard fields.count == 1 else {
@@ -166,14 +168,21 @@ final class GraphQLService {
       destination: feed.destination, identity: caller.identity, rights: .of(caller.identity, under: node.served),
       writeNumber: WriteNumber(client: write.client, number: write.number, identity: caller.identity.writer),
       acknowledged: continuity.acknowledged, isResend: continuity.isResend, replaced: continuity.replaced,
-      allowsIntrospection: caller.allowsIntrospection, server: node.handle)
+      allowsIntrospection: caller.allowsIntrospection, server: node.handle, trace: trace(of: request))
   }
 
   /// The scope of what is read for a caller.
-  func scope(for identity: Identity, allowsIntrospection: Bool? = nil) -> RequestScope {
+  func scope(
+    for identity: Identity, allowsIntrospection: Bool? = nil, trace: OperationTrace? = nil
+  ) -> RequestScope {
     RequestScope(
       destination: feed.destination, identity: identity, rights: .of(identity, under: node.served),
-      allowsIntrospection: allowsIntrospection, server: node.handle)
+      allowsIntrospection: allowsIntrospection, server: node.handle, trace: trace)
+  }
+
+  /// Where a request stands in a trace, by what its client says; nil when it is not recorded.
+  private func trace(of request: RequestPayload) -> OperationTrace? {
+    node.tracer.flatMap { OperationTrace($0, request.extensions[TraceContext.name]?.string) }
   }
 
   /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.

@@ -42,7 +42,8 @@ extension RequestScope {
     guard let feed = destination as? FeedDestination else { return self }
     return RequestScope(
       destination: AwayDestination(feed, spawner), identity: identity, rights: rights, writeNumber: writeNumber,
-      acknowledged: acknowledged, isResend: isResend, allowsIntrospection: allowsIntrospection, server: server)
+      acknowledged: acknowledged, isResend: isResend, allowsIntrospection: allowsIntrospection, server: server,
+      trace: trace)
   }
 }
 
@@ -52,6 +53,7 @@ extension OperationRunner {
   func run(
     _ prepared: PreparedOperation, _ request: RequestPayload, _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
+    let completion = prepared.scope.trace?.ending(prepared.plan, completion) ?? completion
     guard request.isLarge(node.limits.query) else {
       return run(prepared.plan, variables: request.variables, scope: prepared.scope) { completion(prepared.marked($0)) }
     }
@@ -97,7 +99,7 @@ extension GraphQLService {
     let preparation = Preparation()
     let served = node.served
     let suggests = caller.allowsIntrospection
-    let countsCost = node.callers.countsCost
+    let countsCost = node.callers.countsCost || node.showsCost
     away(ifLarge: .max) {
       Result { () throws(RequestErrors) in
         try PlannedDocument(

@@ -1,11 +1,46 @@
 internal import MartletAccess
+internal import MartletChangeFeed
 internal import MartletModels
 internal import MartletStore
 
-/// One write of a caller, as it is handed to the store.
+/// What a write does to one record.
+enum RecordWrite: Sendable {
+  /// Adds a record. `draft` is what `Store.drafted` has prepared of it.
+  case create(model: Int, record: Record, draft: RecordDraft? = nil)
+  case update(RecordUpdate)
+  case delete(model: Int, key: RecordKey, condition: Predicate)
+
+  /// The kind of change that the write makes of its own record.
+  var kind: ChangeKind {
+    switch self {
+    case .create: .create
+    case .update: .update
+    case .delete: .delete
+    }
+  }
+
+  /// The write as the store takes it.
+  var operation: WriteOperation {
+    switch self {
+    case .create(let model, let record, let draft): .create(model: model, record: record, draft: draft)
+    case .update(let update): .update(update)
+    case .delete(let model, let key, let condition): .delete(model: model, key: key, condition: condition)
+    }
+  }
+
+  /// The same with a new record checked and coded for the log, which the store's writer need not do then.
+  func drafted(by store: Store) -> RecordWrite {
+    guard case .create(let model, let record, nil) = self,
+      case .create(_, _, let draft) = store.drafted(operation)
+    else { return self }
+    return .create(model: model, record: record, draft: draft)
+  }
+}
+
+/// One write of a caller, before it is handed to the store.
 struct PlannedWrite: Sendable {
   let model: ModelDefinition
-  var write: WriteOperation
+  var write: RecordWrite
   let key: RecordKey
   /// The fields that the caller wrote, by position.
   let given: Set<Int>
@@ -35,30 +70,28 @@ struct GuardedWrites: Sendable {
 
   private static func perform(_ planned: PlannedWrite, _ transaction: WriteTransaction) throws(StoreError) {
     switch planned.write {
-    case .create(let model, let record): try create(planned, model, record, transaction)
+    case .create(let model, let record, let draft): try create(planned, model, record, draft, transaction)
     case .update(let update):
       try judge(planned, transaction) { outcome, before throws(RuleOutcome.Denial) in
         try outcome.checkUpdate(of: before, changing: planned.given)
       }
       let settled = try ConflictResolver(planned).settle(update, transaction)
       try unique(planned) { () throws(StoreError) in try settled.perform(transaction) }
-    case .delete(let model, let key, let condition, let version):
+    case .delete(let model, let key, let condition):
       try judge(planned, transaction) { outcome, before throws(RuleOutcome.Denial) in
         try outcome.checkDeletion(of: before)
       }
       let settled = try ConflictResolver(planned).settleDeletion(transaction)
       if let settled { return try settled.perform(transaction) }
-      try transaction.delete(model, key, condition: condition, expectedVersion: version)
-    case .event, .batch, .transaction:
-      preconditionFailure("planned writes are creations, updates and deletions of records")
+      try transaction.delete(model, key, condition: condition)
     }
   }
 
   private static func create(
-    _ planned: PlannedWrite, _ model: Int, _ record: Record, _ transaction: WriteTransaction
+    _ planned: PlannedWrite, _ model: Int, _ record: Record, _ draft: RecordDraft?, _ transaction: WriteTransaction
   ) throws(StoreError) {
     guard let outcome = planned.outcome else {
-      try transaction.create(model, record)
+      try transaction.create(model, record, draft: draft)
       return
     }
     do {
@@ -69,7 +102,7 @@ struct GuardedWrites: Sendable {
     if let existing = try transaction.get(model, planned.key), outcome.view(of: existing.record, for: .get) == nil {
       throw RuleRefusals.write(.operation(.create), planned.name, planned.model)
     }
-    try unique(planned) { () throws(StoreError) in try transaction.create(model, record) }
+    try unique(planned) { () throws(StoreError) in try transaction.create(model, record, draft: draft) }
   }
 
   /// Judges a change by the record before it. A record that does not exist is left to the store to refuse.

@@ -34,15 +34,18 @@ final class GraphQLGroup: FeedGroup {
   private(set) var view: String?
   /// Makes the payloads of a subscription for the changes of several models.
   private let changes: ChangeSelection?
+  /// What the program has added to the subscription.
+  let control: EventControl?
   /// Kept where every event needs it.
   private let plan: OperationPlan?
 
   init(
     _ service: GraphQLService, _ prepared: PreparedOperation, operationName: String?, variables: JSONObject,
     interests: [Interest], selection: RecordSelection?, mask: RuleOutcome? = nil,
-    topicFilter: JSONObject = JSONObject(), changes: ChangeSelection? = nil
+    topicFilter: JSONObject = JSONObject(), changes: ChangeSelection? = nil, control: EventControl? = nil
   ) {
     self.changes = changes
+    self.control = control
     self.service = service
     self.variables = variables
     self.interests = interests
@@ -90,9 +93,18 @@ final class GraphQLGroup: FeedGroup {
   /// A record's update is for a subscription whose filter the record matches after it. A topic's event is when every
   /// argument equals the payload's member of its name.
   func accepts(_ change: Change, _ effect: Effect) -> Bool {
-    if let record = change.record { return changes != nil || effect != .left || record.kind == .delete }
+    if let record = change.record {
+      return (changes != nil || effect != .left || record.kind == .delete) && passes(record)
+    }
     guard let event = change.event else { return false }
     return topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
+      && control?.filter?.holds(for: event.payload.object ?? JSONObject()) ?? true
+  }
+
+  /// Whether the program's filter lets a record's change pass.
+  private func passes(_ record: RecordChange) -> Bool {
+    guard let filter = control?.filter else { return true }
+    return filter.holds(for: RecordPage.object(record.image, service.node.models.models[record.model]))
   }
 
   /// A record that the interests select, as the members see it.
@@ -119,8 +131,15 @@ final class GraphQLGroup: FeedGroup {
       case .event(let event): .value(event.payload)
       case .tree: .value(.null)
       }
-    guard let plan = plan ?? (try? node.schema.makePlan(document, operationName: operationName)) else {
-      preconditionFailure("a subscription's canonical document can be planned again")
+    let plan: OperationPlan
+    do {
+      if let kept = self.plan {
+        plan = kept
+      } else {
+        plan = try node.schema.makePlan(document, operationName: operationName)
+      }
+    } catch {
+      return completion(ResponseTree.requestError(error.errors).bytes)
     }
     service.runner.run(plan, coerced: variables, root: root, scope: service.scope(for: identity)) {
       completion($0.bytes)

@@ -1,0 +1,72 @@
+internal import MartletGraphQLWire
+internal import MartletRuntime
+internal import MartletSockets
+
+/// The messages of one client. A large one is read on the concurrent pool; those that have arrived after it wait. The
+/// socket is not read meanwhile, so that they are those of one read at most.
+///
+/// Confined to its session's loop.
+final class SessionInbox {
+  enum Message {
+    case text([UInt8])
+    /// A binary message, which no dialect knows.
+    case binary
+  }
+
+  private let link: SessionLink
+  private let use: SessionUse
+  /// Whether a message is being read away from the loop.
+  private var isReading = false
+  private var waiting: [Message] = []
+
+  init(_ link: SessionLink, _ use: SessionUse) {
+    self.link = link
+    self.use = use
+  }
+
+  /// Takes a message, after those that arrived before it.
+  func receive(_ message: Message) {
+    if isReading { return waiting.append(message) }
+    switch message {
+    case .binary: link.step { $0.receivedBinary(actions: &$1) }
+    case .text(let text):
+      guard text.count > link.service.node.limits.query.bytesOnLoop else {
+        return take(link.machine.reader.read(text), bytes: text.count)
+      }
+      readAway(text)
+    }
+  }
+
+  /// The session is over: what waits, and what is being read, is dropped.
+  func end() {
+    isReading = false
+    waiting = []
+  }
+
+  private func take(_ text: ClientText, bytes: Int) {
+    use.messageBytes = bytes
+    let now = link.service.loop.now
+    link.step { $0.receive(text, at: now, actions: &$1) }
+  }
+
+  private func readAway(_ text: [UInt8]) {
+    isReading = true
+    link.socket?.channel.isReading = false
+    let reader = link.machine.reader
+    link.service.away(ifLarge: text.count) {
+      reader.read(text)
+    } _: { [weak self] read in
+      guard let self, isReading else { return }
+      isReading = false
+      take(read, bytes: text.count)
+      takeWaiting()
+    }
+  }
+
+  private func takeWaiting() {
+    let waiting = waiting
+    self.waiting = []
+    for message in waiting { receive(message) }
+    if !isReading { link.socket?.channel.isReading = true }
+  }
+}
