@@ -40,7 +40,6 @@ test: setup ## run every test a fresh machine can run
 	@Scripts/install-packages python3
 	@Interoperation/prepare || [ $$? -eq 77 ]
 	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/run-tests
-	@Tests/Console/run .build/debug/martlet || [ $$? -eq 77 ]
 
 test-console: ## the console in headless Chromium; says so where it is not installed
 	@$(SWIFT) build --product martlet
