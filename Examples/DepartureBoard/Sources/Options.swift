@@ -22,7 +22,7 @@ struct Options {
   var files = "Examples/DepartureBoard"
   /// An access file; without it the server is open to this machine.
   var access: String?
-  /// A token of somebody who may write.
+  /// The token of a caller that may write.
   var token: String?
 
   static let ownData = ".build/departure-board"
