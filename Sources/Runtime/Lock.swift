@@ -13,12 +13,12 @@
 /// address of its own that never moves.
 @safe
 package final class Lock<Value>: @unchecked Sendable {
-  private var value: Value
   #if canImport(Darwin)
     private let system: UnsafeMutablePointer<os_unfair_lock>
   #else
     private let system: UnsafeMutablePointer<pthread_mutex_t>
   #endif
+  @usableFromInline var value: Value
 
   package init(_ value: sending Value) {
     self.value = value
@@ -38,16 +38,32 @@ package final class Lock<Value>: @unchecked Sendable {
   }
 
   /// Runs `body` with the value, exclusively. Not recursive; never call out, wait or write to a peer inside.
+  ///
+  /// Inlinable, because other modules would call it without knowing its types, which costs more than the lock.
+  @inlinable
   package func withLock<Answer, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Answer
   ) throws(Failure) -> sending Answer {
+    acquire()
+    defer { release() }
+    return try body(&value)
+  }
+
+  @usableFromInline
+  func acquire() {
     #if canImport(Darwin)
       unsafe os_unfair_lock_lock(system)
-      defer { unsafe os_unfair_lock_unlock(system) }
     #else
       unsafe pthread_mutex_lock(system)
-      defer { unsafe pthread_mutex_unlock(system) }
     #endif
-    return try body(&value)
+  }
+
+  @usableFromInline
+  func release() {
+    #if canImport(Darwin)
+      unsafe os_unfair_lock_unlock(system)
+    #else
+      unsafe pthread_mutex_unlock(system)
+    #endif
   }
 }

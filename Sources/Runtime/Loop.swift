@@ -63,16 +63,18 @@ package final class LoopTimer {
 /// `@unchecked Sendable` holds because the value is reachable only through `value`, which stops the process when
 /// the caller is not on the loop; a loop runs one piece of work at a time.
 package struct LoopBound<Value>: @unchecked Sendable {
-  private let stored: Value
+  @usableFromInline let stored: Value
   package let loop: any Loop
 
   /// Binds `value` to `loop`. The caller gives up every other way to reach the value outside the loop.
+  @inlinable
   package init(_ value: Value, on loop: any Loop) {
     stored = value
     self.loop = loop
   }
 
   /// The value; on the loop only.
+  @inlinable
   package var value: Value {
     precondition(loop.isCurrent, "a loop's value was touched outside its loop")
     return stored

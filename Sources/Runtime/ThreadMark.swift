@@ -8,7 +8,8 @@
 
 /// Which thread this is, to compare with later: a lock's holder can detect that it holds the lock already.
 package struct ThreadMark: Hashable, Sendable {
-  private let bits: UInt
+  /// A number that no other running thread has; never 0.
+  package let bits: UInt
 
   /// The running thread.
   package static var current: ThreadMark {

@@ -139,6 +139,39 @@ import Testing
       #expect(observer.challenges.withLock { $0 }.isEmpty)
     }
 
+    /// So that the adapters' sessions have a delegate, and tasks have none.
+    @Test func `a task's own delegate gets no data`() async throws {
+      try await Servers.withPeer { url in
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        let (ofTask, ofSession) = (Counting(ended), Counting(ended))
+        let session = URLSession(configuration: .martlet, delegate: ofSession, delegateQueue: nil)
+        var request = URLRequest(url: url.path("flood"))
+        request.httpMethod = "POST"
+        let task = session.dataTask(with: request)
+        task.delegate = ofTask
+        task.resume()
+        for await _ in ends { break }
+        #expect(ofTask.pieces.withLock { $0 } == 0)
+        session.invalidateAndCancel()
+      }
+    }
+
+    /// Counts the pieces of bodies, and reports the end of a task.
+    private final class Counting: NSObject, URLSessionDataDelegate, Sendable {
+      let pieces = Lock(0)
+      private let ended: AsyncStream<Void>.Continuation
+
+      init(_ ended: AsyncStream<Void>.Continuation) { self.ended = ended }
+
+      func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        pieces.withLock { $0 += 1 }
+      }
+
+      func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ended.yield()
+      }
+    }
+
     @Test func `what a server asks for goes to the delegate of the application's session`() async throws {
       try await Servers.withPeer { url in
         let observer = Observer()
@@ -148,16 +181,129 @@ import Testing
       }
     }
 
+    @Test func `a password that is not given ends the exchange with the server's answer`() async throws {
+      try await Servers.withPeer { url in
+        let outcome = await Self.exchange(url.path("locked"))
+        #expect(outcome.status == 401 && outcome.error == nil, "\(outcome)")
+        let client = try Servers.client(url.path("locked"), FoundationEnvironment.shared)
+        let error = await #expect(throws: GraphQLClientError.self) { try await client.query("{ __typename }") }
+        #expect(error?.status == 401, "\(String(describing: error))")
+        client.shutDown()
+      }
+    }
+
+    @Test(arguments: [Observer.Answer.leaves, .rejects])
+    func `a delegate that gives no password leaves the server's answer`(answer: Observer.Answer) async throws {
+      try await Servers.withPeer { url in
+        let observer = Observer(answer)
+        let outcome = await Self.exchange(url.path("locked"), .martlet, SessionDelegation(observer: observer))
+        #expect(outcome.status == 401 && outcome.error == nil, "\(outcome)")
+        #expect(observer.challenges.withLock { $0.count } == 1)
+      }
+    }
+
+    /// A task that is suspended here delivers pieces of the body twice (seen at 4 MiB from a fast server), so that the
+    /// adapter does not suspend it. It holds what comes, up to a bound, and loses nothing that it does not report.
+    @Test func `a paused exchange delivers everything in order after it is resumed, or ends with an error`()
+      async throws
+    {
+      try await Servers.withPeer { url in
+        let outcome = await Self.pausedExchange(url.path("flood"))
+        #expect(outcome.isInOrder && outcome.whilePaused == 0)
+        if let error = outcome.error {
+          #expect(error.code == .response, "\(error)")
+        } else {
+          #expect(outcome.bytes == 64 * 65_536)
+        }
+      }
+    }
+
+    private struct PausedOutcome: Sendable {
+      var bytes = 0
+      var whilePaused = 0
+      var isInOrder = true
+      var error: HTTPExchangeError?
+    }
+
+    /// Pauses at the first piece of the body and resumes after another exchange has ended.
+    private final class Pausing: HTTPExchangeHandler {
+      private var outcome = PausedOutcome()
+      private var isPaused = false
+      private var hasPaused = false
+      /// Set after the start; no event comes before.
+      var exchange: HTTPExchange?
+      private let other: (@escaping () -> Void) -> Void
+      private let done: (PausedOutcome) -> Void
+
+      init(other: @escaping (@escaping () -> Void) -> Void, done: @escaping (PausedOutcome) -> Void) {
+        self.other = other
+        self.done = done
+      }
+
+      func received(head: HTTPExchangeHead) {}
+
+      func received(body: borrowing RawSpan) {
+        for index in 0..<body.byteCount {
+          let expected = UInt8(truncatingIfNeeded: (outcome.bytes + index) / 65_536)
+          if unsafe body.unsafeLoad(fromByteOffset: index, as: UInt8.self) != expected { outcome.isInOrder = false }
+        }
+        outcome.bytes += body.byteCount
+        if isPaused { outcome.whilePaused += body.byteCount }
+        guard !hasPaused else { return }
+        hasPaused = true
+        pause(true)
+        other { self.pause(false) }
+      }
+
+      private func pause(_ paused: Bool) {
+        isPaused = paused
+        exchange?.isPaused = paused
+      }
+
+      func ended(_ error: HTTPExchangeError?) {
+        outcome.error = error
+        exchange = nil
+        done(outcome)
+      }
+    }
+
+    private static func pausedExchange(_ url: URL) async -> PausedOutcome {
+      let loop = DispatchLoop(name: "pausing")
+      let http = SystemExchanges(SessionTasks(on: loop, configuration: .martlet, delegation: SessionDelegation()))
+      return await withCheckedContinuation { continuation in
+        loop.execute {
+          let request = HTTPExchangeRequest("POST", url: url.absoluteString)
+          let handler = Pausing(
+            other: { ended in _ = http.start(request, on: loop, handler: Gathering { _, _ in ended() }) },
+            done: { outcome in
+              continuation.resume(returning: outcome)
+              withExtendedLifetime(http) {}
+            })
+          handler.exchange = http.start(request, on: loop, handler: handler)
+        }
+      }
+    }
+
     /// The delegate of an application's own session.
-    private final class Observer: NSObject, URLSessionTaskDelegate, Sendable {
+    final class Observer: NSObject, URLSessionTaskDelegate, Sendable {
       let challenges = Lock<[String]>([])
+      private let answer: Answer
+
+      enum Answer: Sendable { case password, leaves, rejects }
+
+      init(_ answer: Answer = .password) { self.answer = answer }
 
       func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
       ) {
         challenges.withLock { $0.append(challenge.protectionSpace.authenticationMethod) }
-        completionHandler(.useCredential, URLCredential(user: "user", password: "pass", persistence: .none))
+        switch answer {
+        case .password:
+          completionHandler(.useCredential, URLCredential(user: "user", password: "pass", persistence: .none))
+        case .leaves: completionHandler(.performDefaultHandling, nil)
+        case .rejects: completionHandler(.rejectProtectionSpace, nil)
+        }
       }
     }
   }

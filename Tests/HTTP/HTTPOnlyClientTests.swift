@@ -79,7 +79,9 @@ import Testing
       var parts: [HeroQuery.Data?] = []
       for try await result in try client.fetchInParts(query: HeroQuery()) { parts.append(result.data) }
       #expect(parts.last == HeroQuery.Data(hero: .init(id: "1", slow: "slow")))
-      #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .cacheOnly).data == parts.last ?? nil)
+      #expect(try await client.fetch(query: HeroQuery()).data == parts.last ?? nil)
+      // Without a store nothing was kept: the server was asked again.
+      #expect(try await client.fetch(query: HeroQuery()).source == .server)
       client.shutDown()
       let gone = await #expect(throws: GraphQLClientError.self) { try await client.query("{ hero { id } }") }
       #expect(gone?.code == .shutDown)

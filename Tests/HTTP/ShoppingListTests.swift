@@ -4,10 +4,12 @@ import Testing
 
 /// The example against `martlet serve`, each a process of its own.
 @Suite(.timeLimit(.minutes(2))) struct ShoppingListTests {
-  private func withServer(_ body: (_ url: String) async throws -> Void) async throws {
+  private func withServer(
+    _ access: [String] = ["--dev"], _ body: (_ url: String) async throws -> Void
+  ) async throws {
     let schema = Programs.root.appendingPathComponent("Examples/ShoppingList/schema.graphql").path
     let server = try RunningProgram(
-      "martlet", ["serve", schema, "--memory", "--dev", "--port", "0", "--log-level", "error"])
+      "martlet", ["serve", schema, "--memory", "--port", "0", "--log-level", "error"] + access)
     defer { server.stop() }
     let said = await server.line()
     let url = try #require(said.split(separator: " ").last.map(String.init), "martlet serve said \"\(said)\"")
@@ -32,6 +34,22 @@ import Testing
       #expect(heard.output == "Tea\nJam\n" && heard.status == 0, "\(heard.errors)")
       #expect(try await list(url, "buy", "Tea") == "Tea is bought.\n")
       #expect(try await list(url, "show") == "Jam\n")
+    }
+  }
+
+  @Test func `a household with a key shares its list, and callers without it see nothing`() async throws {
+    let (file, key) = try await AccessFiles.made(for: "household")
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let option = ["--key", key]
+    try await withServer(["--access", file]) { url in
+      for form in [[], ["--events"]] {
+        let follower = try RunningProgram("ShoppingList", [url, "follow", "1"] + form + option)
+        #expect(await follower.line() == "The list is followed.")
+        #expect(try await list(url, "add", "Tea", "--key", key) == "Tea is on the list.\n")
+        #expect(await follower.end().output == "Tea\n")
+      }
+      let refused = await (try RunningProgram("ShoppingList", [url, "show"])).end()
+      #expect(refused.status == 1 && refused.output.isEmpty && refused.errors.contains("unauthorized"), "\(refused)")
     }
   }
 

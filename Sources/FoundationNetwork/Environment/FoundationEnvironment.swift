@@ -35,7 +35,9 @@ package enum FoundationEnvironment {
   /// - Throws: `invalidRequest` for settings that this network does not have.
   package static func http(_ configuration: ConnectionConfiguration) throws(GraphQLClientError) -> ClientEnvironment {
     let trust = try TrustRules(configuration)
-    return trust.isEmpty ? shared : make(sessions: .martlet, delegation: SessionDelegation(trust: trust))
+    if trust.isEmpty, configuration.proxy == nil { return shared }
+    return make(
+      sessions: try URLSessionConfiguration.martlet.with(configuration), delegation: SessionDelegation(trust: trust))
   }
 
   /// The same with WebSockets.
@@ -43,7 +45,8 @@ package enum FoundationEnvironment {
     _ configuration: ConnectionConfiguration
   ) throws(GraphQLClientError) -> ClientEnvironment {
     let delegation = SessionDelegation(trust: try TrustRules(configuration))
-    return try http(configuration).withSockets(.martlet, on: loop, delegation: delegation)
+    return try http(configuration)
+      .withSockets(try URLSessionConfiguration.martlet.with(configuration), on: loop, delegation: delegation)
   }
 }
 
@@ -65,5 +68,13 @@ extension URLSessionConfiguration {
     let configuration = URLSessionConfiguration.default
     configuration.urlCache = nil
     return configuration
+  }
+
+  /// A copy with what a client's configuration has of a session's: the proxy.
+  /// - Throws: `invalidRequest` for a proxy that a session cannot use.
+  package func with(_ configuration: ConnectionConfiguration) throws(GraphQLClientError) -> URLSessionConfiguration {
+    let own = (copy() as? URLSessionConfiguration) ?? self
+    if let proxy = configuration.proxy { own.connectionProxyDictionary = try SystemProxy(proxy).dictionary }
+    return own
   }
 }

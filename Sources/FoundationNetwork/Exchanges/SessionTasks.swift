@@ -57,11 +57,15 @@ package final class SessionTasks: ExchangeTasks, Sendable {
     return SessionTask(task)
   }
 
+  /// Foundation on Linux delivers pieces of the body twice when a task is suspended while they come. There a task
+  /// continues to read, and its exchange holds what comes, up to its limit.
   package func set(_ task: any ExchangeTask, paused: Bool) {
-    guard let task = (task as? SessionTask)?.task else { return }
-    pausing.async {
-      if paused { task.suspend() } else { task.resume() }
-    }
+    #if !canImport(FoundationNetworking)
+      guard let task = (task as? SessionTask)?.task else { return }
+      pausing.async {
+        if paused { task.suspend() } else { task.resume() }
+      }
+    #endif
   }
 }
 

@@ -59,18 +59,17 @@ class SessionRelay: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
   ) {
     let subject = TrustRules.subject(of: challenge)
     let finding = subject == .server && !trust.isEmpty ? trust.finding(on: challenge) : nil
+    let answer = answering(challenge, of: task, completionHandler)
     switch trust.decision(on: subject, finding) {
     case .refuse(let reason):
       refusals[ObjectIdentifier(task)] = reason
       completionHandler(.cancelAuthenticationChallenge, nil)
     case .accept:
-      if !observer.challenged(session, task, challenge, completionHandler) {
+      if !observer.challenged(session, task, challenge, answer) {
         completionHandler(.useCredential, TrustRules.acceptance(of: challenge))
       }
     case .leave:
-      if !observer.challenged(session, task, challenge, completionHandler) {
-        completionHandler(.performDefaultHandling, nil)
-      }
+      if !observer.challenged(session, task, challenge, answer) { answer(.performDefaultHandling, nil) }
     }
   }
 

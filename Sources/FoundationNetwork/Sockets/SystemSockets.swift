@@ -1,7 +1,7 @@
 package import MartletGraphQLClient
+internal import MartletHTTPWire
 package import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWire
 
 /// WebSockets by the system's client. They are not compressed: the system offers no compression.
 package final class SystemSockets: MessageSocketConnector {

@@ -4,17 +4,22 @@ package import MartletGraphQLClient
 extension TrustRules {
   /// The rules of a client's configuration.
   ///
-  /// - Parameter areAvailable: whether the system shows a server's certificates; Foundation on Linux does not.
+  /// - Parameters:
+  ///   - areAvailable: whether the system shows a server's certificates; Foundation on Linux does not.
+  ///   - proxies: whether the system uses a session's proxy; Foundation on Linux does not.
   /// - Throws: `invalidRequest` for settings that would otherwise be ignored, and for a file that cannot be read.
   package init(
-    _ configuration: ConnectionConfiguration, areAvailable: Bool = TrustRules.areAvailable
+    _ configuration: ConnectionConfiguration, areAvailable: Bool = TrustRules.areAvailable,
+    proxies: Bool = SystemProxy.isAvailable
   ) throws(GraphQLClientError) {
     try configuration.checkNetwork()
     var unmet: [String] = []
     if configuration.authorityFile != nil, !areAvailable { unmet.append("authorityFile") }
     if configuration.certificateFile != nil { unmet.append("certificateFile") }
     if !configuration.pinnedPublicKeys.isEmpty, !areAvailable { unmet.append("pinnedPublicKeys") }
-    if configuration.proxy != nil { unmet.append("proxy") }
+    if let proxy = configuration.proxy {
+      if proxies { _ = try SystemProxy(proxy) } else { unmet.append("proxy") }
+    }
     guard unmet.isEmpty else {
       throw GraphQLClientError(
         .invalidRequest,

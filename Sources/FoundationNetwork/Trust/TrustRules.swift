@@ -1,6 +1,6 @@
 internal import Foundation
 internal import MartletGraphQLClient
-internal import MartletWire
+internal import MartletHTTPWire
 
 /// What a client's configuration asks of a server's certificate beyond the system's own rules, and what follows from it
 /// for a challenge. Decides only: the system's part is `SystemTrust`.

@@ -1,4 +1,3 @@
-public import MartletGraphQLStore
 public import MartletJSON
 
 /// A client of one GraphQL server.
@@ -19,17 +18,16 @@ public import MartletJSON
 public final class GraphQLClient: Sendable {
   /// How operations reach the server.
   public let networkTransport: any NetworkTransport
-  /// The client's normalized store; typed operations read and write it as their cache policy says.
-  public let store: GraphQLStore
+  /// The client's store, in programs that have `MartletCache`.
+  package let storeSlot = StoreSlot()
   /// Set while the client follows the application's life.
   package let life = ClientLife()
 
   /// A client over a transport, such as a `SplitNetworkTransport` or one of your own.
   ///
-  ///     let client = GraphQLClient(networkTransport: splitTransport, store: store)
-  public init(networkTransport: any NetworkTransport, store: GraphQLStore = GraphQLStore()) {
+  ///     let client = GraphQLClient(networkTransport: splitTransport)
+  public init(networkTransport: any NetworkTransport) {
     self.networkTransport = networkTransport
-    self.store = store
   }
 
   /// Starts a subscription and returns its stream at once. See `SubscriptionStream` for its states.
@@ -55,7 +53,7 @@ public final class GraphQLClient: Sendable {
     request.start = beginning
     request.buffer = buffer
     request.resubscribing = resubscribing
-    return networkTransport.events(of: request, emptying: store)
+    return networkTransport.events(of: request, emptying: storeSlot)
   }
 
   /// Runs a query.

@@ -1,4 +1,3 @@
-public import MartletGraphQLStore
 public import MartletJSON
 public import MartletVocabulary
 
@@ -30,6 +29,14 @@ public struct GraphQLResponse<Data: Sendable>: Sendable {
   public var storeError: GraphQLStoreError?
   /// More of this result is to come: it is one of several in parts (`fetchInParts`, `queryInParts`).
   public var hasNext = false
+
+  package init(data: Data?, errors: [GraphQLServerError], extensions: JSONObject, cursor: Cursor?, gap: EventGap?) {
+    self.data = data
+    self.errors = errors
+    self.extensions = extensions
+    self.cursor = cursor
+    self.gap = gap
+  }
 }
 
 /// The source of a query's data.

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import MartletRuntime
 
 /// A running operation that answers a closure. Cancelling is possible from any thread and more than once.
@@ -11,7 +11,7 @@ public final class OperationHandle: Cancellable, Sendable {
   private let leaving: @Sendable () -> Void
   private let outlivesHandle: Bool
 
-  init<Data: Sendable>(
+  package init<Data: Sendable>(
     _ delivery: CallbackDelivery<Data>, outlivesHandle: Bool, leaving: @escaping @Sendable () -> Void = {},
     _ work: @escaping @Sendable () async throws -> Void
   ) {
@@ -41,8 +41,8 @@ public final class OperationHandle: Cancellable, Sendable {
 }
 
 /// Brings results to a closure where it wants to run, and lets go of it at the end.
-final class CallbackDelivery<Data: Sendable>: Sendable {
-  typealias Outcome = Result<GraphQLResponse<Data>, any Error>
+package final class CallbackDelivery<Data: Sendable>: Sendable {
+  package typealias Outcome = Result<GraphQLResponse<Data>, any Error>
 
   private enum Target {
     case mainActor(GraphQLClient.ResultHandler<Data>)
@@ -51,11 +51,11 @@ final class CallbackDelivery<Data: Sendable>: Sendable {
   /// Nil once nothing more is to be delivered.
   private let target: Lock<Target?>
 
-  init(_ handler: @escaping GraphQLClient.ResultHandler<Data>) {
+  package init(_ handler: @escaping GraphQLClient.ResultHandler<Data>) {
     target = Lock(.mainActor(handler))
   }
 
-  init(_ queue: DispatchQueue, _ handler: @escaping GraphQLClient.QueueHandler<Data>) {
+  package init(_ queue: DispatchQueue, _ handler: @escaping GraphQLClient.QueueHandler<Data>) {
     target = Lock(.queue(queue, handler))
   }
 
@@ -71,7 +71,7 @@ final class CallbackDelivery<Data: Sendable>: Sendable {
   }
 
   /// Returns when the closure has run.
-  func tell(_ outcome: Outcome) async {
+  package func tell(_ outcome: Outcome) async {
     switch now {
     case .mainActor?: await tellMainActor(outcome)
     case .queue(let queue, _)?:

@@ -1,10 +1,10 @@
-internal import MartletJSON
+package import MartletJSON
 internal import MartletRuntime
 
 /// Makes the results of answers that come in parts.
-enum PartialResults {
+package enum PartialResults {
   /// Results of a request: what `read` makes of every part but the last, and what `run` shows, which is the whole.
-  static func of<Data: Sendable>(
+  package static func of<Data: Sendable>(
     _ request: OperationRequest, read: @escaping @Sendable (JSONValue) throws -> GraphQLResponse<Data>,
     running run: @escaping @Sendable (OperationRequest, @Sendable (GraphQLResponse<Data>) -> Void) async throws -> Void
   ) -> AsyncThrowingStream<GraphQLResponse<Data>, any Error> {

@@ -1,5 +1,5 @@
-internal import MartletGraphQLWire
-internal import MartletWire
+internal import MartletGraphQLClientWire
+internal import MartletHTTPWire
 
 /// Keys by which AWS identifies the caller (IAM). What is sent to AppSync is signed with them; they are not sent.
 ///

@@ -1,4 +1,4 @@
-internal import MartletGraphQLWire
+internal import MartletGraphQLClientWire
 
 /// How a client asks for answers in parts (`@defer`, `@stream`). What a server answers is read in either shape, and in
 /// one piece.

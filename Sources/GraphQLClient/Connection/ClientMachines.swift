@@ -1,4 +1,4 @@
-internal import MartletGraphQLWire
+internal import MartletGraphQLClientWire
 
 /// Makes the machine of a client's dialect from its configuration.
 enum ClientMachines {

@@ -1,4 +1,4 @@
-internal import MartletGraphQLWire
+internal import MartletGraphQLClientWire
 
 /// All sockets of one client to one endpoint: one, and more of them when it has as many operations as it may carry.
 /// Confined to its loop.

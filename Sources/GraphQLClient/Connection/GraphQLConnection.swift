@@ -1,4 +1,4 @@
-package import MartletGraphQLWire
+package import MartletGraphQLClientWire
 package import MartletJSON
 internal import MartletRuntime
 

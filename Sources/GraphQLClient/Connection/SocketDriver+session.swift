@@ -1,7 +1,7 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+internal import MartletHTTPWire
 import MartletJSON
 import MartletVocabulary
-internal import MartletWire
 
 // What the dialect's machine asks for, and what becomes of each operation.
 
@@ -57,6 +57,7 @@ extension SocketDriver {
     let position = session.position(of: id)
     let gap = operations[id]?.started(
       at: position, givesCursors: session.continuity.cursors, isConfirmedLater: session.confirmsSubscriptions)
+    operations[id]?.stream?.expectsMark = session.continuity.cursors
     if let gap { deliver(SubscriptionEvent(gap: gap), id) }
     if !session.confirmsSubscriptions { operations[id]?.stream?.move(to: .active) }
   }

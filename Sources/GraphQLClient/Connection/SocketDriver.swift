@@ -1,8 +1,8 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWire
 
 /// One connection, over one socket after another. Carries out what its machines decide: `ConnectionMachine` when to
 /// dial, the dialect's machine what to say. Confined to its loop.

@@ -1,7 +1,7 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletJSON
 import MartletVocabulary
-import MartletWire
 
 /// How an attempt at a socket or a session on one ended, and what that means for the next attempt and for the
 /// operations.

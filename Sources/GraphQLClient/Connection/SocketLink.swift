@@ -1,5 +1,5 @@
+import MartletHTTPWire
 import MartletRuntime
-import MartletWire
 
 /// One attempt at a socket, and the socket that came of it. Reports to its driver until the driver lets it go, so that
 /// what an old socket still reports is dropped. Confined to its loop.

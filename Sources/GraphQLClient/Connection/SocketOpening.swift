@@ -1,7 +1,7 @@
-internal import MartletGraphQLWire
+internal import MartletGraphQLClientWire
+internal import MartletHTTPWire
 internal import MartletJSON
 internal import MartletVocabulary
-internal import MartletWire
 
 /// What one attempt to open a socket says, in the dialect of the configuration.
 struct SocketOpening {

@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary

@@ -1,4 +1,4 @@
-internal import MartletWire
+internal import MartletHTTPWire
 
 /// Signing in with a browser on the same machine: open `page`, and give the address that the browser is sent to at the
 /// end to `OIDCAuthProvider.finishSignIn` (RFC 8252 with PKCE, RFC 7636).
@@ -113,6 +113,8 @@ enum FormText {
       default: bytes.append(byte)
       }
     }
-    return String(validating: bytes, as: UTF8.self)
+    // What is not UTF-8 is decoded as something else.
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.utf8.elementsEqual(bytes) ? text : nil
   }
 }

@@ -1,13 +1,13 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWire
 
 /// One event stream that all subscriptions of a transport share (the single connection mode of GraphQL over
 /// server-sent events): reserved by `PUT`, opened by `GET`; each subscription is a `POST` that names it, and ends by
 /// `DELETE`. The first subscription opens it, the last closes it. Confined to its loop.
-final class EventStreamDriver {
+final class EventStreamDriver: StreamOwner {
   private typealias Operation = SharedStreamOperation
 
   private let endpoint: GraphQLEndpoint
@@ -15,9 +15,8 @@ final class EventStreamDriver {
   private let loop: any Loop
   private let calendar: @Sendable () -> Int64
   private let http: any HTTPExchanging
-  private let attempts: ConnectionAttempts
-  private let silence: SilenceWatch
-  private let renewal: StreamRenewal
+  private let watch: StreamAttempts
+  private var attempts: ConnectionAttempts { watch.attempts }
   /// Names the reserved stream.
   private var token: String?
   private var operations: [Int: Operation] = [:]
@@ -44,13 +43,9 @@ final class EventStreamDriver {
     loop = environment.loop
     calendar = environment.calendar
     self.http = http
-    attempts = ConnectionAttempts(.stream, configuration, environment)
-    silence = SilenceWatch(environment.loop)
-    renewal = StreamRenewal(attempts, configuration, on: environment.loop)
+    watch = StreamAttempts(configuration, environment)
     requests = SharedStreamRequests(endpoint: endpoint, configuration: configuration)
-    attempts.onDue = { [weak self] _, answer in self?.due(answer) }
-    renewal.isReplaceable = { [weak self] in self?.isReplaceable ?? false }
-    renewal.onRenewed = { [weak self] in self?.replace(with: $0) }
+    watch.owner = self
   }
 
   /// The token of the stream, while it is open.
@@ -95,20 +90,13 @@ final class EventStreamDriver {
 
   // MARK: Connecting
 
-  private func due(_ answer: Result<Credentials, any Error>) {
-    switch answer {
-    case .success(let credentials): reserve(credentials)
-    case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
-    }
-  }
-
-  private func reserve(_ credentials: Credentials) {
+  func open(with credentials: Credentials) {
     guard use(credentials) else { return }
     reservation = WholeExchange(requests.request("PUT", nil), http, on: loop) { [weak self] result in
       guard let self else { return }
       reservation = nil
       switch result {
-      case .failure(let error): lose(GraphQLClientError(.connectFailed, error.message, underlying: error))
+      case .failure(let error): watch.lose(GraphQLClientError(.connectFailed, error.message, underlying: error))
       case .success(let answer):
         // Some servers end it as they end a line.
         let token = String(decoding: answer.body.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
@@ -124,7 +112,7 @@ final class EventStreamDriver {
   private func use(_ credentials: Credentials) -> Bool {
     do throws(GraphQLClientError) {
       try requests.use(credentials)
-      renewal.follow(credentials)
+      watch.follow(credentials)
       return true
     } catch {
       fail(error)
@@ -132,16 +120,14 @@ final class EventStreamDriver {
     }
   }
 
-  private var isReplaceable: Bool {
+  var isNeeded: Bool { !operations.isEmpty }
+
+  var isReplaceable: Bool {
     configuration.resumesHTTPSubscriptions || operations.values.allSatisfy { $0.subscriber.canResume }
   }
 
-  /// The credentials are about to end: continues with others on another stream.
-  private func replace(with credentials: Credentials) {
-    attempts.replace(with: credentials) {
-      letGo()
-      for number in numbers { operations[number]?.subscriber.reconnect() }
-    }
+  func reconnect() {
+    for number in numbers { operations[number]?.subscriber.reconnect() }
   }
 
   private func open(_ token: String) {
@@ -157,13 +143,8 @@ final class EventStreamDriver {
     var limits = EventStreamLimits()
     limits.eventBytes = configuration.messageBytes
     reader = SharedEventStream.Reader(limits: limits)
-    listen(configuration.requestTimeout, "no answer")
+    watch.listen(configuration.requestTimeout, "no answer")
     stream = http.start(call, on: loop, handler: self)
-  }
-
-  /// Takes so much silence for a lost connection.
-  private func listen(_ time: Duration, _ what: String) {
-    silence.restart(time) { [weak self] in self?.lose(GraphQLClientError(.connectionLost, what)) }
   }
 
   // MARK: Operations
@@ -191,15 +172,15 @@ final class EventStreamDriver {
     guard let subscriber = operations[number]?.subscriber else { return }
     operations[number]?.start = nil
     switch result {
-    case .failure(let error): lose(GraphQLClientError(.connectionLost, error.message, underlying: error))
+    case .failure(let error): watch.lose(GraphQLClientError(.connectionLost, error.message, underlying: error))
     case .success(let answer):
       switch answer.status {
       case 202, 200, 204: subscriber.activate()
       // The stream has ended: that will be heard, or has been.
-      case 404: lose(GraphQLClientError(.connectionLost, answer.message, status: 404, errors: answer.errors))
+      case 404: watch.lose(GraphQLClientError(.connectionLost, answer.message, status: 404, errors: answer.errors))
       case 401, 403: refused(number, answer)
       case let status where HTTPSubscriber.mayPass(status, answer.errors) && configuration.resumesHTTPSubscriptions:
-        lose(
+        watch.lose(
           GraphQLClientError(.httpStatus, answer.message, status: status, errors: answer.errors),
           retryAfter: answer.retryAfter(calendar()))
       default:
@@ -248,35 +229,15 @@ final class EventStreamDriver {
   /// The server refuses the stream itself.
   private func refused(_ answer: WholeExchange.Answer, _ what: String) {
     let status = answer.status
-    if status == 401 || status == 403 {
-      letGo()
-      let failure = attempts.canRefresh ? RetryMachine.Failure.credentialsRefused(code: status) : .final
-      return attempts.closed(failure, isNeeded: true) { action in
-        guard case .fail = action else { return }
-        fail(GraphQLClientError(.unauthorized, answer.message, status: status, errors: answer.errors))
-      }
-    }
+    if status == 401 || status == 403 { return watch.refuse(status, answer.message, answer.errors) }
     let text = "\(endpoint.displayURL): \(what): \(answer.message)"
     let error = GraphQLClientError(.httpStatus, text, status: status, errors: answer.errors)
     // A token that is no longer known was lost with the server that gave it; without a token, 404 is about the path.
     let isLostToken = status == 404 && token != nil
     if HTTPSubscriber.mayPass(status, answer.errors) || isLostToken, configuration.resumesHTTPSubscriptions {
-      return lose(error, retryAfter: answer.retryAfter(calendar()))
+      return watch.lose(error, retryAfter: answer.retryAfter(calendar()))
     }
     fail(error)
-  }
-
-  /// The stream is lost, or did not come about.
-  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil, isAllowed: Bool? = nil) {
-    guard isAllowed ?? configuration.resumesHTTPSubscriptions, !operations.isEmpty else { return fail(error) }
-    letGo()
-    attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
-      if case .fail = action {
-        fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
-      } else {
-        for number in numbers { operations[number]?.subscriber.reconnect() }
-      }
-    }
   }
 
   /// The client has left.
@@ -285,7 +246,7 @@ final class EventStreamDriver {
   }
 
   /// Ends every subscription.
-  private func fail(_ error: GraphQLClientError) {
+  func fail(_ error: GraphQLClientError) {
     for operation in takeAll() { operation.subscriber.feed.finish(throwing: operation.subscriber.placed(error)) }
   }
 
@@ -302,9 +263,8 @@ final class EventStreamDriver {
   }
 
   /// Lets go of the stream and of everything that concerns it.
-  private func letGo() {
-    silence.stop()
-    renewal.stop()
+  func letGo() {
+    watch.stop()
     question?.cancel()
     question = nil
     token = nil
@@ -321,10 +281,8 @@ extension EventStreamDriver: HTTPExchangeHandler {
   func received(head: HTTPExchangeHead) {
     self.head = head
     guard head.status == 200, head["content-type"]?.lowercased().hasPrefix("text/event-stream") == true,
-      let token, attempts.opened(attempts.generation) == .use
-    else { return listen(configuration.requestTimeout, "no end") }
-    silence.stop()
-    attempts.acknowledged()
+      let token, watch.begin()
+    else { return watch.listen(configuration.requestTimeout, "no end") }
     for number in numbers { post(number, token) }
   }
 
@@ -346,7 +304,7 @@ extension EventStreamDriver: HTTPExchangeHandler {
     for message in messages { follow(message) }
     if let broken, stream != nil { fail(GraphQLClientError(.protocolViolation, broken.description)) }
     if stream != nil, expectsHeartbeats {
-      listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
+      watch.listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
     }
   }
 
@@ -366,11 +324,11 @@ extension EventStreamDriver: HTTPExchangeHandler {
         attempts.progressed()
         operations[number]?.isHolding = true
         stream?.isPaused = true
-      case .serverEnds(.passing(let error)): return lose(error)
+      case .serverEnds(.passing(let error)): return watch.lose(error)
       case .serverEnds(.credentials(let error)):
         // Those of the whole stream: the provider is asked at the next attempt.
         guard attempts.canRefresh, subscriber.isServed, isReplaceable else { return finish(number, error) }
-        return lose(error, isAllowed: true)
+        return watch.lose(error, isAllowed: true)
       }
       if subscriber.feed.isFinished { cancel(number) }
     case .complete(let id):
@@ -383,13 +341,13 @@ extension EventStreamDriver: HTTPExchangeHandler {
     stream = nil
     if let error {
       let code: GraphQLClientError.Code = head == nil ? .connectFailed : .connectionLost
-      return lose(GraphQLClientError(code, error.message, underlying: error))
+      return watch.lose(GraphQLClientError(code, error.message, underlying: error))
     }
     guard attempts.phase == .open else {
       return refused(
         WholeExchange.Answer(status: head?.status ?? 0, body: refusal, retryAfterField: head?["retry-after"]),
         "the server opens no event stream")
     }
-    lose(GraphQLClientError(.connectionLost, "the server ended the event stream"))
+    watch.lose(GraphQLClientError(.connectionLost, "the server ended the event stream"))
   }
 }

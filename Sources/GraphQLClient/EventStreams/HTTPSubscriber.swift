@@ -1,7 +1,7 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletJSON
 import MartletVocabulary
-import MartletWire
 
 /// One subscription by HTTP as its consumer sees it: its place in the server's log, its events without repeats, and the
 /// gaps between connections. Confined to its loop.
@@ -44,6 +44,7 @@ final class HTTPSubscriber {
     self.feed = feed
     feed.core.bound(by: configuration.buffer)
     asksForCursors = configuration.resumes
+    feed.core.expectsMark = configuration.resumes
     position = SubscriptionPosition(request.start)
   }
 

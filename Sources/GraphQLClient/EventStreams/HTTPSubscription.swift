@@ -1,13 +1,13 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWire
 
 /// One subscription by HTTP: a request whose response does not end, as parts of a multipart body or as server-sent
 /// events. A lost connection ends it with an error that carries its place, or is made again if the configuration says
 /// so. Confined to its loop.
-final class HTTPSubscription {
+final class HTTPSubscription: StreamOwner {
   /// The response's body, by its media type.
   private enum Body {
     case multipart(MultipartSubscription.Reader)
@@ -22,9 +22,8 @@ final class HTTPSubscription {
   private let loop: any Loop
   private let calendar: @Sendable () -> Int64
   private let http: any HTTPExchanging
-  private let attempts: ConnectionAttempts
-  private let silence: SilenceWatch
-  private let renewal: StreamRenewal
+  private let stream: StreamAttempts
+  private var attempts: ConnectionAttempts { stream.attempts }
   private var exchange: HTTPExchange?
   private var head: HTTPExchangeHead?
   private var body = Body.whole([])
@@ -46,12 +45,8 @@ final class HTTPSubscription {
     loop = environment.loop
     calendar = environment.calendar
     self.http = http
-    attempts = ConnectionAttempts(.stream, configuration, environment)
-    silence = SilenceWatch(environment.loop)
-    renewal = StreamRenewal(attempts, configuration, on: environment.loop)
-    attempts.onDue = { [weak self] _, answer in self?.due(answer) }
-    renewal.isReplaceable = { [weak self] in self?.isReplaceable ?? false }
-    renewal.onRenewed = { [weak self] in self?.replace(with: $0) }
+    stream = StreamAttempts(configuration, environment)
+    stream.owner = self
   }
 
   func start() {
@@ -70,14 +65,7 @@ final class HTTPSubscription {
 
   // MARK: Asking
 
-  private func due(_ answer: Result<Credentials, any Error>) {
-    switch answer {
-    case .success(let credentials): send(credentials)
-    case .failure(let error): lose(GraphQLClientError(.connectFailed, "no credentials", underlying: error))
-    }
-  }
-
-  private func send(_ credentials: Credentials) {
+  func open(with credentials: Credentials) {
     let body = subscriber.wire.serialized()
     var given = configuration.headers + subscriber.request.headers + credentials.headers
     var checked = HTTPHeaders()
@@ -103,45 +91,20 @@ final class HTTPSubscription {
     head = nil
     self.body = .whole([])
     expectsHeartbeats = false
-    renewal.follow(credentials)
-    listen(configuration.requestTimeout, "no answer")
+    stream.follow(credentials)
+    stream.listen(configuration.requestTimeout, "no answer")
     exchange = http.start(call, on: loop, handler: self)
   }
 
-  // MARK: Renewal
+  // MARK: Another connection
 
-  private var isReplaceable: Bool { configuration.resumesHTTPSubscriptions || subscriber.canResume }
+  var isNeeded: Bool { !isOver }
 
-  /// The credentials are about to end: continues with others on another connection.
-  private func replace(with credentials: Credentials) {
-    attempts.replace(with: credentials) {
-      letGo()
-      subscriber.reconnect()
-    }
-  }
+  var isReplaceable: Bool { configuration.resumesHTTPSubscriptions || subscriber.canResume }
 
-  /// Takes so much silence for a lost connection.
-  private func listen(_ time: Duration, _ what: String) {
-    silence.restart(time) { [weak self] in self?.lose(GraphQLClientError(.connectionLost, what)) }
-  }
+  func reconnect() { subscriber.reconnect() }
 
   // MARK: Ending
-
-  /// The connection is lost, or did not come about.
-  ///
-  /// - Parameter isAllowed: Whether another attempt is made; nil for what the application has set.
-  private func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil, isAllowed: Bool? = nil) {
-    guard !isOver else { return }
-    guard isAllowed ?? configuration.resumesHTTPSubscriptions else { return fail(error) }
-    letGo()
-    attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
-      if case .fail = action {
-        fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
-      } else {
-        subscriber.reconnect()
-      }
-    }
-  }
 
   /// The client has left.
   func shutDown() {
@@ -151,7 +114,7 @@ final class HTTPSubscription {
   }
 
   /// Ends it with an error that carries its place.
-  private func fail(_ error: GraphQLClientError) {
+  func fail(_ error: GraphQLClientError) {
     guard !isOver else { return }
     over()
     subscriber.feed.finish(throwing: subscriber.placed(error))
@@ -163,9 +126,8 @@ final class HTTPSubscription {
     subscriber.feed.finish()
   }
 
-  private func letGo() {
-    silence.stop()
-    renewal.stop()
+  func letGo() {
+    stream.stop()
     exchange?.cancel()
     exchange = nil
   }
@@ -183,11 +145,9 @@ extension HTTPSubscription: HTTPExchangeHandler {
     guard !isOver else { return }
     self.head = head
     guard head.status == 200, let type = head["content-type"] else {
-      return listen(configuration.requestTimeout, "no end")
+      return stream.listen(configuration.requestTimeout, "no end")
     }
-    silence.stop()
-    guard attempts.opened(attempts.generation) == .use else { return }
-    attempts.acknowledged()
+    guard stream.begin() else { return }
     if type.lowercased().hasPrefix("multipart/mixed") {
       do throws(MultipartSubscription.Failure) {
         var limits = MultipartLimits()
@@ -201,7 +161,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
       limits.eventBytes = configuration.messageBytes
       body = .events(EventStreamSubscription.Reader(limits: limits))
     } else {
-      listen(configuration.requestTimeout, "no end")
+      stream.listen(configuration.requestTimeout, "no end")
     }
   }
 
@@ -250,7 +210,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
       if let broken { fail(GraphQLClientError(.protocolViolation, broken.description)) }
     }
     if !isOver, exchange != nil, expectsHeartbeats {
-      listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
+      stream.listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
     }
   }
 
@@ -289,10 +249,14 @@ extension HTTPSubscription: HTTPExchangeHandler {
 
   private func serverEnds(_ end: HTTPSubscriber.StreamEnd) {
     switch end {
-    case .passing(let error): lose(error)
+    case .passing(let error): stream.lose(error)
     case .credentials(let error):
       // The provider is asked at the next attempt, and again should the server refuse what it returns.
-      if attempts.canRefresh, subscriber.isServed, isReplaceable { lose(error, isAllowed: true) } else { fail(error) }
+      if attempts.canRefresh, subscriber.isServed, isReplaceable {
+        stream.lose(error, isAllowed: true)
+      } else {
+        fail(error)
+      }
     }
   }
 
@@ -301,12 +265,13 @@ extension HTTPSubscription: HTTPExchangeHandler {
     exchange = nil
     if let error {
       let code: GraphQLClientError.Code = head == nil ? .connectFailed : .connectionLost
-      return lose(GraphQLClientError(code, error.message, underlying: error))
+      return stream.lose(GraphQLClientError(code, error.message, underlying: error))
     }
     switch body {
     case .whole(let all): answered(all)
     case .multipart, .events:
-      lose(GraphQLClientError(.connectionLost, "the server ended the response before the subscription had completed"))
+      stream.lose(
+        GraphQLClientError(.connectionLost, "the server ended the response before the subscription had completed"))
     }
   }
 
@@ -315,9 +280,11 @@ extension HTTPSubscription: HTTPExchangeHandler {
     let status = head?.status ?? 0
     let said = (try? JSONValue(parsing: all)) ?? .null
     let errors = said["errors"]?.array ?? []
-    if status == 401 || status == 403 { return refused(status, errors) }
+    if status == 401 || status == 403 {
+      return stream.refuse(status, errors.first?["message"]?.string ?? "refused", errors)
+    }
     if HTTPSubscriber.mayPass(status, errors) {
-      return lose(
+      return stream.lose(
         GraphQLClientError(.httpStatus, "HTTP \(status)", status: status, errors: errors), retryAfter: retryAfter)
     }
     if !errors.isEmpty, said["data"]?.isNull != false {
@@ -330,17 +297,6 @@ extension HTTPSubscription: HTTPExchangeHandler {
     subscriber.activate()
     _ = subscriber.take(all)
     complete()
-  }
-
-  /// The server refuses the credentials: others are asked for once, where there is a provider.
-  private func refused(_ status: Int, _ errors: [JSONValue]) {
-    letGo()
-    let failure = attempts.canRefresh ? RetryMachine.Failure.credentialsRefused(code: status) : .final
-    attempts.closed(failure, isNeeded: true) { action in
-      guard case .fail = action else { return }
-      let message = errors.first?["message"]?.string ?? "refused"
-      fail(GraphQLClientError(.unauthorized, message, status: status, errors: errors))
-    }
   }
 
   /// The pause that the server asked for.

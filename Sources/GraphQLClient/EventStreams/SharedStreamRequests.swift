@@ -1,6 +1,6 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletRuntime
-import MartletWire
 
 /// The requests of a shared event stream, each with the same header fields.
 struct SharedStreamRequests {

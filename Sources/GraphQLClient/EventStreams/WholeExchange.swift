@@ -1,13 +1,13 @@
-import MartletJSON
-import MartletRuntime
-import MartletWire
+internal import MartletHTTPWire
+internal import MartletJSON
+package import MartletRuntime
 
 /// A request whose response is read to its end. Confined to its loop.
-final class WholeExchange: HTTPExchangeHandler {
+package final class WholeExchange: HTTPExchangeHandler {
   /// A whole response.
-  struct Answer {
-    var status: Int
-    var body: [UInt8]
+  package struct Answer {
+    package var status: Int
+    package var body: [UInt8]
     /// The header field `Retry-After`.
     var retryAfterField: String?
 
@@ -17,7 +17,7 @@ final class WholeExchange: HTTPExchangeHandler {
     /// What the server says against the request.
     var errors: [JSONValue] { (try? JSONValue(parsing: body))?["errors"]?.array ?? [] }
 
-    var message: String { errors.first?["message"]?.string ?? "HTTP status \(status)" }
+    package var message: String { errors.first?["message"]?.string ?? "HTTP status \(status)" }
   }
 
   private var status = 0
@@ -27,7 +27,7 @@ final class WholeExchange: HTTPExchangeHandler {
   private var completion: ((Result<Answer, HTTPExchangeError>) -> Void)?
 
   /// Starts the exchange; `completion` runs once on the loop, never inside this call, not after `cancel`.
-  init(
+  package init(
     _ call: HTTPExchangeRequest, _ http: any HTTPExchanging, on loop: any Loop,
     _ completion: @escaping (Result<Answer, HTTPExchangeError>) -> Void
   ) {
@@ -35,16 +35,16 @@ final class WholeExchange: HTTPExchangeHandler {
     exchange = http.start(call, on: loop, handler: self)
   }
 
-  func received(head: HTTPExchangeHead) {
+  package func received(head: HTTPExchangeHead) {
     status = head.status
     retryAfterField = head["retry-after"]
   }
 
-  func received(body bytes: borrowing RawSpan) {
+  package func received(body bytes: borrowing RawSpan) {
     body += unsafe bytes.withUnsafeBytes { unsafe Array($0) }
   }
 
-  func ended(_ error: HTTPExchangeError?) {
+  package func ended(_ error: HTTPExchangeError?) {
     let told = completion
     completion = nil
     exchange = nil
@@ -55,7 +55,7 @@ final class WholeExchange: HTTPExchangeHandler {
     told?(.success(Answer(status: status, body: body, retryAfterField: retryAfterField)))
   }
 
-  func cancel() {
+  package func cancel() {
     completion = nil
     exchange?.cancel()
     exchange = nil

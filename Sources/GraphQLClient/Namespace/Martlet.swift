@@ -1,5 +1,4 @@
 @_exported public import MartletGraphQLOperations
-@_exported public import MartletGraphQLStore
 @_exported public import MartletJSON
 @_exported public import MartletVocabulary
 

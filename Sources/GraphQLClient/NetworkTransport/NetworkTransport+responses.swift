@@ -1,11 +1,10 @@
-internal import MartletGraphQLStore
-
 extension NetworkTransport {
   /// The transport itself where it keeps a connection.
   var connected: (any ConnectedNetworkTransport)? { self as? any ConnectedNetworkTransport }
 
   /// Runs a query or a mutation.
-  func response<Data: Decodable & Sendable>(to request: OperationRequest) async throws -> GraphQLResponse<Data> {
+  package func response<Data: Decodable & Sendable>(to request: OperationRequest) async throws -> GraphQLResponse<Data>
+  {
     try GraphQLResponse(SubscriptionEvent(payload: try await send(request).bytes))
   }
 
@@ -13,12 +12,12 @@ extension NetworkTransport {
   ///
   /// - Parameter store: What the caller could see before must not be shown from it once the server says that the caller
   ///   sees other data, also not after a restart without a network. Only the server knows which of it is still allowed.
-  func events<Element: Sendable>(
-    of request: OperationRequest, emptying store: GraphQLStore,
+  package func events<Element: Sendable>(
+    of request: OperationRequest, emptying store: StoreSlot,
     _ decode: @escaping @Sendable (SubscriptionEvent) throws -> Element
   ) -> SubscriptionStream<Element> {
     let core = SubscriptionCore(request.buffer)
-    core.onWithdrawal { try? store.clear() }
+    core.onWithdrawal { store.withdraw() }
     do {
       try subscribe(request, feeding: SubscriptionFeed(core))
     } catch {
@@ -28,8 +27,8 @@ extension NetworkTransport {
   }
 
   /// The same with events that are decoded as responses.
-  func events<Data: Decodable & Sendable>(
-    of request: OperationRequest, emptying store: GraphQLStore
+  package func events<Data: Decodable & Sendable>(
+    of request: OperationRequest, emptying store: StoreSlot
   ) -> SubscriptionStream<GraphQLResponse<Data>> {
     events(of: request, emptying: store) { try GraphQLResponse($0) }
   }

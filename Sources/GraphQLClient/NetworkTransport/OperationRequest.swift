@@ -1,4 +1,4 @@
-package import MartletGraphQLWire
+package import MartletGraphQLClientWire
 public import MartletJSON
 internal import MartletTracing
 

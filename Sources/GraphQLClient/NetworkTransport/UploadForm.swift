@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 import MartletJSON
 
 /// An operation with files as a form (GraphQL multipart request specification). Nothing is read yet.

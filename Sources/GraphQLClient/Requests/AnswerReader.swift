@@ -1,5 +1,5 @@
+import MartletHTTPWire
 import MartletRuntime
-import MartletWire
 
 /// Puts an answer together: whole, or part by part when the call takes parts and the answer has some.
 struct AnswerReader {

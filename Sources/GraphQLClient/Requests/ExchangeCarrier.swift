@@ -1,6 +1,6 @@
+internal import MartletHTTPWire
 package import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWire
 
 /// Sends calls to one origin by a complete HTTP client: each is one exchange. Confined to its loop.
 ///
@@ -14,7 +14,7 @@ package final class ExchangeCarrier: CallCarrier {
   private let spawner: any Spawner
   private let limits: HTTPPool.Limits
   private var running: [ObjectIdentifier: ExchangeCall] = [:]
-  private var waiting: [HTTPTicket] = []
+  private let waiting: WaitingCalls
 
   package init(
     _ endpoint: Endpoint, by http: any HTTPExchanging, _ staging: any BodyStaging, on loop: any Loop,
@@ -27,6 +27,7 @@ package final class ExchangeCarrier: CallCarrier {
     self.loop = loop
     self.spawner = spawner
     self.limits = limits
+    waiting = WaitingCalls(limits.waiting, on: loop)
   }
 
   package func start(
@@ -34,18 +35,11 @@ package final class ExchangeCarrier: CallCarrier {
     completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void
   ) -> HTTPTicket {
     let ticket = HTTPTicket(call, part: part, moved: moved, completion)
-    if running.count < max(1, limits.connections) {
-      run(ticket)
-    } else if waiting.count < limits.waiting {
-      waiting.append(ticket)
-      ticket.abandon = { [weak self, weak ticket] in self?.waiting.removeAll { $0 === ticket } }
-    } else {
-      loop.schedule(at: loop.now) {
-        ticket.end(.failure(HTTPLoss(cause: .queueIsFull, stage: .waiting, wasKept: false)))
-      }
-    }
+    if hasRoom { run(ticket) } else { waiting.append(ticket) }
     return ticket
   }
+
+  private var hasRoom: Bool { running.count < max(1, limits.connections) }
 
   private func run(_ ticket: HTTPTicket) {
     let call = ExchangeCall(ticket, on: loop, bodyBytes: limits.bodyBytes) { [weak self] in self?.ended($0) }
@@ -93,11 +87,14 @@ package final class ExchangeCarrier: CallCarrier {
 
   private func ended(_ call: ExchangeCall) {
     guard running.removeValue(forKey: ObjectIdentifier(call)) != nil else { return }
-    while running.count < max(1, limits.connections), !waiting.isEmpty { run(waiting.removeFirst()) }
+    while hasRoom, let ticket = waiting.first {
+      waiting.removeFirst()
+      run(ticket)
+    }
   }
 
   package func close() {
-    waiting = []
+    waiting.removeAll()
     for call in running.values { call.stop() }
     running = [:]
   }

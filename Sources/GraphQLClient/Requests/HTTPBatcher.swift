@@ -1,7 +1,7 @@
+import MartletHTTPWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWire
 
 /// Gathers queries that go to the server with the same header fields, and sends them as one request. Each has its part
 /// of the answer as if it had been alone. Confined to its loop.

@@ -1,4 +1,4 @@
-package import MartletWire
+package import MartletHTTPWire
 
 /// A request to be sent as it stands.
 package struct HTTPCall: Sendable {

@@ -1,4 +1,4 @@
-package import MartletWire
+package import MartletHTTPWire
 
 extension HTTPHeaders {
   /// Adds fields that came from a configuration or a credential provider: what would break the framing, or is set by

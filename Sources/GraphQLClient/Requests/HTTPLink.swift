@@ -1,5 +1,5 @@
+import MartletHTTPWire
 import MartletRuntime
-import MartletWire
 
 /// One HTTP/1.1 connection of a pool, which carries one call at a time. Confined to its loop.
 final class HTTPLink: ByteChannelHandler {

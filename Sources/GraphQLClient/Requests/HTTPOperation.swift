@@ -1,8 +1,8 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletJSON
 import MartletRuntime
 import MartletVocabulary
-import MartletWire
 
 /// What goes beside the operation in its HTTP request.
 package struct HTTPExtras: Sendable {
@@ -205,15 +205,21 @@ final class HTTPOperation {
       finish()
     case .requestError(let errors):
       let message = errors.first?["message"]?.string ?? "the server gave no reason"
-      fail(GraphQLClientError(.operationFailed, message, status: answer.head.status, errors: errors))
-    case .noResponse(let error):
+      var error = GraphQLClientError(.operationFailed, message, status: answer.head.status, errors: errors)
+      error.retryAfter = pause(answer)
+      fail(error)
+    case .noResponse(var error):
+      error.retryAfter = pause(answer)
       if HTTPSubscriber.mayPass(answer.head.status, error.errors), mayRepeat {
-        let field = answer.head.headers["Retry-After"]
-        let pause = field.flatMap { RetryAfter.pause($0, now: home.environment.calendar()) }
-        return sendAgainLater(orFail: error, retryAfter: pause)
+        return sendAgainLater(orFail: error, retryAfter: error.retryAfter)
       }
       fail(kind != .query && Self.mayHaveRun(answer.head.status) ? unknown(error) : error)
     }
+  }
+
+  /// The pause that the server asks for before another attempt.
+  private func pause(_ answer: HTTPAnswer) -> Duration? {
+    answer.head.headers["Retry-After"].flatMap { RetryAfter.pause($0, now: home.environment.calendar()) }
   }
 
   /// Whether a status without a GraphQL response leaves open what became of a mutation: a proxy that lost its server
@@ -224,8 +230,10 @@ final class HTTPOperation {
   }
 
   private func unknown(_ error: GraphQLClientError) -> GraphQLClientError {
-    GraphQLClientError(
+    var unknown = GraphQLClientError(
       .outcomeUnknown, "no answer to the mutation: \(error.message)", status: error.status, errors: error.errors)
+    unknown.retryAfter = error.retryAfter
+    return unknown
   }
 
   /// The answer with the body that was compressed; nil for one that cannot be decompressed.

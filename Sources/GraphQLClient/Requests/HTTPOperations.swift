@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 import MartletRuntime
 
 /// The queries and mutations under way over HTTP. Confined to its loop.

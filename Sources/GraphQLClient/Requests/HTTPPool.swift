@@ -1,6 +1,6 @@
+internal import MartletHTTPWire
 package import MartletRuntime
 internal import MartletVocabulary
-internal import MartletWire
 
 /// The HTTP/1.1 connections to one server: kept alive, used one call at a time, the most recently used first.
 /// Confined to its loop.
@@ -26,7 +26,7 @@ package final class HTTPPool: CallCarrier {
   private let limits: Limits
   private var links: [ObjectIdentifier: HTTPLink] = [:]
   private var free: [HTTPLink] = []
-  private var waiting: [HTTPTicket] = []
+  private let waiting: WaitingCalls
   /// Connections opened since the start.
   package private(set) var opened = 0
 
@@ -44,6 +44,7 @@ package final class HTTPPool: CallCarrier {
     self.connector = connector
     self.loop = loop
     self.limits = limits
+    waiting = WaitingCalls(limits.waiting, on: loop)
   }
 
   package func start(
@@ -51,15 +52,7 @@ package final class HTTPPool: CallCarrier {
     completion: @escaping (Result<HTTPAnswer, HTTPLoss>) -> Void
   ) -> HTTPTicket {
     let ticket = HTTPTicket(call, part: part, moved: moved, completion)
-    if place(ticket) { return ticket }
-    guard waiting.count < limits.waiting else {
-      loop.schedule(at: loop.now) {
-        ticket.end(.failure(HTTPLoss(cause: .queueIsFull, stage: .waiting, wasKept: false)))
-      }
-      return ticket
-    }
-    waiting.append(ticket)
-    ticket.abandon = { [weak self, weak ticket] in self?.waiting.removeAll { $0 === ticket } }
+    if !place(ticket) { waiting.append(ticket) }
     return ticket
   }
 

@@ -1,5 +1,5 @@
+import MartletHTTPWire
 import MartletJSON
-import MartletWire
 
 /// What an HTTP answer says by the rules of GraphQL over HTTP: a body of the type `application/graphql-response+json`
 /// is a response whatever the status, one of `application/json` only with a status of 2xx.

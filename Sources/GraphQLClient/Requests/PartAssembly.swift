@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 import MartletJSON
 
 /// Takes the results of one query or mutation as they come and makes one of them: in the caller's task, so that a

@@ -1,7 +1,7 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
+import MartletHTTPWire
 import MartletJSON
 import MartletRuntime
-import MartletWire
 
 /// Which of a transport's requests are named by their hash. Usable from any thread.
 final class PersistedRequests: Sendable {

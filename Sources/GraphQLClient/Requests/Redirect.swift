@@ -1,5 +1,5 @@
+import MartletHTTPWire
 import MartletRuntime
-import MartletWire
 
 /// What a redirect of a query comes to. The request is sent again as it is, so that 303, which asks for a GET of
 /// something else, is not followed.

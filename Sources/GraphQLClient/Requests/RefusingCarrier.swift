@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 
 /// Refuses every request, where there is no network for them: another way is never taken in silence.
 final class RefusingCarrier: RequestCarrier {

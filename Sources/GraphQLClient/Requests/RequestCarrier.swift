@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 
 /// Carries queries and mutations to a server: over HTTP, or over the socket of the subscriptions. Confined to its loop.
 protocol RequestCarrier: AnyObject {

@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 
 /// What all operations of a client know about its server, and the numbers of its writes. Confined to its loop.
 final class ServerKnowledge {

@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 import MartletVocabulary
 
 /// Numbers one client's writes, and knows up to which number it needs no more answers. The client's name is drawn anew

@@ -17,6 +17,8 @@ package final class SubscriptionCore: Sendable {
     var isHoldingReader = false
     /// Whether news of the life is put between the events.
     var tellsLife = false
+    /// Whether the transport resumes, so that the server marks when everything that was missed has come.
+    var expectsMark = false
     /// Whether a server's marks are put between the events.
     var tellsMarks = false
     /// The last such news was that it is connected.
@@ -168,6 +170,12 @@ package final class SubscriptionCore: Sendable {
       shared.state.isFinished ? nil : Self.tell(life, &shared)
     }
     consumer?.resume()
+  }
+
+  /// Whether the server will mark that everything that was missed has come. Known once the subscription is active.
+  package var expectsMark: Bool {
+    get { shared.withLock { $0.expectsMark } }
+    set { shared.withLock { $0.expectsMark = newValue } }
   }
 
   /// From now on the events have the server's marks between them. Before the subscription starts.

@@ -1,4 +1,4 @@
-import MartletGraphQLWire
+import MartletGraphQLClientWire
 import MartletVocabulary
 
 extension SubscriptionPosition {

@@ -1,5 +1,5 @@
+package import MartletHTTPWire
 package import MartletRuntime
-package import MartletWire
 
 /// An open WebSocket as the connection sees it: text messages and an end. Confined to its loop.
 package protocol MessageSocket: AnyObject {

@@ -1,7 +1,7 @@
 package import Foundation
+internal import MartletHTTPWire
 internal import MartletJSON
 internal import MartletRuntime
-internal import MartletWire
 
 /// The end of a request chain: one HTTP request per operation.
 package final class HTTPTransport: UploadingNetworkTransport {

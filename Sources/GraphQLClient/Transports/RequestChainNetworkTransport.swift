@@ -1,10 +1,7 @@
-public import MartletGraphQLStore
-
 /// Sends operations by HTTP, each through a chain of interceptors.
 ///
-///     let store = GraphQLStore()
 ///     let transport = RequestChainNetworkTransport(
-///       interceptorProvider: DefaultInterceptorProvider(store: store), endpointURL: url)
+///       interceptorProvider: DefaultInterceptorProvider(interceptors: [RetryInterceptor()]), endpointURL: url)
 public final class RequestChainNetworkTransport: UploadingNetworkTransport {
   private let chain: InterceptedTransport
 
@@ -39,11 +36,6 @@ public final class RequestChainNetworkTransport: UploadingNetworkTransport {
 public struct DefaultInterceptorProvider: InterceptorProvider {
   /// What every operation passes, the outermost first.
   public var interceptors: [any Interceptor]
-
-  /// The usual chain. The client reads and writes `store`; it stands here because the field's programs name it here.
-  public init(store: GraphQLStore) {
-    interceptors = [RetryInterceptor()]
-  }
 
   /// A chain of one's own.
   public init(interceptors: [any Interceptor]) {

@@ -74,6 +74,8 @@ public struct GraphQLClientError: Error, Sendable, CustomStringConvertible {
   public var closeCode: Int?
   /// The HTTP status, when there was one.
   public var status: Int?
+  /// How long the server asked to wait before another attempt, when it did.
+  public var retryAfter: Duration?
   /// The errors as the server sent them, each usually an object with `message`.
   public var errors: [JSONValue]
   /// The cursor up to which a finished subscription has seen everything, if the server gave cursors: a new one

@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 internal import MartletJSON
 
 /// The canonical text of a field's arguments: names in byte order, variables replaced, numbers in one form.

@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 internal import MartletJSON
 
 /// An operation or fragment with its variables: what to look for in data and records, found out as it is needed.

@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 internal import MartletJSON
 
 /// Finds the fields selected on an object of one type: CollectFields of the specification (section 6.3.2), with

@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 
 /// Adds to a document what normalization needs: `__typename` in every selection below the root, and key fields where
 /// the schema says that the type has them.

@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 
 /// A schema of which only a part may be known: what it refers to without defining it is defined as the least it can be.
 struct PartialSchema {
@@ -13,7 +13,7 @@ struct PartialSchema {
       let missing = Self.missing(document)
       self.missing = Set(missing.map(\.name.text))
       document.definitions += missing.map { .type($0) }
-      schema = try Schema.build(from: document, options: SchemaOptions(incrementalDelivery: true, isForeign: true))
+      schema = try Schema.resolve(document, options: SchemaOptions(incrementalDelivery: true, isForeign: true))
     } catch {
       throw GraphQLStoreError(.invalidSchema, "the configured schema is not valid", underlying: error)
     }

@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 
 /// A parsed document with identity fields added, ready to be bound to variables.
 final class StoredDocument: Sendable {

@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 internal import MartletJSON
 
 /// What is known of which objects belong to which types: from a schema, from the configuration, or seen in data.

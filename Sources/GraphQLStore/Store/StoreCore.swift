@@ -1,4 +1,4 @@
-internal import MartletGraphQLLanguage
+internal import MartletGraphQLDocuments
 internal import MartletJSON
 
 /// Everything of a store that changes.

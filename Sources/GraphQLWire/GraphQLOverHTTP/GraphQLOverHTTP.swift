@@ -18,6 +18,18 @@ package enum GraphQLOverHTTP {
       }
     }
 
+    /// The header fields of a response.
+    package var headers: HTTPHeaders {
+      switch self {
+      case .json: Self.jsonHeaders
+      case .graphQLResponse: Self.graphQLHeaders
+      }
+    }
+
+    // Made once, because every answer has them.
+    private static let jsonHeaders = HTTPHeaders([("Content-Type", Self.json.contentType)])
+    private static let graphQLHeaders = HTTPHeaders([("Content-Type", Self.graphQLResponse.contentType)])
+
     var subtype: String {
       switch self {
       case .json: "json"
@@ -55,7 +67,7 @@ package enum GraphQLOverHTTP {
     let wishes = AcceptedMediaType.parse(head.headers)
     let single = singleChoice(wishes)
     let stream = HTTPStreamMedia.choice(wishes)
-    let parts = IncrementalAccept(head.headers)
+    let parts = IncrementalAccept(wishes)
     guard single != nil || stream != nil || parts != nil else {
       throw RequestFailure(.notAcceptable, responseType: .json)
     }
@@ -152,8 +164,10 @@ package enum GraphQLOverHTTP {
 
   /// POST carries `application/json` in UTF-8. Nothing else, as forms and plain text need no preflight (CSRF).
   package static func isJSON(_ headers: HTTPHeaders) -> Bool {
-    let values = headers.values("Content-Type")
-    guard values.count == 1, let type = MediaType(values[0]), type.matches("application", "json") else { return false }
+    guard headers.count(of: "Content-Type") == 1, let value = headers.first("Content-Type") else { return false }
+    // As nearly every client writes it.
+    if HTTPSyntax.equals(value, "application/json") { return true }
+    guard let type = MediaType(value), type.matches("application", "json") else { return false }
     guard let charset = type["charset"].map({ Array($0.utf8)[...] }) else { return true }
     // The second is not a registered name, but many clients write it.
     return HTTPSyntax.equals(charset, "utf-8") || HTTPSyntax.equals(charset, "utf8")

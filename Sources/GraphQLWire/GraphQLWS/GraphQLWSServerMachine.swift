@@ -2,6 +2,8 @@ package import MartletJSON
 package import MartletVocabulary
 
 extension GraphQLWS {
+  package typealias ServerLimits = StartStopServerLimits
+
   /// The server's end of one connection.
   ///
   /// Clients of this protocol do not wait for the acknowledgement: a `start` before it is held back and follows it. A

@@ -15,28 +15,25 @@ extension GraphQLClient {
   ///   that cannot be read.
   @_disfavoredOverload
   public convenience init(
-    url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), store: GraphQLStore = GraphQLStore(),
-    environment: ClientEnvironment? = nil
+    url: URL, configuration: ConnectionConfiguration = ConnectionConfiguration(), environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
     _ = try GraphQLEndpoint(url.absoluteString)
     guard configuration.subscribesByHTTP(url, environment) else {
       throw GraphQLClientError(
         .invalidRequest, "\(url.absoluteString) with this configuration means a WebSocket: import Martlet for it")
     }
-    try self.init(byHTTP: url, configuration, store, environment)
+    try self.init(byHTTP: url, configuration, environment)
   }
 
   /// A client that does everything by HTTP; nil for `environment` is the process's own.
   package convenience init(
-    byHTTP url: URL, _ configuration: ConnectionConfiguration, _ store: GraphQLStore,
-    _ environment: ClientEnvironment?
+    byHTTP url: URL, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment?
   ) throws(GraphQLClientError) {
     let http = HTTPTransport(url, configuration, in: .http(environment, configuration))
     try http.check()
     // No interceptors by default.
     self.init(
-      networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])),
-      store: store)
+      networkTransport: RequestChainNetworkTransport(http, provider: DefaultInterceptorProvider(interceptors: [])))
   }
 }
 

@@ -23,7 +23,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   private let waker: Waker
   private let threadID = Atomic<UInt>(0)
   private let isStopping = Atomic<Bool>(false)
-  private let ended = ThreadGate()
+  private let ended = Bell()
 
   // The loop's thread only, from here on.
   private var poller: Poller
@@ -49,7 +49,8 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   ) throws(SocketError) -> EpollLoop {
     let loop = try EpollLoop(name: name, limits: limits, calls: calls)
     // The thread keeps the loop alive until it has stopped.
-    guard LoopThread.start(name: name, opening: loop.ended, { loop.run() }) else {
+    let ended = loop.ended
+    guard LoopThread.start(name: name, { loop.run() }, then: { ended.ring() }) else {
       loop.poller.close()
       throw SocketError(code: 11, operation: "pthread_create")
     }
@@ -78,7 +79,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   }
 
   package var isCurrent: Bool {
-    threadID.load(ordering: .relaxed) == LoopThread.currentID
+    threadID.load(ordering: .relaxed) == ThreadMark.current.bits
   }
 
   package func execute(_ work: @escaping @Sendable () -> Void) {
@@ -122,6 +123,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   package func waitUntilStopped() {
     precondition(!isCurrent, "a loop cannot wait for its own end")
     ended.wait()
+    ended.ring()  // for any other caller
   }
 
   // MARK: Work from anywhere
@@ -137,7 +139,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   // MARK: The turn
 
   private func run() {
-    threadID.store(LoopThread.currentID, ordering: .relaxed)
+    threadID.store(ThreadMark.current.bits, ordering: .relaxed)
     while !isStopping.load(ordering: .acquiring) { turn() }
     for handler in slots.handlers { (handler as? any LoopOwned)?.loopStops() }
     endTurn()

@@ -1,4 +1,5 @@
 public import Foundation
+@_exported public import MartletCache
 @_exported public import MartletHTTP
 
 extension GraphQLClient {
@@ -18,10 +19,11 @@ extension GraphQLClient {
     environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
     if configuration.subscribesByHTTP(url, environment) {
-      try self.init(byHTTP: url, configuration, store, environment)
+      try self.init(byHTTP: url, configuration, environment)
     } else {
       let connection = try GraphQLConnection(url, configuration, environment)
-      self.init(networkTransport: WebSocketTransport(connection), store: store)
+      self.init(networkTransport: WebSocketTransport(connection))
     }
+    keep(store)
   }
 }

@@ -1,19 +1,18 @@
 // The one file of this module that touches memory through pointers. Every pointer lives inside one closure, every
 // index is checked against the buffer's count first, and loads are unaligned loads of plain integers.
 
-/// Appends `span[range]` to `bytes`. The range must lie inside the span.
-package func append(_ span: borrowing RawSpan, _ range: Range<Int>, to bytes: inout [UInt8]) {
-  precondition(range.lowerBound >= 0 && range.upperBound <= span.byteCount, "a range must lie inside its span")
-  unsafe span.withUnsafeBytes { buffer in
-    unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[range]))
-  }
-}
-
 /// The byte at `index`, which must lie inside the span.
 @inline(__always)
 package func byte(_ span: borrowing RawSpan, at index: Int) -> UInt8 {
   precondition(index >= 0 && index < span.byteCount, "an index must lie inside its span")
   return unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+}
+
+/// Appends `more` to `bytes`. Where frames are written to thousands of members this is most of what the program itself
+/// does; without the pointer each piece is also a change of its reference count and back.
+func append(_ more: [UInt8], to bytes: inout [UInt8]) {
+  // The buffer is valid for the call.
+  unsafe more.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
 }
 
 /// The index of the first byte with its top bit set at or behind `start`, or the count.

@@ -156,8 +156,7 @@ package struct HTTPServerMachine {
     if case .length(let length) = framing, length > limits.bodyBytes { throw HTTPFailure(.bodyTooLarge) }
     let expectations = head.headers.list("Expect")
     guard expectations.allSatisfy({ HTTPSyntax.equals($0, "100-continue") }) else { throw HTTPFailure(.expectation) }
-    let closes = head.headers.lists("close", in: "Connection")
-    keepsAlive = !closes && (head.minorVersion == 1 || head.headers.lists("keep-alive", in: "Connection"))
+    keepsAlive = head.headers.keepsConnection(minorVersion: head.minorVersion)
     self.head = head
     sentContinue = false
     let hasBody = framing != .length(0)
@@ -167,21 +166,24 @@ package struct HTTPServerMachine {
 
   /// `method SP target SP HTTP/1.x`, single spaces, nothing else.
   private static func parseRequestLine(_ line: ArraySlice<UInt8>) throws(HTTPFailure) -> Reading {
-    let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
-    guard parts.count == 3, HTTPSyntax.isToken(parts[0]) else { throw HTTPFailure(.startLine) }
-    guard HTTPTarget.isTarget(parts[1]) else { throw HTTPFailure(.target) }
-    let minorVersion = try HTTPVersion.minor(parts[2])
+    guard let first = line.firstIndex(of: 0x20), let last = line.lastIndex(of: 0x20), first < last else {
+      throw HTTPFailure(.startLine)
+    }
+    let (method, target, version) = (line[..<first], line[(first + 1)..<last], line[(last + 1)...])
+    guard !target.contains(0x20), HTTPSyntax.isToken(method) else { throw HTTPFailure(.startLine) }
+    guard HTTPTarget.isTarget(target) else { throw HTTPFailure(.target) }
+    let minorVersion = try HTTPVersion.minor(version)
     return .fields(
-      method: String(decoding: parts[0], as: UTF8.self), target: String(decoding: parts[1], as: UTF8.self),
+      method: String(decoding: method, as: UTF8.self), target: String(decoding: target, as: UTF8.self),
       minorVersion: minorVersion, HTTPFieldReader())
   }
 
   private static func check(_ head: HTTPRequestHead) throws(HTTPFailure) {
-    let hosts = head.headers.values("Host")
-    if hosts.count > 1 { throw HTTPFailure(.duplicateHost) }
-    if hosts.isEmpty, head.minorVersion == 1 { throw HTTPFailure(.missingHost) }
-    if let host = hosts.first, !HTTPTarget.isAuthority(host) { throw HTTPFailure(.malformedHost) }
-    try HTTPTarget.check(Array(head.target.utf8)[...], method: head.method, host: hosts.first)
+    if head.headers.count(of: "Host") > 1 { throw HTTPFailure(.duplicateHost) }
+    let host = head.headers.first("Host")
+    if host == nil, head.minorVersion == 1 { throw HTTPFailure(.missingHost) }
+    if let host, !HTTPTarget.isAuthority(host) { throw HTTPFailure(.malformedHost) }
+    try HTTPTarget.check(head.target, method: head.method, host: host)
   }
 
   // MARK: Responding
@@ -195,11 +197,17 @@ package struct HTTPServerMachine {
 
   /// Sends a whole response. Content-Length and Connection are set here; a body is left out where none is allowed.
   /// Call `advance` afterwards.
-  package mutating func respond(_ response: HTTPResponseHead, body: [UInt8] = [], to output: inout [UInt8]) {
+  ///
+  /// - Parameter lines: Further header fields as they are sent, each with its line end: those that are the same in
+  ///   many responses.
+  package mutating func respond(
+    _ response: HTTPResponseHead, lines: [UInt8] = [], body: [UInt8] = [], to output: inout [UInt8]
+  ) {
     precondition(responding == .waiting, "one response per request")
     let method = head?.method ?? ""
     settleConnection()
     HTTPWriter.startResponse(response, closes: !keepsAlive, minorVersion: head?.minorVersion ?? 1, to: &output)
+    output.append(contentsOf: lines)
     if !HTTPStatus.forbidsBody(response.status) {
       HTTPWriter.contentLength(body.count, to: &output)
     }
@@ -209,13 +217,16 @@ package struct HTTPServerMachine {
   }
 
   /// Starts a response whose length is not known: chunked towards HTTP/1.1, until close towards 1.0.
-  package mutating func beginStreaming(_ response: HTTPResponseHead, to output: inout [UInt8]) {
+  package mutating func beginStreaming(
+    _ response: HTTPResponseHead, lines: [UInt8] = [], to output: inout [UInt8]
+  ) {
     precondition(responding == .waiting, "one response per request")
     precondition(!response.hasNoBody(answering: head?.method ?? ""), "a streamed response may have a body")
     let chunked = head?.minorVersion == 1
     if !chunked { keepsAlive = false }
     settleConnection()
     HTTPWriter.startResponse(response, closes: !keepsAlive, minorVersion: head?.minorVersion ?? 1, to: &output)
+    output.append(contentsOf: lines)
     if chunked { output.append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8) }
     HTTPWriter.endHead(to: &output)
     responding = .streaming(chunked: chunked)

@@ -59,9 +59,9 @@ package enum WebSocketFrame {
     prefix: [UInt8], payload: [UInt8], suffix: [UInt8], to output: inout [UInt8]
   ) {
     appendHeader(.text, length: prefix.count + payload.count + suffix.count, to: &output)
-    output.append(contentsOf: prefix)
-    output.append(contentsOf: payload)
-    output.append(contentsOf: suffix)
+    MartletWire.append(prefix, to: &output)
+    MartletWire.append(payload, to: &output)
+    MartletWire.append(suffix, to: &output)
   }
 
   /// Appends a server's compressed text frame whose middle was compressed once for all members.

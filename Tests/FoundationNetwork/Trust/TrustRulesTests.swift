@@ -4,6 +4,10 @@ import MartletGraphQLClient
 import MartletWire
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// What is decided about a server's certificate. What the system finds about one cannot be had on Linux, whose
 /// Foundation shows no certificates: it is an argument here.
 @Suite struct TrustRulesTests {
@@ -94,7 +98,7 @@ import Testing
     #expect(error?.message.contains("authorityFile, pinnedPublicKeys") == true)
   }
 
-  @Test func `a file without certificates, a client's certificate and a proxy are refused before anything is sent`()
+  @Test func `a file without certificates and a client's certificate are refused before anything is sent`()
     throws
   {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString).pem")
@@ -102,13 +106,35 @@ import Testing
     try "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n"
       .write(to: file, atomically: true, encoding: .utf8)
     for configure in [
-      { $0.authorityFile = file.path }, { $0.certificateFile = file.path }, { $0.proxy = "http://127.0.0.1:1" },
+      { $0.authorityFile = file.path }, { $0.certificateFile = file.path },
       { $0.pinnedPublicKeys = ["AAAA"] },
     ] as [(inout ConnectionConfiguration) -> Void] {
       var configuration = ConnectionConfiguration()
       configure(&configuration)
       let error = #expect(throws: GraphQLClientError.self) { try TrustRules(configuration, areAvailable: true) }
       #expect(error?.code == .invalidRequest)
+    }
+  }
+
+  @Test func `a proxy becomes a session's where sessions use theirs, and is refused elsewhere`() throws {
+    var configuration = ConnectionConfiguration()
+    configuration.proxy = "http://proxy.example:3128"
+    #expect(try TrustRules(configuration, proxies: true).isEmpty)
+    let sessions = try URLSessionConfiguration.martlet.with(configuration)
+    let dictionary = try #require(sessions.connectionProxyDictionary)
+    for scheme in ["HTTP", "HTTPS"] {
+      #expect(dictionary[scheme + "Enable"] as? Int == 1)
+      #expect(dictionary[scheme + "Proxy"] as? String == "proxy.example")
+      #expect(dictionary[scheme + "Port"] as? Int == 3128)
+    }
+    #expect(try SystemProxy("http://proxy.example").port == 1080, "the default is libcurl's")
+    let refused = #expect(throws: GraphQLClientError.self) { try TrustRules(configuration, proxies: false) }
+    #expect(refused?.code == .invalidRequest && refused?.message.contains("proxy") == true)
+    for proxy in ["https://proxy.example", "http://user:pass@proxy.example", "socks5://proxy.example", "proxy.example"]
+    {
+      configuration.proxy = proxy
+      let error = #expect(throws: GraphQLClientError.self) { try TrustRules(configuration, proxies: true) }
+      #expect(error?.code == .invalidRequest, "\(proxy)")
     }
   }
 }

@@ -39,6 +39,13 @@ import MartletServer
         await response.send(
           200, headers: [("Content-Type", "application/json")], body: Array(#"{"data":{"open":true}}"#.utf8))
       },
+      // Four mebibytes, in pieces that say which they are, as fast as they are read.
+      try ServerEndpoint("/flood", methods: ["POST"], bodyBytes: 1_000) { _, response in
+        await response.start(200, headers: [("Content-Type", "application/octet-stream")])
+        for number in 0..<64 {
+          guard await response.write([UInt8](repeating: UInt8(number), count: 65_536)) else { return }
+        }
+      },
       // Takes a request and sends no response.
       try ServerEndpoint("/silent", methods: ["POST"], bodyBytes: 1_000) { _, _ in
         try? await Task.sleep(for: .seconds(30))

@@ -117,6 +117,21 @@ import Testing
     stream.cancel()
   }
 
+  @Test func `defect 12: data is a sign of life as keep-alives are`() throws {
+    let (time, server, client) = try stage(.appSync)
+    server.keepAliveInterval = nil
+    let stream = client.subscribe("subscription { tick }")
+    let id = try time.run { try await server.accept().expectOperation().id }
+    for tick in 0..<10 {
+      time.advance(by: .seconds(200))
+      server.socket?.next(id, data: ["tick": .int(Int64(tick))])
+    }
+    #expect(server.sockets.count == 1)
+    time.advance(by: .seconds(310))
+    #expect(server.sockets.count == 2)
+    stream.cancel()
+  }
+
   @Test func `an AppSync subscription waits for its confirmation when the script gives it`() throws {
     let (time, server, client) = try stage(.appSync)
     server.confirms = false

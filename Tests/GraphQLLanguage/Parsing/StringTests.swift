@@ -1,4 +1,4 @@
-import MartletGraphQLLanguage
+import MartletGraphQLDocuments
 import Testing
 
 @Suite struct `Strings in documents` {

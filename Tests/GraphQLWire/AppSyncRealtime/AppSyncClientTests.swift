@@ -2,7 +2,9 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// Transcripts of AppSync's real-time protocol, seen from the client.

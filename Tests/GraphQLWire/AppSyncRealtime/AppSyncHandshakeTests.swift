@@ -2,7 +2,9 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// How an authorization travels in the opening handshake, and what distinguishes the dialects.

@@ -2,6 +2,7 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Transcripts of AppSync's real-time protocol, seen from the server.

@@ -3,7 +3,9 @@ import MartletTestSupport
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// Client and server of each dialect with WebSocket machines between them, over an imaginary wire.

@@ -2,6 +2,7 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Messages with one byte changed, in every dialect and role: an answer of the protocol or nothing, and never a trap.

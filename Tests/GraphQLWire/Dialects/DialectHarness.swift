@@ -3,6 +3,7 @@ import MartletVocabulary
 import MartletWire
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// One server machine of any dialect, with what it said as texts that can be read.

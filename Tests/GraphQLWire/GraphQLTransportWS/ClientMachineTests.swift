@@ -2,7 +2,9 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 @Suite struct GraphQLTransportWSClientTests {

@@ -4,6 +4,7 @@ import MartletVocabulary
 import MartletWire
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Client and server with WebSocket machines between them, over an imaginary wire.

@@ -3,6 +3,7 @@ import MartletVocabulary
 import MartletWire
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 typealias TransportWS = GraphQLTransportWS

@@ -2,6 +2,7 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Transcripts of the older `graphql-ws`, seen from the client.

@@ -3,6 +3,7 @@ import MartletVocabulary
 import MartletWire
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Transcripts of the older `graphql-ws`, seen from the server.

@@ -1,7 +1,9 @@
 import MartletTestSupport
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 @Suite struct EventStreamTests {

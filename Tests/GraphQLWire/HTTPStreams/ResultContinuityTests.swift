@@ -2,6 +2,7 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Cursors, readiness and gaps in the results of streamed responses.

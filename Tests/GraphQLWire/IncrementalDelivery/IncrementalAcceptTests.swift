@@ -1,7 +1,9 @@
 import MartletJSON
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 @Suite struct IncrementalAcceptTests {
@@ -21,16 +23,16 @@ import Testing
       ("application/json", nil),
     ] as [(String, IncrementalAccept?)])
   func `Accept says whether and in which shape parts are wanted`(accept: String, wanted: IncrementalAccept?) {
-    #expect(IncrementalAccept(HTTPHeaders([("Accept", accept)])) == wanted)
+    #expect(IncrementalAccept(AcceptedMediaType.parse(HTTPHeaders([("Accept", accept)]))) == wanted)
   }
 
   @Test func `no Accept wants one piece`() {
-    #expect(IncrementalAccept(HTTPHeaders()) == nil)
+    #expect(IncrementalAccept(AcceptedMediaType.parse(HTTPHeaders())) == nil)
   }
 
   @Test func `a strange spec is not repeated in a header`() throws {
     let headers = HTTPHeaders([("Accept", "multipart/mixed;incrementalSpec=\"a b\"")])
-    let accept = try #require(IncrementalAccept(headers))
+    let accept = try #require(IncrementalAccept(AcceptedMediaType.parse(headers)))
     #expect(accept.contentType == "multipart/mixed; boundary=\"-\"")
   }
 

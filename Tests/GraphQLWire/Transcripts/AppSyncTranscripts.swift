@@ -1,6 +1,7 @@
 import MartletGraphQLWire
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// AppSync's real-time protocol, row by row of its checklist, in both roles. How the authorization travels in the

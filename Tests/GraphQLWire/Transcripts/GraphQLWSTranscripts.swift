@@ -1,6 +1,7 @@
 import MartletGraphQLWire
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// The older graphql-ws (subscriptions-transport-ws), row by row of its checklist, in both roles.

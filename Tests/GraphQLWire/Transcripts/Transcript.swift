@@ -2,7 +2,9 @@ import MartletJSON
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// What is said on one connection, for one row of a protocol's checklist. The machine plays the lines that come from

@@ -1,6 +1,7 @@
 import MartletVocabulary
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// graphql-transport-ws, row by row of its checklist, in both roles.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 struct HTTPServerEnd {

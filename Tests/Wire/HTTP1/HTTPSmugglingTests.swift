@@ -1,6 +1,7 @@
 import MartletVocabulary
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// Everything two parsers could read differently is refused, with the status that says why.

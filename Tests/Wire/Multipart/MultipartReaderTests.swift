@@ -1,6 +1,7 @@
 import MartletTestSupport
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 @Suite struct MultipartReaderTests {

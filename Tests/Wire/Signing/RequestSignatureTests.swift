@@ -1,5 +1,6 @@
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// Signatures of requests as a server checks them, against what the signer writes.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// Signature Version 4 by the figures of AWS's published test suite.

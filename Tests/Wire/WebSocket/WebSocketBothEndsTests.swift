@@ -2,6 +2,7 @@ import MartletTestSupport
 import MartletVocabulary
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 @Suite struct WebSocketBothEndsTests {

@@ -1,6 +1,7 @@
 import MartletTestSupport
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// The example frames of RFC 6455 section 5.7.

@@ -1,6 +1,7 @@
 import MartletVocabulary
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 @Suite struct WebSocketHandshakeTests {

@@ -2,6 +2,7 @@ import MartletTestSupport
 import MartletVocabulary
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// The rules the Autobahn suite walks, group by group.

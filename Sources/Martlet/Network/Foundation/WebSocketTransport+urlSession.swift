@@ -24,8 +24,8 @@ extension WebSocketTransport {
     urlSession: URLSession, store: GraphQLStore, endpointURL: URL,
     configuration: ConnectionConfiguration = WebSocketTransport.configuration
   ) throws(GraphQLClientError) {
-    let session = urlSession.configuration
     var configuration = configuration
+    let session = try urlSession.configuration.with(configuration)
     // A session may have no time-out at all, which is not a duration: at most a day, at least a second.
     let seconds = session.timeoutIntervalForRequest
     configuration.openTimeout = .seconds(seconds > 1 ? min(seconds, 86_400) : 1)

@@ -1,0 +1,2 @@
+@_exported public import MartletGraphQLClient
+@_exported public import MartletGraphQLStore
