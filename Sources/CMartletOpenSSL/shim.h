@@ -13,6 +13,7 @@
 #include <openssl/x509v3.h>
 
 #include "keys.h"
+#include "signing.h"
 
 // TLS 1.2 and later; buffers only while a record is in work; a write may come back with another address.
 static inline int martlet_tls_configure(SSL_CTX *context) {

@@ -30,6 +30,11 @@ static inline int martlet_sqlite_keep_wal(sqlite3 *database) {
   return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
+// Switches off the count of allocated bytes. Fails once SQLite is in use, without harm.
+static inline int martlet_sqlite_stop_counting(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 // Why a file could not grow.
 #define MARTLET_SQLITE_DISK_FULL 1
 #define MARTLET_SQLITE_FILE_TOO_LARGE 2

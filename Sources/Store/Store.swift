@@ -25,11 +25,30 @@ package final class Store: Sendable {
     /// Whether a drain was given to the writer and has not begun.
     var isScheduled = false
     var isClosed = false
-    /// Whether a backup that another process asked for is running.
-    var isCopying = false
-    var destinations: [any StoreDestination] = []
-    var position: LogPosition
-    var lineage: Lineage
+
+    /// Queues a write, or returns why it is refused.
+    fileprivate mutating func take(
+      _ write: Submission, for destination: any StoreDestination, _ limits: StoreLimits
+    ) -> StoreError? {
+      if isClosed { return StoreError(.closed, "the store is closed") }
+      let request = write.request
+      guard queue.hasRoom(for: request.size) else {
+        return StoreError(
+          .overloaded,
+          "more than \(limits.queuedWrites) writes, or \(limits.queuedOperations) operations, are waiting")
+      }
+      queue.append(
+        PendingWrite(request: request, destination: destination, completion: write.completion), size: request.size,
+        number: request.writeNumber)
+      return nil
+    }
+
+    /// Whether the writer has to be given a drain, which counts as given then.
+    fileprivate mutating func schedule() -> Bool {
+      if isScheduled || queue.isEmpty { return false }
+      isScheduled = true
+      return true
+    }
   }
 
   /// Holds the writer, which is another one after an authority has resigned.
@@ -64,6 +83,8 @@ package final class Store: Sendable {
   let clock: StoreClock
   private let measured = Lock(StoreMeasures())
   let state: Lock<State>
+  private let deliveries: Deliveries
+  private let backups: BackupRequests
   private let seat: Confined<Seat>
   /// On the writer's executor.
   var writer: Writer { seat.value.writer }
@@ -71,8 +92,10 @@ package final class Store: Sendable {
   let readers: [Reader]
   private let checkpoints: Checkpoints
   private let lock: Lock<FolderLock?>
-  private let onFailure: @Sendable (StoreError) -> Void
+  let onFailure: @Sendable (StoreError) -> Void
   private let troubles: StoreTroubles
+  /// Damage of the log that reads have met.
+  package let damages: LogDamages
 
   /// Opens the data at `place` as its authority: creates or migrates it, and begins a new term.
   ///
@@ -117,22 +140,11 @@ package final class Store: Sendable {
     (executor, onFailure, troubles) = (options.writer, options.onFailure, StoreTroubles(options.onTrouble))
     lock = Lock(opening.lock)
     seat = Confined(Seat(writer))
-    let folded = opening.file.folded
-    state = Lock(
-      State(queue: WriteQueue(options.limits), position: LogPosition(folded), lineage: folded.lineage))
-    var readers: [Reader] = []
-    for executor in options.readers {
-      var settings = Database.Options()
-      settings.isReadOnly = true
-      settings.cacheKiB = options.limits.cacheKiB
-      let database = try Database(path: place.databasePath, on: place.files, options: settings)
-      let snapshot = try ReadSnapshot(database, shapes, limits: options.limits)
-      // Reads the catalogue now and not with the first request. A follower's may not fit yet; its reads will say so.
-      try? snapshot.transaction {}
-      readers.append(
-        Reader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
-    }
-    self.readers = readers
+    state = Lock(State(queue: WriteQueue(options.limits)))
+    deliveries = Deliveries(opening.file.folded)
+    backups = BackupRequests(place)
+    damages = LogDamages(options.onDamage)
+    readers = try Reader.open(place, shapes, options, damages)
     checkpoints = try Checkpoints(place, options)
   }
 
@@ -164,23 +176,10 @@ package final class Store: Sendable {
     var refused: [@Sendable () -> Void] = []
     let isDue: Bool = state.withLock { state in
       for write in writes {
-        let completion = write.completion
-        if state.isClosed {
-          refused.append { completion(.failure(StoreError(.closed, "the store is closed"))) }
-        } else if !state.queue.hasRoom(for: write.request.size) {
-          let error = StoreError(
-            .overloaded,
-            "more than \(limits.queuedWrites) writes, or \(limits.queuedOperations) operations, are waiting")
-          refused.append { completion(.failure(error)) }
-        } else {
-          state.queue.append(
-            PendingWrite(request: write.request, destination: destination, completion: completion),
-            size: write.request.size, number: write.request.writeNumber)
-        }
+        guard let error = state.take(write, for: destination, limits) else { continue }
+        refused.append { write.completion(.failure(error)) }
       }
-      if state.isScheduled || state.queue.isEmpty { return false }
-      state.isScheduled = true
-      return true
+      return state.schedule()
     }
     if isDue { executor.execute { [self] in drain() } }
     if !refused.isEmpty { destination.deliver(StoreDelivery(batch: nil, completions: refused)) }
@@ -227,12 +226,8 @@ package final class Store: Sendable {
       handOut(AuthorityWriter.Outcome(results: group.map { _ in .failure(refusal) }), to: group)
     }
     checkpoint()
-    let goesOn = state.withLock { state in
-      guard !state.queue.isEmpty, !state.isScheduled else { return false }
-      state.isScheduled = true
-      return true
-    }
-    if goesOn { executor.execute { [self] in drain() } }
+    let continues = state.withLock { $0.schedule() }
+    if continues { executor.execute { [self] in drain() } }
   }
 
   /// Follows the log from now on: another node may be its authority, or it may hold a group that is not here. On the
@@ -252,10 +247,13 @@ package final class Store: Sendable {
   /// The present moment by the clock that commits are dated with.
   package var moment: Instant { clock.now() }
 
+  /// The newest offset at which the log is known to be damaged, while cursors can lead to it.
+  package var damagedOffset: Int64? { damages.newest(since: position.firstRetained) }
+
   /// Groups that a full disk refused.
   package var fullDisks: Int { troubles.fullDisks }
 
-  private func checkpoint() { checkpoints.run(writer.file, isFull: trouble?.code == .diskFull) }
+  func checkpoint() { checkpoints.run(writer.file, isFull: trouble?.code == .diskFull) }
 
   /// Hands out what an attempt to write came to.
   func deliver(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
@@ -263,45 +261,18 @@ package final class Store: Sendable {
     handOut(outcome, to: group)
   }
 
-  /// Hands out one group: to each destination the batch, if it is registered, and its own completions.
+  /// Makes the state of the writer's file the one that others see, and hands out one group.
   private func handOut(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
     if let failure = outcome.failure { onFailure(failure) }
     if let batch = outcome.batch { recent.append(batch) }
-    var destinations = settle()
-    let registered = destinations.count
-    var completions: [[@Sendable () -> Void]] = destinations.map { _ in [] }
-    var places = Dictionary(destinations.indices.map { (ObjectIdentifier(destinations[$0]), $0) }) { first, _ in first }
-    for (write, result) in zip(group, outcome.results) {
-      let completion = write.completion
-      let work: @Sendable () -> Void = { completion(result) }
-      let id = ObjectIdentifier(write.destination)
-      if let place = places[id] {
-        completions[place].append(work)
-      } else {
-        places[id] = destinations.count
-        destinations.append(write.destination)
-        completions.append([work])
-      }
-    }
-    let committed = clock.now()
-    for (index, destination) in destinations.enumerated() {
-      let batch = index < registered ? outcome.batch : nil
-      if batch == nil && completions[index].isEmpty { continue }
-      destination.deliver(StoreDelivery(batch: batch, completions: completions[index], committed: committed))
-    }
-  }
-
-  /// Makes the state of the writer's file the one that others see; returns the destinations of its batch.
-  @discardableResult
-  private func settle() -> [any StoreDestination] {
-    let folded = writer.file.folded
-    let current = writer.file.drafter
+    let file = writer.file
+    let current = file.drafter
     drafter.withLock { if $0.generation != current.generation { $0 = current } }
-    return state.withLock { state in
-      state.position = LogPosition(folded)
-      state.lineage = folded.lineage
-      return state.destinations
+    let completions = zip(group, outcome.results).map { write, result in
+      let completion = write.completion
+      return (write.destination, { @Sendable in completion(result) })
     }
+    deliveries.handOut(outcome.batch, file.folded, completions, clock)
   }
 
   // MARK: Another store's groups
@@ -338,22 +309,17 @@ package final class Store: Sendable {
   /// Every batch from the answered head on reaches it, in order, without a hole.
   @discardableResult
   package func register(_ destination: any StoreDestination) -> LogPosition {
-    state.withLock { state in
-      state.destinations.append(destination)
-      return state.position
-    }
+    deliveries.register(destination)
   }
 
   /// Ends a registration. A batch that is on its way may still arrive.
-  package func unregister(_ destination: any StoreDestination) {
-    state.withLock { state in state.destinations.removeAll { $0 === destination } }
-  }
+  package func unregister(_ destination: any StoreDestination) { deliveries.unregister(destination) }
 
   /// Where the log stands, as of the last delivered group.
-  package var position: LogPosition { state.withLock { $0.position } }
+  package var position: LogPosition { deliveries.position }
 
   /// The terms of the log, as of the last delivered group.
-  package var lineage: Lineage { state.withLock { $0.lineage } }
+  package var lineage: Lineage { deliveries.lineage }
 
   // MARK: Reading
 
@@ -401,6 +367,34 @@ package final class Store: Sendable {
     if isOpen && !outcome.hasResigned && writer.isForgetting { executor.execute { [self] in forget() } }
   }
 
+  /// Copies the whole store, while reads and writes continue, into a folder or disk that holds no store yet.
+  ///
+  /// The copy ends under any load, takes no long snapshot, and is the state after the last group before its end.
+  /// `isWanted` is asked between steps. `completion` runs on the writer; what it got is not yet synced to the disk. A
+  /// store opened on the copy begins a term of its own: clients that have seen more than the copy holds get one gap.
+  ///
+  /// - Throws: nothing; fails with `alreadyExists` when there is a store at `target`, or with what failed.
+  package func backup(
+    to target: StorePlace, isWanted: @escaping @Sendable () -> Bool = { true },
+    completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+  ) {
+    executor.execute { [self] in
+      do {
+        let copy = try StoreCopy(
+          of: writer.file, in: target, pages: limits.backupPages,
+          isWanted: { [self] in !state.withLock { $0.isClosed } && isWanted() }, completion: completion)
+        copy.step(on: executor)
+      } catch {
+        completion(.failure(StoreError(reading: error)))
+      }
+    }
+  }
+
+  /// Serves a request of another process for a backup, if there is one. Call it about once a second.
+  package func serveBackupRequest() {
+    executor.execute { [self] in backups.serve { backup(to: $0, isWanted: $1, completion: $2) } }
+  }
+
   /// Takes no more work, finishes what is queued and ends the executors. Not from one of them.
   package func close() {
     state.withLock { $0.isClosed = true }
@@ -409,29 +403,4 @@ package final class Store: Sendable {
     for reader in readers { reader.stop() }
     lock.withLock { $0 = nil }
   }
-}
-
-/// Where the log begins and ends.
-package struct LogPosition: Sendable, Equatable {
-  /// The term that writes now.
-  package var term: UInt64
-  /// The newest durable offset; 0 before the first.
-  package var head: Int64
-  /// The oldest offset that has not expired; one past the head of an empty log.
-  package var firstRetained: Int64
-  /// Bytes of the entries that have not expired.
-  package var bytes: Int64
-  /// The running checksum over everything up to `head`.
-  package var checksum: UInt64
-
-  init(_ folded: StoreFile.Folded) {
-    term = folded.lineage.currentTerm
-    head = folded.position.head
-    firstRetained = folded.position.first
-    bytes = folded.position.bytes
-    checksum = folded.position.checksum.value
-  }
-
-  /// A cursor after everything durable.
-  package var cursor: Cursor { Cursor(term: term, offset: head) }
 }

@@ -62,6 +62,9 @@ package struct StoreLimits: Sendable, Equatable {
   package var forgottenAtOnce = 512
   /// Bytes of log entries that one group deletes at most, or twice what it wrote: large entries cost by their pages.
   package var forgottenBytesAtOnce: Int64 = 4 * 1_048_576
+  /// Children of the tree that one commit adds to a new index, or rows of a dropped one that it deletes: some
+  /// milliseconds of the writer.
+  package var indexedAtOnce = 512
   /// How long deletions are remembered, and clients that number their writes after their last one: what AppSync's
   /// tables keep by default. A client that was away for longer begins with a fresh copy.
   package var tombstoneAge: Duration = .seconds(30 * 86_400)

@@ -26,6 +26,8 @@ package struct StoreOptions: Sendable {
   /// Called on the writer when groups begin to be refused, with the reason: the disk is full, or the data files are
   /// gone. Called with nil when a group is written again.
   package var onTrouble: @Sendable (StoreError?) -> Void = { _ in }
+  /// Called on a reader's executor when the log turns out to be damaged, once for each offset.
+  package var onDamage: @Sendable (LogDamage) -> Void = { _ in }
   /// Makes a store in a folder that holds other files; an empty or missing folder needs no permission.
   package var allowsCreating = false
   /// Returns the ledger of an authority; called once, at opening. Nil keeps the log in the folder alone.

@@ -27,7 +27,7 @@ extension Interest {
   /// interests at once.
   package func effect(of change: Change) -> Effect? {
     guard channel == change.channel else { return nil }
-    guard let record = change.record else { return .entered }
+    guard let record = change.record else { return predicate.matches(change.looked) ? .entered : nil }
     let isSelected = predicate.matches(record.image)
     switch record.kind {
     case .create: return isSelected ? .entered : nil

@@ -42,7 +42,7 @@ package struct GroupKey: Hashable, Sendable {
 package enum Channel: Hashable, Sendable {
   case model(Int, ChangeKind)
   case topic([UInt8])
-  /// The tree; its listeners are found by path, not in the index of subscriptions.
+  /// The tree. Its sockets' listeners are found by path; subscriptions are in the index by the first key of theirs.
   case tree
 
   /// The topic called `name`, by its bytes.

@@ -14,7 +14,7 @@ extension SubscriptionIndex {
   package mutating func match(_ change: Change, into found: inout [Match]) {
     counters.events += 1
     guard let tables = channels[change.channel] else { return }
-    guard let record = change.record else { return look(Record(values: []), in: tables, .entered, into: &found) }
+    guard let record = change.record else { return look(change.looked, in: tables, .entered, into: &found) }
     switch record.kind {
     case .create: look(record.image, in: tables, .entered, into: &found)
     case .delete: look(record.image, in: tables, .left, into: &found)
@@ -74,16 +74,18 @@ extension SubscriptionIndex {
 
   private mutating func announce(_ group: GroupID, _ effect: Effect, _ found: inout [Match]) {
     let event = counters.events
-    if groups.get(group.number)?.markedAt == event, let position = groups.get(group.number)?.foundAt {
-      found[position].effect = found[position].effect.joined(with: effect)
-      return
-    }
-    let position = found.count
+    var position = found.count
+    // In place: a copy of a group costs more than the rest.
     groups.update(group.number) {
+      if $0.markedAt == event { position = $0.foundAt }
       $0.markedAt = event
       $0.foundAt = position
     }
-    found.append(Match(group: group, effect: effect))
+    if position < found.count {
+      found[position].effect = found[position].effect.joined(with: effect)
+    } else {
+      found.append(Match(group: group, effect: effect))
+    }
   }
 }
 

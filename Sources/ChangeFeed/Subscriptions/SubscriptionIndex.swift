@@ -87,7 +87,8 @@ package struct SubscriptionIndex<Member> {
   /// between iterates downwards (see `SlotArray`).
   package func members(of group: GroupID) -> [Member] {
     guard groups.elements.indices.contains(group.number) else { return [] }
-    return groups.get(group.number)?.members.elements ?? []
+    // The list alone: a copy of a group costs more than the rest.
+    return groups.elements[group.number]?.members.elements ?? []
   }
 
   /// What the members of a group have in common; nil when the group is gone.

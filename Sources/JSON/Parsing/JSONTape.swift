@@ -150,6 +150,7 @@ package struct JSONTape: Sendable {
         return .array(children)
       case .object:
         var object = JSONObject()
+        object.reserveCapacity(count)
         forEachMember { object[$0] = $1.value }
         return .object(object)
       }

@@ -33,6 +33,9 @@ public struct JSONObject: Sendable {
     rebuild()
   }
 
+  /// Makes room once for so many members.
+  package mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
+
   /// The value named `key`, which probably stands at `hint`.
   package func value(named key: String, near hint: Int) -> JSONValue? {
     if hint < members.count, members[hint].key.hasSameBytes(as: key) { return members[hint].value }

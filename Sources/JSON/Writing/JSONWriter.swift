@@ -18,6 +18,12 @@ package struct JSONWriter {
     self.bytes.removeAll(keepingCapacity: true)
   }
 
+  /// A writer with room for so many bytes, which larger values make larger.
+  package init(room: Int) {
+    bytes = []
+    bytes.reserveCapacity(room)
+  }
+
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
@@ -125,6 +131,12 @@ package struct JSONWriter {
       bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
       rest /= 10
     } while rest > 0
-    bytes[start...].reverse()
+    // In place: reversing a slice would copy all bytes first.
+    var (low, high) = (start, bytes.count - 1)
+    while low < high {
+      bytes.swapAt(low, high)
+      low += 1
+      high -= 1
+    }
   }
 }

@@ -37,6 +37,11 @@ package struct AccessRule: Sendable, Hashable {
   /// The records for which the rule holds when `identity` performs `operation`.
   package func predicate(for operation: AccessOperation, by identity: Identity) -> Predicate {
     guard operations.contains(operation), providers.contains(identity.provider) else { return .none }
+    return records(of: identity)
+  }
+
+  /// The records for which the rule holds for a caller of one of its providers, in each of its operations.
+  func records(of identity: Identity) -> Predicate {
     switch subject {
     case .private, .public, .custom: return .all
     case .groups(let names, let claim):
@@ -64,6 +69,7 @@ package struct AccessRule: Sendable, Hashable {
   private static func names(_ names: [String], in field: Int, isList: Bool) -> Predicate {
     if names.isEmpty { return .none }
     let values = names.map { JSONValue.string($0) }
+    if !isList, values.count == 1 { return .compare(field: field, .eq(values[0])) }
     if isList { return Predicate.or(values.map { .compare(field: field, .contains($0)) }).canonical }
     return Predicate.compare(field: field, .in(values)).canonical
   }

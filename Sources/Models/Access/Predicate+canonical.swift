@@ -22,8 +22,7 @@ extension Predicate {
   private static func joined(
     _ parts: [Predicate], neutral: Predicate, deciding: Predicate, _ join: ([Predicate]) -> Predicate
   ) -> Predicate {
-    // By bytes: texts that are composed differently are different names.
-    var known: [[UInt8]: Predicate] = [:]
+    var distinct: [Predicate] = []
     var pending = parts.map(\.canonical)
     while let part = pending.popLast() {
       if part == deciding { return deciding }
@@ -31,12 +30,15 @@ extension Predicate {
       switch (part, neutral) {
       // A list inside a list of its kind is part of it.
       case (.and(let inner), .all), (.or(let inner), .none): pending += inner
-      case (.all, _), (.none, _), (.and, _), (.or, _), (.not, _), (.compare, _):
-        known[Array(part.canonicalText.utf8)] = part
+      case (.all, _), (.none, _), (.and, _), (.or, _), (.not, _), (.compare, _): distinct.append(part)
       }
     }
+    // One part alone needs no order.
+    if distinct.count < 2 { return distinct.first ?? neutral }
+    // By bytes: texts that are composed differently are different names.
+    var known: [[UInt8]: Predicate] = [:]
+    for part in distinct { known[Array(part.canonicalText.utf8)] = part }
     let sorted = known.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
-    if sorted.isEmpty { return neutral }
     return sorted.count == 1 ? sorted[0] : join(sorted)
   }
 

@@ -24,18 +24,42 @@ package struct RuleOutcome: Sendable, Hashable {
   package init(_ model: ModelDefinition, _ identity: Identity, isOpen: Bool) {
     let operations = AccessOperation.allCases.filter { identity.scope.contains($0, on: model.name) }
     func outcomes(_ rules: [AccessRule]) -> [AccessOperation: Predicate] {
-      var found: [AccessOperation: Predicate] = [:]
-      for operation in operations {
-        let predicate = isOpen ? .all : Predicate.or(rules.map { $0.predicate(for: operation, by: identity) }).canonical
-        if predicate != .none { found[operation] = predicate }
-      }
-      return found
+      isOpen
+        ? Dictionary(uniqueKeysWithValues: operations.map { ($0, .all) })
+        : Self.outcomes(rules, for: operations, by: identity)
     }
     self.model = model.number
     records = outcomes(model.access.rules)
     fields = isOpen ? [:] : model.access.fieldRules.mapValues(outcomes)
     relations = isOpen ? [:] : model.access.relationRules.mapValues(outcomes)
     owners = isOpen ? [] : Self.owners(model, identity)
+  }
+
+  /// The records on which each operation is allowed, without those on which it never is.
+  ///
+  /// Each rule is read once for the caller, and operations with the same rules share one predicate: a connection of a
+  /// caller that was never seen makes all of this anew.
+  private static func outcomes(
+    _ rules: [AccessRule], for operations: [AccessOperation], by identity: Identity
+  ) -> [AccessOperation: Predicate] {
+    let meant = rules.filter { $0.providers.contains(identity.provider) }
+    guard !meant.isEmpty else { return [:] }
+    let records = meant.map { $0.records(of: identity) }
+    var made: [(rules: [Int], predicate: Predicate)] = []
+    var found: [AccessOperation: Predicate] = [:]
+    for operation in operations {
+      let holding = meant.indices.filter { records[$0] != .none && meant[$0].operations.contains(operation) }
+      if holding.isEmpty { continue }
+      let predicate: Predicate
+      if let known = made.first(where: { $0.rules == holding }) {
+        predicate = known.predicate
+      } else {
+        predicate = Predicate.or(holding.map { records[$0] }).canonical
+        made.append((holding, predicate))
+      }
+      if predicate != .none { found[operation] = predicate }
+    }
+    return found
   }
 
   private static func owners(_ model: ModelDefinition, _ identity: Identity) -> [Owner] {
@@ -148,10 +172,14 @@ package struct RuleOutcome: Sendable, Hashable {
   /// The outcome in bytes, owner defaults apart: equal for equal outcomes, in every process and on every machine.
   package var canonicalBytes: [UInt8] {
     var text = "\(model)"
+    // Most operations have the predicate of the one before.
+    var last: (predicate: Predicate, text: String)?
     func add(_ name: String, _ outcomes: [AccessOperation: Predicate]) {
       text += "\n\(name)"
       for operation in AccessOperation.allCases {
-        if let predicate = outcomes[operation] { text += " \(operation.rawValue)=\(predicate.canonicalText)" }
+        guard let predicate = outcomes[operation] else { continue }
+        if last?.predicate != predicate { last = (predicate, predicate.canonicalText) }
+        text += " \(operation.rawValue)=\(last?.text ?? "")"
       }
     }
     add("records", records)

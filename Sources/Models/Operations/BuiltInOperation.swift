@@ -14,6 +14,8 @@ package enum BuiltInOperation: Sendable, Hashable {
   case subscribe(SubscriptionSource)
   /// The changes of all versioned models, as clients that keep a replica need them.
   case changes
+  /// The changes of the tree at, above and below a path.
+  case treeChanges
 
   /// What a subscription field listens to.
   package struct SubscriptionSource: Sendable, Hashable {

@@ -29,7 +29,12 @@ package struct InputReader {
       if value.isNull {
         if position == model.createdAt || position == model.updatedAt {
           value = .string(now)
-        } else if model.primaryKey == [position], field.name == "id" {
+          // The caller's moment needs no check, which every creation would pay twice.
+          if field.kind == .scalar(.awsDateTime), !field.isList, field.validations.isEmpty {
+            values.append(value)
+            continue
+          }
+        } else if model.primaryKey.count == 1, model.primaryKey[0] == position, field.name == "id" {
           value = .string(freshID())
         }
       }

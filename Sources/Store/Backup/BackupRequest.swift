@@ -128,24 +128,35 @@ enum BackupRequest {
   }
 }
 
-extension Store {
-  /// Serves a request of another process for a backup, if there is one. Call it about once a second.
-  package func serveBackupRequest() {
-    guard case .folder(let folder) = place else { return }
-    executor.execute { [self] in
-      guard !state.withLock({ $0.isCopying }), let target = BackupRequest.pending(in: folder),
-        !BackupRequest.isAnswered(in: folder)
-      else { return }
-      state.withLock { $0.isCopying = true }
-      BackupRequest.answer("started", in: folder)
-      backup(to: .folder(target), isWanted: { BackupRequest.isWanted(in: folder) }) { [self] result in
-        switch result {
-        case .success: BackupRequest.answer("done", in: folder)
-        case .failure(let error): BackupRequest.answer("failed \(error.message)", in: folder)
-        }
-        // After the answer: a look in between would take the answered request for a new one.
-        state.withLock { $0.isCopying = false }
+/// Serves requests for a backup of one store's folder, one at a time.
+final class BackupRequests: Sendable {
+  private let folder: String?
+  private let isCopying = Lock(false)
+
+  /// A store that is in no folder gets no requests.
+  init(_ place: StorePlace) {
+    folder = if case .folder(let folder) = place { folder } else { nil }
+  }
+
+  /// Serves the request that waits, if there is one. `copy` copies the store to a place while its second argument says
+  /// so, and reports the outcome. On the writer's executor.
+  func serve(
+    _ copy: (
+      StorePlace, @escaping @Sendable () -> Bool, @escaping @Sendable (Result<Void, StoreError>) -> Void
+    ) -> Void
+  ) {
+    guard let folder, !isCopying.withLock({ $0 }), let target = BackupRequest.pending(in: folder),
+      !BackupRequest.isAnswered(in: folder)
+    else { return }
+    isCopying.withLock { $0 = true }
+    BackupRequest.answer("started", in: folder)
+    copy(.folder(target), { BackupRequest.isWanted(in: folder) }) { [self] result in
+      switch result {
+      case .success: BackupRequest.answer("done", in: folder)
+      case .failure(let error): BackupRequest.answer("failed \(error.message)", in: folder)
       }
+      // After the answer: a look in between would take the answered request for a new one.
+      isCopying.withLock { $0 = false }
     }
   }
 }

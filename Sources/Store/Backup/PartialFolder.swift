@@ -42,8 +42,14 @@ struct PartialFolder {
   }
 
   /// Removes what was made.
-  func remove() {
-    for name in (try? FolderContents.names(of: path)) ?? [] { unsafe unlink(path + "/" + name) }
+  func remove() { Self.remove(path) }
+
+  private static func remove(_ path: String) {
+    for name in (try? FolderContents.names(of: path)) ?? [] {
+      let inner = path + "/" + name
+      // A folder is the copy of a further tree.
+      if unsafe unlink(inner) != 0 { remove(inner) }
+    }
     unsafe rmdir(path)
   }
 

@@ -201,8 +201,8 @@ struct StoreCheck {
 }
 
 extension Store {
-  /// Verifies the store in `folder`, which no process may have open. Nothing in it is changed. `scratch` is an empty
-  /// folder that may be written to.
+  /// Verifies the store in `folder`, which no process may have open. The folder is left as it was found. `scratch` is
+  /// an empty folder that may be written to.
   ///
   /// - Throws: `notFound` when there is no store, `locked` while it is in use, or what kept it from being read. Damage
   ///   is not an error but a finding.
@@ -210,7 +210,7 @@ extension Store {
     let place = StorePlace.folder(folder)
     guard place.holdsDatabase else { throw StoreError(.notFound, "there is no store at \(place.databasePath)") }
     let lock = try FolderLock(folder: folder)
-    defer { withExtendedLifetime(lock) {} }
+    defer { lock.leaveAsFound() }
     return try StoreCheck.report(place, scratch: .folder(scratch))
   }
 

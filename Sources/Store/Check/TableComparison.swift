@@ -31,6 +31,9 @@ struct TableComparison {
         name: "the tree at", sql: "SELECT hex(key), value FROM martlet_tree ORDER BY key", identifying: 1,
         table: "martlet_tree"),
       TableComparison(
+        name: "the priority in the tree at", sql: "SELECT hex(key) FROM martlet_tree_priorities ORDER BY key",
+        identifying: 1, table: "martlet_tree_priorities"),
+      TableComparison(
         name: "the deferred write of", sql: "SELECT owner, number, body FROM martlet_deferred ORDER BY owner, number",
         identifying: 2, table: "martlet_deferred"),
       TableComparison(

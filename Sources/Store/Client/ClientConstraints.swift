@@ -35,6 +35,9 @@ struct ClientConstraints {
     unique = Dictionary(shapes.map { ($0.model, $0.indexes.filter(\.isUnique)) }) { first, _ in first }
   }
 
+  /// Whether records of a model must fulfil anything.
+  func concern(_ model: Int) -> Bool { references[model] != nil || unique[model]?.isEmpty == false }
+
   /// Checks a record that is about to be stored. Values that it has already are not looked at again: they may be the
   /// server's.
   func check(

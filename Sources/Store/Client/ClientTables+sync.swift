@@ -73,6 +73,18 @@ extension ClientTables {
     return try statement.step() ? statement.int64(0) : nil
   }
 
+  /// Whether a write waits or an image is kept of a record that no row shows. Such a record was deleted here, so that a
+  /// deletion waits, or by the server, so that its image is kept.
+  func mayHide() throws -> Bool {
+    let statement = try database.statement(
+      """
+      SELECT EXISTS(SELECT 1 FROM martlet_client_images)
+        OR EXISTS(SELECT 1 FROM martlet_client_outbox WHERE content = '{"delete":true}')
+      """)
+    defer { statement.reset() }
+    return try statement.step() && statement.int64(0) != 0
+  }
+
   func pendingCount() throws -> Int {
     let statement = try database.statement("SELECT count(*) FROM martlet_client_outbox")
     defer { statement.reset() }
@@ -87,12 +99,26 @@ extension ClientTables {
     try statement.run()
   }
 
-  func see(_ shape: RecordShape, _ key: RecordKey) throws {
-    let statement = try database.statement("INSERT OR IGNORE INTO martlet_client_seen(model, key) VALUES(?, ?)")
-    try statement.bind(1, text: shape.tableName)
-    try statement.bind(2, text: key.text)
-    try statement.run()
+  func see(_ shape: RecordShape, _ keys: [RecordKey]) throws {
+    // Several by one statement, as of the outbox's writes.
+    for first in stride(from: 0, to: keys.count, by: Self.writesAtOnce) {
+      let part = keys[first..<min(first + Self.writesAtOnce, keys.count)]
+      let rows = repeatElement("(?1, ?)", count: part.count).joined(separator: ", ")
+      let statement = try database.statement("INSERT OR IGNORE INTO martlet_client_seen(model, key) VALUES\(rows)")
+      try statement.bind(1, text: shape.tableName)
+      for (index, key) in part.enumerated() { try statement.bind(index + 2, text: key.text) }
+      try statement.run()
+    }
   }
+
+  /// Whether the rows of the full sync's pages are noted.
+  func notesSeen(_ shape: RecordShape) throws -> Bool { try value(Self.seen(shape)) == nil }
+
+  func noteSeen(_ shape: RecordShape, _ notes: Bool) throws {
+    if notes { try remove(Self.seen(shape)) } else { try set(Self.seen(shape), "no") }
+  }
+
+  private static func seen(_ shape: RecordShape) -> String { "seen \(shape.tableName)" }
 
   func hasSeen(_ shape: RecordShape, _ key: RecordKey) throws -> Bool {
     let statement = try database.statement("SELECT 1 FROM martlet_client_seen WHERE model = ? AND key = ?")
@@ -100,6 +126,15 @@ extension ClientTables {
     try statement.bind(2, text: key.text)
     defer { statement.reset() }
     return try statement.step()
+  }
+
+  /// Whether an image of the model shows a record.
+  func showsImages(_ shape: RecordShape) throws -> Bool {
+    let statement = try database.statement(
+      "SELECT EXISTS(SELECT 1 FROM martlet_client_images WHERE model = ? AND record IS NOT NULL)")
+    try statement.bind(1, text: shape.tableName)
+    defer { statement.reset() }
+    return try statement.step() && statement.int64(0) != 0
   }
 
   /// The keys of the records that have pending writes or were removed, and whose image shows a record.

@@ -17,14 +17,23 @@ struct ClientTables {
       PRIMARY KEY(model, key)) WITHOUT ROWID, STRICT;
     """
 
-  /// Refused writes, and the rows that the pages of a full sync had. Made when they are missing: older files have none.
+  /// Refused writes, the rows that the pages of a full sync had, and the index by which deletions are found. Made when
+  /// they are missing: older files have none.
   static let later = """
     CREATE TABLE IF NOT EXISTS martlet_client_letters(
       number INTEGER PRIMARY KEY, model TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, condition TEXT,
       reason TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS martlet_client_seen(
       model TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY(model, key)) WITHOUT ROWID, STRICT;
+    CREATE INDEX IF NOT EXISTS martlet_client_outbox_deletion ON martlet_client_outbox(number)
+      WHERE content = '{"delete":true}';
     """
+
+  /// Writes that one statement adds to the outbox: they take half the time of as many statements.
+  static let writesAtOnce = 16
+
+  /// The name of the value that says that the store's writes go to a server.
+  static let synced = "synced"
 
   let database: Database
 
@@ -42,6 +51,12 @@ struct ClientTables {
     let statement = try database.statement("INSERT OR REPLACE INTO martlet_client(name, value) VALUES(?, ?)")
     try statement.bind(1, text: name)
     try statement.bind(2, text: value)
+    try statement.run()
+  }
+
+  func remove(_ name: String) throws {
+    let statement = try database.statement("DELETE FROM martlet_client WHERE name = ?")
+    try statement.bind(1, text: name)
     try statement.run()
   }
 
@@ -79,23 +94,37 @@ struct ClientTables {
   }
 
   func put(_ write: PendingWrite, _ shape: RecordShape, _ key: RecordKey) throws {
-    let statement = try database.statement(
-      """
-      INSERT OR REPLACE INTO martlet_client_outbox(number, model, key, content, is_sent, conflicts, condition)
-      VALUES(?, ?, ?, ?, ?, ?, ?)
-      """)
-    try statement.bind(1, write.number)
-    try statement.bind(2, text: shape.tableName)
-    try statement.bind(3, text: key.text)
-    try statement.bind(4, utf8: json(write.content, shape).serialized())
-    try statement.bind(5, write.isSent ? 1 : Int64(0))
-    try statement.bind(6, Int64(write.conflicts))
-    if let condition = write.condition {
-      try statement.bind(7, utf8: StoredCondition(shape).json(condition).serialized())
-    } else {
-      try statement.bind(7)
-    }
+    let statement = try database.statement("INSERT OR REPLACE \(Self.outboxColumns) VALUES(?, ?, ?, ?, ?, ?, ?)")
+    try bind(NewRows.Write(write: write, shape: shape, key: key), to: statement, at: 1)
     try statement.run()
+  }
+
+  /// Adds `writesAtOnce` writes, whose numbers are new, by one statement.
+  func insert(all writes: [NewRows.Write]) throws {
+    precondition(writes.count == Self.writesAtOnce, "the statement has as many rows as the table says")
+    let statement = try database.statement(Self.insertSeveral)
+    for (index, write) in writes.enumerated() { try bind(write, to: statement, at: index * 7 + 1) }
+    try statement.run()
+  }
+
+  private static let outboxColumns =
+    "INTO martlet_client_outbox(number, model, key, content, is_sent, conflicts, condition)"
+  private static let insertSeveral =
+    "INSERT \(outboxColumns) VALUES"
+    + repeatElement("(?, ?, ?, ?, ?, ?, ?)", count: writesAtOnce).joined(separator: ", ")
+
+  private func bind(_ row: NewRows.Write, to statement: Statement, at first: Int) throws {
+    try statement.bind(first, row.write.number)
+    try statement.bind(first + 1, text: row.shape.tableName)
+    try statement.bind(first + 2, text: row.key.text)
+    try statement.bind(first + 3, utf8: json(row.write.content, row.shape).serialized())
+    try statement.bind(first + 4, row.write.isSent ? 1 : Int64(0))
+    try statement.bind(first + 5, Int64(row.write.conflicts))
+    if let condition = row.write.condition {
+      try statement.bind(first + 6, utf8: StoredCondition(row.shape).json(condition).serialized())
+    } else {
+      try statement.bind(first + 6)
+    }
   }
 
   func removeWrite(_ number: Int64) throws {

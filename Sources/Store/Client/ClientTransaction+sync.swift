@@ -1,33 +1,40 @@
 internal import MartletJSON
 internal import MartletLiveQueries
 package import MartletModels
-internal import MartletSQLite
 package import MartletSyncEngine
 
 /// What the sync engine asks of a client's store.
 extension ClientTransaction {
   // MARK: Full syncs
 
-  /// Begins to note which rows the pages of a full sync have.
-  package func beginFullSync(model: Int) throws { try tables.forgetSeen(try records.table(model).shape) }
+  /// Begins to note which rows the pages of a full sync have. Of a model without rows nothing is noted: what it has at
+  /// the end are the pages' rows, and what was written or has changed since they were read.
+  package func beginFullSync(model: Int) throws {
+    let (table, tables) = (try records.table(model), try tables)
+    try tables.forgetSeen(table.shape)
+    try tables.noteSeen(table.shape, try table.hasRows() || tables.showsImages(table.shape))
+  }
 
   /// Applies a page, and notes its rows.
   package func receivePage(_ changes: [RemoteChange]) throws {
-    for change in changes { try tables.see(try records.table(change.model).shape, change.key) }
+    for (model, changes) in Dictionary(grouping: changes, by: \.model) {
+      let (shape, tables) = (try records.table(model).shape, try tables)
+      if try tables.notesSeen(shape) { try tables.see(shape, changes.map(\.key)) }
+    }
     try receive(changes)
   }
 
   /// Removes the rows of a model whose image is not newer than `position` and that no page of the full sync had.
   /// `Int64.max` stands for a server without positions: all rows that no page had are removed.
   package func sweep(model: Int, before position: Int64) throws {
-    let table = try records.table(model)
-    var keys = try tables.shownImages(table.shape)
+    let (table, tables) = (try records.table(model), try tables)
+    guard try tables.notesSeen(table.shape) else { return }
     // A row that has no image of its own is the server's.
-    let statement = try tables.database.statement(
-      "SELECT \(table.columns) FROM \(table.shape.table) WHERE \(SQLText.created) = 0")
-    while try statement.step() { keys.append(table.shape.key(of: try table.row(statement).record)) }
-    statement.reset()
-    for key in keys where try !tables.hasSeen(table.shape, key) {
+    var unseen = try tables.shownImages(table.shape).filter { try !tables.hasSeen(table.shape, $0) }
+    try table.forEachKey(where: "\(SQLText.created) = 0") { key in
+      if try !tables.hasSeen(table.shape, key) { unseen.append(key) }
+    }
+    for key in unseen {
       try update(table, key) { replica in
         _ = replica.sweep(at: position == .max ? replica.server?.position ?? 0 : position)
       }

@@ -6,19 +6,9 @@ package import MartletSyncEngine
 
 /// One transaction of a client's store. Confined to the writer's thread, and to its closure.
 package final class ClientTransaction {
-  let tables: ClientTables
-  let records: Records
-  private let queries: ClientQueries
+  private let known: TransactionRows
   private let constraints: ClientConstraints
   private let syncs: Bool
-  /// A record that the transaction has touched: as it was before, and as it is.
-  private struct Touched {
-    let before: StoredRecord?
-    var current: StoredRecord?
-  }
-
-  private var touched: [Name: Touched] = [:]
-  private var order: [Name] = []
   /// The number of the next write, once it has been read; written at the end.
   private var number: Int64?
   private var isNumberTaken = false
@@ -29,20 +19,18 @@ package final class ClientTransaction {
   private var isCleared = false
   private var numbers: [Int64] = []
 
-  private struct Name: Hashable {
-    var model: Int
-    var key: RecordKey
-  }
-
   init(
     _ tables: ClientTables, _ records: Records, _ queries: ClientQueries, _ constraints: ClientConstraints, syncs: Bool
   ) {
     self.constraints = constraints
-    self.tables = tables
-    self.records = records
-    self.queries = queries
     self.syncs = syncs
+    known = TransactionRows(tables, records, queries, syncs: syncs)
   }
+
+  var records: Records { known.records }
+
+  /// The tables beside those of the records, with everything that the transaction has written.
+  var tables: ClientTables { get throws { try known.tables } }
 
   /// What the transaction did so far.
   var commit: ClientWriter.Commit {
@@ -52,14 +40,8 @@ package final class ClientTransaction {
       commit.numbers = numbers
       if isNumberTaken, let number { try tables.set("nextNumber", String(number)) }
       isNumberTaken = false
-      commit.changes.reserveCapacity(order.count)
-      for name in order {
-        guard let rows = touched[name] else { continue }
-        let table = try records.table(name.model)
-        let before = try rows.before.map { try queries.row($0, table) }
-        let after = try rows.current.map { try queries.row($0, table) }
-        if before != after { commit.changes.append(RowChange(model: name.model, before: before, after: after)) }
-      }
+      try known.write()
+      commit.changes = try known.changes
       return commit
     }
   }
@@ -69,12 +51,12 @@ package final class ClientTransaction {
   /// The record with a key, as the transaction has it.
   package func row(model: Int, _ key: RecordKey) throws -> LiveRow? {
     let table = try records.table(model)
-    return try current(table, key).map { try queries.row($0, table) }
+    return try known.current(table, key).map { try known.row($0, table) }
   }
 
   /// The rows that a query asks for, as the transaction has them.
   package func rows(_ query: WindowQuery, _ request: WindowRequest) throws -> WindowRows {
-    try queries.rows(query, request)
+    try known.queries.rows(query, request)
   }
 
   /// Creates or updates a record.
@@ -90,8 +72,23 @@ package final class ClientTransaction {
     table.shape.normalize(&record)
     let key = table.shape.key(of: record)
     try check(condition, related, table, key)
-    try constraints.check(record, before: try note(table, key)?.record, table, records, queries)
+    let isNew = try known.isNew(table, key)
+    if constraints.concern(model) {
+      try constraints.check(record, before: try known.note(table, key)?.record, table, records, known.queries)
+    }
+    if isNew { return try create(record, table, key) }
     try store(record, table, key, related.conditions.isEmpty ? condition : nil)
+  }
+
+  /// Creates a record of which the store has nothing.
+  private func create(_ record: Record, _ table: RecordTable, _ key: RecordKey) throws {
+    let stored = StoredRecord(record: record, version: syncs ? 0 : 1, created: syncs ? 1 : 0, changed: 0)
+    guard syncs else { return try known.insert(stored, table, key) }
+    let write = PendingWrite(number: try nextNumber, content: .create(record))
+    try known.insert(stored, table, key, write)
+    takeNumbers(1)
+    outbox.append(.added(number: write.number, model: table.shape.model))
+    numbers.append(write.number)
   }
 
   /// Stores a record. The server is not asked for a condition over relations, which only this client can evaluate.
@@ -108,9 +105,9 @@ package final class ClientTransaction {
     model: Int, _ key: RecordKey, where condition: Predicate? = nil, related: RelatedTerms = RelatedTerms()
   ) throws -> Bool {
     let table = try records.table(model)
-    guard let stored = try current(table, key) else { return false }
+    guard let stored = try known.current(table, key) else { return false }
     try check(condition, related, table, key)
-    var family = ClientCascade(records, queries)
+    var family = ClientCascade(records, try known.queries)
     try family.collect(table, key, stored.record)
     for orphan in family.cleared {
       try store(orphan.record, orphan.table, orphan.table.shape.key(of: orphan.record), nil)
@@ -128,9 +125,10 @@ package final class ClientTransaction {
         try replica.write(PendingWrite(number: number, content: .delete, condition: condition))
       }
     } else {
-      guard try note(table, key) != nil else { return }
+      guard try known.note(table, key) != nil else { return }
+      try known.write()
       _ = try table.delete(key)
-      set(nil, table, key)
+      known.set(nil, table, key)
     }
   }
 
@@ -138,21 +136,22 @@ package final class ClientTransaction {
     _ condition: Predicate?, _ related: RelatedTerms, _ table: RecordTable, _ key: RecordKey
   ) throws {
     guard let condition else { return }
-    guard let stored = try current(table, key),
-      try queries.present.matches(condition, stored.record, related, .after)
+    guard let stored = try known.current(table, key),
+      try known.queries.present.matches(condition, stored.record, related, .after)
     else {
       throw StoreError(.conditionFailed, "the condition does not hold for this record of \(table.shape.name)")
     }
   }
 
   private func put(_ record: Record, _ table: RecordTable, _ key: RecordKey) throws {
-    let stored = try note(table, key)
+    let stored = try known.note(table, key)
+    try known.write()
     let written = StoredRecord(record: record, version: (stored?.version ?? 0) + 1, created: 0, changed: 0)
     if stored == nil { try table.insert(written) } else { try table.replace(written) }
-    set(written, table, key)
+    known.set(written, table, key)
   }
 
-  private func change(
+  func change(
     _ table: RecordTable, _ key: RecordKey, _ body: (inout RecordReplica, Int64) throws -> RecordReplica.Enqueued?
   ) throws {
     let number = try nextNumber
@@ -175,7 +174,7 @@ package final class ClientTransaction {
   var nextNumber: Int64 {
     get throws {
       if let number { return number }
-      let found = Int64(try tables.value("nextNumber") ?? "1") ?? 1
+      let found = Int64(try known.value("nextNumber") ?? "1") ?? 1
       number = found
       return found
     }
@@ -192,7 +191,15 @@ package final class ClientTransaction {
   /// Takes changes of the server. Those that are not newer than what is stored change nothing.
   package func receive(_ changes: [RemoteChange]) throws {
     for change in changes {
-      try update(try records.table(change.model), change.key) { $0.receive(change) }
+      let table = try records.table(change.model)
+      if var record = change.image.record, change.changed == nil, try known.isNew(table, change.key) {
+        table.shape.normalize(&record)
+        let stored = StoredRecord(
+          record: record, version: change.image.version, created: 0, changed: change.image.position)
+        try known.insert(stored, table, change.key)
+      } else {
+        try update(table, change.key) { $0.receive(change) }
+      }
     }
   }
 
@@ -234,42 +241,22 @@ package final class ClientTransaction {
   package func clear() throws {
     for table in records.tables { try tables.database.execute("DELETE FROM \(table.shape.table)") }
     try tables.clear()
+    if syncs { try tables.set(ClientTables.synced, "1") }
     number = nil
-    touched = [:]
-    order = []
+    known.forget()
     isCleared = true
   }
 
   // MARK: Rows
 
-  /// The record as it is, which the commit reports if it changes.
-  @discardableResult
-  private func note(_ table: RecordTable, _ key: RecordKey) throws -> StoredRecord? {
-    let name = Name(model: table.shape.model, key: key)
-    if let known = touched[name] { return known.current }
-    let stored = try table.get(key)
-    touched[name] = Touched(before: stored, current: stored)
-    order.append(name)
-    return stored
-  }
-
-  /// The record as it is.
-  private func current(_ table: RecordTable, _ key: RecordKey) throws -> StoredRecord? {
-    if let known = touched[Name(model: table.shape.model, key: key)] { return known.current }
-    return try table.get(key)
-  }
-
-  /// The transaction has written a record that it has noted.
-  private func set(_ stored: StoredRecord?, _ table: RecordTable, _ key: RecordKey) {
-    touched[Name(model: table.shape.model, key: key)]?.current = stored
-  }
-
   /// Reads a record with its image and its writes, changes it, and writes what differs.
   func update(_ table: RecordTable, _ key: RecordKey, _ body: (inout RecordReplica) throws -> Void) throws {
-    let stored = try note(table, key)
     let shape = table.shape
+    let tables = try tables
+    let isFirst = !known.hasMet(table, key)
+    let stored = try known.note(table, key)
     // Beside a row that comes from the server alone nothing is kept.
-    let isAlone = stored?.created == 0
+    let isAlone = try stored?.created == 0 || (stored == nil && isFirst && !known.hidesRecords)
     let pending = isAlone ? [] : try tables.pending(shape, key)
     let image = isAlone ? nil : try tables.image(shape, key)
     var server = image
@@ -289,7 +276,7 @@ package final class ClientTransaction {
     if kept != image { try tables.put(kept, shape, key) }
     guard var visible = new.visible else {
       if stored != nil { _ = try table.delete(key) }
-      return set(nil, table, key)
+      return known.set(nil, table, key)
     }
     table.shape.normalize(&visible)
     let written = StoredRecord(
@@ -297,6 +284,6 @@ package final class ClientTransaction {
       changed: new.server?.position ?? 0)
     if written == stored { return }
     if stored == nil { try table.insert(written) } else { try table.replace(written) }
-    set(written, table, key)
+    known.set(written, table, key)
   }
 }

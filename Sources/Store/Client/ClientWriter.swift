@@ -39,19 +39,23 @@ package final class ClientWriter {
   private let queries: ClientQueries
   private let processes: ClientProcesses
   private var bell: ClientBell?
-  /// Whether another process had the store open at the last commit.
-  package private(set) var isShared = false
   /// The last entry of the journal that has been read here.
   private var lastEntry: Int64 = 0
   /// The catalogue's revision that the shapes were made for.
   private var revision: Int64
   /// Whether writes go to a server. Otherwise there is no outbox.
-  private let syncs: Bool
+  private var syncs: Bool
   /// What local writes must fulfil.
   private let constraints: ClientConstraints
 
+  /// Pages of write-ahead log after which a commit moves them into the file: 4 MiB, as SQLite does by itself. An
+  /// application that is never closed in order, but ended by its system, would keep a log that only grows.
+  private static let checkpointPages = 1_000
+
   /// Opens or creates the store at `path` and migrates it to the shapes, keeping rows and outbox.
   ///
+  /// - Parameter syncs: whether writes go to a server. A store that had one keeps its outbox: opened without it, writes
+  ///   wait.
   /// - Throws: `migration` when a field's type or a key has changed, or what the disk says.
   package init(
     path: String, on files: MemoryFiles? = nil, shapes models: [RecordShape], references: [ClientReference] = [],
@@ -62,6 +66,7 @@ package final class ClientWriter {
       var options = Database.Options()
       options.key = key
       database = try Database(path: path, on: files, options: options)
+      try database.execute("PRAGMA wal_autocheckpoint=\(Self.checkpointPages)")
       tables = ClientTables(database: database)
       var shapes = Self.shapes(models)
       try database.execute("BEGIN IMMEDIATE")
@@ -82,7 +87,7 @@ package final class ClientWriter {
       records = Records(shapes, on: database)
       processes = ClientProcesses(database: database, records: records)
       queries = ClientQueries(records, on: database)
-      self.syncs = syncs
+      self.syncs = try syncs || tables.value(ClientTables.synced) != nil
     } catch {
       throw Self.storeError(error)
     }
@@ -196,6 +201,12 @@ package final class ClientWriter {
     if let bell { try? processes.remove(bell.id) }
   }
 
+  /// Whether other processes have the store open.
+  package func hasOthers() throws(StoreError) -> Bool {
+    guard let bell else { return false }
+    do { return try !processes.others(than: bell.id).isEmpty } catch { throw Self.storeError(error) }
+  }
+
   /// Wakes other processes, and removes those that have ended.
   private func ring(_ others: [String]) {
     guard let bell else { return }
@@ -251,11 +262,12 @@ package final class ClientWriter {
     do {
       try database.execute("BEGIN IMMEDIATE")
       try checkCatalogue()
+      // Another process may have given the store a server.
+      if !syncs, bell != nil { syncs = try tables.value(ClientTables.synced) != nil }
       let transaction = ClientTransaction(tables, records, queries, constraints, syncs: syncs)
       try body(transaction)
       var commit = try transaction.commit
       let others = try bell.map { try processes.others(than: $0.id) } ?? []
-      isShared = !others.isEmpty
       if !others.isEmpty {
         try processes.append(commit.isCleared ? [nil] : commit.changes, source: source)
         commit.isJournaled = true

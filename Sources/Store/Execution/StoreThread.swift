@@ -16,11 +16,7 @@ package final class StoreThread: StoreExecutor {
 
   /// Starts the thread.
   package init() {
-    let hasStarted = SystemThread.start { [self] in
-      // A file at the limit of its size is an error of the write, not the end of the process.
-      WriteSignals.blockInThread()
-      run()
-    }
+    let hasStarted = SystemThread.start { [self] in run() }
     precondition(hasStarted, "the system gave the store no thread")
   }
 

@@ -7,7 +7,7 @@
 /// Notices when the data files of an open store are deleted or replaced: the process would keep writing to files that
 /// no restart finds.
 ///
-/// Compares device and inode with those at opening, one `stat` for each group.
+/// Compares device and inode with those at opening, two `stat` for each group.
 struct DataFiles {
   private struct Identity: Equatable {
     var device: UInt64
@@ -22,24 +22,24 @@ struct DataFiles {
     }
   }
 
-  private let path: String?
-  private let opened: Identity?
+  /// The files of a store, with what they were when it was opened.
+  private var opened: [(path: String, identity: Identity)] = []
 
+  /// The files at `place`, whose database is open: its write-ahead log is never deleted by the store itself.
   init(_ place: StorePlace) {
-    if case .folder = place {
-      path = place.databasePath
-      opened = Identity(place.databasePath)
-    } else {
-      path = nil
-      opened = nil
+    guard case .folder = place else { return }
+    for path in [place.databasePath, place.databasePath + "-wal"] {
+      if let identity = Identity(path) { opened.append((path, identity)) }
     }
   }
 
   /// Why nothing may be written; nil while the files are those that were opened.
   func trouble() -> StoreError? {
-    guard let path, let opened, Identity(path) != opened else { return nil }
-    return StoreError(
-      .filesGone,
-      "\(path) was deleted or replaced while it was in use; writes are refused until the server is restarted")
+    for (path, identity) in opened where Identity(path) != identity {
+      return StoreError(
+        .filesGone,
+        "\(path) was deleted or replaced while it was in use; writes are refused until the server is restarted")
+    }
+    return nil
   }
 }

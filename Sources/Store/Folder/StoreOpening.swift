@@ -26,21 +26,39 @@ struct StoreOpening {
   private init(
     _ place: StorePlace, _ wanted: [RecordShape]?, _ options: StoreOptions, _ begin: (StoreFile) throws -> (any Ledger)?
   ) throws(StoreError) {
-    switch place {
-    case .folder(let folder):
-      lock = try FolderLock(folder: folder)
-      try FolderCheck.check(folder, allowsCreating: options.allowsCreating)
-    case .memory: lock = nil
+    lock = if case .folder(let folder) = place { try FolderLock(folder: folder) } else { nil }
+    do throws(StoreError) {
+      if case .folder(let folder) = place {
+        try FolderCheck.check(folder, allowsCreating: options.allowsCreating)
+        if FolderCheck.lacksLog(folder) {
+          options.onWarning(
+            "\(place.databasePath)-wal is missing: what it held is lost, unless another program moved it into the database"
+          )
+        }
+      }
+      (file, ledger) = try Self.open(place, wanted, options, begin)
+    } catch {
+      lock?.leaveAsFound()
+      throw error
     }
+  }
+
+  /// Opens the database and makes its beginning durable. It is closed again when this throws.
+  private static func open(
+    _ place: StorePlace, _ wanted: [RecordShape]?, _ options: StoreOptions, _ begin: (StoreFile) throws -> (any Ledger)?
+  ) throws(StoreError) -> (StoreFile, (any Ledger)?) {
     do {
       var settings = Database.Options()
       settings.cacheKiB = options.limits.cacheKiB
+      // A disk in memory is made for its store, or by a test that knows what it holds.
+      let mayBeNew = options.allowsCreating || place.files != nil || !place.holdsDatabase
       let database = try Database(path: place.databasePath, on: place.files, options: settings)
       try database.execute("BEGIN IMMEDIATE")
-      try Self.prepareTables(database, place)
-      file = try StoreFile(database, DataFiles(place), wanted: wanted)
-      ledger = try begin(file)
+      try prepareTables(database, place, mayBeNew: mayBeNew)
+      let file = try StoreFile(database, DataFiles(place), wanted: wanted)
+      let ledger = try begin(file)
       try database.execute("COMMIT")
+      return (file, ledger)
     } catch {
       throw (error as? SQLiteError).map { Self.error($0, place) } ?? (error as? StoreError)
         ?? StoreError(.failed, "\(error)")
@@ -95,7 +113,7 @@ struct StoreOpening {
     var settings = Database.Options()
     settings.isScratch = true
     let database = try Database(path: place.databasePath, on: place.files, options: settings)
-    try prepareTables(database, place)
+    try prepareTables(database, place, mayBeNew: true)
     return try StoreFile(database, DataFiles(place), wanted: nil)
   }
 
@@ -114,14 +132,16 @@ struct StoreOpening {
   }
 
   /// Makes a new folder's tables, brings older ones to the present format, or refuses what is not ours to read.
-  private static func prepareTables(_ database: Database, _ place: StorePlace) throws {
+  private static func prepareTables(_ database: Database, _ place: StorePlace, mayBeNew: Bool) throws {
     let application = try number("PRAGMA application_id", database)
     let format = try number("PRAGMA user_version", database)
     let tables = try number("SELECT count(*) FROM sqlite_schema", database)
     if application == 0 && format == 0 && tables == 0 {
+      guard mayBeNew else { throw FolderCheck.withoutTables(place.databasePath) }
       try database.execute(
         Catalogue.tables + LogTable.tables + OutcomeTable.tables + TombstoneTable.tables + TreeTable.tables
-          + DeferredTable.tables + DefinitionTable.tables)
+          + TreeIndexTable.tables + DeferredTable.tables + DefinitionTable.tables)
+      try PriorityTable.prepare(database)
       try database.execute("PRAGMA application_id = \(StoreFormat.applicationID)")
       try database.execute("PRAGMA user_version = \(StoreFormat.version)")
       return
@@ -137,7 +157,9 @@ struct StoreOpening {
     }
     if format < 2 { try FormatUpgrade(database).run() } else { try Catalogue.addMissingColumns(database) }
     // What folders of this format have not always had.
-    try database.execute(TreeTable.tables + DeferredTable.tables + DefinitionTable.tables)
+    try database.execute(
+      TreeTable.tables + TreeIndexTable.tables + DeferredTable.tables + DefinitionTable.tables)
+    try PriorityTable.prepare(database)
   }
 
   private static func number(_ sql: String, _ database: Database) throws(SQLiteError) -> Int64 {

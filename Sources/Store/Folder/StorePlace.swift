@@ -48,4 +48,6 @@ package enum StoreFormat {
   static let applicationID: Int64 = 0x4D61_7274
   package static let databaseName = "store.sqlite"
   package static let lockName = "LOCK"
+  /// What the names of folders begin with that hold the stores of further trees, inside the first store's folder.
+  package static let namespacePrefix = "namespace-"
 }

@@ -45,7 +45,7 @@ extension LogTable.Position {
 }
 
 extension StoreError {
-  /// An error of reading that is not known to be the disk's.
+  /// An error of a part of the store.
   init(reading error: any Error) {
     switch error {
     case let error as StoreError: self = error

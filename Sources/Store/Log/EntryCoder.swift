@@ -68,17 +68,19 @@ struct EntryCoder {
   /// A body in its binary form, and its parts when it is larger than an entry of its kind may be.
   ///
   /// - Parameter coded: Its binary form, where it has been coded before.
-  func prepared(_ body: EntryBody, coded: [UInt8]?, _ limits: StoreLimits) throws(StoreError) -> [PreparedEntry] {
-    var entry = coded
-    if entry == nil { entry = try bytes(body, endsTransaction: false) }
-    let whole = PreparedEntry(body: body, bytes: entry ?? [])
-    guard case .change(.tree(let change)) = body, whole.bytes.count > limits.treeBytes else { return [whole] }
-    var prepared: [PreparedEntry] = []
-    for part in TreeCoder.parts(change, largest: limits.treeBytes) {
-      let body = prepared.isEmpty ? EntryBody.change(.tree(part)) : .treeRest(part)
-      prepared.append(PreparedEntry(body: body, bytes: try bytes(body, endsTransaction: false)))
+  func prepared(_ body: EntryBody, coded: [UInt8]?, _ limits: StoreLimits) throws(StoreError) -> PreparedEntries {
+    let entry: [UInt8]
+    if let coded { entry = coded } else { entry = try bytes(body, endsTransaction: false) }
+    guard case .change(.tree(let change)) = body, entry.count > limits.treeBytes else {
+      return PreparedEntries(PreparedEntry(body: body, bytes: entry))
     }
-    return prepared
+    var prepared: PreparedEntries?
+    for part in TreeCoder.parts(change, largest: limits.treeBytes) {
+      let body = prepared == nil ? EntryBody.change(.tree(part)) : .treeRest(part)
+      let entry = PreparedEntry(body: body, bytes: try bytes(body, endsTransaction: false))
+      if prepared == nil { prepared = PreparedEntries(entry) } else { prepared?.rest.append(entry) }
+    }
+    return prepared ?? PreparedEntries(PreparedEntry(body: body, bytes: entry))
   }
 
   private static func kind(of body: EntryBody) -> UInt8 {
@@ -183,6 +185,14 @@ struct EntryCoder {
   static func endsTransaction(_ bytes: [UInt8]) -> Bool {
     bytes.count > 1 && bytes[1] & endMark != 0
   }
+}
+
+/// The entries that one body becomes: one, but for large changes of the tree.
+struct PreparedEntries {
+  let first: PreparedEntry
+  var rest: [PreparedEntry] = []
+
+  init(_ first: PreparedEntry) { self.first = first }
 }
 
 /// An entry before it has an offset: its body, and its binary form without the mark of a transaction's end.

@@ -42,15 +42,20 @@ final class LogTable {
     var bytes: Int64 { total - forgotten }
   }
 
+  /// Rows that one statement inserts.
+  private static let rowsAtOnce = 16
+
   let database: Database
   private let insert: Statement
+  private let insertSeveral: Statement
   private let range: Statement
 
   init(_ database: Database) throws(SQLiteError) {
     self.database = database
-    insert = try database.prepare(
-      "INSERT INTO martlet_log(offset, at, total, head, checksum, entry) VALUES(?, ?, ?, ?, ?, ?)")
-    range = try database.prepare("SELECT offset, entry, at FROM martlet_log WHERE offset > ? ORDER BY offset")
+    insert = try database.prepare(Self.insertion(1))
+    insertSeveral = try database.prepare(Self.insertion(Self.rowsAtOnce))
+    range = try database.prepare(
+      "SELECT offset, entry, at, head, checksum FROM martlet_log WHERE offset > ? ORDER BY offset")
   }
 
   // MARK: Position
@@ -110,34 +115,67 @@ final class LogTable {
 
   // MARK: Appending
 
+  private static func insertion(_ rows: Int) -> String {
+    let values = repeatElement("(?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", ")
+    return "INSERT INTO martlet_log(offset, at, total, head, checksum, entry) VALUES\(values)"
+  }
+
   /// Appends a group, which must follow the newest row.
   func append(_ group: LogGroup, _ position: inout Position) throws(SQLiteError) {
-    for (index, entry) in group.entries.enumerated() {
-      let offset = group.first + Int64(index)
-      position.total += Int64(entry.count)
-      position.checksum.add(entry, offset: offset, head: group.first, time: group.time)
-      try insert.bind(1, offset)
-      try insert.bind(2, group.time)
-      try insert.bind(3, position.total)
-      try insert.bind(4, group.first)
-      try insert.bind(5, Int64(bitPattern: position.checksum.value))
-      try insert.bind(6, blob: entry)
-      try insert.run()
-      position.head = offset
+    var index = 0
+    while index < group.entries.count {
+      let rows = group.entries.count - index >= Self.rowsAtOnce ? Self.rowsAtOnce : 1
+      let statement = rows == 1 ? insert : insertSeveral
+      for row in 0..<rows { try bind(group, index + row, to: statement, at: 6 * row, &position) }
+      try statement.run()
+      index += rows
     }
     position.time = group.time
   }
 
+  /// Binds one entry to the six parameters after the first `bound`.
+  private func bind(
+    _ group: LogGroup, _ index: Int, to statement: Statement, at bound: Int, _ position: inout Position
+  ) throws(SQLiteError) {
+    let (entry, offset) = (group.entries[index], group.first + Int64(index))
+    position.total += Int64(entry.count)
+    position.checksum.add(entry, offset: offset, head: group.first, time: group.time)
+    position.head = offset
+    try statement.bind(bound + 1, offset)
+    try statement.bind(bound + 2, group.time)
+    try statement.bind(bound + 3, position.total)
+    try statement.bind(bound + 4, group.first)
+    try statement.bind(bound + 5, Int64(bitPattern: position.checksum.value))
+    try statement.bind(bound + 6, blob: entry)
+  }
+
   // MARK: Reading
 
-  /// Calls `body` with the offset, the bytes and the time of the entries after `offset`, in order, until it returns
-  /// false.
-  func read(after offset: Int64, _ body: (Int64, [UInt8], Int64) throws -> Bool) throws {
+  /// One entry, as it was read.
+  struct Row {
+    var offset: Int64
+    var entry: [UInt8]
+    var time: Int64
+    /// Whether the row has the running checksum that its bytes and the row before it give. True where the row before it
+    /// has been deleted, because nothing can be said then.
+    var isIntact: Bool
+  }
+
+  /// Calls `body` with the entries after `offset`, in order, until it returns false.
+  func read(after offset: Int64, _ body: (Row) throws -> Bool) throws {
+    var before = try checksum(at: offset)
     range.reset()
     defer { range.reset() }
     try range.bind(1, offset)
     while try range.step() {
-      guard try body(range.int64(0), range.bytes(1), range.int64(2)) else { return }
+      var row = Row(offset: range.int64(0), entry: range.bytes(1), time: range.int64(2), isIntact: true)
+      let stored = RunningChecksum(UInt64(bitPattern: range.int64(4)))
+      if var checksum = before {
+        checksum.add(row.entry, offset: row.offset, head: range.int64(3), time: row.time)
+        row.isIntact = checksum == stored
+      }
+      before = stored
+      guard try body(row) else { return }
     }
   }
 

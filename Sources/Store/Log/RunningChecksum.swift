@@ -19,15 +19,15 @@ struct RunningChecksum: Equatable {
     mix(UInt64(bitPattern: head))
     mix(UInt64(bitPattern: time))
     mix(UInt64(entry.count))
-    var index = 0
-    while index + 8 <= entry.count {
-      var word: UInt64 = 0
-      for byte in 0..<8 { word |= UInt64(entry[index + byte]) << (8 * UInt64(byte)) }
-      mix(word)
-      index += 8
+    let words = entry.count / 8
+    // Each load is of eight bytes within the array, and the buffer is used within the call only.
+    unsafe entry.withUnsafeBytes { bytes in
+      for word in 0..<words {
+        unsafe mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self)))
+      }
     }
     var word: UInt64 = 0
-    for byte in 0..<(entry.count - index) { word |= UInt64(entry[index + byte]) << (8 * UInt64(byte)) }
+    for (place, byte) in entry[(8 * words)...].enumerated() { word |= UInt64(byte) << (8 * UInt64(place)) }
     mix(word)
   }
 

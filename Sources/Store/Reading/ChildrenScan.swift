@@ -124,7 +124,9 @@ struct ChildrenScan {
     for parent in range where pages[parent].records.count > limit {
       pages[parent].records.removeLast(pages[parent].records.count - limit)
       guard let last = pages[parent].records.last else { continue }
-      pages[parent].token = PageToken(shape, order, values: order.map { last.record.values[$0.field] }).text
+      let shared = zip(query.reference, query.parents[parent]).map { (field: $0, value: $1) }
+      pages[parent].token =
+        PageToken(PageToken.Scope(shape, order, equal: shared), values: order.map { last.record.values[$0.field] }).text
     }
     return rows
   }

@@ -17,6 +17,7 @@ struct ListScan {
   private let path: AccessPath
   /// The query's total order.
   private let order: [SortOrder]
+  private let scope: PageToken.Scope
   private let limit: Int
   private let largestScan: Int
   private let rest: PredicateSQL
@@ -44,7 +45,8 @@ struct ListScan {
     path = try AccessPath(query, order: order, shape)
     rest = try PredicateSQL(.and(path.rest), shape)
     limit = max(1, min(query.limit, pageRows))
-    if let token = query.token { start = try PageToken(token, shape, order).values } else { start = nil }
+    scope = PageToken.Scope(shape, order, equal: query.equal)
+    if let token = query.token { start = try PageToken(token, for: scope, order).values } else { start = nil }
     beginSegment()
   }
 
@@ -66,7 +68,7 @@ struct ListScan {
     guard found.count > limit else { return ListPage(records: found, token: nil) }
     let records = Array(found.prefix(limit))
     let values = order.map { term in records.last?.record.values[term.field] ?? .null }
-    return ListPage(records: records, token: PageToken(table.shape, order, values: values).text)
+    return ListPage(records: records, token: PageToken(scope, values: values).text)
   }
 
   /// Reads on in one segment; true when it has no more rows.
@@ -263,7 +265,7 @@ struct ListScan {
     var query = query
     if let values {
       let order = total(query.order, fixed: query.equal.map(\.field), table.shape)
-      query.token = PageToken(table.shape, order, values: values).text
+      query.token = PageToken(PageToken.Scope(table.shape, order, equal: query.equal), values: values).text
     }
     var scan = try ListScan(query, table, pageRows: .max, scannedRows: .max)
     var texts: [String] = []

@@ -31,6 +31,28 @@ extension ReadSnapshot {
     }
   }
 
+  /// How many records of a model fulfil a condition; nil when that takes more than counting in SQL, or when there are
+  /// more than a million, some 20 ms, that a condition has to be tried on.
+  package func count(_ model: Int, where predicate: Predicate) throws(StoreError) -> Int? {
+    try typed {
+      let shape = try records.table(model).shape
+      func count(_ text: String, _ values: [SQLValue]) throws -> Int {
+        let statement = try database.statement("SELECT count(*) FROM \(text)")
+        for (index, value) in values.enumerated() { try value.bind(to: statement, at: index + 1) }
+        defer { statement.reset() }
+        return try statement.step() ? Int(statement.int64(0)) : 0
+      }
+      if predicate == .all { return try count(shape.table, []) }
+      let condition = try PredicateSQL(predicate, shape)
+      guard condition.residual == nil,
+        try count("(SELECT 1 FROM \(shape.table) LIMIT \(Self.countedRows + 1))", []) <= Self.countedRows
+      else { return nil }
+      return try count("\(shape.table) WHERE \(condition.text)", condition.values)
+    }
+  }
+
+  private static let countedRows = 1_000_000
+
   /// Deletions older than this, in milliseconds since 1970, are forgotten.
   package func tombstonesBefore() throws(StoreError) -> Int64 {
     try typed { try log.horizon().tombstonesBefore }

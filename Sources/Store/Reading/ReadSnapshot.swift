@@ -12,10 +12,14 @@ package final class ReadSnapshot {
   let trees: TreeTable
   private(set) var coder: EntryCoder
   private let limits: StoreLimits
+  private let damages: LogDamages
   /// The catalogue's revision that `records` and `coder` are made for; nil before the first read.
   private var revision: Int64?
 
-  init(_ database: Database, _ shapes: [RecordShape], limits: StoreLimits) throws(SQLiteError) {
+  init(
+    _ database: Database, _ shapes: [RecordShape], limits: StoreLimits, _ damages: LogDamages
+  ) throws(SQLiteError) {
+    self.damages = damages
     self.database = database
     self.shapes = shapes
     self.limits = limits
@@ -111,11 +115,23 @@ package final class ReadSnapshot {
 
   /// The changes after `offset`, in whole transactions, until `changes` or `bytes` is reached.
   ///
-  /// Changes of models that are gone are left out: they have no subscribers. An entry that cannot be read, or is
-  /// missing, ends the range before its transaction.
+  /// Changes of models that are gone are left out: they have no subscribers. An entry that cannot be read, is not what
+  /// was written or is missing ends the range before its transaction.
   package func log(after offset: Int64, changes largest: Int = 1_024, bytes: Int = 1 << 20) throws(StoreError)
     -> LogRange
   {
+    do throws(StoreError) {
+      let range = try range(after: offset, changes: largest, bytes: bytes)
+      if case .damaged(let place, let reason) = range { damages.note(LogDamage(offset: place, reason: reason)) }
+      return range
+    } catch {
+      // What cannot be read at all will not be readable later either.
+      if !error.isRetryable { damages.note(LogDamage(offset: offset + 1, reason: error.message)) }
+      throw error
+    }
+  }
+
+  private func range(after offset: Int64, changes largest: Int, bytes: Int) throws(StoreError) -> LogRange {
     try typed {
       let position = try log.position()
       guard offset + 1 >= position.first else { return .gap(.retention) }
@@ -125,13 +141,19 @@ package final class ReadSnapshot {
       var next = offset + 1
       var last = (offset: offset, count: 0)
       var damage: String?
-      try log.read(after: offset) { row, entry, time in
+      try log.read(after: offset) { row in
+        let entry = row.entry
         do {
-          guard row == next else { throw StoreError(.failed, "log entries \(next) to \(row - 1) are missing") }
-          switch try coder.read(entry, offset: row, at: time) {
+          guard row.offset == next else {
+            throw StoreError(.failed, "log entries \(next) to \(row.offset - 1) are missing")
+          }
+          // The reader's reason comes first: it is what an operator can look for.
+          let body = try coder.read(entry, offset: row.offset, at: row.time)
+          guard row.isIntact else { throw StoreError(.damaged, "log entry \(row.offset) is not what was written") }
+          switch body {
           case .change(let change): found.append(change)
           case .rest(let rest):
-            try found.join(rest, offset: row, endsTransaction: EntryCoder.endsTransaction(entry))
+            try found.join(rest, offset: row.offset, endsTransaction: EntryCoder.endsTransaction(entry))
           // Entries that only the fold sees match no subscription, nor do changes of a model that is gone.
           case .invisible, .unknownModel: break
           }
@@ -145,7 +167,7 @@ package final class ReadSnapshot {
         if isEnd {
           // The transaction's last entries may be ones that subscribers cannot see.
           if found.count > last.count { found[found.count - 1] = found[found.count - 1].marked(endsTransaction: true) }
-          last = (row, found.count)
+          last = (row.offset, found.count)
         }
         return !(isEnd && (found.count >= largest || size >= bytes))
       }

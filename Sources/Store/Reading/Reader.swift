@@ -63,6 +63,24 @@ final class Reader: Sendable {
     queue.withLock { $0.counts.rows = snapshot.readRows }
   }
 
+  /// Opens a reader of a store for each executor; all of them report to `damages`.
+  static func open(
+    _ place: StorePlace, _ shapes: [RecordShape], _ options: StoreOptions, _ damages: LogDamages
+  ) throws(SQLiteError) -> [Reader] {
+    var readers: [Reader] = []
+    for executor in options.readers {
+      var settings = Database.Options()
+      settings.isReadOnly = true
+      settings.cacheKiB = options.limits.cacheKiB
+      let database = try Database(path: place.databasePath, on: place.files, options: settings)
+      let snapshot = try ReadSnapshot(database, shapes, limits: options.limits, damages)
+      // Reads the catalogue now and not with the first request. A follower's may not fit yet; its reads will say so.
+      try? snapshot.transaction {}
+      readers.append(Reader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
+    }
+    return readers
+  }
+
   var waiting: Int { queue.withLock { $0.reads.count + $0.scans.count + $0.active } }
   var counts: Counts { queue.withLock { $0.counts } }
 

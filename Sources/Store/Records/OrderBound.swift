@@ -75,11 +75,11 @@ enum OrderBound {
   }
 
   /// Whether rounding a whole number to a double went up (1), down (-1) or nowhere (0).
-  private static func error(of rounded: Double, from number: some FixedWidthInteger) -> Int {
+  private static func error<Number: FixedWidthInteger>(of rounded: Double, from number: Number) -> Int {
     if rounded == Double(exactly: number) { return 0 }
-    // A double that left the integer's range was rounded up to a power of two.
-    guard let back = Int128(exactly: rounded) else { return 1 }
-    return back > Int128(number) ? 1 : -1
+    // A double that left the integer's range was rounded up to a power of two: the smallest integer is one itself.
+    guard let back = Number(exactly: rounded) else { return 1 }
+    return back > number ? 1 : -1
   }
 
   /// A comparison of reals with a whole number that became `rounded`.

@@ -35,6 +35,16 @@ struct RecordFold {
     }
   }
 
+  /// Applies creations in one model, made at `time`: all of them, or none when a constraint fails, which is SQLite's
+  /// error. There are as many as the model's table takes at once.
+  func apply(creations: [RecordChange], of table: RecordTable, at time: Int64) throws {
+    try table.insert(
+      all: creations.map {
+        StoredRecord(record: $0.image, version: $0.version, created: time, changed: time)
+      })
+    for change in creations where change.version > 1 { try tombstones.remove(table.shape.storedNumber, change.key) }
+  }
+
   /// The deletion of a record of the folder's model `model`.
   func tombstone(_ model: Int, _ key: RecordKey, _ horizon: Horizon) throws -> Tombstone? {
     try tombstones.read(model, key, horizon, coder)

@@ -118,6 +118,23 @@ final class DeferredTable {
   }
 }
 
+extension DeferredWrite {
+  /// Whether the store in a folder has writes that clients have left for the end of their sessions. For a store that
+  /// is not open; true also for one that cannot be read, which opening it then reports.
+  package static func areLeft(in folder: String) -> Bool {
+    let place = StorePlace.folder(folder)
+    guard place.holdsDatabase else { return false }
+    do {
+      var settings = Database.Options()
+      settings.isReadOnly = true
+      let database = try Database(path: place.databasePath, on: place.files, options: settings)
+      return try database.prepare("SELECT 1 FROM martlet_deferred LIMIT 1").step()
+    } catch {
+      return true
+    }
+  }
+}
+
 extension ReadSnapshot {
   /// The clients that have left writes for the end of their sessions.
   package func deferredOwners() throws(StoreError) -> [String] {

@@ -23,6 +23,11 @@ package struct TreeReading {
     try Self.typed { try table.child(of: path, after: key) }
   }
 
+  /// How many rows stand at and below `path`, counted up to `most`.
+  package func count(at path: TreePath, most: Int) throws(StoreError) -> Int {
+    try Self.typed { try table.count(at: path, most: most) }
+  }
+
   /// The value at `path`, or the part of its children in a window.
   ///
   /// - Parameter limit: leaves beyond which the node is refused as `invalid`.

@@ -11,19 +11,30 @@ final class TreeTable {
     """
 
   private let database: Database
+  let indexes: TreeIndexTable
+  private let priorities: PriorityTable
 
   init(_ database: Database) {
     self.database = database
+    indexes = TreeIndexTable(database)
+    priorities = PriorityTable(database)
   }
 
   // MARK: Writing
 
   /// Applies a change. Besides the rows of the written value it touches the deleted range and at most one row: the leaf
-  /// above, or the row that carries a priority.
+  /// above, or the row that carries a priority; and in each index that the path concerns the rows of its children.
   func apply(_ change: TreeChange) throws {
     if change.path.key?.isPriority == true, let parent = change.path.parent {
       return try setPriority(change.node.scalar, at: parent)
     }
+    let touched = try indexed(by: change, isPart: false)
+    try overwrite(change)
+    try reindex(touched)
+    try replaceIndexRows(change)
+  }
+
+  private func overwrite(_ change: TreeChange) throws {
     let first = PathKeyCoding.encode(change.path)
     let before = change.path.isRoot || change.node.isEmpty ? nil : try row(before: first)
     let rows = RowChanges(overwriting: change.path, with: change.node, rowBefore: before)
@@ -31,19 +42,22 @@ final class TreeTable {
     try delete.bind(1, blob: rows.deleted.first)
     try delete.bind(2, blob: rows.deleted.end)
     try delete.run()
+    try priorities.delete(rows.deleted)
     if let key = rows.replacedLeaf, let before {
       // A leaf that gets children keeps its priority.
       try put(key, before.priority.map { LeafRow(path: before.path, scalar: nil, priority: $0) })
     }
-    for row in rows.written { try put(row.key, row.value) }
+    for row in rows.written { try put(row.key, row.value, hasPriority: row.hasPriority) }
     if change.node.isEmpty { try removeEmptied(above: change.path) }
   }
 
   /// Adds the rows of a further part of the change that was applied before it.
   func add(_ rest: TreeChange) throws {
+    let touched = try indexed(by: rest, isPart: true)
     var rows: [LeafRow] = []
     rest.node.forEachRow(at: rest.path) { rows.append($0) }
-    for row in rows { try put(PathKeyCoding.encode(row.path), row.encodedValue) }
+    for row in rows { try put(PathKeyCoding.encode(row.path), row) }
+    try reindex(touched)
   }
 
   /// A node whose last child is gone loses its priority with it.
@@ -64,13 +78,15 @@ final class TreeTable {
   }
 
   private func put(_ key: [UInt8], _ row: LeafRow?) throws {
-    if let row { return try put(key, row.encodedValue) }
+    if let row { return try put(key, row.encodedValue, hasPriority: row.priority != nil) }
     let delete = try database.statement("DELETE FROM martlet_tree WHERE key = ?")
     try delete.bind(1, blob: key)
     try delete.run()
+    try priorities.note(key, hasPriority: false)
   }
 
-  private func put(_ key: [UInt8], _ value: [UInt8]) throws {
+  private func put(_ key: [UInt8], _ value: [UInt8], hasPriority: Bool) throws {
+    try priorities.note(key, hasPriority: hasPriority)
     let insert = try database.statement("INSERT OR REPLACE INTO martlet_tree(key, value) VALUES(?, ?)")
     try insert.bind(1, blob: key)
     try insert.bind(2, blob: value)
@@ -121,21 +137,41 @@ final class TreeTable {
     return try glimpse(at: path) == .absent ? nil : priority
   }
 
-  /// The child after `key` in key order, or the first one; the child before it, or the last one, when `isReversed`.
-  func child(of path: TreePath, after key: TreeKey?, isReversed: Bool = false) throws -> TreeKey? {
+  /// The child after `key` in key order, or the first one.
+  func child(of path: TreePath, after key: TreeKey?) throws -> TreeKey? {
     let all = PathKeyCoding.subtree(of: path)
-    let own = key.map { PathKeyCoding.subtree(of: path.child($0)) }
-    // Between a node's own row and its children's rows stands no other key.
-    let range = isReversed ? (all.first, own?.first ?? all.end) : (own?.end ?? all.first, all.end)
     let select = try database.statement(
       """
       SELECT key, value FROM martlet_tree WHERE key >= ? AND key < ? AND substr(value, 1, 1) <> x'00'
-      ORDER BY key \(isReversed ? "DESC" : "ASC") LIMIT 1
+      ORDER BY key LIMIT 1
       """)
-    try select.bind(1, blob: range.0)
-    try select.bind(2, blob: range.1)
+    // Between a node's own row and its children's rows stands no other key.
+    try select.bind(1, blob: key.map { PathKeyCoding.subtree(of: path.child($0)).end } ?? all.first)
+    try select.bind(2, blob: all.end)
     guard let found = try next(select)?.path, found.keys.count > path.keys.count else { return nil }
     return found.keys[path.keys.count]
+  }
+
+  /// How many rows stand at and below `path`, counted up to `most`.
+  func count(at path: TreePath, most: Int) throws -> Int {
+    let range = PathKeyCoding.subtree(of: path)
+    let count = try database.statement(
+      "SELECT count(*) FROM (SELECT 1 FROM martlet_tree WHERE key >= ? AND key < ? LIMIT ?)")
+    defer { count.reset() }
+    try count.bind(1, blob: range.first)
+    try count.bind(2, blob: range.end)
+    try count.bind(3, Int64(most))
+    return try count.step() ? Int(count.int64(0)) : 0
+  }
+
+  /// The path of the first leaf whose key is not before `key`.
+  func leaf(from key: [UInt8]) throws -> TreePath? {
+    let select = try database.statement(
+      """
+      SELECT key, value FROM martlet_tree WHERE key >= ? AND substr(value, 1, 1) <> x'00' ORDER BY key LIMIT 1
+      """)
+    try select.bind(1, blob: key)
+    return try next(select)?.path
   }
 
   /// The whole value at `path`.
@@ -145,46 +181,101 @@ final class TreeTable {
     if path.key?.isPriority == true, let parent = path.parent {
       return try priority(at: parent).map { TreeNode($0) } ?? .empty
     }
-    let range = PathKeyCoding.subtree(of: path)
-    let select = try database.statement(
-      "SELECT key, value FROM martlet_tree WHERE key >= ? AND key < ? ORDER BY key")
-    defer { select.reset() }
-    try select.bind(1, blob: range.first)
-    try select.bind(2, blob: range.end)
     var rows: [LeafRow] = []
-    while try select.step() {
-      guard rows.count < limit else {
-        throw StoreError(.invalid, "the node \(path) has more than \(limit) leaves")
-      }
-      rows.append(try Self.row(select))
+    try forEachRow(PathKeyCoding.subtree(of: path)) { row in
+      guard rows.count < limit else { throw Self.tooLarge(path, limit) }
+      rows.append(row)
+      return true
     }
     return TreeNode(rows: rows, at: path)
   }
 
+  /// Visits the rows of a range until `body` returns false.
+  private func forEachRow(
+    _ range: (first: [UInt8], end: [UInt8]), isReversed: Bool = false, _ body: (LeafRow) throws -> Bool
+  ) throws {
+    let select = try database.statement(
+      """
+      SELECT key, value FROM martlet_tree WHERE key >= ? AND key < ? ORDER BY key \(isReversed ? "DESC" : "ASC")
+      """)
+    defer { select.reset() }
+    try select.bind(1, blob: range.first)
+    try select.bind(2, blob: range.end)
+    while try select.step() {
+      guard try body(try Self.row(select)) else { return }
+    }
+  }
+
+  private static func tooLarge(_ path: TreePath, _ limit: Int) -> StoreError {
+    StoreError(.invalid, "the node \(path) has more than \(limit) leaves")
+  }
+
+  // MARK: Windows
+
   /// The children of `path` that belong to `window`, as a node.
   ///
-  /// In key order the rows outside the window are not read; in another order the whole node is.
+  /// In key order, and in an order with a complete index, the rows outside the window are not read, nor by priority
+  /// where nothing below the node has one; in another order the whole node is.
   func node(at path: TreePath, in window: Window, limit: Int = .max) throws -> TreeNode {
     if window.isUnbounded { return try node(at: path, limit: limit) }
-    guard window.order == .key else {
+    if window.order == .key { return try nodeByKey(at: path, in: window, limit) }
+    if window.order == .priority, try !priorities.isAny(below: path) {
+      return try window.byKeyWithoutPriorities.map { try nodeByKey(at: path, in: $0, limit) } ?? .empty
+    }
+    guard let index = try indexes.complete(window.order, at: path) else {
       return OrderedChildren(try node(at: path, limit: limit), order: window.order).node(in: window)
     }
-    let isReversed = window.isFilledFromEnd
-    let bound = isReversed ? window.end : window.start
     var entries: [(key: TreeKey, value: TreeNode)] = []
-    var next: TreeKey?
-    if let bound, let key = bound.key {
-      let isThere = try glimpse(at: path.child(key)) != .absent
-      next = bound.isIncluded && isThere ? key : try child(of: path, after: key, isReversed: isReversed)
-    } else {
-      next = try child(of: path, after: nil, isReversed: isReversed)
+    var left = limit
+    for key in try indexes.keys(index, of: path, in: window).sorted() {
+      var rows: [LeafRow] = []
+      try forEachRow(PathKeyCoding.subtree(of: path.child(key))) { row in
+        guard left > 0 else { throw Self.tooLarge(path, limit) }
+        left -= 1
+        rows.append(row)
+        return true
+      }
+      entries.append((key, TreeNode(rows: rows, at: path.child(key))))
     }
-    while let key = next, window.contains(ChildPosition(value: .null, key: key)) {
-      if let count = window.limit?.count, entries.count >= count { break }
-      entries.append((key, try node(at: path.child(key), limit: limit)))
-      next = try child(of: path, after: key, isReversed: isReversed)
+    return TreeNode(children: SortedMap(sorted: entries))
+  }
+
+  /// Reads the rows of the window's children, each once, and one row more.
+  private func nodeByKey(at path: TreePath, in window: Window, _ limit: Int) throws -> TreeNode {
+    var range = PathKeyCoding.subtree(of: path)
+    if let bound = window.start, let key = bound.key {
+      let child = PathKeyCoding.subtree(of: path.child(key))
+      range.first = bound.isIncluded ? child.first : child.end
     }
-    if isReversed { entries.reverse() }
+    if let bound = window.end, let key = bound.key {
+      let child = PathKeyCoding.subtree(of: path.child(key))
+      range.end = bound.isIncluded ? child.end : child.first
+    }
+    let most = window.limit?.count ?? .max
+    var entries: [(key: TreeKey, value: TreeNode)] = []
+    var (current, rows, left): (TreeKey?, [LeafRow], Int) = (nil, [], limit)
+    func finish() {
+      guard let key = current else { return }
+      let child = TreeNode(rows: rows, at: path.child(key))
+      if !child.isEmpty { entries.append((key, child)) }
+      (current, rows) = (nil, [])
+    }
+    try forEachRow(range, isReversed: window.isFilledFromEnd) { row in
+      // The node's own row: its priority, or it is a leaf.
+      guard row.path.keys.count > path.keys.count else { return true }
+      let key = row.path.keys[path.keys.count]
+      if key != current {
+        finish()
+        if entries.count >= most { return false }
+        current = key
+      }
+      guard left > 0 else { throw Self.tooLarge(path, limit) }
+      left -= 1
+      rows.append(row)
+      return true
+    }
+    if entries.count < most { finish() }
+    if window.isFilledFromEnd { entries.reverse() }
     return TreeNode(children: SortedMap(sorted: entries), priority: try priority(at: path))
   }
 }

@@ -225,7 +225,7 @@ final class AuthorityWriter {
       try transaction.reserve()
       transaction.append(.event(TopicEvent(topic: topic, payload: payload)))
     case .batch(let operations):
-      for operation in operations { try apply(operation, transaction) }
+      try apply(operations, transaction)
     case .transaction(let body), .series(let body):
       let handle = WriteTransaction(planner, transaction, file)
       let result = Result { try body(handle) }
@@ -233,6 +233,20 @@ final class AuthorityWriter {
       if let failure = handle.groupFailure { throw failure }
       try result.get()
       try transaction.checkTime()
+    }
+  }
+
+  /// Applies operations in their order, records of one model that are created one after the other together.
+  private func apply(_ operations: [WriteOperation], _ transaction: OpenTransaction) throws {
+    var rest = operations[...]
+    while let first = rest.first {
+      let count = planner.countTogether(rest)
+      if count > 1 {
+        try planner.create(rest.prefix(count).compactMap(\.draft), in: transaction)
+      } else {
+        try apply(first, transaction)
+      }
+      rest = rest.dropFirst(max(1, count))
     }
   }
 
@@ -246,8 +260,10 @@ final class AuthorityWriter {
       return try file.coder.prepared(step.body, coded: step.entry, limits)
     }
     var outcomes: [Receipt.Outcome] = []
-    for (step, parts) in zip(steps, entries) {
-      if case .change(let body) = step.body { outcomes += parts.map { _ in Receipt.Outcome(of: body) } }
+    outcomes.reserveCapacity(steps.count)
+    for (step, prepared) in zip(steps, entries) {
+      guard case .change(let body) = step.body else { continue }
+      for _ in 0...prepared.rest.count { outcomes.append(Receipt.Outcome(of: body)) }
     }
     var receipt = Receipt(writeNumber: id, outcomes: outcomes, offsets: nil)
     if let id, let acknowledged {
@@ -345,9 +361,9 @@ final class AuthorityWriter {
       // The write and its resend are in one group, whose rows are not written yet.
       for offset in offsets { if let bytes = builder.bytes(at: offset) { try add(bytes, offset, builder.time) } }
     } else {
-      try file.log.read(after: offsets.lowerBound - 1) { offset, bytes, time in
-        guard offset <= offsets.upperBound else { return false }
-        try add(bytes, offset, time)
+      try file.log.read(after: offsets.lowerBound - 1) { row in
+        guard row.offset <= offsets.upperBound else { return false }
+        try add(row.entry, row.offset, row.time)
         return true
       }
     }

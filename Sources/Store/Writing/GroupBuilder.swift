@@ -36,10 +36,11 @@ struct GroupBuilder {
 
   /// Appends the entries that were prepared of a body. Subscribers get a change whole, at its last entry's offset.
   mutating func append(
-    _ body: EntryBody, as parts: [PreparedEntry], endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
+    _ body: EntryBody, as prepared: PreparedEntries, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
   ) throws(StoreError) {
-    for (index, part) in parts.enumerated() {
-      try append(part, endsTransaction: endsTransaction && index == parts.count - 1, coder, limits)
+    try append(prepared.first, endsTransaction: endsTransaction && prepared.rest.isEmpty, coder, limits)
+    for (index, part) in prepared.rest.enumerated() {
+      try append(part, endsTransaction: endsTransaction && index == prepared.rest.count - 1, coder, limits)
     }
     guard case .change(let change) = body else { return }
     changes.append(Change(offset: next - 1, endsTransaction: endsTransaction, body: change, time: time))

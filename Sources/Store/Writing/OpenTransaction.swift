@@ -30,9 +30,9 @@ final class OpenTransaction {
     self.expired = expired
   }
 
-  /// Checks that the write may make another change, before its tables are changed.
-  func reserve(isCascade: Bool = false) throws(StoreError) {
-    if !isCascade, steps.count - cascaded >= largest {
+  /// Checks that the write may make another change, or `count` of them, before its tables are changed.
+  func reserve(_ count: Int = 1, isCascade: Bool = false) throws(StoreError) {
+    if !isCascade, steps.count - cascaded > largest - count {
       throw StoreError(.invalid, "one write makes more than \(largest) changes")
     }
     try checkTime()

@@ -31,7 +31,7 @@ final class RecordPlanner {
     _ model: Int, _ record: Record, _ draft: RecordDraft? = nil, in transaction: OpenTransaction
   ) throws -> StoredRecord {
     let table = try records.table(model)
-    let draft = draft.flatMap { $0.generation == generation && $0.model == model ? $0 : nil }
+    let draft = draft.flatMap { holds($0) && $0.model == model ? $0 : nil }
     let record = try draft?.record ?? table.shape.completed(record)
     let key = draft?.key ?? table.shape.key(of: record)
     // A key that existed before keeps counting, so that no version names two states of one key.
@@ -50,6 +50,57 @@ final class RecordPlanner {
     }
     transaction.append(.record(change), entry: version == 1 ? draft?.entry : nil)
     return StoredRecord(record: record, version: version, created: transaction.at, changed: transaction.at)
+  }
+
+  /// Whether a draft was made under the catalogue that is in force.
+  func holds(_ draft: RecordDraft) -> Bool { draft.generation == generation }
+
+  /// How many of the first operations `create(_:in:)` takes together: creations in one model, whose drafts hold.
+  func countTogether(_ operations: ArraySlice<WriteOperation>) -> Int {
+    guard case .create(let model, _, _)? = operations.first else { return 0 }
+    return operations.prefix {
+      guard case .create(_, _, let draft?) = $0 else { return false }
+      return holds(draft) && draft.model == model
+    }.count
+  }
+
+  /// Adds the records of drafts that hold and are of one model, several by one statement.
+  func create(_ drafts: [RecordDraft], in transaction: OpenTransaction) throws {
+    guard let first = drafts.first else { return }
+    let table = try records.table(first.model)
+    var rest = drafts[...]
+    while rest.count >= table.rowsAtOnce {
+      let part = rest.prefix(table.rowsAtOnce)
+      rest = rest.dropFirst(part.count)
+      if try !createAtOnce(part, table, transaction) {
+        // One by one, which finds the record that is refused and names the reason.
+        for draft in part { try create(draft.model, draft.record, draft, in: transaction) }
+      }
+    }
+    for draft in rest { try create(draft.model, draft.record, draft, in: transaction) }
+  }
+
+  /// Adds as many records as one statement takes; false when one of them was refused, and none was added.
+  private func createAtOnce(
+    _ drafts: ArraySlice<RecordDraft>, _ table: RecordTable, _ transaction: OpenTransaction
+  ) throws -> Bool {
+    try transaction.reserve(drafts.count)
+    let (model, horizon) = (table.shape.storedNumber, horizon())
+    let changes = try drafts.map { draft in
+      let version = try fold.tombstones.version(model, draft.key, horizon).map { $0 + 1 } ?? 1
+      return RecordChange(
+        kind: .create, model: draft.model, key: draft.key, version: version, image: draft.record)
+    }
+    do {
+      try fold.apply(creations: changes, of: table, at: transaction.at)
+    } catch {
+      guard (error as? SQLiteError)?.code == .unique else { throw error }
+      return false
+    }
+    for (draft, change) in zip(drafts, changes) {
+      transaction.append(.record(change), entry: change.version == 1 ? draft.entry : nil)
+    }
+    return true
   }
 
   @discardableResult

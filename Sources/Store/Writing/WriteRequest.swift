@@ -46,6 +46,12 @@ package indirect enum WriteOperation: Sendable {
   /// `WriteTransaction.separately`.
   case series(@Sendable (WriteTransaction) throws -> Void)
 
+  /// What was prepared of a record to be created.
+  package var draft: RecordDraft? {
+    if case .create(_, _, let draft) = self { return draft }
+    return nil
+  }
+
   /// The operations that can be counted without running it.
   var listed: Int {
     switch self {

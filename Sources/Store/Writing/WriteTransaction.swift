@@ -42,6 +42,14 @@ package final class WriteTransaction {
     try guarded(inOneStatement: true) { try planner.create(model, record, draft, in: open) }
   }
 
+  /// Adds the records of drafts, all of one model, in less time than one by one; false, and nothing is added, when a
+  /// draft does not hold.
+  package func create(_ drafts: [RecordDraft]) throws(StoreError) -> Bool {
+    guard drafts.allSatisfy({ planner.holds($0) && $0.model == drafts[0].model }) else { return false }
+    try guarded { try planner.create(drafts, in: open) }
+    return true
+  }
+
   /// Changes some fields of a record.
   @discardableResult
   package func update(_ update: RecordUpdate) throws(StoreError) -> StoredRecord {

@@ -163,9 +163,9 @@ struct CheckTests {
     let scratch = folder.path + "/scratch"
     try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
     #expect(try Store.check(folder: path, scratch: scratch).wasFolded)
-    try Store.backup(folder: path, to: folder.path + "/copy") {}
+    try FolderBackup.copy(path, to: folder.path + "/copy") {}
     try Database(path: path + "/" + StoreFormat.databaseName).execute("DELETE FROM martlet_log WHERE offset = 5")
-    let error = #expect(throws: StoreError.self) { try Store.backup(folder: path, to: folder.path + "/other") {} }
+    let error = #expect(throws: StoreError.self) { try FolderBackup.copy(path, to: folder.path + "/other") {} }
     #expect(error?.code == .damaged && error?.message.contains("offset 5 is missing") == true)
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/other"))
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/other.partial"))

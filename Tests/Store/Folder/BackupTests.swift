@@ -100,7 +100,7 @@ struct BackupTests {
     for number in 0..<50 { _ = await commit(store, "\(number)") }
     let target = folder.path + "-copy"
     defer { try? FileManager.default.removeItem(atPath: target) }
-    try Store.backup(folder: folder.path, to: target) {
+    try FolderBackup.copy(folder.path, to: target) {
       #expect(!FileManager.default.fileExists(atPath: target))
       store.serveBackupRequest()
       usleep(1_000)
@@ -124,16 +124,16 @@ struct BackupTests {
     store.close()
     let target = folder.path + "-copy"
     defer { try? FileManager.default.removeItem(atPath: target) }
-    try Store.backup(folder: folder.path, to: target + "/") {}
-    let again = #expect(throws: StoreError.self) { try Store.backup(folder: folder.path, to: target) {} }
+    try FolderBackup.copy(folder.path, to: target + "/") {}
+    let again = #expect(throws: StoreError.self) { try FolderBackup.copy(folder.path, to: target) {} }
     #expect(again?.code == .alreadyExists)
     let missing = #expect(throws: StoreError.self) {
-      try Store.backup(folder: folder.path + "-none", to: target + "2") {}
+      try FolderBackup.copy(folder.path + "-none", to: target + "2") {}
     }
     #expect(missing?.code == .notFound)
     let held = try open(folder.path, term: 2)
     struct GivenUp: Error {}
-    #expect(throws: StoreError.self) { try Store.backup(folder: folder.path, to: target + "3") { throw GivenUp() } }
+    #expect(throws: StoreError.self) { try FolderBackup.copy(folder.path, to: target + "3") { throw GivenUp() } }
     held.close()
     for name in ["2", "3", "3.partial"] { #expect(!FileManager.default.fileExists(atPath: target + name)) }
   }
@@ -170,7 +170,7 @@ struct BackupTests {
     store.close()
     let target = folder.path + "-copy"
     defer { try? FileManager.default.removeItem(atPath: target) }
-    try Store.backup(folder: folder.path, to: target) {}
+    try FolderBackup.copy(folder.path, to: target) {}
     let file = target + "/store.sqlite"
     let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
     try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: file))

@@ -150,6 +150,30 @@ import Testing
     }
   }
 
+  @Test func `a token of one parent's children is refused for another's, and for the list of all`() throws {
+    let fixture = try StoreFixture()
+    for (flight, number) in [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2), ("b", 3)] as [(JSONValue, Int64)] {
+      try fixture.commit(.create(model: Models.leg, record: Record(values: [flight, .int(number), "x"])))
+    }
+    func list(_ flight: JSONValue?, _ token: String?) throws -> ListPage {
+      try fixture.read { snapshot throws(StoreError) in
+        try snapshot.list(
+          ListQuery(model: Models.leg, equal: flight.map { [(0, $0)] } ?? [], limit: 2, token: token))
+      }
+    }
+    let token = try #require(try list("a", nil).token)
+    #expect(try list("a", token).records.map(\.record.values[1]) == [3])
+    for other in ["b", nil] as [JSONValue?] {
+      #expect(throws: StoreError.self) { try list(other, token) }
+      let error = #expect(throws: StoreError.self) { try list("a", try list(other, nil).token) }
+      #expect(error?.code == .invalidToken)
+    }
+    let pages = try fixture.read { snapshot throws(StoreError) in
+      try snapshot.children(ChildrenQuery(model: Models.leg, reference: [0], parents: [["b"], ["a"]], limit: 2))
+    }
+    #expect(pages.map(\.token) == [try list("b", nil).token, token])
+  }
+
   @Test func `many keys are one statement, in the keys' order`() throws {
     let fixture = try StoreFixture()
     for number in 0..<9 {

@@ -200,6 +200,57 @@ import Testing
     #expect(try drafted.get(Models.mixed, "m")?.record == plain.get(Models.mixed, "m")?.record)
   }
 
+  @Test func `records created together take a statement for sixteen of them, and as many for their log`() throws {
+    let fixture = try StoreFixture()
+    let before = fixture.store.writerCounts.statements
+    try fixture.commit(fixture.store.drafted(Self.batch(1_600, "x")))
+    // Begin, commit, the savepoint and housekeeping besides.
+    #expect(fixture.store.writerCounts.statements - before < 200 + 20)
+    #expect(try fixture.log().count == 1_600)
+    #expect(try fixture.get(Models.flight, "x1599") != nil)
+  }
+
+  /// A refused record is found and named among those of its statement, wherever it stands; nothing of the write stays.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `drafts are refused and accepted as plain creations are, in batches and in closures`(seed: UInt64) throws {
+    let (plain, batch, closure) = (try StoreFixture(), try StoreFixture(), try StoreFixture())
+    let stores = [plain, batch, closure]
+    for fixture in stores {
+      try fixture.commit([
+        WriteRequest(Self.batch(40, "a")),
+        WriteRequest(.create(model: Models.flight, record: Models.flight("code", code: "taken"))),
+      ])
+      try fixture.commit(
+        (0..<5).map { WriteRequest(.delete(model: Models.flight, key: Models.key(.string("a\($0)")))) })
+    }
+    var random = SeededRandom(seed: seed)
+    for round in 0..<60 {
+      var records = (0..<Int.random(in: 15...50, using: &random)).map { Models.flight("r\(round).\($0)") }
+      let place = Int.random(in: 0..<records.count, using: &random)
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0: records[place] = Models.flight("a9")
+      case 1: records[place] = records[Int.random(in: 0..<records.count, using: &random)]
+      case 2: records[place].values[4] = "taken"
+      case 3: records[place] = Models.flight("a\(round % 5)")
+      default: break
+      }
+      let operations = records.map { WriteOperation.create(model: Models.flight, record: $0) }
+      let expected = try plain.commit([WriteRequest(.batch(operations))])
+      let drafted = batch.store.drafted(.batch(operations))
+      #expect(try batch.commit([WriteRequest(drafted)]) == expected)
+      let drafts = operations.compactMap { closure.store.drafted($0).draft }
+      let result = try closure.commit([
+        WriteRequest(.transaction { if try !$0.create(drafts) { throw StoreError(.aborted, "no draft holds") } })
+      ])
+      #expect(result == expected)
+    }
+    let log = try plain.log().map(\.record?.image)
+    #expect(try batch.log().map(\.record?.image) == log)
+    #expect(try closure.log().map(\.record?.image) == log)
+    #expect(batch.store.position == plain.store.position)
+    #expect(try Store.check(MemoryFiles(batch.files.contents)).findings == [])
+  }
+
   @Test func `a draft of an older catalogue is not used`() async throws {
     let fixture = try StoreFixture()
     let old = fixture.store.drafted(Self.batch(3, "x"))

@@ -43,12 +43,18 @@ import Testing
   @Test func `a window over many children reads the rows of its own children only`() throws {
     let fixture = try StoreFixture()
     let child = TreeNode.empty.setting(["name"], to: TreeNode(.string("n"))).setting(["size"], to: TreeNode(.int(1)))
-    let entries = (0..<5_000).map { (key: TreeKey(unchecked: String($0)), value: child) }
+    // The first and the last thousand have two leaves, the others one.
+    let entries = (0..<50_000).map { number in
+      (
+        key: TreeKey(unchecked: String(number)),
+        value: (1_000..<49_000).contains(number) ? TreeNode(.int(1)) : child
+      )
+    }
     let all = TreeNode(children: SortedMap(sorted: entries))
     try fixture.commit(.transaction { try $0.put(TreeChange(path: ["list"], node: all)) })
     let windows = [
-      Window(limit: .last(50)), Window(limit: .first(50)), Window(start: .key("2000"), limit: .first(50)),
-      Window(end: .key("2000", isIncluded: false), limit: .last(50)),
+      Window(limit: .last(50)), Window(limit: .first(50)), Window(start: .key("900"), limit: .first(50)),
+      Window(end: .key("49100", isIncluded: false), limit: .last(50)),
     ]
     for window in windows {
       let (count, rows) = try fixture.read { snapshot throws(StoreError) in

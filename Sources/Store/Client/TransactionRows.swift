@@ -1,0 +1,141 @@
+internal import MartletLiveQueries
+internal import MartletModels
+internal import MartletSyncEngine
+
+/// The rows that a transaction has met: as they were before it and as they are. New ones wait until several can be
+/// written by one statement, or until the tables are read.
+final class TransactionRows {
+  private struct Name: Hashable {
+    var model: Int
+    var key: RecordKey
+  }
+
+  private struct Entry {
+    let model: Int
+    let before: StoredRecord?
+    var current: StoredRecord?
+  }
+
+  let records: Records
+  private let file: ClientTables
+  private let fileQueries: ClientQueries
+  /// Whether writes go to a server.
+  private let syncs: Bool
+  /// The entries of the records that were met, and these in the order of their meeting.
+  private var places: [Name: Int] = [:]
+  private var entries: [Entry] = []
+  /// What the file does not have yet.
+  private var newRows = NewRows()
+  private var mayHide: Bool?
+
+  init(_ tables: ClientTables, _ records: Records, _ queries: ClientQueries, syncs: Bool) {
+    self.records = records
+    self.syncs = syncs
+    file = tables
+    fileQueries = queries
+  }
+
+  // MARK: Reading
+
+  /// The tables beside those of the records, with everything that the transaction has written.
+  var tables: ClientTables {
+    get throws {
+      try newRows.write(file)
+      return file
+    }
+  }
+
+  /// Queries that find everything that the transaction has written.
+  var queries: ClientQueries {
+    get throws {
+      try newRows.write(file)
+      return fileQueries
+    }
+  }
+
+  /// The record as it is, which the commit reports if it changes.
+  @discardableResult
+  func note(_ table: RecordTable, _ key: RecordKey) throws -> StoredRecord? {
+    let name = Name(model: table.shape.model, key: key)
+    if let known = places[name] { return entries[known].current }
+    let stored = try table.get(key)
+    places[name] = entries.count
+    entries.append(Entry(model: name.model, before: stored, current: stored))
+    return stored
+  }
+
+  /// The record as it is.
+  func current(_ table: RecordTable, _ key: RecordKey) throws -> StoredRecord? {
+    if let known = place(table, key) { return entries[known].current }
+    return try table.get(key)
+  }
+
+  /// Whether the transaction has met a record.
+  func hasMet(_ table: RecordTable, _ key: RecordKey) -> Bool { place(table, key) != nil }
+
+  private func place(_ table: RecordTable, _ key: RecordKey) -> Int? {
+    places[Name(model: table.shape.model, key: key)]
+  }
+
+  /// A stored record as queries show it.
+  func row(_ stored: StoredRecord, _ table: RecordTable) throws -> LiveRow { try fileQueries.row(stored, table) }
+
+  /// What differs from before the transaction.
+  var changes: [RowChange] {
+    get throws {
+      var changes: [RowChange] = []
+      changes.reserveCapacity(entries.count)
+      for entry in entries {
+        let table = try records.table(entry.model)
+        let before = try entry.before.map { try row($0, table) }
+        let after = try entry.current.map { try row($0, table) }
+        if before != after { changes.append(RowChange(model: entry.model, before: before, after: after)) }
+      }
+      return changes
+    }
+  }
+
+  // MARK: Writing
+
+  /// The transaction has written a record that it has met.
+  func set(_ stored: StoredRecord?, _ table: RecordTable, _ key: RecordKey) {
+    if let known = place(table, key) { entries[known].current = stored }
+  }
+
+  /// Whether the store has nothing at all about a record that the transaction meets here first: no row, no write that
+  /// waits, and no image.
+  func isNew(_ table: RecordTable, _ key: RecordKey) throws -> Bool {
+    guard !hasMet(table, key), try note(table, key) == nil else { return false }
+    return try !hidesRecords
+  }
+
+  /// Whether something was kept, before the transaction's own writes, about records that no row shows.
+  var hidesRecords: Bool {
+    get throws {
+      if let known = mayHide { return known }
+      let found = try syncs && file.mayHide()
+      mayHide = found
+      return found
+    }
+  }
+
+  /// Adds a record that is new, and its write where writes go to a server.
+  func insert(_ stored: StoredRecord, _ table: RecordTable, _ key: RecordKey, _ write: PendingWrite? = nil) throws {
+    try newRows.add(stored, to: table)
+    if let write { try newRows.add(NewRows.Write(write: write, shape: table.shape, key: key), to: file) }
+    set(stored, table, key)
+  }
+
+  /// The value of a name, which no new row has.
+  func value(_ name: String) throws -> String? { try file.value(name) }
+
+  /// Writes what waits.
+  func write() throws { try newRows.write(file) }
+
+  /// Everything was deleted.
+  func forget() {
+    places = [:]
+    entries = []
+    mayHide = nil
+  }
+}
