@@ -26,11 +26,19 @@ public final class DataStore: Sendable {
   ///   - sync: the server that it is synced with; nil for a store of its own.
   /// - Throws: `invalidModel` when a field's type cannot be determined; `migration` when a type or a key has changed;
   ///   `storage` when the file cannot be opened.
-  public init(
+  public convenience init(
     models: [any Model.Type], storage: DataStoreStorage, sync: DataStoreSync? = nil
   ) throws(DataStoreError) {
+    try self.init(models: models, storage: storage, sync: sync, on: .system)
+  }
+
+  /// Opens or creates a store on other surroundings than the system's: a simulation's.
+  package init(
+    models: [any Model.Type], storage: DataStoreStorage, sync: DataStoreSync?, on surroundings: StoreSurroundings
+  ) throws(DataStoreError) {
     let plan = try ModelPlan(models)
-    room = try StoreRoom(plan, storage, sync: sync.map { Self.shell(models, plan.mappings, $0) })
+    room = try StoreRoom(
+      plan, storage, sync: sync.map { Self.shell(models, plan.mappings, $0, surroundings) }, surroundings)
   }
 
   private init() { room = nil }
@@ -58,7 +66,10 @@ public final class DataStore: Sendable {
     let stored = try await room.commit { transaction in
       try transaction.save(
         model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
-      return try transaction.rows(mapping.query(mapping.key(record)), .page(offset: 0, count: 1)).rows.first?.record
+      let key = mapping.key(record)
+      // A row without relations is what the transaction has; a query would find the same.
+      if mapping.relations.isEmpty { return try transaction.row(model: mapping.shape.model, key)?.record }
+      return try transaction.rows(mapping.query(key), .page(offset: 0, count: 1)).rows.first?.record
     }
     return try mapping.model(stored ?? record, as: M.self)
   }
@@ -179,12 +190,14 @@ public final class DataStore: Sendable {
       let room = try open()
       let mapping = try room.mapping(type)
       let query = try mapping.query(predicate, sort, page)
-      let assembly = SnapshotAssembly<M>(mapping)
+      let assembly = SnapshotAssembly(room.streams.decodedRows(type, mapping))
       room.sync?.observationBegins()
       let consumer = room.streams.observe(query, core)
       return SubscriptionStream(core: core) { _ in
         let (rows, isSynced) = room.streams.take(consumer)
-        return try assembly.next(rows, isSynced: isSynced)
+        let (items, changes) = try assembly.next(rows)
+        return DataStoreQuerySnapshot(
+          items: DataStoreItems(items), isSynced: isSynced, changes: DataStoreChanges(changes))
       }
     } catch {
       core.leave(.error(error))

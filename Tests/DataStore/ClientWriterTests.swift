@@ -29,6 +29,18 @@ import Testing
     try ClientWriter(path: "/store", on: files, shapes: [shape], syncs: true)
   }
 
+  @Test func `a store that is never closed does not let its write-ahead log grow`() throws {
+    let files = MemoryFiles()
+    let shape = Self.shape([.text, .text], key: [0])
+    let writer = try ClientWriter(path: "/store", on: files, shapes: [shape], syncs: false)
+    for number in 0..<300 {
+      let record = Record(values: [.string("\(number % 10)"), .string(String(repeating: "x", count: 20_000 + number))])
+      _ = try writer.transaction { try $0.save(model: 0, record) }
+    }
+    // The bound is 4 MiB; the transaction that reaches it is written whole. Without it these are 8 MiB.
+    #expect(try #require(files.contents(of: "/store-wal")).count < 5 << 20)
+  }
+
   /// Defects 1 to 5 are differences between SQL and memory: negation, lone and NULL comparisons, composed groups.
   @Test(arguments: UInt64(1)...4)
   func `defects 1 to 5: random predicates, orders and pages mean the same in SQL and in memory`(seed: UInt64) throws {

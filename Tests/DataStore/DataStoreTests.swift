@@ -33,6 +33,35 @@ import Testing
     #expect(try await store.query(Post.self, where: !(keys.views == nil)).map(\.id) == ["p1"])
   }
 
+  @Test func `the operators under their other names mean the same, and orders can be listed by a function`()
+    async throws
+  {
+    let store = try Self.store()
+    for number in 1...4 {
+      try await store.save(post(number, number > 2 ? "b" : "a", rating: Double(number % 2)))
+    }
+    var tagged = post(5, "c", rating: 9)
+    tagged.tags = ["x"]
+    tagged.views = 1
+    try await store.save(tagged)
+    let keys = Post.keys
+    let pairs: [(QueryPredicate, QueryPredicate, [String])] = [
+      (keys.title.eq("a"), keys.title == "a", ["p1", "p2"]),
+      (keys.views.ne(1), keys.views != 1, ["p1", "p2", "p3", "p4"]),
+      (keys.rating.lt(1), keys.rating < 1, ["p2", "p4"]), (keys.rating.le(0), keys.rating <= 0, ["p2", "p4"]),
+      (keys.rating.gt(1), keys.rating > 1, ["p5"]), (keys.rating.ge(1), keys.rating >= 1, ["p1", "p3", "p5"]),
+      (keys.tags.notContains("x"), !keys.tags.contains("x"), ["p1", "p2", "p3", "p4"]),
+      (keys.views.attributeExists(true), keys.views != nil, ["p5"]),
+      (keys.views.attributeExists(false), keys.views == nil, ["p1", "p2", "p3", "p4"]),
+    ]
+    for (named, written, ids) in pairs {
+      #expect(try await store.query(Post.self, where: named).map(\.id) == ids, "\(named)")
+      #expect(try await store.query(Post.self, where: written).map(\.id) == ids, "\(written)")
+    }
+    let sorted = try await store.query(Post.self, sort: .by(.descending(keys.rating), .descending(keys.id)))
+    #expect(sorted.map(\.id) == ["p5", "p3", "p1", "p4", "p2"])
+  }
+
   @Test func `a save updates the record, and a delete removes it, by value, id or predicate`() async throws {
     let store = try Self.store()
     for number in 1...4 { try await store.save(post(number)) }

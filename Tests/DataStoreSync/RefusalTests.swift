@@ -1,8 +1,12 @@
 import Martlet
-import MartletDataStore
+import MartletGraphQLClient
 import MartletJSON
 import MartletServer
+import MartletSyncEngine
+import MartletVocabulary
 import Testing
+
+@testable import MartletDataStore
 
 /// What a server answers to a write that it does not take, or not now.
 @Suite(.timeLimit(.minutes(1))) struct RefusalTests {
@@ -26,6 +30,79 @@ import Testing
       #expect(try await ada.store.rejectedWrites().isEmpty)
       ada.close()
     }
+  }
+
+  @Test func `P15: credentials that are refused again and again at a sync's pages do not empty the store`() async throws
+  {
+    try await SyncedServer.with { server in
+      // Without resumption every model is synced again after a loss.
+      let ada = try SyncedStore(server, resumes: false)
+      defer { ada.close() }
+      let note = try await ada.store.save(Note(id: "n1", text: "kept"))
+      try await ada.settle()
+      try await ada.cut()
+      ada.wire.refuseQueries(with: Array(repeating: Self.error("UNAUTHENTICATED"), count: 4))
+      try await ada.mend()
+      try await ada.settle()
+      #expect(try await ada.store.query(Note.self).map(\.id) == [note.id])
+    }
+  }
+
+  @Test func `a write at which the server fails every time is refused, and those after it are sent`() async throws {
+    try await SyncedServer.with { server in
+      let ada = try SyncedStore(server) { configuration in
+        configuration.retryDelay = .milliseconds(1)
+        configuration.retryJitter = .zero
+        configuration.faultedAttempts = 3
+      }
+      try await ada.settle()
+      ada.wire.refuse(with: [Self.error("OVERLOADED")] + [JSONValue](repeating: Self.error("INTERNAL"), count: 3))
+      let poison = try await ada.store.submit(Note(id: "a", text: "one"))
+      let next = try await ada.store.submit(Note(id: "b", text: "two"))
+      #expect(await poison.end(before: .durable) == .rejected(.refused(code: "INTERNAL", message: "no")))
+      try await next.reached(.durable)
+      try await ada.sees([Note(id: "b", text: "two", owner: "ada")])
+      let letters = try await ada.store.rejectedWrites()
+      #expect(letters.map(\.modelId) == ["a"])
+      // The server has recovered: the write is not lost.
+      try await ada.store.retry(try #require(letters.first))
+      try await ada.sees([Note(id: "a", text: "one", owner: "ada"), Note(id: "b", text: "two", owner: "ada")])
+      ada.close()
+    }
+  }
+
+  @Test(arguments: [429, 502, 503, 504])
+  func `a status that says that the server has no capacity never drops a write`(status: Int) async throws {
+    try await SyncedServer.with { server in
+      let ada = try SyncedStore(server) { configuration in
+        configuration.retryDelay = .milliseconds(1)
+        configuration.retryJitter = .zero
+        configuration.faultedAttempts = 1
+      }
+      try await ada.settle()
+      var plain = GraphQLClientError(.httpStatus, "HTTP \(status)", status: status)
+      plain.retryAfter = .milliseconds(2)
+      let coded = GraphQLClientError(
+        .operationFailed, "no", status: status, errors: [["message": "no", "extensions": ["code": "NO_CODE_OF_OURS"]]])
+      ada.wire.fail(with: [plain, coded])
+      try await ada.store.submit(Note(id: "a", text: "one")).reached(.durable)
+      #expect(try await ada.store.rejectedWrites().isEmpty)
+      ada.close()
+    }
+  }
+
+  @Test func `the pause that a server asks for by Retry-After is what the engine waits for at least`() throws {
+    var error = GraphQLClientError(.httpStatus, "HTTP 503", status: 503)
+    error.retryAfter = .seconds(7)
+    #expect(SyncFailures.failure(error) == .overloaded(retryAfter: .seconds(7)))
+    error.errors = [["message": "no", "extensions": ["code": "OVERLOADED"]]]
+    #expect(SyncFailures.failure(error) == .overloaded(retryAfter: .seconds(7)))
+    error.errors = [["message": "no", "extensions": ["code": "OVERLOADED", "retryAfterMs": 20]]]
+    #expect(SyncFailures.failure(error) == .overloaded(retryAfter: .milliseconds(20)))
+    var random = SeededRandom(seed: 1)
+    let delay = RetryDelay()
+    #expect(delay.delay(after: 1, retryAfter: .seconds(7), using: &random) == .seconds(7))
+    #expect(delay.delay(after: 1, retryAfter: .seconds(1 << 30), using: &random) == .seconds(3_600))
   }
 
   @Test func `a write that meets old credentials is sent again with fresh ones, and refused if they are refused, too`()

@@ -60,6 +60,57 @@ struct Book: StoredModel, Equatable {
     }
   }
 
+  @Test func `records that left by another expression come back with the first one, although nothing was written`()
+    async throws
+  {
+    try await SyncedServer.with { server in
+      let bob = try SyncedStore(server, as: "bob")
+      for rank in 1...5 { try await bob.store.save(Note(id: "n\(rank)", text: "t", rank: rank)) }
+      try await bob.settle()
+      try await TemporaryFolder.with { folder in
+        let storage = DataStoreStorage.file(folder + "/store")
+        for (least, ranks) in [(3, [4, 5]), (4, [5]), (3, [4, 5])] {
+          let ada = try SyncedStore(server, storage: storage) { configuration in
+            configuration.syncExpressions = [.syncExpression(Note.self) { Note.keys.rank > least }]
+          }
+          try await ada.settle()
+          try await ada.sees(ranks.flatMap { ranked($0) })
+          try await ada.store.stop()
+          ada.close()
+        }
+      }
+      bob.close()
+    }
+  }
+
+  @Test func `a right that is withdrawn and given again without a write takes the records and brings them back`()
+    async throws
+  {
+    func schema(_ reader: String) -> String {
+      """
+      type Folder @model @versioned @auth(rules: [{allow: private}]) { id: ID! name: String! }
+      type Note @model @versioned @auth(rules: [{allow: owner}, {allow: \(reader), operations: [read]}]) {
+        id: ID! text: String! rank: Int
+      }
+      """
+    }
+    try await SyncedServer.with(schema("private")) { server in
+      let (ada, bob) = (try SyncedStore(server), try SyncedStore(server, as: "bob"))
+      try await bob.store.save(Note(id: "n1", text: "t", rank: 1))
+      try await bob.settle()
+      try await ada.settle()
+      try await ada.sees(ranked(1))
+      for _ in 0..<2 {
+        try await server.reload(schema: schema("groups, groups: [\"staff\"]"))
+        try await ada.sees([])
+        try await server.reload(schema: schema("private"))
+        try await ada.sees(ranked(1))
+      }
+      ada.close()
+      bob.close()
+    }
+  }
+
   @Test func `a record is shown before the one that it refers to, and its reference is empty until that comes`()
     async throws
   {

@@ -30,6 +30,10 @@ final class CutTransport: NetworkTransport {
     var mutations = 0
     var queries: [OperationRequest] = []
     var refusals: [JSONValue] = []
+    var queryRefusals: [JSONValue] = []
+    var failures: [GraphQLClientError] = []
+    /// What an answer to a query waits for an element of; nil for nothing.
+    var gates: AsyncStream<Void>?
   }
 
   private let inner: any NetworkTransport
@@ -48,6 +52,19 @@ final class CutTransport: NetworkTransport {
   /// The next mutations do not reach the server, and have these errors as answers.
   func refuse(with errors: [JSONValue]) { state.withLock { $0.refusals += errors } }
 
+  /// The next queries do not reach the server, and have these errors as answers.
+  func refuseQueries(with errors: [JSONValue]) { state.withLock { $0.queryRefusals += errors } }
+
+  /// The next mutations do not reach the server, and fail like this.
+  func fail(with errors: [GraphQLClientError]) { state.withLock { $0.failures += errors } }
+
+  /// From now on each answer to a query waits until the continuation yields.
+  func gateQueries() -> AsyncStream<Void>.Continuation {
+    let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
+    state.withLock { $0.gates = gate }
+    return continuation
+  }
+
   /// The answers of the next mutations are lost.
   func lose(_ answers: Int) { state.withLock { $0.loses = answers } }
 
@@ -65,12 +82,21 @@ final class CutTransport: NetworkTransport {
   func send(_ request: OperationRequest) async throws -> OperationPayload {
     if state.withLock({ $0.isCut }) { throw Self.lost }
     let refusal = state.withLock { state -> JSONValue? in
-      if request.kind == .query { state.queries.append(request) }
+      if request.kind == .query {
+        state.queries.append(request)
+        guard !state.queryRefusals.isEmpty else { return Optional.none }
+        return state.queryRefusals.removeFirst()
+      }
       guard request.kind == .mutation, !state.refusals.isEmpty else { return Optional.none }
       return state.refusals.removeFirst()
     }
+    let failure = state.withLock { state -> GraphQLClientError? in
+      request.kind == .mutation && !state.failures.isEmpty ? state.failures.removeFirst() : nil
+    }
+    if let failure { throw failure }
     if let refusal { return OperationPayload(["data": .null, "errors": [refusal]]) }
     let payload = try await inner.send(request)
+    if request.kind == .query, let gates = state.withLock({ $0.gates }) { for await _ in gates { break } }
     guard request.kind == .mutation else { return payload }
     let isLost = state.withLock { state in
       state.mutations += 1
@@ -101,9 +127,11 @@ final class SyncedStore: Sendable {
 
   init(
     _ server: GraphQLServer, as caller: String = "ada", models: [any Model.Type] = [Folder.self, Note.self],
-    storage: DataStoreStorage = .inMemory, _ adjust: (inout DataStoreConfiguration) -> Void = { _ in }
+    storage: DataStoreStorage = .inMemory, resumes: Bool = true,
+    _ adjust: (inout DataStoreConfiguration) -> Void = { _ in }
   ) throws {
     var connection = ConnectionConfiguration()
+    connection.resumes = resumes
     connection.credentials = { _ in
       Credentials(headers: [(name: "Authorization", value: caller)], payload: ["Authorization": .string(caller)])
     }

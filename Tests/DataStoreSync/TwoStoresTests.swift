@@ -137,6 +137,43 @@ import Testing
     }
   }
 
+  @Test func `the later writes of a record follow the one whose conflict is answered by a retry, in their order`()
+    async throws
+  {
+    let schema = SyncedServer.schema.replacingOccurrences(
+      of: "type Note @model @versioned", with: "type Note @model @versioned(conflicts: OPTIMISTIC_CONCURRENCY)")
+    try await SyncedServer.with(schema) { server in
+      let ada = try SyncedStore(server) { $0.conflictHandler = { _ in .retryLocal } }
+      let bob = try SyncedStore(server, as: "bob")
+      try await ada.settle()
+      try await ada.store.save(a)
+      try await ada.settle()
+      try await bob.settle()
+      try await ada.cut()
+      // Writes with conditions are not merged: each of the record's writes is sent by itself.
+      var handles: [WriteHandle] = []
+      for (number, text) in ["first", "second", "third"].enumerated() {
+        let note = Note(id: "a", text: text, rank: 1, owner: "ada")
+        let rank = Note.keys.rank
+        handles.append(
+          try await number == 0 ? ada.store.submit(note) : ada.store.submit(note, where: rank == 1))
+      }
+      let other = try await ada.store.submit(Note(id: "b", text: "other"))
+      try await bob.store.submit(Note(id: "a", text: "bob's", rank: 1, owner: "ada")).reached(.durable)
+      try await ada.mend()
+      for handle in handles + [other] { try await handle.reached(.seen) }
+      let notes = [
+        Note(id: "a", text: "third", rank: 1, owner: "ada"), Note(id: "b", text: "other", owner: "ada"),
+      ]
+      try await ada.sees(notes)
+      try await bob.sees(notes)
+      try await ada.settle()
+      #expect(try await ada.store.rejectedWrites().isEmpty)
+      ada.close()
+      bob.close()
+    }
+  }
+
   @Test func `a write that the server refuses is rolled back visibly and becomes a dead letter`() async throws {
     try await SyncedServer.with { server in
       let ada = try SyncedStore(server)
@@ -189,6 +226,39 @@ import Testing
       try await bob.sees(notes)
       try await again.settle()
       again.close()
+      bob.close()
+    }
+  }
+
+  @Test func `a store that was away for longer than the log reaches replaces what it has, and keeps its own writes`()
+    async throws
+  {
+    try await SyncedServer.with(
+      SyncedServer.schema, { configuration in configuration.limits.store.retentionBytes = 1 }
+    ) { server in
+      let (ada, bob) = (try SyncedStore(server), try SyncedStore(server, as: "bob"))
+      try await ada.settle()
+      try await ada.store.save(a)
+      try await ada.store.save(Note(id: "b", text: "goes"))
+      try await ada.settle()
+      try await bob.settle()
+      try await ada.cut()
+      let own = try await ada.store.submit(Note(id: "c", text: "mine"))
+      try await bob.store.delete(Note.self, withId: "b")
+      try await bob.settle()
+      // What has expired is looked for every 64 groups.
+      for number in 0..<130 {
+        _ = try await server.transaction { _ = try $0.create("Note", ["id": .string("n\(number)"), "text": "t"]) }
+      }
+      let deleted = (0..<130).map { "n\($0)" }
+      _ = try await server.transaction { for id in deleted { _ = try $0.delete("Note", ["id": .string(id)]) } }
+      try await ada.mend()
+      try await own.reached(.durable)
+      try await ada.sees([
+        Note(id: "a", text: "one", rank: 1, owner: "ada"), Note(id: "c", text: "mine", owner: "ada"),
+      ])
+      try await ada.settle()
+      ada.close()
       bob.close()
     }
   }

@@ -54,6 +54,15 @@ import Testing
       image: ServerImage(record: Record(values: [key]), version: 1, position: position))
   }
 
+  @Test func `P12: a write that was applied before a gap is seen once the sync after the gap is complete`() {
+    var step = Transcript(pending: [(1, 0)])
+    step.becomeLive()
+    _ = step(.uploaded(generation: 1, number: 1, nil, position: 20))
+    _ = step(.feedReset(generation: 1, reason: "retention"))
+    _ = step(.subscribed(generation: 2, resumed: false, cursor: "a-20"))
+    #expect(step(.page(generation: 2, model: 0, Self.page(position: 20))).contains(.progress(number: 1, .seen)))
+  }
+
   @Test func `a start subscribes first, syncs parents first, and holds the feed back until all pages are applied`() {
     var step = Transcript(models: [.init(parents: [1]), .init()])
     #expect(step(.start) == [.subscribe(generation: 1)])

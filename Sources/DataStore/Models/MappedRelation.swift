@@ -63,26 +63,28 @@ struct RowFields: Sendable {
     var found: [JSONObject.Element] = []
     found.reserveCapacity(members.count)
     for member in members {
-      switch member.content {
-      case .column(let position):
-        let value = record[position]
-        if !value.isNull { found.append((member.name, value)) }
-      case .reference(let key):
-        let isNull = key.contains { record[$0.column].isNull }
-        let values = JSONObject(distinct: key.map { (key: $0.name, value: record[$0.column]) })
-        found.append((member.name, isNull ? .null : .object(values)))
-      case .owner(let model, let columns):
-        let owner = RelationOwner(model: model, field: member.name, values: columns.map { record[$0] })
-        found.append((member.name, owner.json))
-      case .record(let position, let fields):
-        let value = record[position].array.map { fields.json(Record(values: $0)) } ?? .null
-        found.append((member.name, value))
-      case .records(let position, let fields):
-        let rows = record[position].array ?? []
-        found.append((member.name, .array(rows.map { fields.json(Record(values: $0.array ?? [])) })))
-      case .absent(let isList): found.append((member.name, isList ? [] : .null))
-      }
+      if let value = value(of: member, in: record) { found.append((member.name, value)) }
     }
     return .object(JSONObject(distinct: found))
+  }
+
+  /// The value of a member; nil for a field without one.
+  func value(of member: Member, in record: Record) -> JSONValue? {
+    switch member.content {
+    case .column(let position):
+      let value = record[position]
+      return value.isNull ? nil : value
+    case .reference(let key):
+      if key.contains(where: { record[$0.column].isNull }) { return .null }
+      return .object(JSONObject(distinct: key.map { (key: $0.name, value: record[$0.column]) }))
+    case .owner(let model, let columns):
+      return RelationOwner(model: model, field: member.name, values: columns.map { record[$0] }).json
+    case .record(let position, let fields):
+      return record[position].array.map { fields.json(Record(values: $0)) } ?? .null
+    case .records(let position, let fields):
+      let rows = record[position].array ?? []
+      return .array(rows.map { fields.json(Record(values: $0.array ?? [])) })
+    case .absent(let isList): return isList ? [] : .null
+    }
   }
 }

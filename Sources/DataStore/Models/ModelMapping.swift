@@ -59,7 +59,7 @@ struct ModelMapping: Sendable {
   /// The value of a record.
   func model<M: Model>(_ record: Record, as type: M.Type) throws(DataStoreError) -> M {
     do {
-      return try decoding.decode(type, from: json(record))
+      return try RowDecoder(record: record, fields: rows, decoding: decoding).decode(type)
     } catch {
       throw DataStoreError(.decodingError, "a stored \(name) does not decode: \(error)")
     }

@@ -13,24 +13,33 @@ public struct DataStoreQuerySnapshot<M: Model>: Sendable {
 
 /// The records of a snapshot. A copy costs nothing: snapshots share what they have in common.
 public struct DataStoreItems<M: Model>: RandomAccessCollection, Sendable {
-  struct Item: Sendable {
-    var model: M
-    var isPending: Bool
+  /// A reference, so that copying a piece of a list costs the same for models of any size.
+  final class Item: Sendable {
+    let model: M
+    let isPending: Bool
+
+    init(model: M, isPending: Bool) {
+      self.model = model
+      self.isPending = isPending
+    }
   }
 
-  let chunks: SharedChunks<Item>
+  private let objects: SharedObjects
 
-  init(chunks: SharedChunks<Item> = SharedChunks()) { self.chunks = chunks }
+  init(_ objects: SharedObjects = SharedObjects()) { self.objects = objects }
+
+  /// Every object was made for this model, by its `DecodedRows`.
+  private func item(_ index: Int) -> Item { unsafe unsafeDowncast(objects[index], to: Item.self) }
 
   /// Zero.
   public var startIndex: Int { 0 }
   /// The number of records.
-  public var endIndex: Int { chunks.count }
+  public var endIndex: Int { objects.count }
   /// The record at `index`.
-  public subscript(index: Int) -> M { chunks[index].model }
+  public subscript(index: Int) -> M { item(index).model }
 
   /// Whether a write to the record at `index` waits for the server's acknowledgement.
-  public func isPending(at index: Int) -> Bool { chunks[index].isPending }
+  public func isPending(at index: Int) -> Bool { item(index).isPending }
 }
 
 /// How one snapshot's items became the next one's, in indices of both.

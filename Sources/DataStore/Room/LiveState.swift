@@ -85,12 +85,13 @@ struct LiveState {
   /// The stream into which a token goes; nil when its consumer has nothing new to take, or a token waits there.
   mutating func announce(_ consumer: Int, _ now: Instant) -> SubscriptionCore? {
     due.remove(consumer)
-    guard var watcher = watchers[consumer], !watcher.isAnnounced, watcher.owesSnapshot || set.isDue(watcher.query)
-    else { return nil }
+    guard var watcher = watchers[consumer], !watcher.isAnnounced else { return nil }
+    let standing = set.standing(of: watcher.query)
+    guard watcher.owesSnapshot || standing.isDue else { return nil }
     watcher.isAnnounced = true
     watcher.owesSnapshot = false
     watcher.heldSince = nil
-    watcher.shownChanges = changes(watcher.query)
+    watcher.shownChanges = standing.changes
     watcher.first = watcher.first ?? now
     if watcher.synced == nil, synced.contains(watcher.model) { watcher.synced = now }
     watcher.last = now
@@ -98,18 +99,18 @@ struct LiveState {
     return watcher.core
   }
 
-  private func changes(_ query: LiveQueryID) -> Int { set.window(query)?.counters.changes ?? 0 }
-
   /// Holds back what a sync has changed for a consumer that has a snapshot already. Returns when it is shown at the
   /// latest; nil for what is shown now.
   mutating func hold(_ consumer: Int, _ pace: SnapshotPace, _ now: Instant) -> Instant? {
     guard let watcher = watchers[consumer], watcher.first != nil, !watcher.owesSnapshot,
-      !synced.contains(watcher.model), set.isDue(watcher.query)
+      !synced.contains(watcher.model)
     else { return nil }
+    let standing = set.standing(of: watcher.query)
+    guard standing.isDue else { return nil }
     let since = watcher.heldSince ?? now
     watchers[consumer]?.heldSince = since
     let end = since + pace.interval
-    if end <= now || changes(watcher.query) - watcher.shownChanges >= pace.changes { return nil }
+    if end <= now || standing.changes - watcher.shownChanges >= pace.changes { return nil }
     return end
   }
 }

@@ -15,13 +15,15 @@ internal import MartletVocabulary
 final class StoreRoom: @unchecked Sendable {
   let mappings: [ModelMapping]
   private let numbers: [String: Int]
-  private let thread: StoreThread
+  private let thread: any StoreLane
   private let writer: ClientWriter
   let streams: StoreStreams
   /// What keeps the store and a server in step; nil for a store without a server.
   let sync: SyncShell?
 
-  init(_ plan: ModelPlan, _ storage: DataStoreStorage, sync: SyncShell? = nil) throws(DataStoreError) {
+  init(
+    _ plan: ModelPlan, _ storage: DataStoreStorage, sync: SyncShell? = nil, _ surroundings: StoreSurroundings = .system
+  ) throws(DataStoreError) {
     self.sync = sync
     mappings = plan.mappings
     numbers = Dictionary(mappings.map { ($0.name, $0.shape.model) }) { first, _ in first }
@@ -33,33 +35,37 @@ final class StoreRoom: @unchecked Sendable {
           syncs: sync != nil)
       case .memory:
         writer = try ClientWriter(
-          path: "/store", on: MemoryFiles(), shapes: mappings.map(\.shape), references: plan.references,
-          syncs: sync != nil)
+          path: "/store", on: surroundings.files ?? MemoryFiles(), shapes: mappings.map(\.shape),
+          references: plan.references, syncs: sync != nil)
       }
     } catch {
       throw DataStoreError(error)
     }
-    thread = StoreThread()
-    streams = StoreStreams(mappings, thread, writer, sync?.pace)
+    thread = surroundings.thread()
+    streams = StoreStreams(mappings, thread, writer, sync?.pace, now: surroundings.now)
     sync?.connect(self, storage)
     mappings.first?.link.connect(self)
-    guard case .file(let path, _) = storage.place else { return }
-    var chance = SystemChance.generator()
     do throws(StoreError) {
-      let id = "\(chance.next())"
-      // The bell is the writer's, and ends with it.
-      let bell = try ClientBell(path: path, id: id) { [weak self] in self?.catchUp() }
-      try writer.join(bell)
+      if let sync { try writer.beginSync(sync.order) }
+      // Last: from here on another process may have the store's thread use the writer.
+      if case .file(let path, _) = storage.place { try join(path) }
     } catch {
       throw DataStoreError(error)
     }
+  }
+
+  /// Takes part with the other processes that have the file open.
+  private func join(_ path: String) throws(StoreError) {
+    var chance = SystemChance.generator()
+    // The bell is the writer's, and ends with it.
+    try writer.join(try ClientBell(path: path, id: "\(chance.next())") { [weak self] in self?.catchUp() })
   }
 
   /// Another process has changed the store.
   private func catchUp() {
     thread.execute { [self] in
       streams.publish(ClientWriter.Commit(), .local)
-      sync?.othersCommitted(writer)
+      if let sync { SyncProcesses(shell: sync, writer: writer).follow() }
     }
   }
 
@@ -142,7 +148,7 @@ final class StoreRoom: @unchecked Sendable {
   /// - Parameter discardsPending: whether writes that the server does not have are deleted, too.
   func clear(discardsPending: Bool) async throws(DataStoreError) {
     try await perform { [self] writer in
-      let pending = sync == nil ? 0 : try writer.pendingCount()
+      let pending = try writer.pendingCount()
       guard pending == 0 || discardsPending else {
         throw DataStoreError(.unsentWrites, "\(pending) writes have not reached the server")
       }

@@ -12,13 +12,20 @@ internal import MartletVocabulary
 /// everything else is immutable or behind `live`.
 final class StoreStreams: @unchecked Sendable {
   private let mappings: [ModelMapping]
-  private let thread: StoreThread
+  private let thread: any StoreLane
   private let writer: ClientWriter
   let live = Lock(LiveState())
+  /// The rows that live queries share, by the model's type.
+  private let decoded = Lock<[ObjectIdentifier: DecodedRows]>([:])
   /// How snapshots are held back while a model is synced; nil for a store without a server.
   private let pace: SnapshotPace?
+  private let now: @Sendable () -> Instant
 
-  init(_ mappings: [ModelMapping], _ thread: StoreThread, _ writer: ClientWriter, _ pace: SnapshotPace?) {
+  init(
+    _ mappings: [ModelMapping], _ thread: any StoreLane, _ writer: ClientWriter, _ pace: SnapshotPace?,
+    now: @escaping @Sendable () -> Instant
+  ) {
+    self.now = now
     self.mappings = mappings
     self.thread = thread
     self.writer = writer
@@ -40,7 +47,7 @@ final class StoreStreams: @unchecked Sendable {
   private func observe(
     _ core: SubscriptionCore, model: Int, _ add: @escaping @Sendable (inout LiveQuerySet) -> LiveQueryID
   ) -> Int {
-    let begin = MonotonicClock.now()
+    let begin = now()
     let consumer = live.withLock { $0.newConsumer() }
     core.connect(
       onCancel: { [weak self] in self?.leave(consumer) }, onRoom: {})
@@ -103,6 +110,16 @@ final class StoreStreams: @unchecked Sendable {
     }
   }
 
+  /// What the live queries of a model share.
+  func decodedRows<M: Model>(_ type: M.Type, _ mapping: ModelMapping) -> DecodedRows {
+    decoded.withLock { decoded in
+      if let known = decoded[ObjectIdentifier(type)] { return known }
+      let rows = DecodedRows(type, mapping)
+      decoded[ObjectIdentifier(type)] = rows
+      return rows
+    }
+  }
+
   // MARK: Commits
 
   /// Passes a commit's changes on, and what other processes have done meanwhile. On the store's thread.
@@ -111,6 +128,8 @@ final class StoreStreams: @unchecked Sendable {
   func publish(
     _ commit: ClientWriter.Commit, _ source: MutationEvent.Source, then: () -> Void = {}
   ) {
+    // What brings nothing new does not end the pause of what waits.
+    var isPaced = source == .syncPage
     do {
       try writer.reading { entries in
         var changes = commit.isJournaled ? [] : commit.changes.map { ($0, source) }
@@ -119,6 +138,7 @@ final class StoreStreams: @unchecked Sendable {
           changes.append((change, MutationEvent.Source(rawValue: entry.source) ?? .local))
         }
         let isWhole = entries?.allSatisfy { $0.change != nil || $0.isForeign } ?? false
+        isPaced = isPaced || changes.isEmpty && isWhole
         deliver(changes, isWhole: isWhole)
         then()
       }
@@ -126,7 +146,7 @@ final class StoreStreams: @unchecked Sendable {
       let failure = DataStoreError(error)
       live.withLock { $0.failure = failure }
     }
-    announce(isPaced: source == .syncPage)
+    announce(isPaced: isPaced)
   }
 
   /// Applies changes to the live queries, which read the store as it is after the last of them.
@@ -137,7 +157,7 @@ final class StoreStreams: @unchecked Sendable {
       let lookup: CommitRows.Lookup = { [writer] in try writer.related($0, $1, $2) }
       let met = isWhole ? live.set.apply(changes.map(\.0), lookup: lookup) : live.set.reload()
       live.meet(met)
-      let failure = fill(met, &live)
+      let failure = fill(live.set.asking, &live)
       if let failure { live.failure = failure }
       // Streams are silent while the store is stopped; what happened meanwhile follows in its order.
       let found = events(of: changes, &live, lookup)
@@ -239,7 +259,7 @@ final class StoreStreams: @unchecked Sendable {
   ///
   /// - Parameter isPaced: whether the changes are a sync's: those are shown together.
   private func announce(isPaced: Bool = false) {
-    let now = MonotonicClock.now()
+    let now = self.now()
     var wake: Instant?
     let (cores, failed) = live.withLock { live -> ([SubscriptionCore], DataStoreError?) in
       guard !live.isPaused else { return ([], nil) }
@@ -300,5 +320,5 @@ final class StoreStreams: @unchecked Sendable {
 struct SnapshotPace: Sendable {
   let interval: Duration
   let changes: Int
-  let timer: SyncTimer
+  let timer: any SyncTiming
 }

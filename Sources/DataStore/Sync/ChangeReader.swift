@@ -6,15 +6,16 @@ internal import MartletSyncEngine
 struct ChangeReader: Sendable {
   let models: [SyncModel]
 
-  /// A change without its position; nil for one that cannot be read.
+  /// A change; nil for one that cannot be read.
   func change(_ json: JSONValue) -> RemoteChange? {
     guard let name = json["model"]?.string, let number = models.firstIndex(where: { $0.name.hasSameBytes(as: name) }),
-      let key = json["key"], let version = json["version"]?.int
+      let key = json["key"], let version = json["version"]?.int,
+      let position = json["position"]?.string.flatMap({ Int64($0) })
     else { return nil }
     let model = models[number]
     func change(_ record: Record?, _ changed: [Int: JSONValue]? = nil) -> RemoteChange {
       RemoteChange(
-        model: number, key: model.key(key), image: ServerImage(record: record, version: version, position: 0),
+        model: number, key: model.key(key), image: ServerImage(record: record, version: version, position: position),
         changed: changed)
     }
     switch json["effect"]?.string {
@@ -23,14 +24,5 @@ struct ChangeReader: Sendable {
     case "LEFT": return change(nil)
     case _: return nil
     }
-  }
-}
-
-extension RemoteChange {
-  /// The same change at a position.
-  func positioned(_ position: Int64) -> RemoteChange {
-    var change = self
-    change.image.position = position
-    return change
   }
 }

@@ -5,19 +5,16 @@ internal import MartletSyncEngine
 
 extension DataStore {
   /// Builds what syncs a store of these models.
-  static func shell(_ models: [any Model.Type], _ mappings: [ModelMapping], _ sync: DataStoreSync) -> SyncShell {
-    SyncShell(mappings, parents: parents(of: mappings), sync) {
+  static func shell(
+    _ models: [any Model.Type], _ mappings: [ModelMapping], _ sync: DataStoreSync, _ surroundings: StoreSurroundings
+  ) -> SyncShell {
+    SyncShell(mappings, parents: mappings.parents, sync, surroundings) {
       var found: [SyncModel] = []
       for (number, type) in models.enumerated() {
         found.append(try Self.syncModel(type, mappings[number], sync.configuration))
       }
       return found
     }
-  }
-
-  /// Positions of the models that each one belongs to.
-  private static func parents(of mappings: [ModelMapping]) -> [[Int]] {
-    mappings.map { $0.relations.values.filter(\.holdsKey).map(\.target).sorted() }
   }
 
   private static func syncModel<M: Model>(
@@ -145,5 +142,12 @@ extension StoreRoom {
       sync.committed(commit, writer)
       return handle
     }
+  }
+}
+
+extension [ModelMapping] {
+  /// Positions of the models that each one belongs to.
+  fileprivate var parents: [[Int]] {
+    map { $0.relations.values.filter(\.holdsKey).map(\.target).sorted() }
   }
 }

@@ -29,8 +29,12 @@ public struct DataStoreConfiguration: Sendable {
   public var retryDelay: Duration = .milliseconds(100)
   /// At most this much is added to a delay by chance, so that clients do not come back together.
   public var retryJitter: Duration = .milliseconds(100)
-  /// The longest delay between attempts. They never end: a write is given up only when the server refuses it.
+  /// The longest delay between attempts. They never end for a network that is away and a server without capacity.
   public var longestRetryDelay: Duration = .seconds(300)
+  /// How often a write is sent at which the server fails with an internal error. Then it is refused and among
+  /// `rejectedWrites()`, so that the writes after it are sent: 12, the first time and the original's eleven retries,
+  /// about three and a half minutes.
+  public var faultedAttempts: Int = 12
 
   /// The defaults.
   public init() {}

@@ -29,13 +29,17 @@ final class FeedGroup: Sendable {
   }
 
   private let state: Lock<State>
-  /// Whether the server is this package's: it marks when everything that was missed has come. Of others, a subscription
+  /// Whether the server is this package's: where the transport resumes, it marks when everything that was missed has
+  /// come. Of others, a subscription
   /// that the caller may not have counts as established.
   private let isOwn: Bool
   private let handle: @Sendable (Item) async -> Void
-  private let spawner = ConcurrentSpawner()
+  private let spawner: any Spawner
 
-  init(count: Int, isOwn: Bool, _ handle: @escaping @Sendable (Item) async -> Void) {
+  init(
+    count: Int, isOwn: Bool, spawner: any Spawner, _ handle: @escaping @Sendable (Item) async -> Void
+  ) {
+    self.spawner = spawner
     state = Lock(State(waiting: Set(0..<count)))
     self.isOwn = isOwn
     self.handle = handle
@@ -84,7 +88,10 @@ final class FeedGroup: Sendable {
   private func changed(_ index: Int, _ life: SubscriptionLife) async {
     switch life {
     case .connecting, .disconnected: break
-    case .connected: if !isOwn { await established(index, nil) }
+    case .connected:
+      // A transport that gives no marks cannot resume: the subscription is established all the same.
+      let expectsMark = isOwn && state.withLock { $0.cores[index].expectsMark }
+      if !expectsMark { await established(index, nil) }
     case .interrupted(let reason, _):
       let (isFirst, wasReady) = state.withLock { state in
         let isFirst = state.interrupted.insert(index).inserted && state.interrupted.count == 1

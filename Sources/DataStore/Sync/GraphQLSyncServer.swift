@@ -1,6 +1,7 @@
 internal import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletModels
+internal import MartletRuntime
 internal import MartletSyncEngine
 internal import MartletVocabulary
 
@@ -10,6 +11,7 @@ struct GraphQLSyncServer: SyncServer {
   let models: [SyncModel]
   let dialect: DataStoreSync.Dialect
   let pageSize: Int
+  let spawner: any Spawner
 
   private var isOwn: Bool { dialect == .martlet }
 
@@ -23,7 +25,10 @@ struct GraphQLSyncServer: SyncServer {
     if let token { request.variables["nextToken"] = .string(token) }
     if case .delta(let since) = kind { request.variables["lastSync"] = .int(since) }
     let response = try await send(request)
-    if let error = Self.error(in: response) { throw SyncFailures.failure(of: error) { _ in nil } }
+    if let error = Self.error(in: response) {
+      if SyncFailures.isForbidden(response: error) { throw .refused(code: SyncFailures.forbidden, message: model.name) }
+      throw SyncFailures.failure(of: error) { _ in nil }
+    }
     guard let page = response["data"]?[model.syncField], let items = page["items"]?.array else { throw .network }
     let cursor = page["cursor"]?.string
     let position = isOwn ? cursor.flatMap { Cursor($0)?.offset } : nil
@@ -31,7 +36,7 @@ struct GraphQLSyncServer: SyncServer {
     return SyncPage(
       changes: items.filter { !$0.isNull }.map { model.change($0, number: number, position: position) },
       nextToken: page["nextToken"]?.string, startedAt: page["startedAt"]?.int ?? 0, position: position ?? .max,
-      cursor: cursor, isFull: page["isReplacement"]?.bool ?? false)
+      cursor: cursor, isFull: page["isReplacement"]?.bool ?? false, expected: page["expected"]?.int.map(Int.init))
   }
 
   private static func error(in response: JSONValue) -> JSONValue? { response["errors"]?.array?.first }
@@ -121,7 +126,7 @@ struct GraphQLSyncServer: SyncServer {
       .subscription,
       document: """
         subscription Changes($models: [String!], $filters: ModelChangesFilterInput) \
-        { modelChanges(models: $models, filters: $filters) { model effect key version changedAt fields } }
+        { modelChanges(models: $models, filters: $filters) { model effect key version changedAt position fields } }
         """, variables: ["models": .array(names.map { .string($0) })])
     let filters = models.compactMap { model in model.filter.map { (key: model.name, value: $0) } }
     if !filters.isEmpty { request.variables["filters"] = .object(JSONObject(filters)) }
@@ -130,16 +135,21 @@ struct GraphQLSyncServer: SyncServer {
     let reader = ChangeReader(models: models)
     return follow([request]) { item in
       switch item {
+      // Without a mark the transport cannot resume: what was missed while nothing was followed is synced.
       case .ready(let mark):
-        await news(.ready(resumed: cursor != nil, cursor: mark?.cursor?.description, view: mark?.view))
+        await news(
+          .ready(resumed: cursor != nil && mark != nil, cursor: mark?.cursor?.description, view: mark?.view))
       case .other(let other): await news(other)
       case .event(_, let event):
         guard let change = event.value["data"]?["modelChanges"].flatMap(reader.change(_:)) else {
           return await news(.ended(.refused(code: "FEED", message: "the server's feed cannot be read")))
         }
-        let offset = event.cursor?.offset ?? 0
         let cursor = event.endsTransaction ? event.cursor?.description : nil
-        await news(.changes([change.positioned(offset)], cursor: cursor, position: offset))
+        await news(
+          .changes(
+            FeedPart(
+              changes: [change], cursor: cursor, position: change.image.position,
+              endsTransaction: event.endsTransaction)))
       }
     }
   }
@@ -161,7 +171,7 @@ struct GraphQLSyncServer: SyncServer {
         guard let record = event.value["data"]?[models[number].subscriptionField(kind)], !record.isNull else { return }
         var change = models[number].change(record, number: number, position: nil)
         if kind == .onDelete { change.image.record = nil }
-        await news(.changes([change], cursor: nil, position: 0))
+        await news(.changes(FeedPart(changes: [change])))
       }
     }
   }
@@ -169,7 +179,7 @@ struct GraphQLSyncServer: SyncServer {
   private func follow(
     _ requests: [OperationRequest], _ handle: @escaping @Sendable (FeedGroup.Item) async -> Void
   ) -> FeedFollower {
-    let group = FeedGroup(count: requests.count, isOwn: isOwn, handle)
+    let group = FeedGroup(count: requests.count, isOwn: isOwn, spawner: spawner, handle)
     for (index, request) in requests.enumerated() { group.start(index, request, on: transport) }
     return FeedFollower { group.cancel() }
   }

@@ -1,7 +1,11 @@
 internal import MartletJSON
+internal import MartletStore
 internal import MartletSyncEngine
 
 extension ModelProgress {
+  /// The name under which the store keeps a model's progress.
+  static func name(_ shape: RecordShape) -> String { "sync." + shape.tableName }
+
   /// As the store keeps it.
   var text: String {
     let digest = filter.map { JSONValue.int(Int64($0)) }

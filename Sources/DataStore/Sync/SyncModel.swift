@@ -51,7 +51,7 @@ struct SyncModel: Sendable {
     """
     query Sync\(typeName)($filter: Model\(typeName)FilterInput, $limit: Int, $nextToken: String, \
     $lastSync: AWSTimestamp) { \(syncField)(filter: $filter, limit: $limit, nextToken: $nextToken, \
-    lastSync: $lastSync) { items { \(fields) } nextToken startedAt\(hasPositions ? " cursor isReplacement" : "") } }
+    lastSync: $lastSync) { items { \(fields) } nextToken startedAt\(hasPositions ? " cursor isReplacement expected" : "") } }
     """
   }
 

@@ -16,18 +16,20 @@ final class SyncNews: Sendable {
 
   var status: DataStoreSyncStatus { state.withLock { $0.last } }
 
-  func send(_ event: DataStoreEvent) {
-    let consumers = state.withLock { state in state.events.sorted { $0.key < $1.key }.map(\.value) }
-    for consumer in consumers { consumer.yield(event) }
-  }
-
-  func publish(_ status: DataStoreSyncStatus) {
-    let consumers = state.withLock { state -> [AsyncStream<DataStoreSyncStatus>.Continuation] in
-      guard state.last != status else { return [] }
+  /// Puts a status in force, with the events that led to it. A consumer of events finds the status in force when it
+  /// gets them; one that looks for events after it has seen the status gets only later ones.
+  func publish(_ status: DataStoreSyncStatus, _ events: [DataStoreEvent] = []) {
+    typealias Consumers = (
+      [AsyncStream<DataStoreEvent>.Continuation], [AsyncStream<DataStoreSyncStatus>.Continuation]
+    )
+    let (listeners, watchers) = state.withLock { state -> Consumers in
+      let listeners = state.events.sorted { $0.key < $1.key }.map(\.value)
+      guard state.last != status else { return (listeners, []) }
       state.last = status
-      return state.statuses.sorted { $0.key < $1.key }.map(\.value)
+      return (listeners, state.statuses.sorted { $0.key < $1.key }.map(\.value))
     }
-    for consumer in consumers { consumer.yield(status) }
+    for event in events { for consumer in listeners { consumer.yield(event) } }
+    for consumer in watchers { consumer.yield(status) }
   }
 
   /// The store is closed: streams end.

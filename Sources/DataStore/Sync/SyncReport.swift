@@ -24,6 +24,8 @@ final class SyncReport {
   /// The writes that have been sent, as they were then, and as the server answered.
   private var mutations: [Int64: Mutation] = [:]
   private var counts: [Int: Counts] = [:]
+  /// The events since the status was published last.
+  private var held: [DataStoreEvent] = []
 
   init(_ mappings: [ModelMapping], errorHandler: @escaping @Sendable (DataStoreError) -> Void) {
     self.mappings = mappings
@@ -34,6 +36,7 @@ final class SyncReport {
 
   deinit {
     for handle in handles.values { handle.end(.closed) }
+    publish()
     news.finish()
   }
 
@@ -93,6 +96,9 @@ final class SyncReport {
     if !isAdded, !isDeleted { counts[model, default: Counts()].updated += 1 }
   }
 
+  /// The server has said how many records a model's pages have.
+  func expect(model: Int, _ count: Int) { status.models[mappings[model].name]?.expected = count }
+
   func received(model: Int, _ count: Int) { status.models[mappings[model].name]?.received += count }
 
   func begin(model: Int) {
@@ -109,23 +115,23 @@ final class SyncReport {
     case .networkStatus(let active):
       status.isConnected = active
       if active { status.lastError = nil }
-      news.send(.networkStatus(active: active))
-    case .subscriptionsEstablished: news.send(.subscriptionsEstablished)
+      hold(.networkStatus(active: active))
+    case .subscriptionsEstablished: hold(.subscriptionsEstablished)
     case .syncQueriesStarted(let models):
       for model in models { begin(model: model) }
-      news.send(.syncQueriesStarted(models: models.map { mappings[$0].name }))
+      hold(.syncQueriesStarted(models: models.map { mappings[$0].name }))
     case .modelSynced(let model, let isFull, _, _):
       let counts = counts.removeValue(forKey: model) ?? Counts()
-      news.send(
+      hold(
         .modelSynced(
           modelName: mappings[model].name, isFullSync: isFull, isDeltaSync: !isFull, added: counts.added,
           updated: counts.updated, deleted: counts.deleted))
     case .modelTruncated(let model, let limit):
-      news.send(.modelTruncated(modelName: mappings[model].name, limit: limit))
-    case .syncQueriesReady: news.send(.syncQueriesReady)
-    case .syncStarted: news.send(.syncStarted)
-    case .ready: news.send(.ready)
-    case .syncReceived(let change): news.send(.syncReceived(mutation(of: change)))
+      hold(.modelTruncated(modelName: mappings[model].name, limit: limit))
+    case .syncQueriesReady: hold(.syncQueriesReady)
+    case .syncStarted: hold(.syncStarted)
+    case .ready: hold(.ready)
+    case .syncReceived(let change): hold(.syncReceived(mutation(of: change)))
     case .outboxMutationEnqueued(let number): send(number) { .outboxMutationEnqueued($0) }
     case .outboxMutationProcessed(let number):
       send(number) { .outboxMutationProcessed($0) }
@@ -133,20 +139,20 @@ final class SyncReport {
     case .outboxMutationFailed(let number, let reason):
       send(number) { .outboxMutationFailed($0, .rejected(.init(reason))) }
       mutations[number] = nil
-    case .outboxStatus(let isEmpty): news.send(.outboxStatus(isEmpty: isEmpty))
+    case .outboxStatus(let isEmpty): hold(.outboxStatus(isEmpty: isEmpty))
     case .conditionalSaveFailed(let number): send(number) { .conditionalSaveFailed($0) }
     case .failed(let failure): fail(DataStoreError(failure))
     case .terminated(let failure):
       let error = DataStoreError(failure)
       status.lastError = error
       errorHandler(error)
-      news.send(.terminated(error))
+      hold(.terminated(error))
     }
   }
 
   private func send(_ number: Int64, _ event: (Mutation) -> DataStoreEvent) {
     let unknown = Mutation(write: number, modelName: "", modelId: "", json: nil, version: nil, isDeleted: false)
-    news.send(event(mutations[number] ?? unknown))
+    hold(event(mutations[number] ?? unknown))
   }
 
   private func mutation(of change: RemoteChange) -> Mutation {
@@ -160,17 +166,24 @@ final class SyncReport {
   /// The store was cleared before the server had this write.
   func cleared(_ mutation: Mutation) {
     if let number = mutation.write { finish(number, .cleared) }
-    news.send(.outboxMutationFailed(mutation, .cleared))
+    hold(.outboxMutationFailed(mutation, .cleared))
   }
 
   /// A failure that the sync survives.
   func fail(_ error: DataStoreError) {
     status.lastError = error
     errorHandler(error)
-    news.send(.failed(error))
+    hold(.failed(error))
   }
 
-  func publish() { news.publish(status) }
+  /// An event is sent with the status that came of it, so that an application that looks at the status then finds it.
+  private func hold(_ event: DataStoreEvent) { held.append(event) }
+
+  /// Publishes the status, and the events since it was published last.
+  func publish() {
+    news.publish(status, held)
+    held = []
+  }
 }
 
 extension DataStoreError {
@@ -178,6 +191,7 @@ extension DataStoreError {
     switch failure {
     case .network: self.init(.sync, "the server cannot be reached")
     case .overloaded: self.init(.sync, "the server has no capacity now")
+    case .faulted(let code, let message): self.init(.sync, "the server failed: \(code): \(message)")
     case .unauthorized: self.init(.sync, "the server does not accept the credentials")
     case .conditionFailed: self.init(.sync, "a write's condition does not hold for the server's record")
     case .conflict: self.init(.sync, "the server has another version of the record")

@@ -19,8 +19,7 @@ protocol SyncServer: Sendable {
 enum FeedNews: Sendable {
   /// Every change after `cursor` comes. `resumed`: every one since the cursor that was given has come.
   case ready(resumed: Bool, cursor: String?, view: String?)
-  /// The changes of one transaction, or a part of it.
-  case changes([RemoteChange], cursor: String?, position: Int64)
+  case changes(FeedPart)
   /// Changes are missing.
   case gap(reason: String)
   /// An attempt to connect has failed, and is repeated.
@@ -32,6 +31,16 @@ enum FeedNews: Sendable {
   /// The server's rules let the caller follow none of the models.
   case forbidden
   case ended(SyncFailure)
+}
+
+/// The changes of one transaction, or a part of it.
+struct FeedPart: Sendable {
+  var changes: [RemoteChange]
+  /// Where the feed continues after it; nil when more of the transaction follows, and where there are no cursors.
+  var cursor: String?
+  /// The position of the last change; 0 for a server without positions.
+  var position: Int64 = 0
+  var endsTransaction = true
 }
 
 /// Ends a followed feed.

@@ -7,9 +7,15 @@ internal import MartletSyncEngine
 extension SyncShell {
   func perform(_ action: SyncAction, _ writer: ClientWriter) throws {
     switch action {
-    case .subscribe(let generation): try subscribe(generation, writer)
+    case .subscribe(let generation): try SyncDownloads(shell: self, writer: writer).subscribe(generation)
     case .disconnect: downloads.disconnect()
-    case .query(let generation, let model, let kind, let token): query(generation, model, kind, token)
+    case .query(let generation, let model, let kind, let token):
+      guard let server else { return }
+      ask {
+        await SyncDownloads.page(server, model, kind, token)
+      } _: { result, shell, writer in
+        SyncDownloads(shell: shell, writer: writer).event(of: result, generation, model)
+      }
     case .beginFullSync(let model):
       report.begin(model: model)
       try change(writer, .syncPage) { try $0.beginFullSync(model: model) }
@@ -19,7 +25,7 @@ extension SyncShell {
     case .finishModel(let model, let progress, let sweepBefore):
       try change(writer, .syncPage) { [mappings] transaction in
         if let sweepBefore { try transaction.sweep(model: model, before: sweepBefore) }
-        try transaction.set(Self.progressName(mappings[model].shape), progress.text)
+        try transaction.set(ModelProgress.name(mappings[model].shape), progress.text)
       }
     case .apply(let changes, let cursor):
       try change(writer, .live) { transaction in
@@ -58,7 +64,7 @@ extension SyncShell {
     _ writer: ClientWriter, _ source: MutationEvent.Source, _ body: (ClientTransaction) throws -> Void
   ) throws {
     let commit = try writer.transaction(source: source.rawValue) { transaction in
-      transaction.time = Self.wallClock()
+      transaction.time = surroundings.milliseconds()
       try body(transaction)
     }
     for letter in commit.letters { report.finish(letter.write.number, .rejected(.init(letter.reason))) }

@@ -5,7 +5,8 @@ internal import MartletStore
 internal import MartletSyncEngine
 internal import MartletVocabulary
 
-/// Drives the sync engine of one store: carries out what it decides, and reports what happened.
+/// Drives the sync engine of one store: carries out what it decides, and reports what happened. What the actions come
+/// to is in `SyncDownloads`, `SyncUploads` and `SyncProcesses`.
 ///
 /// `@unchecked Sendable` holds because everything that changes is used on the store's thread only, or is behind a lock
 /// of its own; `room` is set before the store is handed out.
@@ -20,38 +21,41 @@ final class SyncShell: @unchecked Sendable {
   }
 
   let mappings: [ModelMapping]
+  /// The numbers of the models, those that others belong to first.
+  var order: [Int] { DependencyOrder.order(parents: parents) }
   private let makeModels: @Sendable () throws -> [SyncModel]
   private let sync: DataStoreSync
   private let parents: [[Int]]
   private(set) weak var room: StoreRoom?
   let pace: SnapshotPace
-  let spawner = ConcurrentSpawner()
+  let surroundings: StoreSurroundings
+  var spawner: any Spawner { surroundings.spawner }
   private let begin = Lock(Begin.open)
 
   // On the store's thread.
 
-  var engine: SyncEngine?
+  private(set) var engine: SyncEngine?
   private(set) var server: (any SyncServer)?
   let report: SyncReport
   private var events: [SyncEvent] = []
   private var isHandling = false
   /// Names the present engine: answers to an earlier one's requests are ignored.
   private(set) var epoch = 0
-  var downloads = SyncDownloads()
-  /// The path of the store's file, whose engine one process runs; nil for a store in memory.
-  private var path: String?
-  private var lock: EngineLock?
+  var downloads = DownloadState()
+  var right = EngineRight()
 
   init(
-    _ mappings: [ModelMapping], parents: [[Int]], _ sync: DataStoreSync,
+    _ mappings: [ModelMapping], parents: [[Int]], _ sync: DataStoreSync, _ surroundings: StoreSurroundings,
     _ makeModels: @escaping @Sendable () throws -> [SyncModel]
   ) {
     self.mappings = mappings
     self.parents = parents
     self.sync = sync
+    self.surroundings = surroundings
     self.makeModels = makeModels
     pace = SnapshotPace(
-      interval: sync.configuration.snapshotInterval, changes: sync.configuration.snapshotChanges, timer: SyncTimer())
+      interval: sync.configuration.snapshotInterval, changes: sync.configuration.snapshotChanges,
+      timer: surroundings.timer())
     report = SyncReport(mappings, errorHandler: sync.configuration.errorHandler)
   }
 
@@ -60,7 +64,7 @@ final class SyncShell: @unchecked Sendable {
   /// The store that is synced.
   func connect(_ room: StoreRoom, _ storage: DataStoreStorage) {
     self.room = room
-    if case .file(let path, _) = storage.place { self.path = path }
+    if case .file(let path, _) = storage.place { right = EngineRight(path: path) }
   }
 
   var configuration: DataStoreConfiguration { sync.configuration }
@@ -90,17 +94,24 @@ final class SyncShell: @unchecked Sendable {
     case .stopped?, .terminated?, nil: break
     }
     do {
-      guard try takeLock() else { return othersCommitted(writer) }
+      let processes = SyncProcesses(shell: self, writer: writer)
+      guard try processes.takeRight() else {
+        // The engine of an earlier start is over: the process that has the right says what is synced.
+        forget()
+        return processes.follow()
+      }
       let models = try makeModels()
       _ = try clientName(writer)
-      engine = try makeEngine(models, writer)
+      engine = try SyncEngine(models, parents: parents, configuration, writer, seed: chance())
       server = GraphQLSyncServer(
-        transport: sync.transport, models: models, dialect: sync.dialect, pageSize: configuration.syncPageSize)
+        transport: sync.transport, models: models, dialect: sync.dialect, pageSize: configuration.syncPageSize,
+        spawner: spawner)
     } catch {
-      return report.fail(StoreRoom.error(error))
+      report.fail(StoreRoom.error(error))
+      return publishStatus(writer)
     }
     epoch += 1
-    downloads = SyncDownloads()
+    downloads = DownloadState()
     report.status.isElsewhere = false
     // As the original does: the first report of the network is that it is not reached yet.
     report.announce(.networkStatus(active: false))
@@ -109,8 +120,7 @@ final class SyncShell: @unchecked Sendable {
 
   func stop(_ writer: ClientWriter) {
     if engine != nil { handle(.stop, writer) }
-    lock?.release()
-    lock = nil
+    right.giveUp()
     begin.withLock { $0 = .stopped }
   }
 
@@ -118,8 +128,7 @@ final class SyncShell: @unchecked Sendable {
   func clear(_ writer: ClientWriter) throws {
     let pending = try writer.outbox()
     stop(writer)
-    engine = nil
-    epoch += 1
+    forget()
     _ = try writer.transaction { try $0.clear() }
     for write in pending {
       let mapping = mappings[write.model]
@@ -131,48 +140,17 @@ final class SyncShell: @unchecked Sendable {
     publishStatus(writer)
   }
 
-  /// One process runs the engine. Another waits until it has ended.
-  private func takeLock() throws -> Bool {
-    guard let path else { return true }
-    if let lock { return lock.isHeld }
-    let lock = EngineLock(path: path)
-    self.lock = lock
-    if try lock.take() { return true }
-    report.status.isElsewhere = true
-    try lock.wait { [weak self] in
-      self?.room?.onThread { [weak self] writer in
-        // Stopped meanwhile, which has given the lock up.
-        if self?.lock?.isHeld == true { self?.start(writer) }
-      }
-    }
-    return false
+  /// The stopped engine is over, with the answers that it awaits.
+  func forget() {
+    engine = nil
+    epoch += 1
   }
-
-  private func makeEngine(_ models: [SyncModel], _ writer: ClientWriter) throws -> SyncEngine {
-    var settings = SyncConfiguration(
-      models: zip(models, parents).map { model, parents in
-        let filter = model.predicate == .all ? [] : Array(model.predicate.canonicalText.utf8)
-        return SyncConfiguration.Model(parents: parents, filter: filter)
-      })
-    settings.syncInterval = configuration.syncInterval.wholeNanoseconds / 1_000_000
-    settings.syncMaxRecords = configuration.syncMaxRecords
-    settings.retry = configuration.retry
-    let progress = try models.map { model in
-      try writer.value(Self.progressName(model.shape)).flatMap { ModelProgress(text: $0) } ?? ModelProgress()
-    }
-    var chance = SystemChance.generator()
-    return SyncEngine(
-      settings, progress: progress, pending: try writer.outbox().map { ($0.number, $0.model) }, seed: chance.next())
-  }
-
-  static func progressName(_ shape: RecordShape) -> String { "sync." + shape.tableName }
 
   /// This store's name for the server, kept over restarts.
   func clientName(_ writer: ClientWriter) throws -> String {
     if let known = try writer.value("client") { return known }
-    var chance = SystemChance.generator()
     // 128 bits, so that no two stores ever share a name.
-    let name = String(chance.next(), radix: 16) + "-" + String(chance.next(), radix: 16)
+    let name = String(chance(), radix: 16) + "-" + String(chance(), radix: 16)
     _ = try writer.transaction { try $0.set("client", name) }
     return name
   }
@@ -182,19 +160,29 @@ final class SyncShell: @unchecked Sendable {
   /// Handles an event, and those that follow from carrying it out.
   func handle(_ event: SyncEvent, _ writer: ClientWriter) {
     events.append(event)
+    handleEvents(writer)
+  }
+
+  private func handleEvents(_ writer: ClientWriter) {
     guard !isHandling else { return }
     isHandling = true
-    while !events.isEmpty {
-      let event = events.removeFirst()
-      let actions = engine?.handle(event, now: MonotonicClock.now(), wall: Self.wallClock()) ?? []
+    // Carrying out an action can add events.
+    var next = 0
+    while next < events.count {
+      let event = events[next]
+      next += 1
+      let actions = engine?.handle(event, now: surroundings.now(), wall: surroundings.milliseconds()) ?? []
       for action in actions { carryOut(action, writer) }
     }
+    events = []
     isHandling = false
     publishStatus(writer)
   }
 
-  /// Milliseconds since 1970.
-  static func wallClock() -> Int64 { WallClock.sinceEpoch().wholeNanoseconds / 1_000_000 }
+  private func chance() -> UInt64 {
+    var generator = surroundings.chance()
+    return generator.next()
+  }
 
   private func carryOut(_ action: SyncAction, _ writer: ClientWriter) {
     do {
@@ -203,6 +191,18 @@ final class SyncShell: @unchecked Sendable {
       // The store cannot keep what the server sends: nothing is followed until the application starts again.
       let failure = SyncFailure.refused(code: "STORE", message: "\(StoreRoom.error(error))")
       follow(with: .disconnected(generation: engine?.generation ?? 0, failure))
+    }
+  }
+
+  /// Asks something of the server, away from the store's thread; the answer is an event of this epoch.
+  func ask<Answer: Sendable>(
+    _ question: @escaping @Sendable () async -> Answer,
+    _ event: @escaping @Sendable (Answer, SyncShell, ClientWriter) -> SyncEvent?
+  ) {
+    let epoch = epoch
+    spawner.spawn { [weak self] in
+      let answer = await question()
+      self?.answer(epoch) { shell, writer in event(answer, shell, writer) }
     }
   }
 
@@ -239,19 +239,20 @@ final class SyncShell: @unchecked Sendable {
   func committed(_ commit: ClientWriter.Commit, _ writer: ClientWriter) {
     for write in commit.outbox {
       if case .removed(let numbers) = write { for number in numbers { report.finish(number, .superseded) } }
-      handle(.outbox(write), writer)
+      follow(with: .outbox(write))
     }
-    if engine == nil { publishStatus(writer) }
+    if engine == nil || !commit.outbox.isEmpty { handleEvents(writer) }
   }
 
   // MARK: Status
 
   func publishStatus(_ writer: ClientWriter) {
-    report.status.pendingCount = (try? writer.pendingCount()) ?? 0
+    // The engine counts what the store would have to count row by row.
+    report.status.pendingCount = engine?.pendingNumbers.count ?? (try? writer.pendingCount()) ?? 0
     if !report.status.isElsewhere {
       for number in mappings.indices { setSynced(number, engine?.isSynced(model: number) ?? false) }
       report.status.isSettled = report.status.isConnected && engine?.isSettled ?? false
-      share(writer)
+      SyncProcesses(shell: self, writer: writer).share()
     }
     report.publish()
   }

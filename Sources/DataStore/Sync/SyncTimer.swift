@@ -3,14 +3,9 @@ internal import MartletStore
 internal import MartletVocabulary
 
 /// Calls closures at given times, on a thread of its own that sleeps in between.
-final class SyncTimer: Sendable {
-  /// What is timed; each has one time.
-  enum Name: Int, Sendable, Hashable {
-    case engine, snapshots
-  }
-
+final class SyncTimer: SyncTiming {
   private struct State {
-    var entries: [Name: (deadline: Instant, fire: @Sendable () -> Void)] = [:]
+    var entries: [TimerName: (deadline: Instant, fire: @Sendable () -> Void)] = [:]
     var isOver = false
   }
 
@@ -37,8 +32,7 @@ final class SyncTimer: Sendable {
     }
   }
 
-  /// Calls `fire` at `deadline`, in place of what was set under this name before.
-  func set(_ name: Name, _ deadline: Instant, _ fire: @escaping @Sendable () -> Void) {
+  func set(_ name: TimerName, _ deadline: Instant, _ fire: @escaping @Sendable () -> Void) {
     state.withLock { $0.entries[name] = (deadline, fire) }
     bell.ring()
   }

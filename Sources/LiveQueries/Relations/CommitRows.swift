@@ -139,11 +139,10 @@ package final class CommitRows {
   private func result(
     _ row: LiveRow?, _ predicate: Predicate, _ terms: RelatedTerms, _ state: State
   ) throws -> LiveRow? {
-    guard var row else { return nil }
+    guard let row else { return nil }
     let whole = try extended(row.record, terms, state)
     guard predicate.matches(whole) else { return nil }
-    row.record = Record(values: Array(whole.values.prefix(terms.fields + terms.shown.count)))
-    return row
+    return row.with(Record(values: Array(whole.values.prefix(terms.fields + terms.shown.count))))
   }
 
   /// The records of a model that the commit changed, or whose terms it may have changed.

@@ -1,22 +1,55 @@
 package import MartletModels
 
-/// A record as a live query shows it.
-package struct LiveRow: Sendable, Hashable {
-  /// The record's primary key.
-  package var key: RecordKey
-  /// The record's values.
-  package var record: Record
-  /// The version that the server gave it; 0 for a record that only this client has.
-  package var version: Int64
-  /// Whether a write of this client to the record has not been acknowledged.
-  package var isPending: Bool
+/// A record as a live query shows it. One reference: all windows share it, and copying a piece of one costs a count for
+/// each row.
+package struct LiveRow: Sendable {
+  private final class Values: Sendable {
+    let key: RecordKey
+    let record: Record
+    let version: Int64
+    let isPending: Bool
+
+    init(_ key: RecordKey, _ record: Record, _ version: Int64, _ isPending: Bool) {
+      self.key = key
+      self.record = record
+      self.version = version
+      self.isPending = isPending
+    }
+  }
+
+  private let values: Values
 
   /// A row of a record.
   package init(key: RecordKey, record: Record, version: Int64 = 0, isPending: Bool = false) {
-    self.key = key
-    self.record = record
-    self.version = version
-    self.isPending = isPending
+    values = Values(key, record, version, isPending)
+  }
+
+  /// The record's primary key.
+  package var key: RecordKey { values.key }
+  /// The record's values.
+  package var record: Record { values.record }
+  /// The version that the server gave it; 0 for a record that only this client has.
+  package var version: Int64 { values.version }
+  /// Whether a write of this client to the record has not been acknowledged.
+  package var isPending: Bool { values.isPending }
+
+  /// The row with other values.
+  package func with(_ record: Record) -> LiveRow {
+    LiveRow(key: key, record: record, version: version, isPending: isPending)
+  }
+}
+
+extension LiveRow: Hashable {
+  /// Compares what the rows hold; one row with itself costs nothing.
+  package static func == (left: LiveRow, right: LiveRow) -> Bool {
+    left.values === right.values
+      || left.version == right.version && left.isPending == right.isPending && left.key == right.key
+        && left.record == right.record
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(key)
+    hasher.combine(version)
   }
 }
 

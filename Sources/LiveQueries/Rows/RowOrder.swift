@@ -20,10 +20,19 @@ package struct RowOrder: Sendable, Hashable {
   /// Negative when `left` is before `right`, positive when after, zero for records of one key.
   package func compare(_ left: Record, _ right: Record) -> Int {
     for term in terms {
-      let result = Self.compare(left[term.field], right[term.field])
+      let result =
+        wholeNumbers(left, right, term.field) ?? Self.compare(left[term.field], right[term.field])
       if result != 0 { return term.isAscending ? result : -result }
     }
     return 0
+  }
+
+  /// The order of two whole numbers, without copying the values; nil for other values.
+  private func wholeNumbers(_ left: Record, _ right: Record, _ field: Int) -> Int? {
+    guard field < left.values.count, field < right.values.count, case .int(let a) = left.values[field],
+      case .int(let b) = right.values[field]
+    else { return nil }
+    return a < b ? -1 : a > b ? 1 : 0
   }
 
   /// Compares two values of one field.

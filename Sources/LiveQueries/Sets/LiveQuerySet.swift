@@ -16,14 +16,31 @@ package struct LiveQuerySet: Sendable {
     case aggregate(LiveAggregate)
   }
 
+  /// The queries of one condition, which the index knows as one.
+  private struct Sharing: Sendable {
+    var condition: Condition
+    var place: MemberID
+    var queries: [Int]
+  }
+
+  private struct Condition: Sendable, Hashable {
+    var model: Int
+    var predicate: Predicate
+  }
+
   private var queries: [Int: Query] = [:]
-  private var places: [Int: MemberID] = [:]
+  /// By the group in the index; and the group of each condition and of each query.
+  private var sharing: [Int: Sharing] = [:]
+  private var groups: [Condition: Int] = [:]
+  private var groupOfQuery: [Int: Int] = [:]
   private var index: SubscriptionIndex<Int>
   /// Queries over relations, which are evaluated one by one for commits that touch their models.
   private var related: [Int: RelatedQuery] = [:]
   private var nextNumber = 1
   /// Queries that the present commit has changed, in the order they were met.
   private var met: [Int] = []
+  /// Queries that ask for rows since the last changes were applied, or everything was to be read again.
+  package private(set) var asking: [LiveQueryID] = []
   private var isMet: Set<Int> = []
   private var found: [SubscriptionIndex<Int>.Match] = []
 
@@ -63,18 +80,37 @@ package struct LiveQuerySet: Sendable {
       related[number] = RelatedQuery(model: model, predicate: predicate, terms: terms)
       return LiveQueryID(number: number)
     }
-    let key = GroupKey(schemaVersion: 0, document: [], operation: "", variables: Array(String(number).utf8))
-    let interests = ChangeKind.allCases.map { Interest(.model(model, $0), predicate, .beforeAndAfter) }
-    // The limit that the index could refuse by is switched off.
-    places[number] = try? index.add(number, key: key, interests: interests)
+    share(number, Condition(model: model, predicate: predicate))
     return LiveQueryID(number: number)
+  }
+
+  private mutating func share(_ number: Int, _ condition: Condition) {
+    if let group = groups[condition] {
+      groupOfQuery[number] = group
+      sharing[group]?.queries.append(number)
+      return
+    }
+    let key = GroupKey(schemaVersion: 0, document: [], operation: "", variables: Array(String(number).utf8))
+    let interests = ChangeKind.allCases.map {
+      Interest(.model(condition.model, $0), condition.predicate, .beforeAndAfter)
+    }
+    // The limit that the index could refuse by is switched off.
+    guard let place = try? index.add(number, key: key, interests: interests) else { return }
+    groups[condition] = place.group.number
+    groupOfQuery[number] = place.group.number
+    sharing[place.group.number] = Sharing(condition: condition, place: place, queries: [number])
   }
 
   /// Removes a query; changes no longer concern it.
   package mutating func remove(_ id: LiveQueryID) {
     queries[id.number] = nil
     related[id.number] = nil
-    if let place = places.removeValue(forKey: id.number) { index.remove(place) }
+    guard let group = groupOfQuery.removeValue(forKey: id.number) else { return }
+    sharing[group]?.queries.removeAll { $0 == id.number }
+    guard let shared = sharing[group], shared.queries.isEmpty else { return }
+    sharing[group] = nil
+    groups[shared.condition] = nil
+    index.remove(shared.place)
   }
 
   /// The query called `id`; nil when it is gone.
@@ -87,13 +123,12 @@ package struct LiveQuerySet: Sendable {
     if case .aggregate(let aggregate)? = queries[id.number] { aggregate } else { nil }
   }
 
-  /// Whether the query's consumer has something to take.
-  package func isDue(_ id: LiveQueryID) -> Bool {
-    switch queries[id.number] {
-    case .window(let window)?: window.isDue
-    case .aggregate(let aggregate)?: aggregate.isDue
-    case nil: false
-    }
+  /// Whether the query's consumer has something to take, and how many changes have concerned a window. In place: a copy
+  /// of a window costs more than the answer.
+  package mutating func standing(of id: LiveQueryID) -> (isDue: Bool, changes: Int) {
+    var (isDue, changes) = (false, 0)
+    update(id.number, window: { (isDue, changes) = ($0.isDue, $0.counters.changes) }, aggregate: { isDue = $0.isDue })
+    return (isDue, changes)
   }
 
   // MARK: Changes
@@ -109,7 +144,21 @@ package struct LiveQuerySet: Sendable {
     isMet.removeAll(keepingCapacity: true)
     for change in changes { apply(change) }
     if let lookup, !related.isEmpty { applyRelated(CommitRows(changes, lookup: lookup)) }
-    for number in met { update(number, window: { $0.settle() }, aggregate: { $0.settle() }) }
+    asking.removeAll(keepingCapacity: true)
+    for number in met {
+      var asks = false
+      update(
+        number,
+        window: { window in
+          window.settle()
+          asks = window.request != nil
+        },
+        aggregate: { aggregate in
+          aggregate.settle()
+          asks = !aggregate.requests.isEmpty
+        })
+      if asks { asking.append(LiveQueryID(number: number)) }
+    }
     return met.map(LiveQueryID.init)
   }
 
@@ -132,7 +181,7 @@ package struct LiveQuerySet: Sendable {
     found.removeAll(keepingCapacity: true)
     index.match(Change(offset: 0, endsTransaction: true, body: .record(recordChange)), into: &found)
     for match in found {
-      guard let number = index.members(of: match.group).first else { continue }
+      guard let numbers = sharing[match.group.number]?.queries else { continue }
       let effect: ChangeEffect? =
         switch match.effect {
         case .entered: ChangeEffect(nil, change.after)
@@ -140,8 +189,10 @@ package struct LiveQuerySet: Sendable {
         case .left: ChangeEffect(change.before, nil)
         }
       guard let effect else { continue }
-      update(number, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) })
-      if isMet.insert(number).inserted { met.append(number) }
+      for number in numbers {
+        update(number, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) })
+        if isMet.insert(number).inserted { met.append(number) }
+      }
     }
   }
 
@@ -152,6 +203,7 @@ package struct LiveQuerySet: Sendable {
       update(number, window: { $0.reload() }, aggregate: { $0.reload() })
       reloaded.append(LiveQueryID(number: number))
     }
+    asking = reloaded
     return reloaded
   }
 

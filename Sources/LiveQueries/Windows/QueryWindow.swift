@@ -12,6 +12,8 @@ package struct QueryWindow: Sendable {
   private let limits: WindowLimits
   /// A part of the result without gaps.
   private(set) var kept = SharedChunks<LiveRow>()
+  /// Where a row was found last.
+  private var found = 0
   /// Selected records before `kept`.
   private(set) var before = 0
   /// Whether no selected record comes after `kept`.
@@ -20,7 +22,8 @@ package struct QueryWindow: Sendable {
   private var isLocated = false
   /// The rows that the consumer took last, and what has changed since.
   private var published: VisibleRows?
-  private var touched: [RecordKey: TouchedRow] = [:]
+  private var untaken = UntakenChanges.replaced([])
+  private var hasUntaken = false
   /// Whether changes were missed, so that all rows have to be compared.
   private var missedChanges = false
   /// What the store is asked for; nil while the window is exact.
@@ -42,7 +45,7 @@ package struct QueryWindow: Sendable {
   }
 
   /// Whether the consumer has something to take.
-  package var isDue: Bool { request == nil && (published == nil || missedChanges || !touched.isEmpty) }
+  package var isDue: Bool { request == nil && (published == nil || missedChanges || hasUntaken) }
 
   // MARK: Changes
 
@@ -51,21 +54,51 @@ package struct QueryWindow: Sendable {
     counters.changes += 1
     let (old, new) = effect.images
     guard let key = (old ?? new)?.key else { return }
-    if published != nil { touched[key, default: TouchedRow(first: old)].last = new }
+    hasUntaken = published != nil
+    if isLocated, let old, let new, order(old, new) == 0 { return replace(old, with: new) }
+    note(key, old, new)
     // A page that is still awaited is read after this change.
     guard isLocated else { return }
-    if let old, let new, order(old, new) == 0 {
-      replace(new)
-    } else {
-      if let old { remove(old) }
-      if let new { insert(new) }
-    }
+    if let old { remove(old) }
+    if let new { insert(new) }
   }
 
-  private mutating func replace(_ row: LiveRow) {
-    guard let index = index(of: row) else { return }
+  private mutating func replace(_ old: LiveRow, with row: LiveRow) {
+    let index = index(of: row)
+    if published != nil {
+      switch untaken {
+      case .replaced(let indices) where indices.count >= UntakenChanges.mostReplaced: note(row.key, old, row)
+      case .replaced(var indices):
+        untaken = .replaced([])
+        if let index { indices.append(index) }
+        untaken = .replaced(indices)
+      case .touched: note(row.key, old, row)
+      }
+    }
+    guard let index else { return }
     kept.replace(at: index, with: row)
     counters.rowsTouched += 1
+  }
+
+  /// Notes a change that is not, or not only, the replacement of a row at its place.
+  private mutating func note(_ key: RecordKey, _ old: LiveRow?, _ new: LiveRow?) {
+    guard published != nil else { return }
+    losePlaces()
+    guard case .touched(var touched) = untaken else { return }
+    untaken = .replaced([])
+    touched[key, default: TouchedRow(first: old)].last = new
+    untaken = .touched(touched)
+  }
+
+  /// Rows are about to get other places in `kept` than they had when they were taken.
+  private mutating func losePlaces() {
+    guard case .replaced(let indices) = untaken else { return }
+    var touched: [RecordKey: TouchedRow] = [:]
+    for index in indices {
+      guard let first = published?.row(keptAt: index) else { continue }
+      touched[first.key] = TouchedRow(first: first, last: kept[index])
+    }
+    untaken = .touched(touched)
   }
 
   private mutating func remove(_ row: LiveRow) {
@@ -149,6 +182,7 @@ package struct QueryWindow: Sendable {
   package mutating func fill(_ answer: WindowRows, for asked: WindowRequest) {
     guard let request, request == asked else { return }
     counters.rowsRead += answer.rows.count
+    losePlaces()
     switch request {
     case .page(let offset, let count):
       kept = SharedChunks(answer.rows)
@@ -170,6 +204,7 @@ package struct QueryWindow: Sendable {
   private mutating func trim() {
     let low = query.offset - before
     if low > 2 * limits.margin {
+      losePlaces()
       let surplus = min(low - limits.margin, kept.count)
       kept.removeFirst(surplus)
       before += surplus
@@ -177,6 +212,7 @@ package struct QueryWindow: Sendable {
     guard let limit = query.limit else { return }
     let high = query.offset - before + limit
     if kept.count > high + 2 * limits.margin {
+      losePlaces()
       kept.removeLast(kept.count - high - limits.margin)
       reachesEnd = false
     }
@@ -193,9 +229,13 @@ package struct QueryWindow: Sendable {
       if missedChanges {
         changes = ChangeSet(from: published, to: rows)
       } else {
-        var comparison = WindowComparison(query.order, published, rows)
-        changes = comparison.changes(touched)
-        counters.comparisons += comparison.comparisons
+        switch untaken {
+        case .replaced(let indices): changes = published.updates(in: rows, at: indices)
+        case .touched(let touched):
+          var comparison = WindowComparison(query.order, published, rows)
+          changes = comparison.changes(touched)
+          counters.comparisons += comparison.comparisons
+        }
       }
     } else {
       var first = ChangeSet()
@@ -204,7 +244,8 @@ package struct QueryWindow: Sendable {
     }
     let isFirst = published == nil
     published = rows
-    touched.removeAll(keepingCapacity: touched.count <= 64)
+    untaken = .replaced([])
+    hasUntaken = false
     missedChanges = false
     return changes.isEmpty && !isFirst ? nil : WindowSnapshot(rows: rows, changes: changes)
   }
@@ -217,17 +258,22 @@ package struct QueryWindow: Sendable {
   }
 
   private mutating func lowerBound(of row: LiveRow) -> Int {
-    var (low, high) = (0, kept.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if order(kept[middle], row) < 0 { low = middle + 1 } else { high = middle }
+    var comparisons = 0
+    let index = kept.partition { other in
+      comparisons += 1
+      return query.order.compare(other.record, row.record) < 0
     }
-    return low
+    counters.comparisons += comparisons
+    return index
   }
 
   private mutating func index(of row: LiveRow) -> Int? {
+    // A record that changes again is where it was found last.
+    if found < kept.count, kept[found].key == row.key { return found }
     let index = lowerBound(of: row)
-    return index < kept.count && order(kept[index], row) == 0 ? index : nil
+    guard index < kept.count, order(kept[index], row) == 0 else { return nil }
+    found = index
+    return index
   }
 }
 
@@ -247,12 +293,25 @@ package enum ChangeEffect: Sendable {
   }
 }
 
+/// What has changed since the consumer last took the rows.
+private enum UntakenChanges: Sendable {
+  /// Rows got other values at their places, by their indices among the rows kept: nothing has to be looked for.
+  case replaced([Int])
+  case touched([RecordKey: TouchedRow])
+
+  /// Replacements noted by their place; beyond it a slow consumer's are noted by their record, once for each.
+  static let mostReplaced = 64
+}
+
 /// A record's place in the result when the consumer last took it, and its place now; nil for outside.
 struct TouchedRow: Sendable {
   var first: LiveRow?
   var last: LiveRow?
 
-  init(first: LiveRow?) { self.first = first }
+  init(first: LiveRow?, last: LiveRow? = nil) {
+    self.first = first
+    self.last = last
+  }
 }
 
 /// The result of a live query, and how it differs from the result before.

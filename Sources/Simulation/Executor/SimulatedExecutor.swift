@@ -18,6 +18,7 @@ package import MartletVocabulary
 ///
 /// `@unchecked Sendable` holds because everything below the mark is touched only by the thread that pumps (others go
 /// through `foreign`, which is locked), and only one thread pumps at a time.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 package final class SimulatedExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
   private enum Foreign {
     case job(UnownedJob)
@@ -287,6 +288,7 @@ private final class Outcome<Value>: @unchecked Sendable {
 }
 
 /// Starts tasks on the simulation's executor.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 package struct SimulatedSpawner: Spawner {
   let executor: SimulatedExecutor
 

@@ -4,6 +4,7 @@ package import MartletVocabulary
 /// A loop of a simulation: a lane of the seeded executor. Several share one executor and its clock.
 ///
 /// `@unchecked Sendable` holds because its state is touched only inside the executor's pump.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 package final class SimulatedLoop: Loop, @unchecked Sendable {
   package let name: String
   package let executor: SimulatedExecutor

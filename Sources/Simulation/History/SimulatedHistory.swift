@@ -19,6 +19,7 @@ package final class SimulatedHistory: @unchecked Sendable {
   }
 }
 
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulatedExecutor {
   /// Adds a line to the history, at the present virtual time.
   package func record(_ text: String) {

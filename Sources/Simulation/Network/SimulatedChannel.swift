@@ -2,6 +2,7 @@ package import MartletRuntime
 internal import MartletVocabulary
 
 /// One end of an imaginary stream. Confined to its loop; the wire itself is the executor's.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 package final class SimulatedChannel: ByteChannel, TurnEnd {
   let home: SimulatedLoop
   package let peer: String

@@ -2,6 +2,7 @@ internal import MartletRuntime
 internal import MartletVocabulary
 
 /// One imaginary stream with both its ends.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 package final class SimulatedLink {
   package let number: Int
   package let client: SimulatedChannel

@@ -4,6 +4,7 @@ internal import MartletVocabulary
 /// An imaginary network between the loops of one executor: it splits, delays, cuts, swallows and refuses.
 ///
 /// `@unchecked Sendable` holds because it is touched only inside the executor's pump, or before it runs.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 package final class SimulatedNetwork: ByteConnector, @unchecked Sendable {
   /// How the wire behaves; changed at any moment.
   package struct Conditions: Sendable {
@@ -104,6 +105,7 @@ package final class SimulatedNetwork: ByteConnector, @unchecked Sendable {
 /// A port of the imaginary network.
 ///
 /// `@unchecked Sendable` as for the network.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 package final class SimulatedListener: ByteListener, @unchecked Sendable {
   package let port: Int
   let loops: [SimulatedLoop]

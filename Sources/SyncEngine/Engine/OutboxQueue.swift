@@ -19,9 +19,13 @@ struct OutboxQueue: Sendable {
     case resolving(ServerImage)
   }
 
-  private(set) var items: [Item] = []
+  /// A slice, of which the first is taken without moving the others: as many wait as were made without a network.
+  private(set) var items: ArraySlice<Item> = []
+  private var numbers: Set<Int64> = []
   private(set) var state = State.idle
   private(set) var failures = 0
+  /// How often the server has failed at the first write.
+  private(set) var faults = 0
   /// Whether the first write was refused with old credentials, and new ones were fetched for it.
   var hasRefreshed = false
   /// Writes that the server has and the feed has not passed: the offset of their change, by number.
@@ -34,7 +38,7 @@ struct OutboxQueue: Sendable {
   var retryAt: Instant? { if case .retrying(let time) = state { time } else { nil } }
 
   mutating func append(_ number: Int64, model: Int) {
-    guard !items.contains(where: { $0.number == number }) else { return }
+    guard numbers.insert(number).inserted else { return }
     items.append(Item(number: number, model: model))
   }
 
@@ -46,6 +50,8 @@ struct OutboxQueue: Sendable {
     if case .resolving = state { return }
     state = .idle
   }
+
+  mutating func noteFault() { faults += 1 }
 
   mutating func retry(at time: Instant) {
     failures += 1
@@ -78,23 +84,42 @@ struct OutboxQueue: Sendable {
 
   /// The first write has its outcome.
   mutating func finish(_ number: Int64, durableAt position: Int64? = nil) {
-    items.removeAll { $0.number == number }
+    drop(number)
     if let position { durable.append((number, position)) }
     state = .idle
+    forgetAttempts()
+  }
+
+  /// The first write is another one from now on.
+  private mutating func forgetAttempts() {
     failures = 0
+    faults = 0
     hasRefreshed = false
   }
 
   /// The first write is retried under a new number, before all others.
   mutating func replace(_ number: Int64, with newNumber: Int64) {
-    if let place = items.firstIndex(where: { $0.number == number }) { items[place].number = newNumber }
+    if let place = items.firstIndex(where: { $0.number == number }) {
+      items[place].number = newNumber
+      numbers.remove(number)
+      numbers.insert(newNumber)
+    }
     state = .idle
+    faults = 0
   }
 
   /// A write that was merged away or rejected with another.
   mutating func remove(_ number: Int64) {
-    if first?.number == number { state = .idle }
-    items.removeAll { $0.number == number }
+    if first?.number == number {
+      state = .idle
+      forgetAttempts()
+    }
+    drop(number)
+  }
+
+  private mutating func drop(_ number: Int64) {
+    guard numbers.remove(number) != nil else { return }
+    if items.first?.number == number { items.removeFirst() } else { items.removeAll { $0.number == number } }
   }
 
   mutating func seen(upTo position: Int64) -> [Int64] {

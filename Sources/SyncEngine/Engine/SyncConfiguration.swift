@@ -19,6 +19,10 @@ package struct SyncConfiguration: Sendable {
   /// Records of one model at most; nil for no limit. A model that meets it is reported as truncated, never as synced.
   package var syncMaxRecords: Int?
   package var retry = RetryDelay()
+  /// How often a write is sent at which the server fails: the first time and the original's eleven retries, about
+  /// three and a half minutes. Then it is refused, so that it does not hold the writes after it for ever. A lost
+  /// network and a server without capacity do not count.
+  package var faultedAttempts = 12
   /// Changes of the feed that wait in memory for the syncs before them: some megabytes. Beyond it they are dropped, and
   /// the feed is followed again from where it began once the syncs are complete.
   package var heldChanges = 10_000

@@ -1,3 +1,5 @@
+internal import MartletVocabulary
+
 /// A model's sync in the present attempt.
 struct SyncRun: Sendable, Hashable {
   var model: Int
@@ -7,6 +9,17 @@ struct SyncRun: Sendable, Hashable {
   var position: Int64 = 0
   var added = 0
   var deleted = 0
+
+  /// The model's progress once the sync is complete.
+  func progress(_ filter: [UInt8], at wall: Int64) -> ModelProgress {
+    ModelProgress(lastSync: startedAt, completedAt: wall, filter: filter)
+  }
+
+  mutating func count(_ changes: [RemoteChange]) {
+    let deletions = changes.count { $0.image.record == nil }
+    added += changes.count - deletions
+    deleted += deletions
+  }
 }
 
 extension SyncEngine {
@@ -55,9 +68,7 @@ extension SyncEngine {
       run.kind = .full
       actions.append(.beginFullSync(model: run.model))
     }
-    let deleted = page.changes.count { $0.image.record == nil }
-    run.added += page.changes.count - deleted
-    run.deleted += deleted
+    run.count(page.changes)
     queue[0] = run
     actions.append(.applyPage(model: run.model, page.changes))
     if let limit = configuration.syncMaxRecords, run.added >= limit, page.nextToken != nil {
@@ -74,12 +85,10 @@ extension SyncEngine {
 
   private mutating func finish(_ run: SyncRun, _ wall: Int64) {
     let isFull = run.kind == .full
-    let progress = ModelProgress(
-      lastSync: run.startedAt, completedAt: wall, filter: configuration.models[run.model].filter)
-    self.progress[run.model] = progress
+    progress[run.model] = run.progress(configuration.models[run.model].filter, at: wall)
     synced.insert(run.model)
     actions += [
-      .finishModel(model: run.model, progress, sweepBefore: isFull ? run.position : nil),
+      .finishModel(model: run.model, progress[run.model], sweepBefore: isFull ? run.position : nil),
       .hub(.modelSynced(model: run.model, isFullSync: isFull, added: run.added, deleted: run.deleted)),
     ]
     queue.removeFirst()
@@ -87,7 +96,11 @@ extension SyncEngine {
   }
 
   private mutating func becomeLive() {
-    if let readyCursor { actions.append(.apply([], cursor: readyCursor)) }
+    if let readyCursor {
+      actions.append(.apply([], cursor: readyCursor))
+      // The pages were read after the feed began there: they have what came before.
+      if let cursor = Cursor(readyCursor) { pass(cursor.offset) }
+    }
     readyCursor = nil
     if held.isOverfull {
       actions.append(.disconnect)
@@ -105,25 +118,32 @@ extension SyncEngine {
   mutating func feed(_ changes: [RemoteChange], _ cursor: String?, _ position: Int64) {
     switch phase {
     // The cursor must not be stored before the pages that the changes build on.
-    case .subscribing where cursor != nil && isComplete: apply(changes, cursor, position)
+    case .subscribing where cursor != nil && configuration.isComplete(progress): apply(changes, cursor, position)
     case .subscribing, .syncing: held.append(HeldChanges.Part(changes: changes, cursor: cursor, position: position))
     case .live: apply(changes, cursor, position)
     case .stopped, .waiting, .terminated: break
     }
   }
 
-  /// Whether what a resumed feed brings needs no page before it.
-  private var isComplete: Bool {
-    configuration.models.indices.allSatisfy { model in
-      progress.indices.contains(model) && progress[model].lastSync != nil
-        && progress[model].filter == configuration.models[model].filter
-    }
-  }
-
   private mutating func apply(_ changes: [RemoteChange], _ cursor: String?, _ position: Int64) {
     actions.append(.apply(changes, cursor: cursor))
     actions += changes.map { .hub(.syncReceived($0)) }
+    pass(position)
+  }
+
+  /// This client has everything up to a position.
+  private mutating func pass(_ position: Int64) {
     self.position = max(self.position, position)
     for number in outbox.seen(upTo: self.position) { actions.append(.progress(number: number, .seen)) }
+  }
+}
+
+extension SyncConfiguration {
+  /// Whether what a resumed feed brings needs no page before it.
+  fileprivate func isComplete(_ progress: [ModelProgress]) -> Bool {
+    models.indices.allSatisfy { model in
+      progress.indices.contains(model) && progress[model].lastSync != nil
+        && progress[model].filter == models[model].filter
+    }
   }
 }

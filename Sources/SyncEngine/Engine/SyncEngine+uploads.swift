@@ -35,9 +35,11 @@ extension SyncEngine {
   mutating func uploadFailed(_ number: Int64, _ failure: SyncFailure, _ now: Instant) {
     guard outbox.state == .inFlight, outbox.first?.number == number else { return }
     switch failure {
-    case .network, .overloaded:
-      let delay = configuration.retry.delay(
-        after: outbox.failures + 1, retryAfter: failure.retryAfter, using: &random)
+    case .faulted(let code, let message) where outbox.faults + 1 >= configuration.faultedAttempts:
+      reject(number, .refused(code: code, message: message))
+    case .network, .overloaded, .faulted:
+      if case .faulted = failure { outbox.noteFault() }
+      let delay = configuration.retry.delay(after: outbox.failures + 1, retryAfter: failure.retryAfter, using: &random)
       outbox.retry(at: now + delay)
       actions.append(.hub(.failed(failure)))
     case .unauthorized where !outbox.hasRefreshed:
@@ -72,9 +74,7 @@ extension SyncEngine {
     guard case .resolving = outbox.state, outbox.first?.number == number else { return }
     if let newNumber { return outbox.replace(number, with: newNumber) }
     outbox.finish(number)
-    actions += [
-      .hub(.outboxMutationFailed(number: number, .conflict)), .hub(.outboxStatus(isEmpty: outbox.isEmpty)),
-    ]
+    actions += [.hub(.outboxMutationFailed(number: number, .conflict)), .hub(.outboxStatus(isEmpty: outbox.isEmpty))]
   }
 }
 

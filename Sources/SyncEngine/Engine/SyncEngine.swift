@@ -70,7 +70,7 @@ package struct SyncEngine: Sendable {
   package var queuedModels: [Int] { queue.map(\.model) }
 
   /// The writes that wait for the server, in order.
-  package var pendingNumbers: [Int64] { outbox.items.map(\.number) }
+  package var pendingNumbers: some RandomAccessCollection<Int64> { outbox.items.lazy.map(\.number) }
 
   /// Whether the replica has everything and the server has everything: nothing is pending, and no sync is owed.
   package var isSettled: Bool { phase == .live && outbox.isEmpty && synced.count == configuration.models.count }
@@ -175,7 +175,7 @@ package struct SyncEngine: Sendable {
     case .refused:
       phase = .terminated
       actions.append(.hub(.terminated(failure)))
-    case .network, .overloaded, .unauthorized, .conditionFailed, .conflict:
+    case .network, .overloaded, .faulted, .unauthorized, .conditionFailed, .conflict:
       phase = .waiting
       failures += 1
       // After the wait, credentials are worth another refresh.

@@ -32,11 +32,14 @@ package struct SyncPage: Sendable, Hashable {
   package var cursor: String?
   /// Whether the server answered a delta query with all records, because the delta is no longer there.
   package var isFull: Bool
+  /// How many records all pages have, on the first one; nil where the server has not said.
+  package var expected: Int?
 
   package init(
     changes: [RemoteChange], nextToken: String? = nil, startedAt: Int64, position: Int64, cursor: String? = nil,
-    isFull: Bool = false
+    isFull: Bool = false, expected: Int? = nil
   ) {
+    self.expected = expected
     self.cursor = cursor
     self.changes = changes
     self.nextToken = nextToken
@@ -52,6 +55,8 @@ package enum SyncFailure: Error, Sendable, Hashable {
   case network
   /// The server has no capacity now (429, 5xx), and perhaps says when to come back.
   case overloaded(retryAfter: Duration?)
+  /// The server failed at this request. Another attempt may succeed, and may fail in the same way for ever.
+  case faulted(code: String, message: String)
   /// The credentials are not accepted.
   case unauthorized
   /// The record's condition does not hold.

@@ -9,6 +9,10 @@ package struct RetryDelay: Sendable, Hashable {
   /// The longest delay. Attempts never end: a write is given up only when the server refuses it.
   package var longest: Duration = .seconds(300)
 
+  /// The longest pause that a server may ask for with `Retry-After`: an hour, so that a wrong clock there does not stop
+  /// a client for days.
+  package var longestAsked: Duration = .seconds(3_600)
+
   package init() {}
 
   /// The delay after `failures` failures in a row. A `Retry-After` of the server is a lower bound.
@@ -20,6 +24,6 @@ package struct RetryDelay: Sendable, Hashable {
     let capped = min(grown.overflow ? .max : grown.partialValue, longest.wholeNanoseconds)
     let chance = Int64(random.next() % (UInt64(max(0, jitter.wholeNanoseconds)) + 1))
     let delay = Duration.nanoseconds(capped) + .nanoseconds(chance)
-    return max(delay, retryAfter ?? .zero)
+    return max(delay, min(retryAfter ?? .zero, longestAsked))
   }
 }

@@ -82,6 +82,14 @@ package struct RecordReplica: Sendable, Hashable {
     }
   }
 
+  /// The record was made before the store had a server: a write with this number creates it there. Nil when it waits
+  /// for the server already, or is not there.
+  package mutating func adopt(number: Int64) -> Enqueued? {
+    guard pending.isEmpty, let record = server?.record else { return nil }
+    server = nil
+    return add(PendingWrite(number: number, content: .create(record)))
+  }
+
   private mutating func add(_ write: PendingWrite) -> Enqueued {
     pending.append(write)
     return .added
@@ -132,7 +140,9 @@ package struct RecordReplica: Sendable, Hashable {
   /// longer be read. Returns whether it was there.
   package mutating func sweep(at position: Int64) -> Bool {
     guard let server, server.record != nil, server.position <= position else { return false }
-    self.server = ServerImage(record: nil, version: server.version, position: position)
+    // One less, so that an image of the same position is taken: a caller who may read the record again gets it although
+    // nothing was written meanwhile.
+    self.server = ServerImage(record: nil, version: server.version, position: position - 1)
     return true
   }
 

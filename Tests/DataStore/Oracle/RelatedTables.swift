@@ -139,11 +139,7 @@ struct RelatedTables {
   func selected(_ query: WindowQuery) -> [LiveRow] {
     rows[query.model].values
       .filter { NaiveEvaluator.matches(query.predicate, extended($0.record, query.related.all)) }
-      .map { row in
-        var row = row
-        row.record = extended(row.record, query.related.shown)
-        return row
-      }
+      .map { $0.with(extended($0.record, query.related.shown)) }
       .sorted { query.order.compare($0.record, $1.record) < 0 }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import MartletDataStore
+import MartletTestSupport
 import Testing
 
 /// The record that `martlet-lab share` stores.

@@ -41,6 +41,10 @@ import Testing
         #expect(chunks.count == array.count)
       }
       #expect(Array(chunks) == array)
+      chunks = SharedChunks(array.sorted())
+      for bound in [-2_000, -1, 0, 1, 75, 700, 2_000] {
+        #expect(chunks.partition { $0 < bound } == array.count { $0 < bound })
+      }
       for (copy, content) in copies { #expect(Array(copy) == content) }
     }
   }

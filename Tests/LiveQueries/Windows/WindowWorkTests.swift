@@ -53,6 +53,44 @@ import Testing
     #expect(Array(window.rows) == (50_000..<50_050).map { rows[$0] })
   }
 
+  /// The same record in a later version.
+  private func newer(_ row: LiveRow) -> LiveRow {
+    LiveRow(key: row.key, record: row.record, version: row.version + 1)
+  }
+
+  @Test func `a row that changes at its place is looked for once, and the snapshot looks for nothing`() {
+    var window = Numbers.window(offset: 0, limit: 100, margin: 64)
+    let rows = (Int64(0)..<164).map { Numbers.row($0) }
+    if let request = window.request { window.fill(WindowRows(rows), for: request) }
+    _ = window.take()
+    let before = window.counters
+    let changed = newer(rows[40])
+    window.apply(.stayed(from: rows[40], to: changed))
+    window.settle()
+    #expect(window.take()?.changes.updates == [40])
+    #expect(window.counters.rowsTouched - before.rowsTouched == 1)
+    // One comparison says that the place is the same, and eleven find it among 164 rows.
+    #expect(window.counters.comparisons - before.comparisons <= 12)
+    #expect(window.counters.rowsRead == before.rowsRead)
+  }
+
+  @Test func `rows that changed at their places before others came and went are in the snapshot, too`() {
+    var window = Numbers.window(offset: 0, limit: 100, margin: 64)
+    let rows = (Int64(0)..<164).map { Numbers.row($0 * 2) }
+    if let request = window.request { window.fill(WindowRows(rows), for: request) }
+    _ = window.take()
+    for place in [3, 50, 50, 120] {
+      let changed = newer(rows[place])
+      window.apply(.stayed(from: rows[place], to: changed))
+    }
+    window.apply(.entered(Numbers.row(21)))
+    window.apply(.left(rows[0]))
+    window.settle()
+    let changes = window.take()?.changes
+    #expect(changes?.deletions == [0] && changes?.insertions == [10] && changes?.moves == [])
+    #expect(changes?.updates == [2, 50])
+  }
+
   @Test func `a change is tried on the queries that ask for its values, and on no other`() {
     var set = LiveQuerySet()
     var ids: [LiveQueryID] = []

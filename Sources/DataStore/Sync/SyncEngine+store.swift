@@ -1,0 +1,27 @@
+internal import MartletModels
+internal import MartletRuntime
+internal import MartletStore
+internal import MartletSyncEngine
+
+extension SyncEngine {
+  /// The engine that continues what a store has.
+  init(
+    _ models: [SyncModel], parents: [[Int]], _ configuration: DataStoreConfiguration, _ writer: ClientWriter,
+    seed: UInt64
+  ) throws {
+    var settings = SyncConfiguration(
+      models: zip(models, parents).map { model, parents in
+        let filter = model.predicate == .all ? [] : Array(model.predicate.canonicalText.utf8)
+        return SyncConfiguration.Model(parents: parents, filter: filter)
+      })
+    settings.syncInterval = configuration.syncInterval.wholeNanoseconds / 1_000_000
+    settings.syncMaxRecords = configuration.syncMaxRecords
+    settings.retry = configuration.retry
+    settings.faultedAttempts = max(1, configuration.faultedAttempts)
+    let progress = try models.map { model in
+      try writer.value(ModelProgress.name(model.shape)).flatMap { ModelProgress(text: $0) } ?? ModelProgress()
+    }
+    self.init(
+      settings, progress: progress, pending: try writer.outbox().map { ($0.number, $0.model) }, seed: seed)
+  }
+}

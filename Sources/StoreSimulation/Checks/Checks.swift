@@ -1,0 +1,262 @@
+internal import MartletChangeFeed
+internal import MartletDataStore
+internal import MartletGraphQLClient
+internal import MartletJSON
+internal import MartletVocabulary
+
+/// The checkers of one story: they are called with what happens, and compare at the end. What they compare is in
+/// `Checks+end`.
+final class Checks {
+  struct WriteName: Hashable {
+    var client: String
+    var number: Int64
+  }
+
+  struct Seen: Hashable {
+    var client: Int
+    var process: Int
+    var id: String
+  }
+
+  weak var world: World?
+  private(set) var violations: [Violation] = []
+  private(set) var intents: [Intent] = []
+  /// Words in requests to which the server has given an outcome that it remembers.
+  private(set) var judged: Set<String> = []
+  /// Titles that the server has applied.
+  private(set) var appliedTitles: Set<String> = []
+  /// Words of writes that were among the refused ones.
+  private(set) var lettered: Set<String> = []
+  /// Words of refused writes that the application has made again.
+  private(set) var retriedWords: Set<String> = []
+  /// Where the server applied each numbered write.
+  private var applied: [WriteName: Int64] = [:]
+  /// The last number that was applied of one client's writes to one record.
+  private var recordNumbers: [String: Int64] = [:]
+  private var versions: [Seen: Int64] = [:]
+  private var live: Set<String> = []
+  /// Models that a client owes a full sync since a gap.
+  private(set) var owed: [Int: Set<String>] = [:]
+  private var marks: [Int: Int64] = [:]
+  /// The server has forgotten deletions: versions restart, and outcomes are unknown.
+  private(set) var forgotDeletions = false
+  private(set) var lastItems: [Int: [Row]] = [:]
+
+  func fail(_ check: Violation.Check, _ text: String) {
+    world?.record("VIOLATION \(check.rawValue): \(text)")
+    violations.append(Violation(check: check, text: text))
+  }
+
+  // MARK: Writes
+
+  func intend(_ client: WorldClient, _ id: String, _ word: String, _ field: Intent.Field) -> Intent {
+    let intent = Intent(client: client.index, id: id, word: word, field: field, order: intents.count)
+    intents.append(intent)
+    return intent
+  }
+
+  func accepted(_ intent: Intent, _ handle: WriteHandle?) {
+    intent.isAccepted = true
+    intent.handle = handle
+  }
+
+  /// P11: what was saved is seen at once, unless an earlier write on which it builds was refused meanwhile.
+  func echo(
+    _ client: WorldClient, _ intent: Intent, saved: (title: String, tags: [String]?),
+    seen: (title: String, tags: [String]?)?
+  ) {
+    if intent.handle?.end != nil { return }
+    guard let seen else {
+      return fail(.localEcho, "\(client.name) saved \(intent.id) \(intent.word) and does not see it")
+    }
+    let hasTitle = intent.field == .tags || seen.title == intent.word
+    let hasTags = intent.field == .title || (seen.tags ?? []).contains(intent.word)
+    if !hasTitle || !hasTags {
+      fail(.localEcho, "\(client.name) saved \(intent.id) \(intent.word) and sees \(seen.title) \(seen.tags ?? [])")
+    }
+  }
+
+  /// The server has answered a mutation.
+  func served(_ request: OperationRequest, _ caller: String, _ response: JSONValue, head: Int64) {
+    let input = request.variables["input"]
+    let title = input?["title"]?.string
+    let words = (input?["tags"]?.array ?? []).compactMap(\.string) + (title.map { [$0] } ?? [])
+    let code = response["errors"]?[0]?["extensions"]?["code"]?.string
+    world?.record("server answers \(caller) \(input?["id"]?.string ?? "?") \(words.last ?? "") \(code ?? "")")
+    if let code { world?.count("refused \(code)") }
+    guard let write = request.extensions["martlet"]?["write"], let number = write["number"]?.int,
+      let client = write["client"]?.string
+    else { return fail(.idempotence, "\(caller) sends a write without a number") }
+    for word in words { judged.insert(word) }
+    guard code == nil else { return }
+    if let title { appliedTitles.insert(title) }
+    guard let text = response["extensions"]?["martlet"]?["cursor"]?.string, let cursor = Cursor(text) else { return }
+    let name = WriteName(client: client, number: number)
+    if let known = applied[name] {
+      if known != cursor.offset {
+        fail(.idempotence, "\(caller)'s write \(number) is applied at \(known) and \(cursor.offset)")
+      }
+      return
+    }
+    applied[name] = cursor.offset
+    guard cursor.offset > head, let id = input?["id"]?.string else { return }
+    let record = "\(client) \(id)"
+    if let last = recordNumbers[record], last > number {
+      fail(.sessions, "\(caller)'s writes \(last) and \(number) of \(id) are applied in this order")
+    }
+    recordNumbers[record] = number
+  }
+
+  func letters(_ letters: [RejectedWrite], _ client: WorldClient) {
+    for letter in letters { lettered.formUnion(Self.words(of: letter)) }
+  }
+
+  /// The application makes a refused write again.
+  func retried(_ letter: RejectedWrite, _ client: WorldClient) {
+    for intent in intents where intent.client == client.index && intent.id == letter.modelId {
+      intent.isReplaced = true
+    }
+    let words = Self.words(of: letter)
+    lettered.subtract(words)
+    retriedWords.formUnion(words)
+  }
+
+  static func words(of letter: RejectedWrite) -> [String] {
+    guard let text = letter.json, let json = try? JSONValue(parsing: Array(text.utf8)) else { return [] }
+    return (json["tags"]?.array ?? []).compactMap(\.string) + (json["title"]?.string.map { [$0] } ?? [])
+  }
+
+  // MARK: What clients see
+
+  func started(_ client: WorldClient) {
+    owed[client.index] = nil
+    lastItems[client.index] = nil
+  }
+
+  /// A subscription of the client begins.
+  func subscribes(_ client: WorldClient, resumes: Bool) { if resumes { owed[client.index] = nil } }
+
+  func gap(_ client: WorldClient, _ gap: EventGap) {
+    world?.record("\(client.name) gets \(gap.reason.rawValue)")
+    owed[client.index] = ["Account", "Note"]
+    live = live.filter { !$0.hasPrefix("\(client.index) ") }
+  }
+
+  /// Everything after `cursor` is sent to the client from now on.
+  func ready(_ client: WorldClient, _ cursor: Cursor) { marks[client.index] = cursor.offset }
+
+  func event(_ client: WorldClient, _ event: DataStoreEvent) {
+    switch event {
+    case .modelSynced(let name, let isFull, _, _, _, _):
+      world?.count(isFull ? "full sync" : "delta sync")
+      if isFull { owed[client.index]?.remove(name) }
+    case .ready:
+      world?.count("ready")
+      let rest = owed[client.index] ?? []
+      if !rest.isEmpty {
+        fail(.discontinuity, "\(client.name) is ready after a gap without a full sync of \(rest.sorted())")
+      }
+    case .outboxMutationFailed(_, let reason): world?.count("write failed: \(Self.name(reason))")
+    case .conditionalSaveFailed: world?.count("conditional save failed")
+    case .terminated(let error):
+      world?.count("terminated")
+      world?.record("\(client.name) terminated: \(error)")
+    case .failed: world?.count("attempt failed")
+    case .modelTruncated: world?.count("truncated")
+    case .networkStatus, .subscriptionsEstablished, .syncQueriesStarted, .syncQueriesReady, .syncStarted, .syncReceived,
+      .outboxMutationEnqueued, .outboxMutationProcessed, .outboxStatus:
+      break
+    }
+  }
+
+  private static func name(_ reason: WriteHandle.Ended.Reason) -> String {
+    guard case .rejected(let rejection) = reason else { return "\(reason)" }
+    switch rejection {
+    case .conflict: return "conflict"
+    case .conditionFailed: return "condition"
+    case .unauthorized: return "unauthorized"
+    case .refused(let code, _): return code
+    case .dependsOn: return "depends on another"
+    }
+  }
+
+  /// P1, P3, P13: what the server sends of a record is newer each time, and comes once.
+  func observed(_ client: WorldClient, _ process: Int, _ event: MutationEvent) {
+    world?.record(
+      "\(client.name) \(event.source.rawValue) \(event.mutationType.rawValue) \(event.modelId) "
+        + "v\(event.version ?? 0)\(event.isAcknowledged ? "" : " pending")")
+    guard let version = event.version, !forgotDeletions else { return }
+    let place = Seen(client: client.index, process: process, id: event.modelId)
+    if let last = versions[place], version < last {
+      let check: Violation.Check = event.source == .live ? .order : .sessions
+      fail(check, "\(client.name) sees \(event.modelId) at version \(version) after \(last)")
+    }
+    versions[place] = version
+    guard event.source == .live else { return }
+    let name = "\(client.index) \(process) \(event.modelId) \(version) \(event.mutationType.rawValue)"
+    if !live.insert(name).inserted { fail(.noDuplicate, "\(client.name) gets \(event.modelId) v\(version) twice") }
+  }
+
+  /// P6: a snapshot is the one before it with its changes.
+  func snapshot(_ client: WorldClient, before: [Row], _ changes: DataStoreChanges, after: [Row]) {
+    lastItems[client.index] = after
+    var items = before
+    let gone = Set(changes.deletions + changes.moves.map(\.from))
+    guard gone.allSatisfy({ items.indices.contains($0) }) else {
+      return fail(.snapshots, "\(client.name): changes name rows that are not there")
+    }
+    for index in gone.sorted(by: >) { items.remove(at: index) }
+    for index in (changes.insertions + changes.moves.map(\.to)).sorted() {
+      guard index <= items.count, index < after.count else {
+        return fail(.snapshots, "\(client.name): a row is inserted at \(index) of \(items.count)")
+      }
+      items.insert(after[index], at: index)
+    }
+    for index in changes.updates where items.indices.contains(index) && index < after.count {
+      items[index] = after[index]
+    }
+    if items != after { fail(.snapshots, "\(client.name): changes lead to \(items), the snapshot has \(after)") }
+  }
+
+  /// P7: a transaction is never seen half.
+  func accounts(_ client: WorldClient, _ amounts: [Int], isSynced: Bool) {
+    guard isSynced, let world else { return }
+    let sum = amounts.reduce(0, +)
+    if Int64(sum) != world.server.accountTotal {
+      fail(.atomicity, "\(client.name) sees accounts with \(amounts), together \(sum)")
+    }
+  }
+
+  /// P5: when a store says that it is ready, it has what was committed before the server said so.
+  ///
+  /// - Parameter open: records with writes that were pending before `rows` were read.
+  func startPoint(_ client: WorldClient, _ rows: [Row], _ open: Set<String>) {
+    guard let world, let mark = marks[client.index] else { return }
+    let mine = open.union(openIds(client))
+    for (id, last) in world.server.lastChanges
+    where last.offset <= mark && !mine.contains(id) {
+      guard world.server.schema.shows(owner: last.owner, to: client.name) else { continue }
+      let row = rows.first { $0.id == id }
+      if row?.title != last.title {
+        fail(
+          .startPoint,
+          "\(client.name) is ready at \(mark), and has \(row?.title ?? "nothing") of \(id) \(last.title ?? "deleted")")
+      }
+    }
+  }
+
+  /// Records of which a write may still be pending in a client's store.
+  func openIds(_ client: WorldClient) -> Set<String> {
+    Set(intents.filter { $0.client == client.index && isOpen($0) }.map(\.id))
+  }
+
+  /// Whether a write may still be pending in its store.
+  private func isOpen(_ intent: Intent) -> Bool {
+    guard let handle = intent.handle, handle.end?.reason != .closed else {
+      return !appliedTitles.contains(intent.word) && !lettered.contains(intent.word)
+    }
+    return handle.stage < .durable && handle.end == nil
+  }
+
+  func deletionsForgotten() { forgotDeletions = true }
+}

@@ -1,0 +1,62 @@
+internal import MartletDataStore
+
+/// Something that an application wrote, and what is to become of it. Each has a word of its own, by which it is found
+/// again in requests, records and refused writes.
+final class Intent {
+  enum Field {
+    /// The title, which a later write of the same application replaces.
+    case title
+    /// The tags, to which later writes add.
+    case tags
+    /// Both.
+    case record
+    case deletion
+  }
+
+  let client: Int
+  let id: String
+  let word: String
+  let field: Field
+  /// The place among all intents.
+  let order: Int
+  /// A refused write of the record that was made again has put its own values in place of this one's.
+  var isReplaced = false
+  /// The store has said that it is on the disk.
+  var isAccepted = false
+  var handle: WriteHandle?
+
+  init(client: Int, id: String, word: String, field: Field, order: Int) {
+    self.client = client
+    self.id = id
+    self.word = word
+    self.field = field
+    self.order = order
+  }
+}
+
+/// A note as a store shows it, of any version of the application.
+struct Row: Equatable, CustomStringConvertible {
+  var id: String
+  var title: String
+  var rank: Int?
+  var tags: [String]
+  var owner: String?
+
+  init(_ note: some WorldNote) {
+    id = note.id
+    title = note.title
+    rank = note.rank
+    tags = note.tags ?? []
+    owner = note.owner
+  }
+
+  init(id: String, title: String, rank: Int?, tags: [String], owner: String?) {
+    self.id = id
+    self.title = title
+    self.rank = rank
+    self.tags = tags
+    self.owner = owner
+  }
+
+  var description: String { "\(id) \(title) \(rank.map(String.init) ?? "-") \(tags) \(owner ?? "-")" }
+}

@@ -1,0 +1,106 @@
+import MartletJSON
+import MartletTesting
+import Testing
+
+/// Steps as a behaviour suite of another offline store would write them.
+@Suite struct StoreDriverTests {
+  private static let schema = "type Note @model @versioned { id: ID! text: String rank: Int }"
+
+  private static func note(_ id: String, _ text: String, _ rank: Int64? = nil) -> JSONValue {
+    var note: JSONObject = ["id": .string(id), "text": .string(text)]
+    if let rank { note["rank"] = .int(rank) }
+    return .object(note)
+  }
+
+  private static func change(_ record: JSONValue, _ version: Int64, at position: Int64) -> JSONValue {
+    ["record": record, "version": .int(version), "position": .int(position)]
+  }
+
+  /// A driver that is synced, and listens to all notes in the order of their texts.
+  private func synced(_ changes: [JSONValue] = []) throws -> StoreDriver {
+    var driver = try StoreDriver(schema: Self.schema)
+    try driver.run(["type": "listen", "listener": "all", "sort": ["text"]])
+    try driver.run(["type": "start"])
+    try driver.run(["type": "subscribed", "cursor": "c1"])
+    try driver.run(["type": "page", "changes": .array(changes), "position": 10, "startedAt": 1])
+    return driver
+  }
+
+  private func texts(_ event: JSONValue?) -> [String] {
+    (event?["items"]?.array ?? []).map { item in
+      (item["record"]?["text"]?.string ?? "") + (item["isPending"] == true ? " …" : "")
+    }
+  }
+
+  @Test func `a listener has what is on the device, marked as from the cache until the sync is done`() throws {
+    var driver = try StoreDriver(schema: Self.schema)
+    let first = try driver.run(["type": "listen", "listener": "all", "sort": ["text"]])
+    #expect(first.map { $0["type"] } == ["snapshot"] && first[0]["isFromCache"] == true && texts(first[0]) == [])
+    let written = try driver.run(["type": "save", "record": Self.note("b", "two")])
+    #expect(texts(written.last) == ["two …"] && written.last?["inserted"] == [0])
+    #expect(try driver.run(["type": "start"]).map { $0["type"] } == ["subscribe"])
+    let query = try driver.run(["type": "subscribed", "cursor": "c1"])
+    #expect(query == [["type": "query", "model": "Note", "since": .null, "token": .null]])
+    let page = try driver.run([
+      "type": "page", "changes": [Self.change(Self.note("a", "one"), 1, at: 4)], "position": 5, "startedAt": 1,
+    ])
+    #expect(page.first { $0["type"] == "upload" }?["verb"] == "create")
+    #expect(texts(page.last) == ["one", "two …"] && page.last?["isFromCache"] == false)
+    let ack = try driver.run([
+      "type": "ack", "write": 1, "record": Self.note("b", "two"), "version": 1, "position": 6,
+    ])
+    #expect(ack.first == ["type": "write", "write": 1, "fate": "durable"])
+    #expect(texts(ack.last) == ["one", "two"] && ack.last?["updated"] == [1])
+    let seen = try driver.run([
+      "type": "changes", "changes": [Self.change(Self.note("b", "two"), 1, at: 6)], "cursor": "c2",
+    ])
+    #expect(seen == [["type": "write", "write": 1, "fate": "seen"]])
+  }
+
+  @Test func `a limit is kept exact, and a refused write is rolled back`() throws {
+    var driver = try synced((0..<5).map { Self.change(Self.note("n\($0)", "t\($0)", $0), 1, at: $0 + 1) })
+    let listened = try driver.run([
+      "type": "listen", "listener": "top", "where": ["rank": ["ge": 1]], "sort": ["-rank"], "limit": 2,
+    ])
+    #expect(texts(listened.last) == ["t4", "t3"])
+    let deleted = try driver.run(["type": "delete", "key": "n4"])
+    #expect(texts(deleted.last { $0["listener"] == "top" }) == ["t3", "t2"])
+    let refused = try driver.run(["type": "refuse", "write": 1, "code": "FORBIDDEN", "message": "no"])
+    #expect(refused.contains(["type": "write", "write": 1, "fate": "rejected"]))
+    #expect(texts(refused.last { $0["listener"] == "top" }) == ["t4", "t3"])
+  }
+
+  @Test func `offline the list stays and is from the cache, time brings the next attempt, and a restart continues`()
+    throws
+  {
+    var driver = try synced([Self.change(Self.note("a", "one"), 1, at: 1)])
+    let lost = try driver.run(["type": "lost"])
+    #expect(lost.last?["isFromCache"] == true && texts(lost.last) == ["one"])
+    let wait = try #require(lost.first { $0["type"] == "wake" }?["seconds"]?.double)
+    #expect(try driver.run(["type": "advance", "seconds": .double(wait / 2)]).isEmpty)
+    let again = try driver.run(["type": "advance", "seconds": .double(wait)])
+    #expect(again == [["type": "subscribe", "cursor": "c1"]])
+    try driver.run(["type": "save", "record": Self.note("b", "two")])
+    let restarted = try driver.run(["type": "restart"])
+    #expect(restarted.first == ["type": "subscribe", "cursor": "c1"])
+    let resumed = try driver.run(["type": "subscribed", "resumed": true])
+    #expect(resumed.contains { $0["type"] == "upload" && $0["write"] == 1 })
+    #expect(resumed.last?["isFromCache"] == false && texts(resumed.last) == ["one", "two …"])
+  }
+
+  @Test func `a conflict waits for its answer`() throws {
+    var driver = try synced([Self.change(Self.note("a", "one"), 1, at: 1)])
+    try driver.run(["type": "save", "record": Self.note("a", "mine")])
+    let theirs = Self.note("a", "theirs")
+    let asked = try driver.run([
+      "type": "conflict", "write": 1, "record": theirs, "version": 2, "position": 12,
+    ])
+    #expect(
+      asked.contains(["type": "conflict", "write": 1, "local": Self.note("a", "mine"), "remote": theirs]))
+    let retried = try driver.run(["type": "resolve", "write": 1, "with": "local"])
+    let upload = try #require(retried.first { $0["type"] == "upload" })
+    #expect(upload["write"]?.int ?? 0 > 1 && upload["fields"] == ["text": "mine"])
+    #expect(throws: StoreDriverError.self) { try driver.run(["type": "resolve", "write": 1, "with": "local"]) }
+    #expect(throws: StoreDriverError.self) { try driver.run(["type": "sing"]) }
+  }
+}
