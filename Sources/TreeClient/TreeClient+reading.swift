@@ -24,29 +24,44 @@ extension TreeClient {
   ///
   /// - Parameter cached: what a cache has of it.
   package func known(_ query: Query, cached: CachedValue? = nil) -> Reading {
-    let isAcknowledged = !engine.writes.touches(query.path)
-    if query.window.isUnbounded, let node = engine.value(at: query.path) {
-      return .cache(node, revision: revisions[query], isAcknowledged: isAcknowledged)
+    engine.known(query, revision: listens.revisions[query], orElse: cached)
+  }
+}
+
+extension TreeEngine {
+  /// The last known value of a query, without asking the server.
+  ///
+  /// - Parameters:
+  ///   - revision: up to which the server's value is known here.
+  ///   - cached: what a cache has of it.
+  func known(
+    _ query: TreeClient.Query, revision: String?, orElse cached: TreeClient.CachedValue?
+  ) -> TreeClient.Reading {
+    let isAcknowledged = !writes.touches(query.path)
+    if query.window.isUnbounded, let node = value(at: query.path) {
+      return .cache(node, revision: revision, isAcknowledged: isAcknowledged)
     }
-    let stored = engine.serverValue(at: query.path, query.window).map { ($0, revisions[query]) }
+    let stored = serverValue(at: query.path, query.window).map { ($0, revision) }
     guard let found = stored ?? cached.map({ ($0.node, $0.revision) }) else { return .unknown }
-    return .cache(
-      windowed(engine.writes.applyAll(to: found.0, at: query.path), query.window), revision: found.1,
-      isAcknowledged: isAcknowledged)
+    return .cache(withWrites(found.0, query), revision: found.1, isAcknowledged: isAcknowledged)
   }
 
-  private func windowed(_ node: TreeNode, _ window: Window) -> TreeNode {
-    window.isUnbounded ? node : OrderedChildren(node, order: window.order).node(in: window)
-  }
-
-  func reading(_ query: Query, _ answer: TreeAnswer) -> Reading {
+  /// What the server has answered to a read.
+  func reading(_ query: TreeClient.Query, _ answer: TreeAnswer) -> TreeClient.Reading {
     guard answer.isOK else { return .refused(status: answer.status, reason: answer.reason) }
     guard let node = try? TreeReader(limits: .largest).read(answer.value, at: query.path) else {
       return .refused(status: "unreadable", reason: "the server's value cannot be read")
     }
     // Writes that were sent before the read may not have been made when it was answered: one reads one's own writes.
-    let isAcknowledged = !engine.writes.touches(query.path)
-    let own = isAcknowledged ? node : windowed(engine.writes.applyAll(to: node, at: query.path), query.window)
+    let isAcknowledged = !writes.touches(query.path)
+    let own = isAcknowledged ? node : withWrites(node, query)
     return .server(own, revision: answer.revision, isAcknowledged: isAcknowledged)
+  }
+
+  /// A query's value with the writes that the server has not answered.
+  private func withWrites(_ node: TreeNode, _ query: TreeClient.Query) -> TreeNode {
+    let node = writes.applyAll(to: node, at: query.path)
+    let window = query.window
+    return window.isUnbounded ? node : OrderedChildren(node, order: window.order).node(in: window)
   }
 }

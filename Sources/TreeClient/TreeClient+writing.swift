@@ -1,17 +1,8 @@
-package import MartletJSON
 package import MartletJSONTree
 import MartletTreeWire
 package import MartletVocabulary
 
 extension TreeClient {
-  /// What a write puts into the tree.
-  package enum Content: Hashable, Sendable {
-    /// Replaces the node.
-    case put(JSONValue)
-    /// Replaces the nodes at several paths below it, as one write.
-    case merge(JSONObject)
-  }
-
   /// A write that the server has not answered.
   package struct QueuedWrite: Sendable {
     /// Names the write in this process; later writes have greater ids.
@@ -43,34 +34,19 @@ extension TreeClient {
     let reader = TreeReader(limits: limits, serverValues: estimate(milliseconds))
     let existing = engine.knownValue(at: path, over: base)
     let id = lastID + 1
-    var actions: [Action]
-    let request: TreeRequest
-    switch content {
-    case .put(let json):
-      let node = try reader.read(json, at: path, existing: existing)
-      lastID = id
-      actions = follow(engine.overwrite(path, with: node, id: id), now)
-      request = .put(path, json, expectedHash: nil)
-    case .merge(let object):
-      let parts = try reader.readMerge(object, at: path, existing: existing)
-      lastID = id
-      actions = follow(engine.merge(path, parts, id: id), now)
-      request = .merge(path, object)
-    }
-    let sent = wire.request(id, request, now: now, number: number)
+    let value = try content.read(by: reader, at: path, existing: existing)
+    lastID = id
+    let shown = follow(value.write(to: &engine, at: path, id: id), now)
+    let sent = wire.request(id, content.request(at: path), now: now, number: number)
     writes[id] = QueuedWrite(id: id, number: wire.number(of: id) ?? 0, path: path, content: content)
-    actions += follow(sent: sent)
-    return (id, actions)
+    return (id, shown + follow(sent: sent))
   }
 
   mutating func settled(_ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
     writes[id] = nil
-    if answer.isOK {
-      let settlement = Settlement.acknowledged(revision: answer.revision, value: answer.value)
-      return follow(engine.acknowledge(id), now) + [.settled(id, settlement)]
-    }
-    return follow(engine.reject(id, reason: "\(answer.status): \(answer.reason)"), now)
-      + [.settled(id, .rejected(status: answer.status, reason: answer.reason))]
+    let outcome =
+      answer.isOK ? engine.acknowledge(id) : engine.reject(id, reason: "\(answer.status): \(answer.reason)")
+    return follow(outcome, now) + [.settled(id, Settlement(answer, value: answer.value))]
   }
 
   /// Drops every write that was not answered: listeners see the server's values again. A write that is on its way may
@@ -78,7 +54,7 @@ extension TreeClient {
   package mutating func purge(now: Instant) -> [Action] {
     var actions: [Action] = []
     for id in wire.dropWrites() {
-      if let transaction = transactionRequests.removeValue(forKey: id) {
+      if let transaction = transactions.take(request: id) {
         actions += ended(transaction, .purged, now)
       } else if writes.removeValue(forKey: id) != nil {
         actions += follow(engine.reject(id), now) + [.settled(id, .purged)]
@@ -86,9 +62,4 @@ extension TreeClient {
     }
     return actions
   }
-}
-
-extension TreeAnswer {
-  /// What a server value became; null when the server does not say.
-  var value: JSONValue { data.object?.isEmpty == true ? .null : data }
 }

@@ -24,20 +24,12 @@ package struct TreeClient: Sendable {
   /// The server's clock minus this client's, in milliseconds; zero before the first greeting.
   package private(set) var timeOffset: Int64 = 0
 
-  // Listening: listens by request, what the server has confirmed, and up to which revision each value is known.
-  var listens: [Int64: Query] = [:]
-  var confirmed: Set<Query> = []
-  var revisions: [Query: String] = [:]
-  var listeners: [ListenerID: Query] = [:]
-  var unready: Set<ListenerID> = []
-
-  // Writes, reads, transactions and deferred writes by their ids.
+  var listens = Listens()
+  /// The writes and the reads that were not answered, by their ids.
   var writes: [Int64: QueuedWrite] = [:]
   var reads: [Int64: Query] = [:]
-  var transactions: [Int64: Transaction] = [:]
-  /// The requests of transactions, by request: the transaction's id.
-  var transactionRequests: [Int64: Int64] = [:]
-  var deferred: [Int64: DeferredWrite] = [:]
+  var transactions = Transactions()
+  var deferred = DeferredWrites()
 
   /// - Parameters:
   ///   - lastNumber: the number of the last write that an earlier process of this client made.
@@ -64,25 +56,27 @@ package struct TreeClient: Sendable {
   /// The connection is gone, or could not be made.
   package mutating func lost() {
     isConnected = false
-    confirmed = []
+    listens.disconnect()
     wire.lost()
-    // The server has made them, or will: they are not made twice unless the application asked for it.
-    deferred = deferred.filter { $0.value.repeats || !$0.value.isRegistered }
-    for id in deferred.keys { deferred[id]?.isRegistered = false }
+    deferred.disconnect()
   }
 
   /// Takes one text frame.
   ///
   /// - Parameter milliseconds: this client's time since 1970.
   package mutating func receive(_ frame: String, now: Instant, milliseconds: Int64) -> [Action] {
-    let (engine, revisions) = (engine, revisions)
-    let actions = wire.receive(frame, now: now) { path, window, resumes in
-      TreeClientMachine.Known(of: Query(path, window), engine, revisions, resumes: resumes)
-    }
+    let actions = wire.receive(frame, now: now, knowing: knowledge)
     var followed = actions.flatMap { follow($0, now, milliseconds) }
-    // Behind the credential and everything else that is sent again.
+    // After the credential and everything else that is sent again.
     if actions.contains(where: \.isGreeting) { followed += registerDeferredAgain(now) }
     return followed
+  }
+
+  /// What this client has of listeners' values, for the listens that are sent.
+  var knowledge: TreeClientMachine.Knowledge {
+    { [engine, revisions = listens.revisions] path, window, resumes in
+      TreeClientMachine.Known(of: Query(path, window), engine, revisions, resumes: resumes)
+    }
   }
 
   func follow(sent actions: [TreeClientMachine.Action]) -> [Action] {
@@ -99,7 +93,7 @@ package struct TreeClient: Sendable {
       timeOffset = serverTime - milliseconds
       return [.connected(session: session)]
     case .position(let revision):
-      for query in confirmed { revisions[query] = revision }
+      listens.reach(revision)
       return []
     case .push(let push): return receive(push, now)
     case .answered(let id, let answer): return answered(id, answer, now)
@@ -111,12 +105,11 @@ package struct TreeClient: Sendable {
 
   private mutating func answered(_ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
     if id == 0 { return [.credential(refused: answer.isOK ? nil : answer.reason)] }
-    if let query = listens[id] { return listened(query, id, answer, now) }
+    if let query = listens.query(ofRequest: id) { return listened(query, id, answer, now) }
     if writes[id] != nil { return settled(id, answer, now) }
-    if let query = reads.removeValue(forKey: id) { return [.read(id, reading(query, answer))] }
-    if let transaction = transactionRequests.removeValue(forKey: id) { return stepped(transaction, id, answer, now) }
-    if deferred[id] != nil { return registered(id, answer) }
-    return []
+    if let query = reads.removeValue(forKey: id) { return [.read(id, engine.reading(query, answer))] }
+    if let transaction = transactions.take(request: id) { return stepped(transaction, id, answer, now) }
+    return deferred.answered(id, answer) ?? []
   }
 
   /// Shows this credential now and on every later connection.
@@ -124,19 +117,8 @@ package struct TreeClient: Sendable {
     follow(sent: wire.request(0, .authenticate(credential, isAdministrator: isAdministrator), now: now))
   }
 
-  /// Is a guest from now on.
-  package mutating func unauthenticate(now: Instant) -> [Action] {
-    follow(sent: wire.request(nextID(), .unauthenticate, now: now))
-  }
-
   /// When `passed` should be called; nil without a connection.
   package var deadline: Instant? { wire.deadline }
-
-  /// After which silence a keep-alive is sent.
-  package var keepAlive: Duration {
-    get { wire.keepAlive }
-    set { wire.keepAlive = newValue }
-  }
 
   package mutating func passed(now: Instant) -> [Action] { follow(sent: wire.passed(now: now)) }
 
@@ -155,11 +137,6 @@ extension TreeClientMachine.Action {
   fileprivate var isGreeting: Bool {
     if case .connected = self { true } else { false }
   }
-}
-
-extension TreeAnswer {
-  /// Why it is not ok: the text beside the status, or the status.
-  var reason: String { data.string ?? status }
 }
 
 extension TreeLimits {

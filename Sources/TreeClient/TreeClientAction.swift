@@ -25,8 +25,9 @@ extension TreeClient {
     case compute(Int64, TreeNode)
     /// The server's value of a listener has changed; a cache should write it soon.
     case changed(Query)
-    /// Reading was revoked: a cache must not show the value any longer.
-    case forget(Query)
+    /// The server has ended the listeners of a query. Without a last value reading was revoked, and a cache must not
+    /// show it any longer; with one the node became too large, and the application decides what stays.
+    case forget(Query, last: CachedValue?)
     /// The server accepted the credential, or refused it with this reason.
     case credential(refused: String?)
     /// The server withdrew the credential.
@@ -77,4 +78,22 @@ extension TreeClient {
     /// The server refused it.
     case refused(status: String, reason: String)
   }
+}
+
+extension TreeClient.Settlement {
+  /// - Parameter value: what the write put there, when the server has made it.
+  init(_ answer: TreeAnswer, value: JSONValue) {
+    self =
+      answer.isOK
+      ? .acknowledged(revision: answer.revision, value: value)
+      : .rejected(status: answer.status, reason: answer.reason)
+  }
+}
+
+extension TreeAnswer {
+  /// Why it is not ok: the text beside the status, or the status.
+  var reason: String { data.string ?? status }
+
+  /// What a server value became; null when the server does not say.
+  var value: JSONValue { data.object?.isEmpty == true ? .null : data }
 }

@@ -223,7 +223,9 @@ struct Contact: Codable, Equatable {
     }
   }
 
-  @Test func `a consumer that does not take its events gets the newest value, or a revocation`() async throws {
+  @Test func `a consumer that is slow gets the newest value, or the events that waited and then a revocation`()
+    async throws
+  {
     try await TreeServing.with { server in
       let application = TreeServing.application(server) { $0.waitingEvents = 3 }
       let list = try node(application, "/open/list")
@@ -231,7 +233,9 @@ struct Contact: Codable, Equatable {
       try await values.ready()
       try await children.ready()
       for number in 0..<10 { try await (list / "k\(number)")?.set(number).acknowledged() }
-      let error = await #expect(throws: DatasyncError.self) { for try await _ in children {} }
+      var keys: [String] = []
+      let error = await #expect(throws: DatasyncError.self) { for try await event in children { keys.append(event.key) } }
+      #expect(keys == ["k0", "k1", "k2"])
       #expect(error?.code == .revoked)
       #expect(error?.message.contains("waitingEvents") == true)
       var iterator = values.makeAsyncIterator()

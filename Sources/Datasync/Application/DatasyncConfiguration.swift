@@ -23,6 +23,12 @@ public struct DatasyncConfiguration: Sendable {
   public var queuedWrites = 10_000
   /// What outlives the process.
   public var cacheMode = DatasyncCacheMode.none
+  /// Bytes of the values that the cache's file keeps; beyond it those that were used longest ago are evicted, apart
+  /// from those of subscriptions and of nodes that are kept synced. Ten million are the Realtime Database's.
+  public var cacheBytes = 10_000_000
+  /// Values of ended subscriptions that are kept in memory, where there is no file: enough for an application's
+  /// screens.
+  public var keptNodes = 100
   /// How long a read waits for a connection before it is answered from what is known here. Three seconds are the
   /// Realtime Database's.
   public var readTimeout = Duration.seconds(3)

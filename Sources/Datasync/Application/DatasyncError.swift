@@ -35,6 +35,8 @@ public struct DatasyncError: Error, Sendable, Hashable, CustomStringConvertible 
     public static let outcomeUnknown = Code(description: "outcomeUnknown")
     /// The service was shut down.
     public static let shutDown = Code(description: "shutDown")
+    /// A request beside the connection did not reach the server, or the server cannot answer it now.
+    public static let unavailable = Code(description: "unavailable")
     /// The cache's file cannot be used.
     public static let storage = Code(description: "storage")
   }

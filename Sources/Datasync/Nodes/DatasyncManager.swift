@@ -6,15 +6,18 @@ internal import MartletRuntime
 public final class DatasyncManager: Sendable {
   /// The service that made it.
   public let service: DatasyncService
+  /// What stays of the values of its subscriptions when they have ended, unless a subscription says otherwise.
+  public let defaultCompletedSubscriptionPolicy: DatasyncCompletedSubscriptionPolicy
   private let kept = Lock<[ObjectIdentifier: DatasyncSubscription]>([:])
   private let callbacks = Lock<[(callback: DatasyncCallback, path: TreePath, subscription: DatasyncSubscription)]>([])
 
-  init(_ service: DatasyncService) {
+  init(_ service: DatasyncService, _ policy: DatasyncCompletedSubscriptionPolicy) {
     self.service = service
+    defaultCompletedSubscriptionPolicy = policy
   }
 
   deinit {
-    for subscription in kept.withLock({ Array($0.values) }) { subscription.cancel() }
+    for subscription in kept.withLock({ Array($0.values) }) { subscription.core.endImplicitly() }
   }
 
   /// The node at a path; nil when the path has a forbidden character or is too deep. Empty segments and `.` count for

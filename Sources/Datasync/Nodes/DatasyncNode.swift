@@ -33,6 +33,19 @@ public final class DatasyncNode: Sendable {
   public func generateUniqueKey() -> String { service.pushKey().text }
 }
 
+extension DatasyncNode {
+  /// Keeps the node, or a window of it, up to date without a subscription, and out of the cache's eviction; or no
+  /// longer.
+  ///
+  /// A read that is answered without the server then has the newest value that was known. It is kept until it is taken
+  /// back, or the server revokes it; not over the application's restarts.
+  ///
+  /// - Throws: `invalid` for a window that cannot be one; `notConfigured`.
+  public func keepSynced(_ isKept: Bool = true, window: DatasyncWindow = .all) throws(DatasyncError) {
+    try service.keepSynced(treePath, try window.checked(at: treePath), isKept)
+  }
+}
+
 extension DatasyncNode: Hashable {
   /// Whether both denote the same node of the same service.
   public static func == (left: DatasyncNode, right: DatasyncNode) -> Bool {

@@ -12,15 +12,15 @@ extension DatasyncDriver {
   func listen(_ core: SubscriptionCore) {
     guard core.isOpen else { return }
     cores[core.id] = core
-    let query = TreeClient.Query(core.path, core.window.isUnbounded ? .all : core.window)
-    perform(
-      machine.listen(at: core.path, core.window, as: core.id, cached: storage?.value(of: query), now: now))
+    perform(machine.listen(at: core.path, core.window, as: core.id, cached: values.cached(core.query), now: now))
     need()
   }
 
-  func unlisten(_ id: ListenerID) {
-    guard cores.removeValue(forKey: id) != nil else { return }
-    perform(machine.unlisten(id, now: now))
+  func unlisten(_ core: SubscriptionCore) {
+    guard cores[core.id] != nil else { return }
+    if case .cancellation? = core.completion { values.retire(core) }
+    cores[core.id] = nil
+    perform(machine.unlisten(core.id, now: now))
   }
 
   // MARK: Writing
@@ -29,7 +29,7 @@ extension DatasyncDriver {
     let number = machine.lastNumber + 1
     do throws(DatasyncError) {
       // In the file before it is shown or sent.
-      try storage?.add(DatasyncStorage.Write(number: number, path: path, content: content))
+      try values.storage?.add(DatasyncStorage.Write(number: number, path: path, content: content))
     } catch {
       shared.freeSlot()
       return handle.end(.failure(error))
@@ -37,12 +37,12 @@ extension DatasyncDriver {
     do throws(TreeError) {
       let (id, actions) = try machine.write(content, at: path, now: now, milliseconds: milliseconds)
       handle.queued(as: id)
-      if storage != nil { numbers[id] = number }
+      if values.storage != nil { numbers[id] = number }
       writes[id] = handle
       perform(actions)
       need()
     } catch {
-      storage?.remove(number)
+      values.storage?.remove(number)
       shared.freeSlot()
       handle.end(.failure(DatasyncError(error)))
     }
@@ -50,7 +50,7 @@ extension DatasyncDriver {
 
   func settled(_ id: Int64, _ settlement: TreeClient.Settlement) {
     updates[id] = nil
-    if let storage, let number = numbers.removeValue(forKey: id) {
+    if let storage = values.storage, let number = numbers.removeValue(forKey: id) {
       storage.remove(number)
       if storage.text("ended") == nil { try? storage.set("ended", "1") }
     }
@@ -189,8 +189,8 @@ extension DatasyncDriver {
   }
 
   func giveUp(_ id: Int64) {
-    let cached = machine.query(ofRead: id).flatMap { storage?.value(of: $0) }
-    perform(machine.stopWaiting(id, cached: cached))
+    let value = machine.query(ofRead: id).flatMap { values.cached($0) }
+    perform(machine.stopWaiting(id, cached: value))
   }
 
   func answered(_ id: Int64, _ reading: TreeClient.Reading) {
@@ -201,7 +201,8 @@ extension DatasyncDriver {
 
   func known(_ path: TreePath, _ window: Window) -> Result<DatasyncReading, DatasyncError> {
     let query = TreeClient.Query(path, window.isUnbounded ? .all : window)
-    return machine.known(query, cached: storage?.value(of: query)).result(isLive: machine.isLive(path, window))
+    let value = values.cached(query)
+    return machine.known(query, cached: value).result(isLive: machine.isLive(path, window))
   }
 }
 

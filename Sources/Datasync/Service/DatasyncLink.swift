@@ -1,15 +1,15 @@
 internal import MartletRuntime
 internal import MartletWire
 
-/// One attempt at a socket, and the socket that came of it. Reports to its driver until the driver lets it go. Confined
-/// to its loop.
+/// One attempt at a socket, and the socket that came of it. Reports to its connection until the connection lets it go.
+/// Confined to its loop.
 final class DatasyncLink: MessageSocketHandler {
-  private weak var driver: DatasyncDriver?
+  private weak var connection: DatasyncConnection?
   private var attempt: ConnectAttempt?
   private(set) var socket: (any MessageSocket)?
 
-  init(_ driver: DatasyncDriver) {
-    self.driver = driver
+  init(_ connection: DatasyncConnection) {
+    self.connection = connection
   }
 
   func open(_ request: MessageSocketRequest, by sockets: any MessageSocketConnector, on loop: any Loop) {
@@ -17,22 +17,22 @@ final class DatasyncLink: MessageSocketHandler {
       guard let self else { return }
       attempt = nil
       switch result {
-      case .failure(let failure): driver?.failed(failure)
+      case .failure(let failure): connection?.failed(failure)
       case .success(let opened):
         socket = opened.socket
-        driver?.opened()
+        connection?.opened()
       }
     }
   }
 
   func letGo() {
-    driver = nil
+    connection = nil
     attempt?.cancel()
     attempt = nil
     socket = nil
   }
 
-  func received(text: [UInt8]) { driver?.received(text) }
-  func receivedBinary() { driver?.receivedBinary() }
-  func closed(code: WebSocketCloseCode, reason: String) { driver?.ended() }
+  func received(text: [UInt8]) { connection?.received(text) }
+  func receivedBinary() { connection?.receivedBinary() }
+  func closed(code: WebSocketCloseCode, reason: String) { connection?.ended() }
 }

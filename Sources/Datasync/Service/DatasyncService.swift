@@ -14,6 +14,8 @@ public final class DatasyncService: Sendable {
   private let pushKeys = Lock(PushKeyGenerator())
   private let calendar: @Sendable () -> Int64
   private let chance: Chance
+  /// Requests for webhooks and push.
+  private let door: ChannelDoor?
 
   static func make(_ configuration: DatasyncConfiguration, _ environment: ClientEnvironment?) -> DatasyncService {
     do throws(GraphQLClientError) {
@@ -34,6 +36,7 @@ public final class DatasyncService: Sendable {
     failure = nil
     shared = ServiceShared()
     (spawner, calendar, chance) = (home.spawner, home.calendar, home.chance)
+    door = ChannelDoor(configuration, endpoint, home)
     bound = LoopBound(try DatasyncDriver(configuration, endpoint, home, shared), on: home.loop)
     if configuration.cacheMode != .none { onLoop { $0.restoreQueue() } }
   }
@@ -41,6 +44,7 @@ public final class DatasyncService: Sendable {
   init(failure: DatasyncError) {
     self.failure = failure
     bound = nil
+    door = nil
     shared = ServiceShared()
     shared.move(to: .failed(reason: failure.description))
     configuration = DatasyncConfiguration(url: "")
@@ -64,16 +68,21 @@ public final class DatasyncService: Sendable {
     get { shared.isEnabled }
     set {
       shared.setEnabled(newValue)
-      onLoop { $0.enable(newValue) }
+      onLoop { $0.connection.enable(newValue) }
     }
   }
 
   /// A manager, which owns the subscriptions of its nodes.
-  public func createManager() -> DatasyncManager { DatasyncManager(self) }
+  ///
+  /// - Parameter defaultCompletedSubscriptionPolicy: what stays of the values of its subscriptions when they have
+  ///   ended.
+  public func createManager(
+    defaultCompletedSubscriptionPolicy policy: DatasyncCompletedSubscriptionPolicy = .keepData
+  ) -> DatasyncManager { DatasyncManager(self, policy) }
 
   /// Connects now, when a pause before the next attempt is under way: call it when the network has returned or the
   /// application is in front again.
-  public func reconnect() { onLoop { $0.reconnect() } }
+  public func reconnect() { onLoop { $0.connection.reconnect() } }
 
   /// Closes the connection for good. Subscriptions are cancelled, and writes that were not answered fail with
   /// `shutDown`.
@@ -88,16 +97,27 @@ public final class DatasyncService: Sendable {
   }
 
   /// Writes the values that have changed since they were written last; for `manualSaving`.
-  public func saveCache() { onLoop { $0.saveValues() } }
+  public func saveCache() { onLoop { $0.values.save() } }
 
-  /// Forgets the values of the cache; listeners keep theirs.
-  public func cleanCache() { onLoop { $0.storage?.forgetAll() } }
+  /// Forgets the values of the cache, as if every completed subscription had had the policy `forgetData`. Running
+  /// subscriptions keep theirs, and nodes that are kept synced stay so.
+  public func cleanCache() { onLoop { $0.values.clean() } }
 
   /// Drops the writes that the server has not answered: listeners see the server's values again, and the writes fail
   /// with `purged`. One that is on its way may be made all the same.
   public func purgeQueue() { onLoop { $0.purge() } }
 
   // MARK: For nodes
+
+  /// Makes a request for webhooks or push.
+  func request(
+    _ method: String, _ path: String, _ body: JSONObject? = nil
+  ) async throws(DatasyncError) -> JSONValue {
+    if let failure { throw failure }
+    guard shared.state != .shutDown else { throw DatasyncError(.shutDown, "the service was shut down") }
+    guard let door else { throw DatasyncError(.notConfigured, "the service has no server") }
+    return try await door.send(method, path, body)
+  }
 
   func onLoop(_ body: @escaping @Sendable (DatasyncDriver) -> Void) {
     guard let bound else { return }
@@ -139,7 +159,7 @@ public final class DatasyncService: Sendable {
 
   func listen(_ core: SubscriptionCore) {
     // The loop is asked to end it, wherever it was ended.
-    core.atEnd { [weak self] in self?.onLoop { $0.unlisten(core.id) } }
+    core.atEnd { [weak self] in self?.onLoop { $0.unlisten(core) } }
     onLoop { $0.listen(core) }
   }
 
@@ -208,6 +228,12 @@ public final class DatasyncService: Sendable {
   }
 
   func absent(_ token: PresenceToken, _ path: TreePath) { onLoop { $0.absent(token, path) } }
+
+  func keepSynced(_ path: TreePath, _ window: Window, _ isKept: Bool) throws(DatasyncError) {
+    if let failure { throw failure }
+    let query = TreeClient.Query(path, window.isUnbounded ? .all : window)
+    onLoop { isKept ? $0.values.follow(query, isPinned: true) : $0.values.release(query) }
+  }
 
   func read(_ path: TreePath, _ window: Window) async throws -> DatasyncReading {
     try await asking { driver, done in driver.read(path, window, done) }

@@ -42,10 +42,10 @@ final class SocketHealth {
     guard let interval = configuration.pingInterval else { return }
     let wait = isPinged ? configuration.pongTimeout : interval
     silenceTimer = driver.loop.schedule(at: driver.now + wait) { [weak self] in
-      guard let self, let socket = driver.socket else { return }
+      guard let self, let socket = driver.connection.socket else { return }
       if isPinged || !driver.machine.isConnected {
         socket.abort()
-        return driver.ended()
+        return driver.connection.ended()
       }
       isPinged = true
       socket.send(text: Array(TreeFraming.ping.utf8))

@@ -13,4 +13,9 @@ public enum DatasyncCacheMode: Hashable, Sendable {
     case .automatic(let file), .manualSaving(let file): file
     }
   }
+
+  /// Whether values are written without being asked for.
+  var isAutomatic: Bool {
+    if case .automatic = self { true } else { false }
+  }
 }

@@ -13,11 +13,17 @@ final class DatasyncStorage {
   }
 
   private let database: Database
+  private let bytes: Int
+  /// Counts uses of values, so that those used longest ago are evicted first.
+  private var uses: Int64 = 0
   /// The file's own number for its kind, so that no other database is taken for one.
   private static let applicationID: Int64 = 0x4D74_7265
 
   /// Opens the file, or makes it.
-  init(file: String) throws(DatasyncError) {
+  ///
+  /// - Parameter bytes: of values that are kept.
+  init(file: String, bytes: Int) throws(DatasyncError) {
+    self.bytes = bytes
     do {
       database = try Database(path: file)
       let tables = try Self.number("SELECT count(*) FROM sqlite_schema", database)
@@ -31,8 +37,14 @@ final class DatasyncStorage {
         CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS writes(number INTEGER PRIMARY KEY, path TEXT NOT NULL, merge INTEGER NOT NULL,
           value BLOB NOT NULL);
-        CREATE TABLE IF NOT EXISTS nodes(query TEXT PRIMARY KEY, revision TEXT, value BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS nodes(query TEXT PRIMARY KEY, revision TEXT, value BLOB NOT NULL,
+          used INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
         """)
+      // Files of earlier versions have no uses.
+      if try Self.number("SELECT count(*) FROM pragma_table_info('nodes') WHERE name = 'used'", database) == 0 {
+        try database.execute("ALTER TABLE nodes ADD COLUMN used INTEGER NOT NULL DEFAULT 0")
+      }
+      uses = try Self.number("SELECT coalesce(max(used), 0) FROM nodes", database)
     } catch let error as DatasyncError {
       throw error
     } catch {
@@ -123,6 +135,7 @@ final class DatasyncStorage {
       let json = try? JSONValue(parsing: select.bytes(0)), let node = try? TreeReader().read(json, at: query.path)
     else { return nil }
     let revision = String(decoding: select.bytes(1), as: UTF8.self)
+    note(use: query)
     return TreeClient.CachedValue(node: node, revision: revision.isEmpty ? nil : revision)
   }
 
@@ -137,10 +150,46 @@ final class DatasyncStorage {
     return .empty
   }
 
+  private func note(use query: TreeClient.Query) {
+    guard let update = try? database.statement("UPDATE nodes SET used = ? WHERE query = ?") else { return }
+    uses += 1
+    guard (try? update.bind(1, uses)) != nil, (try? update.bind(2, text: Self.key(query))) != nil else { return }
+    try? update.run()
+  }
+
+  /// Evicts values that were used longest ago until the rest fits.
+  ///
+  /// - Parameter queries: whose values stay.
+  func evict(keeping queries: Set<TreeClient.Query>) {
+    guard (try? Self.number("SELECT coalesce(sum(length(value)), 0) FROM nodes", database)).map({ $0 > bytes }) == true,
+      let select = try? database.statement("SELECT query, length(value) FROM nodes ORDER BY used DESC")
+    else { return }
+    let stays = Set(queries.map(Self.key))
+    var (left, others): (Int, [(key: String, bytes: Int)]) = (bytes, [])
+    while (try? select.step()) == true {
+      let key = String(decoding: select.bytes(0), as: UTF8.self)
+      if stays.contains(key) { left -= Int(select.int64(1)) } else { others.append((key, Int(select.int64(1)))) }
+    }
+    select.reset()
+    for (key, bytes) in others {
+      left -= bytes
+      if left < 0 { remove(key) }
+    }
+  }
+
+  private func remove(_ key: String) {
+    guard let delete = try? database.statement("DELETE FROM nodes WHERE query = ?") else { return }
+    guard (try? delete.bind(1, text: key)) != nil else { return }
+    try? delete.run()
+  }
+
   /// Keeps a value. A value that cannot be kept is removed: an old one would be shown as the last known.
   func keep(_ value: TreeClient.CachedValue, of query: TreeClient.Query) {
     do {
-      let insert = try database.statement("INSERT OR REPLACE INTO nodes(query, revision, value) VALUES(?, ?, ?)")
+      let insert = try database.statement(
+        "INSERT OR REPLACE INTO nodes(query, revision, value, used) VALUES(?, ?, ?, ?)")
+      uses += 1
+      try insert.bind(4, uses)
       try insert.bind(1, text: Self.key(query))
       try insert.bind(2, text: value.revision ?? "")
       try insert.bind(3, blob: value.node.exportedJSON().serialized())
@@ -151,10 +200,17 @@ final class DatasyncStorage {
   }
 
   /// The value must not be shown any longer.
-  func forget(_ query: TreeClient.Query) {
-    guard let delete = try? database.statement("DELETE FROM nodes WHERE query = ?") else { return }
-    guard (try? delete.bind(1, text: Self.key(query))) != nil else { return }
-    try? delete.run()
+  func forget(_ query: TreeClient.Query) { remove(Self.key(query)) }
+
+  /// Forgets every value at and below a path.
+  func forget(below path: TreePath) {
+    guard !path.isRoot else { return forgetAll() }
+    let select = try? database.statement("DELETE FROM nodes WHERE substr(query, 1, ?) IN (?, ?)")
+    let text = path.description
+    guard let select, (try? select.bind(1, Int64(text.unicodeScalars.count + 1))) != nil,
+      (try? select.bind(2, text: text + "/")) != nil, (try? select.bind(3, text: text + "\n")) != nil
+    else { return }
+    try? select.run()
   }
 
   /// Forgets every value.

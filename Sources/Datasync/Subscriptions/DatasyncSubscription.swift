@@ -18,7 +18,15 @@ public final class DatasyncSubscription: Sendable {
   }
 
   // One that its manager does not keep ends with the last reference to it.
-  deinit { core.end(.cancellation) }
+  deinit { core.endImplicitly() }
+
+  /// What stays of the node's value when it has ended; its manager's at first. Of no effect once it has ended.
+  ///
+  /// A revocation by rules or credentials always forgets the value.
+  public var completedSubscriptionPolicy: DatasyncCompletedSubscriptionPolicy {
+    get { core.policy }
+    set { core.policy = newValue }
+  }
 
   /// Where it stands now.
   public var state: State { core.completion.map { .completed($0) } ?? .running }

@@ -1,5 +1,6 @@
 internal import MartletJSONTree
 internal import MartletRuntime
+internal import MartletTreeClient
 internal import MartletTreeWire
 
 /// What one subscription has to deliver, between the service's loop and its consumer. Bounded: see `waitingEvents`.
@@ -9,18 +10,29 @@ final class SubscriptionCore: Sendable {
     case ended(DatasyncCompletion)
   }
 
+  enum Batch {
+    case events([DatasyncEvent])
+    case ended(DatasyncCompletion)
+  }
+
   private struct Inner {
     var events: [DatasyncEvent] = []
     var head = 0
     var completion: DatasyncCompletion?
+    /// The revocation that becomes the completion when the events before it have been taken.
+    var revocation: DatasyncCompletion?
     var consumer: CheckedContinuation<Void, Never>?
     var isReady = false
+    /// Whether a consumer of batches has been shown it.
+    var isReadyTaken = false
     var readyWaiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     var nextWaiter = 0
     /// The kind of the last event of a child that the server had not accepted.
     var kinds: [TreeKey: TreeEvent.Kind] = [:]
     /// Set once; called at the end, outside the lock.
     var onEnd: (@Sendable () -> Void)?
+    var policy = DatasyncCompletedSubscriptionPolicy.keepData
+    var endedImplicitly = false
   }
 
   let id: ListenerID
@@ -45,7 +57,25 @@ final class SubscriptionCore: Sendable {
     (self.acknowledgements, self.limit) = (acknowledgements, max(1, limit))
   }
 
+  /// What the server is asked for.
+  var query: TreeClient.Query { TreeClient.Query(path, window.isUnbounded ? .all : window) }
+
+  /// What stays of the value; of no effect once the subscription has ended.
+  var policy: DatasyncCompletedSubscriptionPolicy {
+    get { inner.withLock { $0.policy } }
+    set { inner.withLock { if $0.completion == nil { $0.policy = newValue } } }
+  }
+
+  /// Whether it ended with its manager or its last reference, not by a call.
+  var endedImplicitly: Bool { inner.withLock { $0.endedImplicitly } }
+
+  func endImplicitly() {
+    inner.withLock { if $0.completion == nil { $0.endedImplicitly = true } }
+    end(.cancellation)
+  }
+
   func belongs(to manager: DatasyncManager, _ handle: DatasyncSubscription) {
+    policy = manager.defaultCompletedSubscriptionPolicy
     owner.withLock { owner in
       owner.manager = manager
       owner.handle = handle
@@ -100,7 +130,7 @@ final class SubscriptionCore: Sendable {
 
   private func append(_ event: DatasyncEvent) {
     let (consumer, isFull) = inner.withLock { inner -> (CheckedContinuation<Void, Never>?, Bool) in
-      guard inner.completion == nil else { return (nil, false) }
+      guard inner.completion == nil, inner.revocation == nil else { return (nil, false) }
       if inner.events.count - inner.head >= limit {
         guard case .value = type else { return (nil, true) }
         // The newest value is what a consumer of values wants.
@@ -161,19 +191,26 @@ final class SubscriptionCore: Sendable {
   }
 
   func becameReady() {
-    let waiters = inner.withLock { inner in
+    let (waiters, consumer) = inner.withLock { inner in
       inner.isReady = true
-      defer { inner.readyWaiters = [:] }
-      return Array(inner.readyWaiters.values)
+      defer { (inner.readyWaiters, inner.consumer) = ([:], nil) }
+      return (Array(inner.readyWaiters.values), inner.consumer)
     }
+    consumer?.resume()
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Ends the subscription, once. Events that wait are dropped: nothing is delivered after the completion.
+  /// Ends the subscription, once; nothing is delivered after the completion. A cancellation drops the events that wait;
+  /// a revocation follows them, because the server sent them before it.
   func end(_ completion: DatasyncCompletion) {
     let (consumer, waiters, onEnd) = inner.withLock {
       inner -> (CheckedContinuation<Void, Never>?, [CheckedContinuation<Void, any Error>], (@Sendable () -> Void)?) in
       guard inner.completion == nil else { return (nil, [], nil) }
+      if case .revocation = completion, inner.head < inner.events.count {
+        inner.revocation = inner.revocation ?? completion
+        defer { inner.readyWaiters = [:] }
+        return (nil, Array(inner.readyWaiters.values), nil)
+      }
       inner.completion = completion
       inner.events = []
       inner.head = 0
@@ -199,19 +236,49 @@ final class SubscriptionCore: Sendable {
   func next() async -> Step {
     while true {
       if let step = taken { return step }
-      await withCheckedContinuation { continuation in
-        let isDue = inner.withLock { inner in
-          if inner.completion != nil || inner.head < inner.events.count { return true }
-          inner.consumer = continuation
-          return false
+      // Only a consumer of batches is shown that the server has confirmed.
+      inner.withLock { $0.isReadyTaken = true }
+      await wait()
+    }
+  }
+
+  /// All events that wait; none once, when the server has confirmed the listen and nothing is there. One consumer.
+  func nextBatch() async -> Batch {
+    while true {
+      var events: [DatasyncEvent] = []
+      loop: while let step = taken {
+        switch step {
+        case .event(let event): events.append(event)
+        case .ended(let completion) where events.isEmpty: return .ended(completion)
+        case .ended: break loop
         }
-        if isDue { continuation.resume() }
       }
+      let isDue = inner.withLock { inner in
+        defer { if inner.isReady { inner.isReadyTaken = true } }
+        return !events.isEmpty || inner.isReady && !inner.isReadyTaken
+      }
+      if isDue { return .events(events) }
+      await wait()
+    }
+  }
+
+  /// Waits for something to take.
+  private func wait() async {
+    await withCheckedContinuation { continuation in
+      let isDue = inner.withLock { inner in
+        let hasReady = inner.isReady && !inner.isReadyTaken
+        if inner.completion != nil || inner.head < inner.events.count || hasReady { return true }
+        inner.consumer = continuation
+        return false
+      }
+      if isDue { continuation.resume() }
     }
   }
 
   private var taken: Step? {
-    inner.withLock { inner in
+    let revocation = inner.withLock { $0.head < $0.events.count ? nil : $0.revocation }
+    if let revocation { end(revocation) }
+    return inner.withLock { inner in
       if let completion = inner.completion { return .ended(completion) }
       guard inner.head < inner.events.count else { return nil }
       let event = inner.events[inner.head]
@@ -237,7 +304,7 @@ final class SubscriptionCore: Sendable {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let known = inner.withLock { inner -> Result<Void, any Error>? in
           if Task.isCancelled { return .failure(CancellationError()) }
-          if let completion = inner.completion { return .failure(Self.error(completion)) }
+          if let completion = inner.completion ?? inner.revocation { return .failure(Self.error(completion)) }
           if inner.isReady { return .success(()) }
           inner.readyWaiters[number] = continuation
           return nil

@@ -69,7 +69,7 @@ package enum PathKeyCoding {
     guard let end = rest.firstIndex(of: 0), end > rest.startIndex else { return nil }
     let bytes = rest[..<end].map(TextOrder.byte(ofRank:))
     rest = rest[(end + 1)...]
-    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    guard let text = String(wellFormed: bytes) else { return nil }
     let key = TreeKey(unchecked: text)
     return key.number == nil ? key : nil
   }

@@ -56,7 +56,7 @@ package struct RowChanges: Sendable {
   package var deleted: (first: [UInt8], end: [UInt8])
   /// The leaf above the path, which becomes a node with children.
   package var replacedLeaf: [UInt8]?
-  package var written: [(key: [UInt8], value: [UInt8])] = []
+  package var written: [(key: [UInt8], value: [UInt8], hasPriority: Bool)] = []
 
   /// - Parameter rowBefore: the path of the last row before those of `path`: the only one that can be a leaf above it.
   package init(overwriting path: TreePath, with node: TreeNode, rowBefore: LeafRow?) {
@@ -64,8 +64,8 @@ package struct RowChanges: Sendable {
     if let row = rowBefore, row.scalar != nil, !node.isEmpty, row.path != path, row.path.contains(path) {
       replacedLeaf = PathKeyCoding.encode(row.path)
     }
-    var rows: [(key: [UInt8], value: [UInt8])] = []
-    node.forEachRow(at: path) { rows.append((PathKeyCoding.encode($0.path), $0.encodedValue)) }
+    var rows: [(key: [UInt8], value: [UInt8], hasPriority: Bool)] = []
+    node.forEachRow(at: path) { rows.append((PathKeyCoding.encode($0.path), $0.encodedValue, $0.priority != nil)) }
     written = rows
   }
 }
@@ -122,7 +122,7 @@ extension LeafRow {
       rest = rest.dropFirst(8)
       if type == 3 { return .int(Int64(bitPattern: bits)) }
       if type == 4 { return TreeScalar(Double(bitPattern: bits)).map { .some($0) } }
-      guard bits <= UInt64(rest.count), let text = String(validating: rest.prefix(Int(bits)), as: UTF8.self) else {
+      guard bits <= UInt64(rest.count), let text = String(wellFormed: rest.prefix(Int(bits))) else {
         return nil
       }
       rest = rest.dropFirst(Int(bits))

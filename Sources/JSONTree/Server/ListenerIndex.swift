@@ -20,6 +20,9 @@ package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
 
   package init() {}
 
+  /// Whether some listener's path begins with `key`.
+  package func hasListeners(below key: TreeKey) -> Bool { root.children[key] != nil }
+
   /// - Returns: false when this listener is there already.
   @discardableResult
   package mutating func insert(_ id: ID, at path: TreePath) -> Bool {
@@ -54,24 +57,40 @@ package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
   /// - Returns: how many levels of the index were looked at: those on the path, and those with listeners below it.
   @discardableResult
   package func forEach(concernedBy path: TreePath, _ body: (ID, Relation) -> Void) -> Int {
+    forEachNode(concernedBy: path) { ids, _, relation in
+      for id in ids { body(id, relation) }
+    }
+  }
+
+  /// Calls `body` with each node that a write at `path` concerns and that has listeners: with these, its path, and how
+  /// the write stands to it.
+  ///
+  /// - Returns: how many levels of the index were looked at: those on the path, and those with listeners below it.
+  @discardableResult
+  package func forEachNode(concernedBy path: TreePath, _ body: (Set<ID>, TreePath, Relation) -> Void) -> Int {
     var (level, visited) = (root, 1)
     for (index, key) in path.keys.enumerated() {
-      for id in level.ids { body(id, .below(TreePath(path.keys[index...]))) }
+      if !level.ids.isEmpty {
+        body(level.ids, TreePath(path.keys[..<index]), .below(TreePath(path.keys[index...])))
+      }
       guard let child = level.children[key] else { return visited }
       level = child
       visited += 1
     }
-    for id in level.ids { body(id, .covering(.root)) }
-    Self.descend(level, .root, &visited, body)
+    if !level.ids.isEmpty { body(level.ids, path, .covering(.root)) }
+    Self.descend(level, path, .root, &visited, body)
     return visited
   }
 
-  private static func descend(_ level: Level, _ path: TreePath, _ visited: inout Int, _ body: (ID, Relation) -> Void) {
+  private static func descend(
+    _ level: Level, _ written: TreePath, _ below: TreePath, _ visited: inout Int,
+    _ body: (Set<ID>, TreePath, Relation) -> Void
+  ) {
     for (key, child) in level.children {
       visited += 1
-      let below = path.child(key)
-      for id in child.ids { body(id, .covering(below)) }
-      descend(child, below, &visited, body)
+      let below = below.child(key)
+      if !child.ids.isEmpty { body(child.ids, written.appending(below), .covering(below)) }
+      descend(child, written, below, &visited, body)
     }
   }
 }

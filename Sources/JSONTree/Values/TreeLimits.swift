@@ -33,6 +33,10 @@ package struct TreeError: Error, Hashable, Sendable, CustomStringConvertible {
     case overlappingPaths
     /// A bound or a limit that cannot be.
     case invalidWindow
+    /// The node shows something that is not written as a part of the tree.
+    case readOnly
+    /// The write changes more leaves than its request allows.
+    case tooManyLeaves
   }
 
   package let code: Code
@@ -63,9 +67,12 @@ package struct TreeError: Error, Hashable, Sendable, CustomStringConvertible {
       case .tooManyPaths: "the merge has more paths than the limit mergePaths"
       case .invalidPriority: "a priority is null, a number or a text"
       case .invalidLeaf: "a .value is null, a boolean, a number or a text, and has no children beside it"
-      case .invalidServerValue: "a .sv is \"timestamp\" or {\"increment\": number}, and stands in a write only"
+      case .invalidServerValue:
+        "a .sv is \"timestamp\" or {\"increment\": number}, with nothing but a .priority beside it, in a write"
       case .overlappingPaths: "one path of the merge stands above another"
       case .invalidWindow: "the window's bounds or limit are invalid"
+      case .tooManyLeaves: "the write is estimated to take longer than its writeSizeLimit; leaves that it may change"
+      case .readOnly: "the records of models can be read here and not written; write them with GraphQL"
       }
     return "\(path): \(what)" + (limit.map { " (\($0))" } ?? "") + (text.map { ": \($0)" } ?? "")
   }

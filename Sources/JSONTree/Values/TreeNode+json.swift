@@ -136,7 +136,12 @@ package struct TreeReader: Sendable {
       return try children(members, priority: nil, at: path, existing: existing)
     case .object(let object):
       let priority = try object[".priority"].map { json throws(TreeError) in try self.priority(json, at: path) } ?? nil
-      if let value = object[".sv"] { return try serverValue(value, priority, at: path, existing: existing) }
+      if let value = object[".sv"] {
+        guard object.count == (object[".priority"] == nil ? 1 : 2) else {
+          throw TreeError(.invalidServerValue, at: path, text: value.description)
+        }
+        return try serverValue(value, priority, at: path, existing: existing)
+      }
       if let value = object[".value"] {
         guard !object.contains(where: { !$0.key.utf8.starts(with: [UInt8(ascii: ".")]) }) else {
           throw TreeError(.invalidLeaf, at: path)

@@ -28,13 +28,15 @@ struct TreeEndpoints {
       guard let path = PathPattern(pattern) else { continue }
       rows.append(
         Endpoint(
-          path, methods: Self.methods, sharing: .configured, bodyBytes: { [bodyBytes] _ in bodyBytes },
-          admission: { _ in .identified(.http) },
-          respond: { [trees, admission = transport.admission] request, responder in
-            let caller = Self.caller(request, admission)
+          path, methods: Self.methods, sharing: .configured, countsRequests: true,
+          bodyBytes: { [bodyBytes] _ in bodyBytes }, admission: { _ in .identified(.http) },
+          respond: { [trees, unowned transport] request, responder in
+            let caller = Self.caller(request, transport.admission)
+            let use = transport.use(of: request.peer)
             trees.find(Self.namespace(request)) { found in
               switch found {
-              case .success(let service): TreeRequests(service: service).answer(request, responder, as: caller)
+              case .success(let service):
+                TreeRequests(service: service, use: use).answer(request, responder, as: caller)
               case .failure(let refusal): TreeRequests.refuse(refusal, responder)
               }
             }
@@ -44,11 +46,12 @@ struct TreeEndpoints {
   }
 
   private func session(_ request: HTTPRequest) -> TreeDoor {
-    TreeDoor(
-      find: { [trees] completion in trees.find(Self.namespace(request), completion) },
+    let use = transport.use(of: request.peer)
+    return TreeDoor(
+      use, find: { [trees] completion in trees.find(Self.namespace(request), completion) },
       session: { [unowned transport] service in
         TreeSession(
-          service, host: request.head.headers["Host"] ?? "", TreeOpening(request.head.query ?? ""),
+          service, use, host: request.head.headers["Host"] ?? "", TreeOpening(request.head.query ?? ""),
           as: TreeAdmitted(request.caller),
           authenticate: { [unowned transport] in Self.judge($0, transport, request.peer, $1) })
       })

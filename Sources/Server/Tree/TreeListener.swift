@@ -9,7 +9,7 @@ enum TreeShowing {
   /// What has changed since the revision that the client resumes from, in place of the value.
   case resumed([TreeWrite])
   /// Values below the node, all of one transaction; an empty node is a deletion.
-  case changes([TreeWrite])
+  case changes(SharedChanges)
   /// Nothing follows.
   case ended(TreeRefusal)
 }
@@ -21,8 +21,12 @@ enum TreeShowing {
 final class TreeListener {
   let path: TreePath
   let window: Window
+  /// What the client calls it in the messages of a socket; nil without one.
+  let tag: Int64?
   var caller: TreeCaller
   private let show: (TreeListener, TreeShowing) -> Void
+  /// Counts it for its caller, until it ends.
+  var hold: CallerHold?
   /// Called when a read has ended, whether it showed something or not.
   var afterRead: () -> Void = {}
 
@@ -33,12 +37,14 @@ final class TreeListener {
   /// The newest offset that the first value contains.
   private(set) var reached: Int64 = 0
   /// Changes that arrived while the first value was read.
-  private var early: [(offset: Int64, changes: [TreeWrite])] = []
+  private var early: [(offset: Int64, changes: SharedChanges)] = []
   /// The window as it was shown.
   private var shown = TreeNode.empty
   /// Whether a read is under way, and whether another one is needed after it.
   private(set) var isReading = false
   private var isStale = false
+  /// Whether what the read under way finds is not to be shown: it was asked for a caller who is another one now.
+  private var isVoid = false
   private(set) var isEnded = false
   /// At most so many leaves are in the value of a whole node; counted when it was read, and with each change since.
   private(set) var leaves = 0
@@ -48,11 +54,12 @@ final class TreeListener {
   private(set) var resumption: TreeResumption?
 
   init(
-    at path: TreePath, _ window: Window, as caller: TreeCaller, resuming resumption: TreeResumption? = nil,
-    show: @escaping (TreeListener, TreeShowing) -> Void
+    at path: TreePath, _ window: Window, tag: Int64? = nil, as caller: TreeCaller,
+    resuming resumption: TreeResumption? = nil, show: @escaping (TreeListener, TreeShowing) -> Void
   ) {
     self.path = path
     self.window = window
+    self.tag = tag
     self.caller = caller
     self.resumption = resumption
     self.show = show
@@ -72,10 +79,14 @@ final class TreeListener {
   /// A read has ended with what the store had at the head that it names.
   ///
   /// - Returns: whether another read is needed.
-  func received(_ found: TreeService.Found) -> Bool {
+  func received(_ found: TreeReads.Found) -> Bool {
     let (node, head) = (found.node, found.head)
     isReading = false
     resumption = nil
+    if isVoid {
+      isVoid = false
+      return true
+    }
     if window.isUnbounded { counted(found.changes == nil ? node.rowCount : found.leaves) }
     guard !isEnded else { return false }
     if offset == nil {
@@ -96,14 +107,14 @@ final class TreeListener {
       let changes = Self.difference(from: shown, to: node)
       shown = node
       offset = head
-      if !changes.isEmpty { show(self, .changes(changes)) }
+      if !changes.isEmpty { show(self, .changes(SharedChanges(changes))) }
     }
     if window.isUnbounded { shown = .empty }
     return isStale
   }
 
   /// Takes the changes of one transaction that concern a whole node.
-  func take(_ changes: [TreeWrite], at offset: Int64) {
+  func take(_ changes: SharedChanges, at offset: Int64) {
     guard !isEnded else { return }
     guard let known = self.offset else {
       early.append((offset, changes))
@@ -111,7 +122,7 @@ final class TreeListener {
     }
     guard offset > known else { return }
     self.offset = offset
-    leaves += changes.reduce(0) { $0 + $1.node.rowCount }
+    leaves += changes.leaves
     show(self, .changes(changes))
   }
 
@@ -125,13 +136,23 @@ final class TreeListener {
     early = []
   }
 
+  /// The next value is shown whole again, for another reason than changes that were dropped.
+  func renew() {
+    offset = nil
+    early = []
+    isVoid = isReading
+  }
+
   func end(_ refusal: TreeRefusal) {
     guard !isEnded else { return }
     isEnded = true
     show(self, .ended(refusal))
   }
 
-  func stop() { isEnded = true }
+  func stop() {
+    isEnded = true
+    hold = nil
+  }
 
   private static func difference(from old: TreeNode, to new: TreeNode) -> [TreeWrite] {
     if old.isLeaf || new.isLeaf {
@@ -145,18 +166,5 @@ final class TreeListener {
       changes.append(TreeWrite(path: [key], node: node))
     }
     return changes
-  }
-}
-
-extension TreeNode {
-  /// Leaves at and below the node.
-  var rowCount: Int {
-    if isLeaf { return 1 }
-    var count = 0
-    children.forEach { _, child in
-      count += child.rowCount
-      return true
-    }
-    return count
   }
 }

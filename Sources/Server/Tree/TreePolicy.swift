@@ -9,16 +9,38 @@ internal import MartletVocabulary
 
 /// The rules in force, for all loops; they can be replaced while the server runs.
 package final class TreePolicy: Sendable {
-  private let current: Lock<RuleSet>
-
-  init(_ rules: RuleSet) {
-    current = Lock(rules)
+  private struct State {
+    var rules: RuleSet
+    /// The store of the tree, once it is open.
+    var store: Store?
   }
 
-  var rules: RuleSet { current.withLock { $0 } }
+  private let state: Lock<State>
 
-  /// Puts other rules in force for what is read and written from now on.
-  func replace(_ rules: RuleSet) { current.withLock { $0 = rules } }
+  init(_ rules: RuleSet) {
+    state = Lock(State(rules: rules, store: nil))
+  }
+
+  var rules: RuleSet { state.withLock { $0.rules } }
+
+  /// Puts other rules in force for what is read and written from now on. The indexes that they declare are built
+  /// meanwhile.
+  func replace(_ rules: RuleSet) {
+    let store = state.withLock { state in
+      state.rules = rules
+      return state.store
+    }
+    if let store { TreeIndexing(store).declare(rules.treeIndexes) }
+  }
+
+  /// The store has been opened, and keeps the indexes that the rules declare.
+  func opened(_ store: Store) {
+    let rules = state.withLock { state in
+      state.store = store
+      return state.rules
+    }
+    TreeIndexing(store).declare(rules.treeIndexes)
+  }
 }
 
 /// A caller as the tree's rules see it.
@@ -29,20 +51,25 @@ struct TreeCaller: Sendable, Equatable {
   var isAdministrator = false
   /// The owner of its numbered writes.
   var writer = ""
+  /// The caller as the models' rules see it.
+  var identity = Identity.guest
 
   static let guest = TreeCaller(auth: .null)
   static let administrator = TreeCaller(auth: .null, isAdministrator: true)
 
-  /// The holder of a key or a token; what a development server admits without either is a guest.
+  /// The holder of a key or a token; what a development server admits without either is a guest of the tree, and of
+  /// the models' rules nothing restricts it.
   init(_ identity: Identity) {
     guard let subject = identity.subject, identity.provider != .system else {
       self = .guest
+      self.identity = identity
       return
     }
+    self.identity = identity
     writer = identity.writer
-    auth = [
-      "uid": .string(subject), "provider": .string(identity.provider.rawValue), "token": .object(identity.claims),
-    ]
+    // The tokens of Firebase, and those of this server's sign-in, say how their user signed in.
+    let provider = identity.claims["firebase"]?["sign_in_provider"]?.string ?? identity.provider.rawValue
+    auth = ["uid": .string(subject), "provider": .string(provider), "token": .object(identity.claims)]
   }
 
   init(auth: JSONValue, isAdministrator: Bool = false) {
@@ -81,10 +108,14 @@ struct StoredTree: RuleTree {
 
 /// Why the tree refuses a read or a write.
 enum TreeRefusal: Error {
+  /// No credentials were accepted, and guests are not admitted.
+  case unauthenticated
   case denied(RuleDenial)
   /// The value is another one than the caller expected.
   case stale(TreeNode)
   case invalid(TreeError)
+  /// The rules of the model of this name do not let the caller see any of its records.
+  case forbidden(TreePath, String)
   /// No tree of this name was declared.
   case unknownNamespace(String)
   case store(StoreError)

@@ -1,12 +1,15 @@
 internal import MartletJSON
 internal import MartletJSONTree
+internal import MartletRuntime
 internal import MartletStore
 internal import MartletTreeWire
+internal import MartletVocabulary
 internal import MartletWire
 
 /// Answers requests for `/PATH.json`. Confined to its loop.
 struct TreeRequests {
   let service: TreeService
+  let use: PeerUse
 
   func answer(_ request: HTTPRequest, _ responder: HTTPResponder, as admitted: TreeAdmitted) {
     let caller = admitted.caller
@@ -19,17 +22,26 @@ struct TreeRequests {
     }
     if request.head.method == "GET" {
       if request.head.headers["Accept"]?.contains("text/event-stream") == true {
-        return TreeStream.start(service, path, query, as: admitted, responder)
+        do {
+          let hold = try use.hold(.subscriptions, by: caller.identity)
+          return TreeStream.start(service, path, query, as: admitted, hold, use, responder)
+        } catch {
+          return responder.send(.limited(error))
+        }
       }
       return read(path, query, request.head, responder, caller)
     }
-    guard let write = write(path, request, responder) else { return }
-    let silent = query.printing == .silent
+    guard var write = write(path, request, responder) else { return }
+    write.request.answersValue = query.printing != .silent
+    write.request.mostLeaves = query.writeSize?.seconds.map { $0 * service.limits.estimatedLeaves }
     service.write(write.request, as: caller) { result in
       switch result {
-      case .failure(let refusal): Self.refuse(refusal, responder)
-      case .success where silent: responder.send(204)
-      case .success: Self.send(200, write.answer, responder)
+      case .failure(let refusal):
+        use.note(refusal, caller.identity)
+        Self.refuse(refusal, responder)
+      case .success where query.printing == .silent: responder.send(204)
+      // A push is answered with its key; server values with what they became.
+      case .success(let written): Self.send(200, query.body(write.answer ?? written.resolved ?? write.json), responder)
       }
     }
   }
@@ -39,9 +51,20 @@ struct TreeRequests {
   private func read(
     _ path: TreePath, _ query: RESTQuery, _ head: HTTPRequestHead, _ responder: HTTPResponder, _ caller: TreeCaller
   ) {
+    var isAnswered = false
+    let timer = query.timeout.map { timeout in
+      service.loop.schedule(at: service.loop.now + timeout) {
+        isAnswered = true
+        Self.send(400, error: "The read did not end within its timeout.", responder)
+      }
+    }
     service.read(path, query.window, as: caller) { result in
+      if isAnswered { return }
+      timer?.cancel()
       switch result {
-      case .failure(let refusal): Self.refuse(refusal, responder)
+      case .failure(let refusal):
+        use.note(refusal, caller.identity)
+        Self.refuse(refusal, responder)
       case .success(let found):
         var headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
         let condition = head.headers["If-None-Match"]
@@ -51,17 +74,23 @@ struct TreeRequests {
           if condition == tag { return responder.send(304, headers) }
         }
         if query.printing == .silent { return responder.send(204) }
-        responder.send(200, headers, body: query.json(of: found.node).serialized())
+        responder.send(200, headers, body: query.body(query.json(of: found.node)))
       }
     }
   }
 
   // MARK: Writing
 
-  /// The write that a request asks for, and the answer when it is made; nil after a refusal.
-  private func write(
-    _ path: TreePath, _ request: HTTPRequest, _ responder: HTTPResponder
-  ) -> (request: TreeWriteRequest, answer: JSONValue)? {
+  private struct Write {
+    var request: TreeWriteRequest
+    /// The body as it was sent.
+    var json: JSONValue
+    /// The answer when the write is made, where it is not the value.
+    var answer: JSONValue?
+  }
+
+  /// The write that a request asks for; nil after a refusal.
+  private func write(_ path: TreePath, _ request: HTTPRequest, _ responder: HTTPResponder) -> Write? {
     var json = JSONValue.null
     if request.head.method != "DELETE" {
       do { json = try JSONValue(parsing: request.body) } catch {
@@ -76,13 +105,14 @@ struct TreeRequests {
         Self.send(400, error: "Invalid data; the body of PATCH is a JSON object", responder)
         return nil
       }
-      return (TreeWriteRequest(path: path, content: .merge(object), expectedHash: expected), json)
+      return Write(request: TreeWriteRequest(path: path, content: .merge(object), expectedHash: expected), json: json)
     case "POST":
       let key = service.pushKey()
-      return (
-        TreeWriteRequest(path: path.child(key), content: .put(json), expectedHash: nil), ["name": .string(key.text)]
-      )
-    default: return (TreeWriteRequest(path: path, content: .put(json), expectedHash: expected), json)
+      return Write(
+        request: TreeWriteRequest(path: path.child(key), content: .put(json), expectedHash: nil), json: json,
+        answer: ["name": .string(key.text)])
+    default:
+      return Write(request: TreeWriteRequest(path: path, content: .put(json), expectedHash: expected), json: json)
     }
   }
 
@@ -90,7 +120,7 @@ struct TreeRequests {
 
   static func refuse(_ refusal: TreeRefusal, _ responder: HTTPResponder) {
     switch refusal {
-    case .denied: send(401, error: "Permission denied", responder)
+    case .denied, .forbidden, .unauthenticated: send(401, error: "Permission denied", responder)
     case .stale(let node):
       let headers = HTTPHeaders([
         ("Content-Type", "application/json; charset=utf-8"), ("ETag", TreeHash.entityTag(node)),
@@ -103,19 +133,19 @@ struct TreeRequests {
     case .store(let error):
       switch error.code {
       case .invalid: send(413, error: error.message, responder)
-      case .overloaded, .deadline: send(503, error: error.message, responder)
+      case .overloaded, .deadline, .locked: send(503, error: error.message, responder)
       default: send(500, error: "Internal server error.", responder)
       }
     }
   }
 
   static func send(_ status: Int, error: String, _ responder: HTTPResponder) {
-    send(status, ["error": .string(error)], responder)
+    send(status, JSONValue.object(["error": .string(error)]).serialized(), responder)
   }
 
-  private static func send(_ status: Int, _ json: JSONValue, _ responder: HTTPResponder) {
+  private static func send(_ status: Int, _ body: [UInt8], _ responder: HTTPResponder) {
     let headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
-    responder.send(status, headers, body: json.serialized())
+    responder.send(status, headers, body: body)
   }
 
   static func parameters(_ query: String) throws(RESTQueryError) -> [(name: String, value: String)] {
@@ -127,29 +157,5 @@ struct TreeRequests {
         (try PercentCoding.decode(String(pair[0])), try PercentCoding.decode(value.joined(separator: " "))))
     }
     return parameters
-  }
-}
-
-/// Undoes the percent-encoding of paths and queries.
-enum PercentCoding {
-  static func decode(_ text: String) throws(RESTQueryError) -> String {
-    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-    var (bytes, rest): ([UInt8], Substring.UTF8View) = ([], text[...].utf8)
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      guard digits.utf8.count == 2, digits.utf8.first != UInt8(ascii: "+"), digits.utf8.first != UInt8(ascii: "-"),
-        let value = UInt8(digits, radix: 16)
-      else { throw RESTQueryError("% is not followed by two hexadecimal digits") }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    guard let decoded = String(validating: bytes, as: UTF8.self) else {
-      throw RESTQueryError("the percent-encoding is not UTF-8")
-    }
-    return decoded
   }
 }

@@ -32,11 +32,16 @@ final class TreeService {
   /// Acknowledgements that wait until the batch of their write has been shown.
   private var waiting: [(offset: Int64, run: () -> Void)] = []
   private var applied: Int64 = 0
+  private var lastRevision: (term: UInt64, offset: Int64, text: String) = (0, -1, "")
+  let reads: TreeReads
 
   init(
     _ store: Store, _ policy: TreePolicy, _ leases: TreeLeases, on loop: any Loop, _ destination: FeedDestination,
-    access: AccessControl, calendar: Calendar, limits: ServerLimits.Tree
+    access: AccessControl, calendar: Calendar, limits: ServerLimits.Tree,
+    records: @escaping @Sendable () -> RecordTree? = { nil }
   ) {
+    reads = TreeReads(
+      store, policy, on: loop, destination, calendar: calendar, limits: limits, records: records)
     self.leases = leases
     self.store = store
     self.policy = policy
@@ -46,7 +51,7 @@ final class TreeService {
     self.access = access
     self.limits = limits
     treeLimits = TreeLimits(limits)
-    writing = TreeWriting(policy: policy, limits: treeLimits)
+    writing = TreeWriting(policy: policy, limits: treeLimits, hasRecords: { records() != nil })
   }
 
   // MARK: Sessions
@@ -65,71 +70,26 @@ final class TreeService {
   /// Whether what admitted a caller would still do so.
   func isGood(_ grant: AccessControl.Grant?) -> Bool { grant.map(access.isGood) ?? true }
 
+  /// Whether callers without accepted credentials are admitted, to whom rules apply as to guests.
+  var admitsGuests: Bool { access.isGood(.guest) || access.isGood(.program) }
+
   // MARK: Reading
 
-  /// What a read found, and the newest offset that it contains.
-  struct Found: Sendable {
-    var node: TreeNode
-    var head: Int64
-    /// What has changed since the client's revision, when all of it is known; the node is then left out of a read of a
-    /// whole node.
-    var changes: [TreeWrite]?
-    /// Why the log does not say what has changed since the client's revision.
-    var gap: String?
-    /// Leaves that the node may have when it was left out.
-    var leaves = 0
-  }
-
   /// Reads a node, or a window of it, under the rules. `completion` runs on the loop.
-  ///
-  /// - Parameter resumption: what the client has of it.
   func read(
-    _ path: TreePath, _ window: Window, as caller: TreeCaller, resuming resumption: TreeResumption? = nil,
-    _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
+    _ path: TreePath, _ window: Window, as caller: TreeCaller,
+    _ completion: @escaping (Result<TreeReads.Found, TreeRefusal>) -> Void
   ) {
-    let done = LoopBound(completion, on: loop)
-    let (rules, now, most) = (policy.rules, milliseconds, limits.nodeLeaves)
-    let replay = resumption.map { TreeReplay($0, path, window, store.lineage, changes: limits.resumeChanges) }
-    store.read(
-      [
-        ReadRequest(
-          read: { snapshot throws(StoreError) -> Result<Found, TreeRefusal> in
-            if !caller.isAdministrator {
-              let query = window.isUnbounded ? nil : window
-              let context = RuleContext(
-                auth: caller.auth, now: now, query: query, data: StoredTree(tree: snapshot.tree))
-              do {
-                if case .denied(let denial) = try rules.read(at: path, context) { return .failure(.denied(denial)) }
-              } catch {
-                throw (error as? StoreError) ?? StoreError(.failed, "\(error)")
-              }
-            }
-            let head = try snapshot.head()
-            var (written, gap): (WriteTrie?, String?) = (nil, nil)
-            switch try replay?.answer(in: snapshot, head: head) {
-            case .written(let trie): written = trie
-            case .gap(let reason): gap = reason
-            case .replaced, nil: break
-            }
-            if let written, window.isUnbounded {
-              // The node was not looked at: it counts as half full.
-              return .success(Found(node: .empty, head: head, changes: written.writes, leaves: most / 2))
-            }
-            let node = try snapshot.tree.node(at: path, in: window, limit: most)
-            return .success(
-              Found(node: node, head: head, changes: written.flatMap { replay?.changes(of: node, $0) }, gap: gap))
-          },
-          completion: { result in
-            switch result {
-            case .success(let found): done.value(found)
-            case .failure(let error): done.value(.failure(.store(error)))
-            }
-          })
-      ], to: destination)
+    reads.read(path, window, as: caller, completion)
   }
 
-  /// The revision at `offset`, as clients see it.
-  func revision(_ offset: Int64) -> String { Cursor(term: store.lineage.currentTerm, offset: offset).description }
+  /// The revision at `offset`, as clients see it. All sessions ask for the same one after a write.
+  func revision(_ offset: Int64) -> String {
+    let term = store.lineage.currentTerm
+    if lastRevision.term == term, lastRevision.offset == offset { return lastRevision.text }
+    lastRevision = (term, offset, Cursor(term: term, offset: offset).description)
+    return lastRevision.text
+  }
 
   /// Everything up to here has been shown to the listeners; nil before the first batch.
   var shownOffset: Int64? { applied > 0 ? applied : nil }
@@ -182,7 +142,9 @@ final class TreeService {
   /// Reads the listener's value and shows what is new of it.
   func refresh(_ listener: TreeListener) {
     guard !listener.isEnded, listener.beginReading() else { return }
-    read(listener.path, listener.window, as: listener.caller, resuming: listener.resumption) { [self] result in
+    reads.read(
+      listener.path, listener.window, as: listener.caller, resuming: listener.resumption, isListening: true
+    ) { [self] result in
       switch result {
       case .success(let found): if listener.received(found) { refresh(listener) }
       case .failure(let refusal): remove(listener, ending: refusal)
@@ -205,9 +167,24 @@ final class TreeService {
 
   /// Judges one listener by the present rules and its present caller.
   func recheck(_ listener: TreeListener) {
-    read(listener.path, Window(limit: .first(1)), as: listener.caller) { [self] result in
-      if case .failure(.denied(let denial)) = result { remove(listener, ending: .denied(denial)) }
+    reads.judge(listener.path, listener.window, as: listener.caller) { [self] refusal in
+      switch refusal {
+      case .denied?, .forbidden?, .unauthenticated?: if let refusal { remove(listener, ending: refusal) }
+      case .invalid?, .repeated?, .stale?, .store?, .unknownNamespace?, nil: return
+      }
     }
+  }
+
+  /// Another schema is in force: listeners to records are shown them by its rules.
+  func recheckRecords() {
+    for listener in listeners.values where RecordTree.contains(listener.path) { callerChanged(listener) }
+  }
+
+  /// Judges a listener for its present caller; of records it is shown those that this caller sees.
+  func callerChanged(_ listener: TreeListener) {
+    guard RecordTree.contains(listener.path), reads.records() != nil else { return recheck(listener) }
+    listener.renew()
+    refresh(listener)
   }
 
   /// Ends a listener whose node has become too large. Leaves that were overwritten count twice until the node is
@@ -248,6 +225,7 @@ final class TreeService {
       }
     }
     if !transaction.isEmpty { show(transaction, at: batch.lastOffset) }
+    RecordShowing(service: self).apply(batch)
     applied = batch.lastOffset
     let due = waiting.prefix { $0.offset <= applied }
     waiting.removeFirst(due.count)
@@ -255,44 +233,55 @@ final class TreeService {
   }
 
   private func show(_ changes: [TreeChange], at offset: Int64) {
-    var concerned: [(id: ObjectIdentifier, changes: [TreeWrite])] = []
-    var places: [ObjectIdentifier: Int] = [:]
+    var concerned: [(ids: Set<ObjectIdentifier>, writes: [TreeWrite])] = []
+    var places: [TreePath: Int] = [:]
     for change in changes {
+      let isPriority = change.path.key?.isPriority == true
       // The priority of a node concerns its listeners and those above.
-      let path = change.path.key?.isPriority == true ? change.path.parent ?? .root : change.path
-      index.forEach(concernedBy: path) { id, relation in
-        let place = places[id] ?? concerned.count
-        if place == concerned.count {
-          concerned.append((id, []))
-          places[id] = place
-        }
+      let path = isPriority ? change.path.parent ?? .root : change.path
+      index.forEachNode(concernedBy: path) { ids, node, relation in
+        let write: TreeWrite
         switch relation {
         case .below(let relative):
-          let isPriority = change.path.key?.isPriority == true
-          concerned[place].changes.append(
-            TreeWrite(path: isPriority ? relative.child(.priority) : relative, node: change.node))
-        case .covering(let below):
-          guard change.path.key?.isPriority != true else {
-            // Of the node itself; nodes below it are not concerned.
-            if below.isRoot { concerned[place].changes.append(TreeWrite(path: [.priority], node: change.node)) }
-            return
-          }
-          concerned[place].changes.append(TreeWrite(path: .root, node: change.node.node(at: below)))
+          write = TreeWrite(path: isPriority ? relative.child(.priority) : relative, node: change.node)
+        case .covering(let below) where isPriority:
+          // Of the node itself; nodes below it are not concerned.
+          guard below.isRoot else { return }
+          write = TreeWrite(path: [.priority], node: change.node)
+        case .covering(let below): write = TreeWrite(path: .root, node: change.node.node(at: below))
+        }
+        if let place = places[node] {
+          concerned[place].writes.append(write)
+        } else {
+          places[node] = concerned.count
+          concerned.append((ids, [write]))
         }
       }
     }
-    for (id, changes) in concerned where !changes.isEmpty {
-      guard let listener = listeners[id] else { continue }
-      guard listener.window.isUnbounded else {
-        refresh(listener)
-        continue
+    for (ids, writes) in concerned {
+      let shared = SharedChanges(writes)
+      for id in ids {
+        if let listener = listeners[id] { take(shared, for: listener, at: offset) }
       }
-      listener.take(changes, at: offset)
-      measure(listener)
     }
   }
-}
 
-extension Duration {
-  fileprivate var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+  /// Shows a listener the changes of one transaction, or what they make of its window.
+  func take(_ changes: SharedChanges, for listener: TreeListener, at offset: Int64) {
+    guard listener.window.isUnbounded else { return refresh(listener) }
+    listener.take(changes, at: offset)
+    measure(listener)
+  }
+
+  /// Whether some listener's path begins with `key`.
+  func isListenedTo(_ key: TreeKey) -> Bool { index.hasListeners(below: key) }
+
+  /// Calls `body` with each listener that a write at `path` concerns.
+  func forEachListener(
+    concernedBy path: TreePath, _ body: (TreeListener, ListenerIndex<ObjectIdentifier>.Relation) -> Void
+  ) {
+    index.forEach(concernedBy: path) { id, relation in
+      if let listener = listeners[id] { body(listener, relation) }
+    }
+  }
 }

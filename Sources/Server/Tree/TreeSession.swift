@@ -1,3 +1,4 @@
+internal import MartletAccess
 internal import MartletJSON
 internal import MartletJSONTree
 internal import MartletRuntime
@@ -13,6 +14,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   /// A listen, with what the client knows of the value.
   private struct Asked {
     var number: Int64
+    var tag: Int64?
     var hash: String?
     var ranges: CompoundHash?
     var resumption: TreeResumption?
@@ -24,6 +26,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   }
 
   private let service: TreeService
+  private let use: PeerUse
   private let host: String
   /// The name under which the client numbers its writes.
   private let client: String?
@@ -41,7 +44,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private var question: PendingQuestion?
   /// Requests that came after that credential: they are for its caller, and wait. The machine bounds how many.
   private var waiting: [(request: TreeRequest, number: Int64, additions: TreeAdditions)] = []
-  private var runningWrites = 0
+  private var writes = TreeWriteOrder()
   private var listeners: [Key: TreeListener] = [:]
   /// Listens that have not been answered.
   private var unanswered: [ObjectIdentifier: Asked] = [:]
@@ -58,10 +61,11 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
 
   /// - Parameter opening: what the query of the handshake asks for.
   init(
-    _ service: TreeService, host: String, _ opening: TreeOpening, as admitted: TreeAdmitted,
+    _ service: TreeService, _ use: PeerUse, host: String, _ opening: TreeOpening, as admitted: TreeAdmitted,
     authenticate: @escaping (String, @escaping (TreeAdmitted?) -> Void) -> PendingQuestion?
   ) {
     self.service = service
+    self.use = use
     machine = TreeServerMachine(
       limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits, isExtended: opening.isExtended)
     client = opening.client
@@ -71,6 +75,21 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     self.opening = admitted
     serial = service.nextSerial()
     self.authenticate = authenticate
+    boundMessages()
+  }
+
+  /// Whether the client has shown no credentials that were accepted, and guests are not admitted.
+  private var isStranger: Bool {
+    admitted.grant == nil && admitted.caller.auth.isNull && !admitted.caller.isAdministrator && !service.admitsGuests
+  }
+
+  /// Whose session it is now, and what is called before it is another one's.
+  var identity: Identity { admitted.caller.identity }
+  var callerChanged: (Identity) -> Void = { _ in }
+
+  /// Nothing large is kept for a stranger.
+  private func boundMessages() {
+    machine.bound(messageBytes: isStranger ? service.limits.strangerMessageBytes : nil)
   }
 
   // MARK: The socket
@@ -116,7 +135,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       case .send(let frames): for frame in frames { socket?.send(text: Array(frame.utf8)) }
       case .request(let number, let request, let additions): handle(request, number, additions)
       case .pinged: sendPosition()
-      case .close(let error): socket?.close(.policyViolation, reason: error.code.rawValue)
+      case .close(let error): socket?.close(.policyViolation, reason: error.description)
       }
     }
   }
@@ -126,7 +145,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   // MARK: The server
 
   var isSocket: Bool { true }
-  var hasRunningOperations: Bool { runningWrites > 0 }
+  var hasRunningOperations: Bool { writes.areRunning }
 
   func leave() {
     isLeaving = true
@@ -143,6 +162,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
 
   /// The present credential is no longer accepted: the client is a guest from now on.
   private func withdraw(_ reason: String) {
+    use.noteWithdrawal(identity, reason: reason)
     push(.revoked(status: "expired_token", reason: reason))
     if !service.isGood(opening.grant) || opening.deadline.map({ $0 <= service.loop.now }) == true { opening = .guest }
     change(to: .guest)
@@ -159,13 +179,14 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
 
   private func handle(_ request: TreeRequest, _ number: Int64, _ additions: TreeAdditions) {
     if question != nil { return waiting.append((request, number, additions)) }
+    if isStranger, let actions = machine.refuseStranger(request, number) { return perform(actions) }
     switch request {
-    case .listen(let path, let window, _, let hash, let ranges):
+    case .listen(let path, let window, let tag, let hash, let ranges):
       let resumption = additions.since.flatMap { Cursor($0) }
         .map { TreeResumption(cursor: $0, keys: Set(additions.keys)) }
       listen(
         Key(path: path, window: window),
-        Asked(number: number, hash: hash, ranges: ranges, resumption: resumption))
+        Asked(number: number, tag: tag, hash: hash, ranges: ranges, resumption: resumption))
     case .unlisten(let path, let window, _):
       if let listener = listeners.removeValue(forKey: Key(path: path, window: window)) { service.remove(listener) }
       answer(number, .ok)
@@ -174,14 +195,10 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     case .merge(let path, let object):
       write(TreeWriteRequest(path: path, content: .merge(object)), number, additions)
     case .get(let path, let window):
-      service.read(path, window, as: admitted.caller) { [self] result in
-        answer(
-          number,
-          result.answer { found in
-            let revision = machine.isExtended ? service.revision(found.head) : nil
-            return TreeAnswer(status: "ok", data: found.node.exportedJSON(), revision: revision)
-          })
-      }
+      let caller = admitted.caller
+      // The readers do not wait for the writer: without this the client would miss what it wrote before.
+      let read = { [self] in get(path, window, as: caller, number) }
+      if !writes.hold(read) { read() }
     case .deferredPut(let path, let json): leave(path, .put(json), number, additions)
     case .deferredMerge(let path, let object): leave(path, .merge(object), number, additions)
     case .cancelDeferred(let path):
@@ -195,6 +212,20 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       change(to: opening)
       answer(number, .ok)
     case .attest, .stats: answer(number, .ok)
+    }
+  }
+
+  private func get(_ path: TreePath, _ window: Window, as caller: TreeCaller, _ number: Int64) {
+    // The answers of a closed socket are not sent, and its reads are not worth making.
+    guard socket != nil else { return }
+    service.read(path, window, as: caller) { [self] result in
+      use.note(result, caller.identity)
+      answer(
+        number,
+        result.answer { found in
+          let revision = machine.isExtended ? service.revision(found.head) : nil
+          return TreeAnswer(status: "ok", data: found.node.exportedJSON(), revision: revision)
+        })
     }
   }
 
@@ -225,9 +256,11 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private func write(_ request: TreeWriteRequest, _ number: Int64, _ additions: TreeAdditions) {
     var request = request
     if let mark = additions.write, let client { request.number = TreeWriteRequest.Number(client: client, mark: mark) }
-    runningWrites += 1
-    service.write(request, as: admitted.caller) { [self] result in
-      runningWrites -= 1
+    let place = writes.begin()
+    let caller = admitted.caller
+    service.write(request, as: caller) { [self] result in
+      use.note(result, caller.identity)
+      defer { for read in writes.end(place) { read() } }
       let answer = result.answer { written in
         guard machine.isExtended else { return .ok }
         let revision = written.receipt.offsets.map { service.revision($0.upperBound) }
@@ -254,11 +287,18 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
 
   /// Another caller: listeners that it may not have are ended.
   private func change(to admitted: TreeAdmitted) {
+    callerChanged(admitted.caller.identity)
     self.admitted = admitted
+    boundMessages()
     expire()
     for listener in listeners.values {
       listener.caller = admitted.caller
-      service.recheck(listener)
+      if isStranger {
+        service.remove(listener)
+        show(.ended(.unauthenticated), of: listener)
+      } else {
+        service.callerChanged(listener)
+      }
     }
   }
 
@@ -266,11 +306,18 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
 
   private func listen(_ key: Key, _ asked: Asked) {
     if let old = listeners.removeValue(forKey: key) { service.remove(old) }
+    let hold: CallerHold?
+    do {
+      hold = try use.hold(.subscriptions, by: identity)
+    } catch {
+      return perform(machine.refuse(asked.number, listen: key.path, key.window, error.answer))
+    }
     let listener = TreeListener(
-      at: key.path, key.window, as: admitted.caller, resuming: asked.resumption
+      at: key.path, key.window, tag: asked.tag, as: admitted.caller, resuming: asked.resumption
     ) { [weak self] listener, showing in
       self?.show(showing, of: listener)
     }
+    listener.hold = hold
     listener.afterRead = { [weak self] in self?.answerHeld() }
     listeners[key] = listener
     unanswered[ObjectIdentifier(listener)] = asked
@@ -278,8 +325,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   }
 
   private func show(_ showing: TreeShowing, of listener: TreeListener) {
-    let key = Key(path: listener.path, window: listener.window)
-    let tag = machine.tag(of: listener.path, listener.window)
+    let tag = listener.tag
     switch showing {
     case .value(let node):
       let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener))
@@ -293,20 +339,19 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       let gap = TreePush.Gap(reason: reason, from: from, to: service.revision(listener.reached))
       push(.gap(listener.path, listener.window, gap))
     case .resumed(let changes):
-      if !changes.isEmpty { show(changes, of: listener, tag) }
+      if !changes.isEmpty { push(Self.merge(changes, of: listener)) }
       complete(unanswered.removeValue(forKey: ObjectIdentifier(listener)), listener)
     case .changes(let changes):
       guard let socket, socket.pendingBytes <= service.limits.pendingBytes else {
         isLagging = true
         return
       }
-      if changes.count == 1, let change = changes.first {
-        push(.overwrite(listener.path.appending(change.path), change.node.exportedJSON(), tag: tag))
-      } else {
-        show(changes, of: listener, tag)
-      }
+      let frames = changes.frames(tag: tag) { machine.frames(of: Self.push(changes.writes, of: listener)) }
+      for frame in frames { socket.send(text: frame) }
+      if machine.isExtended { service.loop.atEndOfTurn(self) }
     case .ended(let refusal):
-      listeners[key] = nil
+      use.note(refusal, listener.caller.identity)
+      listeners[Key(path: listener.path, window: listener.window)] = nil
       guard let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener)) else {
         return push(
           .cancelled(listener.path, listener.window, reason: machine.isExtended ? refusal.description : nil))
@@ -334,18 +379,24 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     if !sent.isEmpty { push(.rangeMerge(listener.path, sent, tag: tag)) }
   }
 
-  /// Several changes of one transaction: one merge, unless the whole node is among them.
-  private func show(_ changes: [TreeWrite], of listener: TreeListener, _ tag: Int64?) {
+  /// The changes of one transaction.
+  private static func push(_ changes: [TreeWrite], of listener: TreeListener) -> TreePush {
+    guard changes.count == 1, let change = changes.first else { return merge(changes, of: listener) }
+    return .overwrite(listener.path.appending(change.path), change.node.exportedJSON(), tag: listener.tag)
+  }
+
+  /// Several changes as one merge, unless the whole node is among them.
+  private static func merge(_ changes: [TreeWrite], of listener: TreeListener) -> TreePush {
     if let whole = changes.lastIndex(where: { $0.path.isRoot }) {
       var node = changes[whole].node
       for change in changes[(whole + 1)...] { node = node.setting(change.path, to: change.node) }
-      return push(.overwrite(listener.path, node.exportedJSON(), tag: tag))
+      return .overwrite(listener.path, node.exportedJSON(), tag: listener.tag)
     }
     var object = JSONObject()
     for change in changes {
       object[change.path.keys.map(\.text).joined(separator: "/")] = change.node.exportedJSON()
     }
-    push(.merge(listener.path, object, tag: tag))
+    return .merge(listener.path, object, tag: listener.tag)
   }
 
   private func push(_ push: TreePush) {
@@ -370,7 +421,11 @@ extension TreeRefusal {
   /// The refusal as the protocol has it.
   var answer: TreeAnswer {
     switch self {
+    case .unauthenticated: TreeAnswer(status: "permission_denied", data: "credentials are needed")
     case .denied(let denial): TreeAnswer(status: "permission_denied", data: .string(denial.description))
+    case .forbidden(let path, let model):
+      TreeAnswer(
+        status: "permission_denied", data: .string("\(path): the rules of the model \(model) do not allow it"))
     case .stale: TreeAnswer(status: "datastale", data: "the value has changed")
     case .repeated(let status, let reason): TreeAnswer(status: status, data: .string(reason))
     case .invalid(let error): TreeAnswer(status: "invalid_data", data: .string(error.description))
@@ -384,6 +439,28 @@ extension TreeRefusal {
       default: TreeAnswer(status: "internal_error", data: .string(error.message))
       }
     }
+  }
+}
+
+extension TreeServerMachine {
+  /// Refuses what a stranger asks for; nil for what it may ask: to be admitted, and what has no effect.
+  fileprivate mutating func refuseStranger(_ request: TreeRequest, _ number: Int64) -> [Action]? {
+    let refusal = TreeRefusal.unauthenticated.answer
+    switch request {
+    case .authenticate, .unauthenticate, .attest, .stats, .unlisten: return nil
+    case .listen(let path, let window, _, _, _): return refuse(number, listen: path, window, refusal)
+    case .deferredPut, .deferredMerge:
+      deferredWritesEnded(1)
+      return answer(number, refusal)
+    case .put, .merge, .get, .cancelDeferred: return answer(number, refusal)
+    }
+  }
+}
+
+extension QuotaRefusal {
+  /// The refusal as the protocol has it, with the name of the limit.
+  fileprivate var answer: TreeAnswer {
+    TreeAnswer(status: "limit_exceeded", data: .string(message))
   }
 }
 

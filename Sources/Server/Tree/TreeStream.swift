@@ -12,6 +12,7 @@ final class TreeStream: LoopSession {
   private let query: RESTQuery
   let serial: Int
   private let admitted: TreeAdmitted
+  private let use: PeerUse
   private var listener: TreeListener?
   private var expiry: LoopTimer?
   private var timer: LoopTimer?
@@ -19,10 +20,12 @@ final class TreeStream: LoopSession {
   private var isLagging = false
 
   static func start(
-    _ service: TreeService, _ path: TreePath, _ query: RESTQuery, as admitted: TreeAdmitted, _ responder: HTTPResponder
+    _ service: TreeService, _ path: TreePath, _ query: RESTQuery, as admitted: TreeAdmitted, _ hold: CallerHold?,
+    _ use: PeerUse, _ responder: HTTPResponder
   ) {
-    let stream = TreeStream(service, query, as: admitted, responder)
+    let stream = TreeStream(service, query, as: admitted, use, responder)
     let listener = TreeListener(at: path, query.window, as: admitted.caller) { _, showing in stream.show(showing) }
+    listener.hold = hold
     stream.listener = listener
     responder.endsWithPeer = true
     responder.follow(drained: { stream.drained() }, closed: { stream.close() })
@@ -34,8 +37,9 @@ final class TreeStream: LoopSession {
   }
 
   private init(
-    _ service: TreeService, _ query: RESTQuery, as admitted: TreeAdmitted, _ responder: HTTPResponder
+    _ service: TreeService, _ query: RESTQuery, as admitted: TreeAdmitted, _ use: PeerUse, _ responder: HTTPResponder
   ) {
+    self.use = use
     self.admitted = admitted
     serial = service.nextSerial()
     self.service = service
@@ -62,6 +66,7 @@ final class TreeStream: LoopSession {
   }
 
   private func withdraw(_ reason: String) {
+    use.noteWithdrawal(admitted.caller.identity, reason: reason)
     responder.write(RESTEvent.authRevoked(reason).bytes)
     leave()
   }
@@ -79,13 +84,10 @@ final class TreeStream: LoopSession {
       responder.write(RESTEvent.put(.root, query.json(of: node)).bytes)
     // The protocol of event streams has no word for it.
     case .gap: break
-    case .changes(let changes), .resumed(let changes):
-      guard responder.pendingBytes <= service.limits.pendingBytes else {
-        isLagging = true
-        return
-      }
-      responder.write(Self.event(changes).bytes)
+    case .changes(let changes): write(changes.event { Self.event(changes.writes).bytes })
+    case .resumed(let changes): write(Self.event(changes).bytes)
     case .ended(let refusal):
+      use.note(refusal, admitted.caller.identity)
       if responder.isWaiting {
         TreeRequests.refuse(refusal, responder)
       } else {
@@ -93,6 +95,15 @@ final class TreeStream: LoopSession {
         responder.finish()
       }
       close()
+    }
+  }
+
+  /// Writes an event; one that the client does not read is dropped, and the value sent again later.
+  private func write(_ event: [UInt8]) {
+    if responder.pendingBytes <= service.limits.pendingBytes {
+      responder.write(event)
+    } else {
+      isLagging = true
     }
   }
 

@@ -20,6 +20,11 @@ struct TreeWriteRequest: Sendable {
   var expectedHash: String?
   /// The client's number for the write, under which a resend is applied once.
   var number: Number?
+  /// Leaves that it may write and delete; nil without such a limit.
+  var mostLeaves: Int?
+  /// Whether its answer is the value, with what server values became. Of other writes it is known what an increment
+  /// made.
+  var answersValue = false
 
   struct Number: Sendable {
     /// The client's random name.
@@ -31,7 +36,8 @@ struct TreeWriteRequest: Sendable {
 /// A write that was made.
 struct TreeWritten: Sendable {
   var receipt: Receipt
-  /// What a put with server values became; nil for other writes, and for one that was sent again.
+  /// What a write with server values became, in the form of its content, where that is asked for; nil for one that was
+  /// sent again.
   var resolved: JSONValue?
 }
 
@@ -40,6 +46,8 @@ struct TreeWritten: Sendable {
 struct TreeWriting: Sendable {
   let policy: TreePolicy
   let limits: TreeLimits
+  /// Whether records stand below `/models`, which writes of the tree do not change.
+  var hasRecords: @Sendable () -> Bool = { false }
 
   /// Queues a write. `completion` runs on the loop of `destination`, after the write is durable.
   func commit(
@@ -50,13 +58,8 @@ struct TreeWriting: Sendable {
     let resolved = Lock<JSONValue?>(nil)
     let operation = WriteOperation.transaction { [self] transaction in
       do {
-        let writes = try run(request, caller, transaction)
-        if case .put(let json) = request.content, let write = writes.first,
-          !Self.increments(in: json, at: .root).isEmpty
-        {
-          let value = write.node.exportedJSON()
-          resolved.withLock { $0 = value }
-        }
+        let value = Self.resolved(request, try run(request, caller, transaction))
+        resolved.withLock { $0 = value }
       } catch {
         if let error = error as? TreeRefusal { refusal.withLock { $0 = error } }
         throw error
@@ -97,12 +100,28 @@ struct TreeWriting: Sendable {
   /// The writes that a request would make now, if the rules allow them.
   func judge(_ request: TreeWriteRequest, _ caller: TreeCaller, _ transaction: WriteTransaction) throws -> [TreeWrite] {
     let writes = try resolve(request, transaction)
+    if let path = writes.lazy.compactMap(RecordTree.path(in:)).first, hasRecords() {
+      throw TreeRefusal.invalid(TreeError(.readOnly, at: path))
+    }
+    if let most = request.mostLeaves { try checkSize(writes, at: request.path, most, transaction) }
     if caller.isAdministrator { return writes }
     let data = StoredTree(tree: transaction.tree)
     let context = RuleContext(
       auth: caller.auth, now: transaction.milliseconds, data: data, newData: WrittenTree(data, writes: writes))
     if case .denied(let denial) = try policy.rules.write(writes, context) { throw TreeRefusal.denied(denial) }
     return writes
+  }
+
+  /// Refuses a write that would take longer than its request allows. What it overwrites is counted without being read.
+  private func checkSize(
+    _ writes: [TreeWrite], at path: TreePath, _ most: Int, _ transaction: WriteTransaction
+  ) throws {
+    var left = most
+    for write in writes where write.path.key?.isPriority != true {
+      left -= write.node.rowCount
+      if left >= 0 { left -= try transaction.tree.count(at: write.path, most: left + 1) }
+      if left < 0 { throw TreeRefusal.invalid(TreeError(.tooManyLeaves, at: path, limit: most)) }
+    }
   }
 
   private static func rank(_ write: TreeWrite) -> Int {
@@ -140,6 +159,30 @@ struct TreeWriting: Sendable {
       if let scalar { node = node.setting(increment, to: scalar) }
     }
     return node
+  }
+
+  /// What the server values of a request became; nil without such values.
+  private static func resolved(_ request: TreeWriteRequest, _ writes: [TreeWrite]) -> JSONValue? {
+    switch request.content {
+    case .put(let json) where request.answersValue:
+      return hasServerValues(json) ? writes.first?.node.json(asArrays: true) : nil
+    case .put(let json): return increments(in: json, at: .root).isEmpty ? nil : writes.first?.node.exportedJSON()
+    case .merge(let object):
+      guard request.answersValue, object.contains(where: { hasServerValues($0.value) }) else { return nil }
+      let parts = writes.map { write in
+        let path = write.path.relative(to: request.path) ?? write.path
+        return (path.keys.map(\.text).joined(separator: "/"), write.node.json(asArrays: true))
+      }
+      return .object(JSONObject(distinct: parts))
+    }
+  }
+
+  private static func hasServerValues(_ json: JSONValue) -> Bool {
+    switch json {
+    case .object(let object): object[".sv"] != nil || object.contains { hasServerValues($0.value) }
+    case .array(let elements): elements.contains(where: hasServerValues)
+    case .null, .bool, .int, .uint, .double, .string: false
+    }
   }
 
   /// The paths at which `{".sv": {"increment": …}}` stands.

@@ -90,6 +90,21 @@ package struct RuleSet: Sendable {
   }
 }
 
+extension RuleSet {
+  /// The declared indexes by a child or by value, which a store has to keep.
+  package var treeIndexes: Set<TreeIndex> {
+    var found: Set<TreeIndex> = []
+    collect(levels[0], [], &found)
+    return found
+  }
+
+  private func collect(_ level: Level, _ pattern: [TreeKey?], _ found: inout Set<TreeIndex>) {
+    for order in level.indexes where order != .priority { found.insert(TreeIndex(pattern, order: order)) }
+    for (key, child) in level.children { collect(levels[child], pattern + [key], &found) }
+    if let wildcard = level.wildcard { collect(levels[wildcard], pattern + [nil], &found) }
+  }
+}
+
 /// Everything that is wrong with a rules file.
 package struct RuleSetError: Error, Hashable, Sendable, CustomStringConvertible {
   package let problems: [RulesProblem]

@@ -108,6 +108,15 @@ enum ExpressionText {
   static func text(of id: Int, in expression: Expression) -> String {
     func text(_ id: Int) -> String { self.text(of: id, in: expression) }
     func list(_ ids: [Int]) -> String { ids.map(text).joined(separator: ", ") }
+    /// With the parentheses without which it would read as something else.
+    func operand(_ id: Int) -> String {
+      switch expression.nodes[id].part {
+      case .binary, .and, .or, .conditional: "(\(text(id)))"
+      case .null, .bool, .int, .double, .string, .pattern, .variable, .wildcard, .queryValue, .list, .not, .negate,
+        .member, .element, .call, .invoke:
+        text(id)
+      }
+    }
     switch expression.nodes[id].part {
     case .null: return "null"
     case .bool(let value): return "\(value)"
@@ -119,17 +128,17 @@ enum ExpressionText {
     case .wildcard(let index): return expression.wildcards[index]
     case .queryValue(let member): return "query.\(member.rawValue)"
     case .list(let elements): return "[\(list(elements))]"
-    case .not(let operand): return "!\(text(operand))"
-    case .negate(let operand): return "-\(text(operand))"
-    case .binary(let kind, let left, let right): return "\(text(left)) \(kind.rawValue) \(text(right))"
+    case .not(let part): return "!\(operand(part))"
+    case .negate(let part): return "-\(operand(part))"
+    case .binary(let kind, let left, let right): return "\(operand(left)) \(kind.rawValue) \(operand(right))"
     case .and(let operands): return operands.map { "(\(text($0)))" }.joined(separator: " && ")
     case .or(let operands): return operands.map { "(\(text($0)))" }.joined(separator: " || ")
-    case .conditional(let test, let one, let two): return "\(text(test)) ? \(text(one)) : \(text(two))"
-    case .member(let object, let name): return "\(text(object)).\(name)"
-    case .element(let object, let key): return "\(text(object))[\(text(key))]"
+    case .conditional(let test, let one, let two): return "\(operand(test)) ? \(operand(one)) : \(operand(two))"
+    case .member(let object, let name): return "\(operand(object)).\(name)"
+    case .element(let object, let key): return "\(operand(object))[\(text(key))]"
     case .call(let callee, let arguments): return "\(text(callee))(\(list(arguments)))"
     case .invoke(let receiver, let method, let arguments):
-      return "\(text(receiver)).\(method.rawValue)(\(list(arguments)))"
+      return "\(operand(receiver)).\(method.rawValue)(\(list(arguments)))"
     }
   }
 }

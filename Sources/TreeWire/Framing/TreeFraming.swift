@@ -66,13 +66,12 @@ package enum TreeFraming {
 
 /// Joins frames to messages.
 package struct TreeFrameReader: Sendable {
-  private let limits: TreeWireLimits
+  /// Bytes of one message.
+  package var messageBytes: Int
   private var missing = 0
   private var bytes: [UInt8] = []
 
-  package init(limits: TreeWireLimits) {
-    self.limits = limits
-  }
+  package init(limits: TreeWireLimits) { messageBytes = limits.messageBytes }
 
   /// Takes one frame.
   ///
@@ -95,14 +94,14 @@ package struct TreeFrameReader: Sendable {
       throw TreeWireError(.malformedFrame, "neither a message nor a count of pieces")
     }
     // Each piece but the last is full, and an empty one says nothing.
-    guard count <= limits.messageBytes else { throw TreeWireError(.messageTooLarge, "\(count) pieces") }
+    guard count <= messageBytes else { throw TreeWireError(.messageTooLarge, "\(count) pieces") }
     missing = count
     return nil
   }
 
   private mutating func append(_ frame: String) throws(TreeWireError) {
-    guard bytes.count + frame.utf8.count <= limits.messageBytes else {
-      throw TreeWireError(.messageTooLarge, "a message exceeds the limit messageBytes (\(limits.messageBytes))")
+    guard bytes.count + frame.utf8.count <= messageBytes else {
+      throw TreeWireError(.messageTooLarge, "a message exceeds the limit of \(messageBytes) bytes")
     }
     bytes += Array(frame.utf8)
   }

@@ -25,7 +25,7 @@ package struct TreeServerMachine: Sendable {
   private let limits: TreeWireLimits
   private let treeLimits: TreeLimits
   private var reader: TreeFrameReader
-  private var listens: [Listen: Int64?] = [:]
+  private var listens: Set<Listen> = []
   private var open: Set<Int64> = []
   private var deferred = 0
   private var isClosed = false
@@ -55,6 +55,11 @@ package struct TreeServerMachine: Sendable {
 
   private func send(_ message: [UInt8]) -> [Action] {
     isClosed ? [] : [.send(TreeFraming.frames(of: message, limits: limits))]
+  }
+
+  /// Sets how many bytes one message may have, where that is less than the limits say: of a client without credentials.
+  package mutating func bound(messageBytes: Int?) {
+    reader.messageBytes = min(messageBytes ?? .max, limits.messageBytes)
   }
 
   /// Takes one text frame.
@@ -99,13 +104,13 @@ package struct TreeServerMachine: Sendable {
       return answer(number, TreeAnswer(status: "invalid_action", data: .string("the action \(action) is not known")))
     }
     switch request {
-    case .listen(let path, let window, let tag, _, _):
+    case .listen(let path, let window, _, _, _):
       let listen = Listen(path: path, window: window)
-      guard listens[listen] != nil || listens.count < limits.listens else {
+      guard listens.contains(listen) || listens.count < limits.listens else {
         return answer(number, Self.tooMany("listens", limits.listens))
       }
-      listens[listen] = .some(tag)
-    case .unlisten(let path, let window, _): listens[Listen(path: path, window: window)] = nil
+      listens.insert(listen)
+    case .unlisten(let path, let window, _): listens.remove(Listen(path: path, window: window))
     case .deferredPut, .deferredMerge:
       guard deferred < limits.deferredWrites else {
         return answer(number, Self.tooMany("deferredWrites", limits.deferredWrites))
@@ -130,13 +135,13 @@ package struct TreeServerMachine: Sendable {
   package mutating func refuse(
     _ number: Int64, listen path: TreePath, _ window: Window, _ answer: TreeAnswer
   ) -> [Action] {
-    listens[Listen(path: path, window: window)] = nil
+    listens.remove(Listen(path: path, window: window))
     return self.answer(number, answer)
   }
 
   /// Sends a value or a notice. A listener that is cancelled is forgotten.
   package mutating func push(_ push: TreePush) -> [Action] {
-    if case .cancelled(let path, let window, _) = push { listens[Listen(path: path, window: window)] = nil }
+    if case .cancelled(let path, let window, _) = push { listens.remove(Listen(path: path, window: window)) }
     return send(push.message)
   }
 
@@ -148,8 +153,10 @@ package struct TreeServerMachine: Sendable {
   /// How many deferred writes the owner dropped or ran.
   package mutating func deferredWritesEnded(_ count: Int) { deferred = max(0, deferred - count) }
 
-  /// The tag that pushes for a listener carry.
-  package func tag(of path: TreePath, _ window: Window) -> Int64? { listens[Listen(path: path, window: window)] ?? nil }
+  /// The frames of a push to listeners that stay, in UTF-8: they are the same for every connection with these limits.
+  package func frames(of push: TreePush) -> [[UInt8]] {
+    TreeFraming.frames(of: push.message, limits: limits).map { Array($0.utf8) }
+  }
 
   package var listenCount: Int { listens.count }
 

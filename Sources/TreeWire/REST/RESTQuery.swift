@@ -9,6 +9,22 @@ package struct RESTQuery: Hashable, Sendable {
     case silent
   }
 
+  /// How long a write may take, as it is estimated before it is made.
+  package enum WriteSize: String, Sendable {
+    case tiny, small, medium, large, unlimited
+
+    /// Seconds; nil without a limit.
+    package var seconds: Int? {
+      switch self {
+      case .tiny: 1
+      case .small: 10
+      case .medium: 30
+      case .large: 60
+      case .unlimited: nil
+      }
+    }
+  }
+
   /// The part of the children that is asked for.
   package var window = Window.all
   /// Children are given as `true`, leaves as they are.
@@ -17,6 +33,7 @@ package struct RESTQuery: Hashable, Sendable {
   /// Priorities are part of the values.
   package var isExport = false
   package var timeout: Duration?
+  package var writeSize: WriteSize?
   /// The name of the database, when the host does not say it.
   package var namespace: String?
   /// A token of a user, or the secret of the database.
@@ -48,9 +65,10 @@ package struct RESTQuery: Hashable, Sendable {
         isExport = true
       case "timeout": timeout = try Self.duration(value)
       case "writeSizeLimit":
-        guard ["tiny", "small", "medium", "large", "unlimited"].contains(value) else {
+        guard let size = WriteSize(rawValue: value) else {
           throw RESTQueryError("writeSizeLimit is tiny, small, medium, large or unlimited")
         }
+        writeSize = size
       case "ns": namespace = value
       case "auth": auth = value
       case "access_token": accessToken = value

@@ -125,7 +125,7 @@ import Testing
         let replaced = store.removeValue(forKey: leaf)
         #expect(replaced != nil)
       }
-      for (key, value) in changes.written { store[key] = value }
+      for (key, value, _) in changes.written { store[key] = value }
       tree = tree.setting(path, to: node)
       let rows = store.compactMap { Self.row($0.key, $0.value) }
       #expect(rows.count == store.count)

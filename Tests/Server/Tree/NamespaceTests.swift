@@ -1,6 +1,7 @@
 import Foundation
 import MartletJSON
 import MartletServer
+import MartletStore
 import Testing
 
 /// Trees beside the first one: chosen by `ns`, declared by the operator only.
@@ -88,6 +89,42 @@ import Testing
       if try await client.listen("/left").isNull { #expect(try await client.push().body["d"] == 7) }
       #expect(try await send("GET", "/n.json?ns=numbers", nil, server).json == 1)
       #expect(try await send("GET", "/n.json", nil, server).json == nil)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `what a client left in a tree that no request asks for is made by the next process`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/namespace-numbers"
+    try await serve(folder) { server in
+      let client = try await TreePeer(port: server.port, ns: "numbers")
+      try await client.ok("o", ["p": "/left", "d": 7])
+    }
+    #expect(DeferredWrite.areLeft(in: path))
+    try await serve(folder) { (server: GraphQLServer) async throws in
+      while DeferredWrite.areLeft(in: path) { await Task.yield() }
+      #expect(try await send("GET", "/left.json?ns=numbers", nil, server).json == 7)
+    }
+    #expect(!DeferredWrite.areLeft(in: path))
+  }
+
+  @Test func `rules of all trees are replaced together, or none of them`() async throws {
+    try await serve { server in
+      func reload(_ rules: String, _ spaces: [TreeNamespaceDeclaration]) async throws {
+        try await server.reload(
+          schema: TreeRESTTests.schema, access: nil, treeRules: rules, treeNamespaces: spaces)
+      }
+      let closed = #"{"rules": {".read": true}}"#
+      for spaces in [
+        [TreeNamespaceDeclaration("numbers", rules: "{")], [TreeNamespaceDeclaration("other", rules: closed)],
+      ] {
+        await #expect(throws: ServerError.self) { try await reload(closed, spaces) }
+        #expect(try await send("PUT", "/a.json?ns=main", "1", server).status == 200)
+      }
+      try await reload(closed, [TreeNamespaceDeclaration("numbers", rules: closed)])
+      for ns in ["main", "numbers"] {
+        #expect(try await send("PUT", "/a.json?ns=\(ns)", "1", server).status == 401, "\(ns)")
+      }
     }
   }
 

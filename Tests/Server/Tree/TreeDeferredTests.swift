@@ -157,6 +157,8 @@ import Testing
     try await serve(folder, grace: .zero) { server in
       let client = try await TreePeer(port: server.port)
       while try await client.value("/open/here/0") == [:] { await Task.yield() }
+      // A reader may see the commit before the loop has been given its changes.
+      while try await Metrics.read(server)["martlet_feed_batches_total"] == 0 { await Task.yield() }
       #expect(try await Metrics.read(server)["martlet_feed_batches_total"] == 1)
     }
     // Nothing was left for a second commit.

@@ -50,6 +50,13 @@ final class TreePeer {
     return data["b"] ?? .null
   }
 
+  /// Whether a request is answered before the socket ends.
+  func answered(_ number: Int) async throws -> Bool {
+    guard case .message(let message) = await socket.next() else { return false }
+    #expect(message["d"]?["r"]?.int == Int64(number), "\(message)")
+    return true
+  }
+
   func ok(_ action: String, _ body: JSONValue) async throws {
     #expect(try await answer(send(action, body))["s"] == "ok")
   }

@@ -41,6 +41,68 @@ import Testing
     }
   }
 
+  /// The reader is one, so that a read that does not wait for the write has been answered before the other client's.
+  @Test func `a read gets what its client wrote before it, also while the writer is busy`() async throws {
+    try await Served.with(
+      TreeRESTTests.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.limits.store.readers = 1
+      }
+    ) { server in
+      let (one, two) = (try await Client(port: server.port), try await Client(port: server.port))
+      try await one.ok("p", ["p": "/open/a", "d": 1])
+      let (begun, begins) = AsyncStream<Void>.makeStream()
+      let free = Bell()
+      async let held: Void = server.transaction { _ in
+        begins.finish()
+        free.wait()
+      }
+      defer { free.ring() }
+      for await _ in begun {}
+      let write = one.send("p", ["p": "/open/a", "d": 2])
+      let read = one.send("g", ["p": "/open/a"])
+      #expect(try await one.answer(one.send("s", ["c": [:]]))["s"] == "ok")
+      // It does not wait for a write that was sent after it, nor for one of another client.
+      let later = two.send("g", ["p": "/open/a"])
+      let last = two.send("p", ["p": "/open/a", "d": 3])
+      #expect(try await two.answer(later)["d"] == 1)
+      free.ring()
+      try? await held
+      #expect(try await one.answer(write)["s"] == "ok")
+      #expect(try await one.answer(read)["d"]?.int ?? 0 >= 2)
+      #expect(try await two.answer(last)["s"] == "ok")
+    }
+  }
+
+  @Test func `nothing large is kept for a client without credentials, however it is cut; a key lifts the bound`()
+    async throws
+  {
+    try await Served.with(
+      TreeRESTTests.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.access = .keys(try Served.access("k"))
+      }
+    ) { server in
+      let text = String(repeating: "x", count: 70_000)
+      let stranger = try await Client(port: server.port)
+      stranger.send("p", ["p": "/open/a", "d": .string(text)])
+      #expect(await stranger.socket.closeCode() == 1008)
+      let pieces = try await Client(port: server.port)
+      pieces.socket.send("6")
+      for _ in 0..<6 { pieces.socket.send(String(repeating: "x", count: 12_000)) }
+      #expect(await pieces.socket.closeCode() == 1008)
+      let caller = try await Client(port: server.port)
+      try await caller.ok("auth", ["cred": "k"])
+      try await caller.ok("p", ["p": "/open/a", "d": .string(text)])
+      // As a guest again it is bounded again.
+      try await caller.ok("unauth", [:])
+      caller.send("p", ["p": "/open/a", "d": .string(text)])
+      #expect(await caller.socket.closeCode() == 1008)
+    }
+  }
+
   @Test func `a listener that has the value gets none`() async throws {
     try await serve { server in
       let client = try await Client(port: server.port)
@@ -166,6 +228,41 @@ import Testing
     }
   }
 
+  /// As over REST, which refuses such a request by its head: what the rules allow all callers is for guests alone.
+  @Test(arguments: [false, true])
+  func `a client without credentials is a guest where guests are admitted, and elsewhere nothing`(
+    guests: Bool
+  ) async throws {
+    let key = #"{"name":"k","sha256":"\#(Served.hexadecimal("k"))"}"#
+    func file(_ guests: Bool) throws -> AccessFile { try AccessFile(#"{"keys":[\#(key)],"guests":\#(guests)}"#) }
+    try await Served.with(
+      TreeRESTTests.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.access = .keys(try file(guests))
+      }
+    ) { (server: GraphQLServer) async throws in
+      let client = try await Client(port: server.port)
+      let expected: JSONValue = guests ? "ok" : "permission_denied"
+      for (action, body) in [
+        ("p", ["p": "/open/a", "d": 1]), ("m", ["p": "/open", "d": ["b": 1]]), ("g", ["p": "/open"]),
+        ("o", ["p": "/open/c", "d": 1]), ("om", ["p": "/open", "d": ["d": 1]]), ("oc", ["p": "/open"]),
+      ] as [(String, JSONValue)] {
+        #expect(try await client.answer(client.send(action, body))["s"] == expected, "\(action)")
+      }
+      let listen = client.send("q", ["p": "/open/x", "h": ""])
+      if guests { _ = try await client.push() }
+      #expect(try await client.answer(listen)["s"] == expected)
+      try await client.ok("n", ["p": "/open/x"])
+      try await client.ok("auth", ["cred": "k"])
+      #expect(try await client.listen("/open/a") == (guests ? 1 : nil))
+      // Taking the credential back ends what only a caller with credentials may have.
+      let unauth = client.send("unauth", [:])
+      if !guests { #expect(try await client.push() == Push("c", ["p": "open/a"])) }
+      #expect(try await client.answer(unauth)["s"] == "ok")
+    }
+  }
+
   @Test func `a withdrawn key makes its client a guest, whose listeners end as the rules say`() async throws {
     try await Served.with(
       TreeRESTTests.schema,
@@ -200,11 +297,50 @@ import Testing
     #expect(code == 1001)
   }
 
+  @Test func `a client that does not read holds up no other, and is sent the newest value when it reads again`()
+    async throws
+  {
+    try await Served.with(
+      TreeRESTTests.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.limits.tree.pendingBytes = 65_536
+      }
+    ) { (server: GraphQLServer) async throws in
+      let (slow, writer) = (try await Client(port: server.port), try await Client(port: server.port))
+      _ = try await slow.listen("/open/big")
+      slow.socket.keepText()
+      slow.socket.setReading(false)
+      // More than the buffers of both ends of a connection take.
+      let text = String(repeating: "x", count: 15_000)
+      let writes = (0..<1_000).map { writer.send("p", ["p": "/open/big/v", "d": .string(text + "\($0)")]) }
+      for write in writes { #expect(try await writer.answer(write)["s"] == "ok") }
+      slow.socket.setReading(true)
+      var messages = 0
+      while true {
+        messages += 1
+        guard case .string(let message) = try await slow.socket.message() else { break }
+        guard message.contains(#""p":"open/big","d":{"#) else { continue }
+        #expect(message.contains(#"x999""#))
+        break
+      }
+      #expect(messages < 1_000)
+    }
+  }
+
   @Test func `garbage ends the connection that sent it and no other`() async throws {
     try await serve { server in
       let (bad, good) = (try await Client(port: server.port), try await Client(port: server.port))
       bad.socket.send("{nonsense")
-      #expect(await bad.socket.closeCode() == 1008)
+      let closing = await bad.socket.closing()
+      #expect(closing.code == 1008)
+      #expect(closing.reason.hasPrefix("malformedJSON: "), "\(closing.reason)")
+      let odd = try await Client(port: server.port)
+      odd.socket.send(#"{"t":"d","d":{"r":1,"a":"m","b":{"p":"/open","d":5}}}"#)
+      #expect(await odd.socket.closing() == RawSocket.Closing(1008, "malformedMessage: d is not an object"))
+      let binary = try await Client(port: server.port)
+      binary.socket.sendBinary([0])
+      #expect(await binary.socket.closeCode() == 1003)
       try await good.ok("p", ["p": "/open/a", "d": 1])
       let invalid = try await good.answer(good.send("q", ["p": "/a.b", "h": ""]))
       #expect(invalid["s"] == "invalid_path")

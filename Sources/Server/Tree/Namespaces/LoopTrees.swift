@@ -47,6 +47,16 @@ final class LoopTrees {
     }
   }
 
+  /// Makes what clients of an earlier process have left, once they have been waited for: in the first tree, and in
+  /// namespaces, which are opened for it. On one loop of a server.
+  func recoverLeases() {
+    first.recoverLeases()
+    let done = LoopBound(self, on: first.loop)
+    spaces.findLeftWrites { name in
+      done.loop.execute { done.value.find(name) { _ in } }
+    }
+  }
+
   private func serve(_ space: TreeNamespace, _ store: Store) -> TreeService {
     if let open = opened[space.name] { return open.service }
     let feed = TreeFeed(store, on: first.loop)

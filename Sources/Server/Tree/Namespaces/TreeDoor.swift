@@ -1,24 +1,36 @@
+internal import MartletAccess
+internal import MartletRuntime
 internal import MartletSockets
 internal import MartletTreeWire
+internal import MartletVocabulary
 internal import MartletWire
 
-/// A socket of the tree's protocol until its tree is open. Confined to its loop.
-///
-/// The server speaks first, so that little can arrive meanwhile; what does waits.
+/// A socket of the tree's protocol: waits until its tree is open, and takes no more messages than its caller may send.
+/// Confined to its loop.
 final class TreeDoor: SocketEndpoint {
   /// Messages that a client may send before it was greeted: a keep-alive, and a first request of a hasty one.
   private static let mostWaiting = 16
+  /// The code of `graphql-transport-ws` for too much of something; the protocol of the tree has none.
+  private static let tooMany: WebSocketCloseCode = 4429
 
   private let find: (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void
   private let session: (TreeService) -> TreeSession
+  private let use: PeerUse
   private var inner: TreeSession?
   private var socket: WebSocketChannel?
+  /// What has arrived and is not taken: before the tree is open, and while the caller has used what it may use. The
+  /// socket is not read then, so that the latter is what one read has brought.
   private var waiting: [[UInt8]] = []
+  /// Until when no message is taken.
+  private var pause: LoopTimer?
+  /// Counts the connection for its caller.
+  private var held: CallerHold?
 
   init(
-    find: @escaping (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void,
+    _ use: PeerUse, find: @escaping (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void,
     session: @escaping (TreeService) -> TreeSession
   ) {
+    self.use = use
     self.find = find
     self.session = session
   }
@@ -33,11 +45,11 @@ final class TreeDoor: SocketEndpoint {
     switch result {
     case .success(let service):
       let session = session(service)
+      guard hold(session.identity) else { return }
+      session.callerChanged = { [weak self] in _ = self?.hold($0) }
       inner = session
       session.opened(socket)
-      let early = waiting
-      waiting = []
-      for text in early { session.received(text: text) }
+      takeWaiting()
     case .failure(let refusal):
       // Clients of this protocol come back after any other end.
       var machine = TreeServerMachine()
@@ -49,19 +61,68 @@ final class TreeDoor: SocketEndpoint {
     }
   }
 
+  // MARK: Messages
+
   func received(text: [UInt8]) {
-    if let inner { return inner.received(text: text) }
-    guard waiting.count < Self.mostWaiting else {
+    guard inner == nil || pause != nil else { return take(text) }
+    guard inner != nil || waiting.count < Self.mostWaiting else {
       socket?.close(.policyViolation, reason: "too many messages before the greeting")
       return
     }
     waiting.append(text)
   }
 
+  /// Hands a message to the session. Where its caller has used what it may use, it waits, and those after it: clients
+  /// of this protocol give up a write that is refused.
+  private func take(_ text: [UInt8]) {
+    guard let inner else { return }
+    do {
+      try use.spend(bytes: text.count, by: inner.identity)
+    } catch {
+      waiting.append(text)
+      return wait(error.retryAfter ?? .zero)
+    }
+    inner.received(text: text)
+  }
+
+  private func takeWaiting() {
+    let early = waiting
+    waiting = []
+    for text in early { received(text: text) }
+  }
+
+  private func wait(_ time: Duration) {
+    socket?.channel.isReading = false
+    pause = use.loop.schedule(at: use.loop.now + time) { [weak self] in
+      guard let self else { return }
+      self.pause = nil
+      self.takeWaiting()
+      if self.pause == nil { self.socket?.channel.isReading = true }
+    }
+  }
+
+  /// Counts the connection for a caller; false when it has too many, and the socket is closed.
+  private func hold(_ identity: Identity) -> Bool {
+    // The last caller's count ends first.
+    _ = held.take()
+    do {
+      held = try use.hold(.connections, by: identity)
+      return true
+    } catch {
+      socket?.close(Self.tooMany, reason: "Too many connections (\(error.limit))")
+      return false
+    }
+  }
+
+  func received(binary: [UInt8]) { socket?.close(.unsupportedData, reason: "messages of this protocol are texts") }
+
   func drained() { inner?.drained() }
 
   func closed(_ closure: WebSocketClosure) {
     socket = nil
+    pause?.cancel()
+    waiting = []
+    held = nil
     inner?.closed(closure)
   }
 }

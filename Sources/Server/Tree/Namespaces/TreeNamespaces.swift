@@ -122,14 +122,37 @@ package final class TreeNamespaces: Sendable {
     case .answered, .waiting: return
     case .opens: break
     }
-    let threads = state.withLock { state -> Threads? in
+    guard let threads = startThreads() else {
+      return space.opened(.failure(StoreError(.closed, "the server is being stopped")))
+    }
+    threads.writer.execute { [self] in space.opened(make(space, threads)) }
+  }
+
+  /// The threads of the stores, which begin with the first use; nil when the server is being stopped.
+  private func startThreads() -> Threads? {
+    state.withLock { state -> Threads? in
       if state.isClosed { return nil }
       let threads = state.threads ?? Threads(writer: StoreThread(), reader: StoreThread())
       state.threads = threads
       return threads
     }
-    guard let threads else { return space.opened(.failure(StoreError(.closed, "the server is being stopped"))) }
-    threads.writer.execute { [self] in space.opened(make(space, threads)) }
+  }
+
+  /// Calls `completion` with the name of each namespace whose store is not open and has writes that clients of an
+  /// earlier process have left; on any thread.
+  func findLeftWrites(_ completion: @escaping @Sendable (String) -> Void) {
+    guard let folder = ground.folder else { return }
+    let closed = all.filter { $0.openStore == nil }
+    if closed.isEmpty { return }
+    startThreads()?.writer.execute {
+      for space in closed where space.openStore == nil && DeferredWrite.areLeft(in: Self.folder(space, folder)) {
+        completion(space.name)
+      }
+    }
+  }
+
+  private static func folder(_ space: TreeNamespace, _ folder: String) -> String {
+    folder + "/" + StoreFormat.namespacePrefix + space.name
   }
 
   private func make(_ space: TreeNamespace, _ threads: Threads) -> Result<Store, StoreError> {
@@ -144,9 +167,11 @@ package final class TreeNamespaces: Sendable {
     options.schemaName = "tree"
     options.allowsCreating = true
     let place: StorePlace =
-      ground.folder.map { .folder($0 + "/namespace-" + space.name) } ?? space.memory
+      ground.folder.map { .folder(Self.folder(space, $0)) } ?? space.memory
     do throws(StoreError) {
-      return .success(try Store(place, shapes: [], options: options))
+      let store = try Store(place, shapes: [], options: options)
+      space.policy.opened(store)
+      return .success(store)
     } catch {
       ground.log.write(
         .error, "The store of a namespace cannot be opened.", [(.reason, "\(space.name): \(error.description)")])

@@ -1,0 +1,131 @@
+internal import MartletJSONTree
+internal import MartletRuntime
+internal import MartletTreeClient
+internal import MartletVocabulary
+
+/// The values that a service knows besides its running subscriptions: in its file, of subscriptions that have ended,
+/// and of nodes that are kept up to date in silence. Confined to the service's loop.
+final class CachedValues {
+  /// Values are written at most this often: a node that changes all the time is not written all the time.
+  private static let savingPause = Duration.seconds(1)
+
+  let storage: DatasyncStorage?
+  private let mode: DatasyncCacheMode
+  private unowned let driver: DatasyncDriver
+  private var dirty: Set<TreeClient.Query> = []
+  private var savingTimer: LoopTimer?
+  /// Silent listeners: nodes that are kept up to date without a subscription.
+  private var keepers = Keepers()
+  /// Last values of subscriptions that have ended, where there is no file.
+  private var kept: KeptValues
+
+  init(_ storage: DatasyncStorage?, _ configuration: DatasyncConfiguration, _ driver: DatasyncDriver) {
+    (self.storage, self.driver) = (storage, driver)
+    mode = configuration.cacheMode
+    kept = KeptValues(most: configuration.keptNodes)
+  }
+
+  /// A value has changed: it is written soon.
+  func changed(_ query: TreeClient.Query) {
+    guard storage != nil else { return }
+    dirty.insert(query)
+    guard savingTimer == nil, case .automatic = mode else { return }
+    savingTimer = driver.loop.schedule(at: driver.now + Self.savingPause) { [weak self] in self?.save() }
+  }
+
+  /// Writes the values that have changed.
+  func save() {
+    savingTimer?.cancel()
+    savingTimer = nil
+    for query in dirty {
+      if let value = driver.machine.serverValue(of: query) { storage?.keep(value, of: query) }
+    }
+    dirty = []
+    storage?.evict(keeping: queriesInUse)
+  }
+
+  /// Queries of subscriptions and silent listeners: their values are not evicted.
+  private var queriesInUse: Set<TreeClient.Query> {
+    Set(driver.cores.values.map(\.query)).union(keepers.queries)
+  }
+
+  /// The value of a query that was known last, of which no listener may be left.
+  func cached(_ query: TreeClient.Query) -> TreeClient.CachedValue? {
+    storage.map { $0.value(of: query) } ?? kept.value(of: query)
+  }
+
+  private func forget(_ query: TreeClient.Query) {
+    dirty.remove(query)
+    storage?.forget(query)
+    kept.forget(query)
+  }
+
+  // MARK: What stays of a subscription that has ended
+
+  /// The server has ended the listeners of a query.
+  func ended(_ query: TreeClient.Query, _ last: TreeClient.CachedValue?) {
+    let forgets = driver.cores.values.contains { $0.query == query && $0.policy == .forgetData }
+    switch last {
+    case nil: revoke(query)
+    case _? where forgets: forget(query)
+    case let last?: keep(last, of: query)
+    }
+  }
+
+  /// Reading was revoked: neither the value nor parts of it that were kept by themselves are shown any longer.
+  private func revoke(_ query: TreeClient.Query) {
+    forget(query)
+    storage?.forget(below: query.path)
+    kept.forget(below: query.path)
+    // What may still be read is written again.
+    for used in queriesInUse where used != query && query.path.contains(used.path) { changed(used) }
+  }
+
+  private func keep(_ value: TreeClient.CachedValue, of query: TreeClient.Query) {
+    guard let storage else { return kept.keep(value, of: query) }
+    // With `manualSaving` the file has what was saved.
+    guard case .automatic = mode else { return }
+    storage.keep(value, of: query)
+    dirty.remove(query)
+    storage.evict(keeping: queriesInUse)
+  }
+
+  /// A subscription has been cancelled: its policy says what stays of its value.
+  func retire(_ core: SubscriptionCore) {
+    let query = core.query
+    let isShared = keepers.has(query) || driver.cores.values.contains { $0.id != core.id && $0.query == query }
+    switch core.policy {
+    case .forgetData: if !isShared { forget(query) }
+    case .keepUpdatingData: follow(query, isPinned: false)
+    case .keepUpdatingDataWhenImplicit where core.endedImplicitly: follow(query, isPinned: false)
+    case .keepData, .keepUpdatingDataWhenImplicit:
+      if !isShared, let value = driver.machine.serverValue(of: query) { keep(value, of: query) }
+    }
+  }
+
+  /// Keeps a query up to date without a subscription.
+  func follow(_ query: TreeClient.Query, isPinned: Bool) {
+    guard keepers.add(query, isPinned: isPinned) else { return }
+    let id = driver.shared.nextListener()
+    keepers.follows(query, as: id)
+    driver.perform(driver.machine.listen(at: query.path, query.window, as: id, cached: cached(query), now: driver.now))
+    driver.need()
+  }
+
+  /// No longer keeps a query up to date for `keepSynced`.
+  func release(_ query: TreeClient.Query) {
+    guard let id = keepers.unpin(query) else { return }
+    if let value = driver.machine.serverValue(of: query) { keep(value, of: query) }
+    driver.perform(driver.machine.unlisten(id, now: driver.now))
+  }
+
+  /// Forgets values, and what completed subscriptions keep up to date.
+  func clean() {
+    storage?.forgetAll()
+    kept.forgetAll()
+    for id in keepers.removeUnpinned() { driver.perform(driver.machine.unlisten(id, now: driver.now)) }
+  }
+
+  /// The server has ended a listener.
+  func cancelled(_ id: ListenerID) { keepers.remove(id) }
+}

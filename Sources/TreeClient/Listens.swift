@@ -1,0 +1,90 @@
+import MartletJSONTree
+import MartletTreeWire
+
+/// What a client listens to: its listeners, the listens it has asked the server for, which of them the server has
+/// confirmed, and up to which revision each value is known.
+struct Listens: Sendable {
+  typealias Query = TreeClient.Query
+
+  /// Up to which revision the value of each query is known.
+  private(set) var revisions: [Query: String] = [:]
+  private var listeners: [ListenerID: Query] = [:]
+  /// Listeners whose value the server has not confirmed yet.
+  private var unready: Set<ListenerID> = []
+  /// The listens by the ids of their requests.
+  private var requests: [Int64: Query] = [:]
+  /// What the server has confirmed on the connection that is open.
+  private var confirmed: Set<Query> = []
+
+  // MARK: Listeners
+
+  mutating func add(_ id: ListenerID, to query: Query) {
+    listeners[id] = query
+    unready.insert(id)
+  }
+
+  /// Removes a listener and returns what it listened to; nil when it is not there.
+  @discardableResult
+  mutating func remove(_ id: ListenerID) -> Query? {
+    unready.remove(id)
+    return listeners.removeValue(forKey: id)
+  }
+
+  /// Removes and returns, in order, the listeners that wait for the server and whose value it has confirmed.
+  mutating func takeReady() -> [ListenerID] {
+    let ready = unready.filter { id in listeners[id].map { isLive($0.path, $0.window) } ?? false }
+    unready.subtract(ready)
+    return ready.sorted()
+  }
+
+  /// The listeners, in order, whose values are part of a query's.
+  func listeners(within query: Query) -> [ListenerID] {
+    listeners.filter { _, own in own == query || query.window.isUnbounded && query.path.contains(own.path) }
+      .keys.sorted()
+  }
+
+  // MARK: The server
+
+  /// What a request listens to; nil when the request is another one.
+  func query(ofRequest id: Int64) -> Query? { requests[id] }
+
+  /// Notes the request of a listen.
+  mutating func ask(_ query: Query, by request: Int64) { requests[request] = query }
+
+  /// Notes that a request was refused.
+  mutating func refuse(_ request: Int64) { requests[request] = nil }
+
+  /// The queries of whole nodes that were asked for and that a change at a path concerns.
+  func queries(concernedBy path: TreePath) -> Set<Query> {
+    Set(requests.values).filter { $0.window.isUnbounded && ($0.path.contains(path) || path.contains($0.path)) }
+  }
+
+  mutating func confirm(_ query: Query, revision: String?) {
+    confirmed.insert(query)
+    revisions[query] = revision
+  }
+
+  /// Notes up to which revision a cache knows a value.
+  mutating func note(_ revision: String?, of query: Query) { revisions[query] = revision }
+
+  /// Everything up to this revision has been received for all that is confirmed.
+  mutating func reach(_ revision: String) {
+    for query in confirmed { revisions[query] = revision }
+  }
+
+  /// Forgets what is known of a query whose listening has ended.
+  mutating func end(_ query: Query) {
+    requests = requests.filter { $0.value != query }
+    confirmed.remove(query)
+    revisions[query] = nil
+  }
+
+  /// The connection has ended, and with it what the server confirmed.
+  mutating func disconnect() { confirmed = [] }
+
+  /// Whether the server has confirmed a listen that covers the node, on the connection that is open.
+  func isLive(_ path: TreePath, _ window: Window) -> Bool {
+    if confirmed.contains(Query(path, window.isUnbounded ? .all : window)) { return true }
+    return (0...path.keys.count).contains { confirmed.contains(Query(TreePath(path.keys.prefix($0)), .all)) }
+  }
+}
