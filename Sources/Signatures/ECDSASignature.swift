@@ -22,4 +22,22 @@ enum ECDSASignature {
     let length = UInt8(contents.count)
     return (length < 0x80 ? [tag, length] : [tag, 0x81, length]) + contents
   }
+
+  /// The numbers of fixed length of a signature in DER; nil for anything else.
+  static func fixedEncoding(of signature: [UInt8], coordinateBytes: Int) -> [UInt8]? {
+    var rest = signature[...]
+    guard rest.popFirst() == 0x30, let length = rest.popFirst(), length < 0x80, Int(length) == rest.count,
+      let r = coordinate(&rest, coordinateBytes), let s = coordinate(&rest, coordinateBytes), rest.isEmpty
+    else { return nil }
+    return r + s
+  }
+
+  private static func coordinate(_ rest: inout ArraySlice<UInt8>, _ count: Int) -> [UInt8]? {
+    guard rest.popFirst() == 0x02, let length = rest.popFirst(), length < 0x80, Int(length) <= rest.count else {
+      return nil
+    }
+    let digits = rest.prefix(Int(length)).drop { $0 == 0 }
+    rest = rest.dropFirst(Int(length))
+    return digits.count <= count ? [UInt8](repeating: 0, count: count - digits.count) + digits : nil
+  }
 }

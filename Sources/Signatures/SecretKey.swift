@@ -12,7 +12,7 @@ struct SecretKey: ImportedKey {
     return unsafe CRYPTO_memcmp(code, signature, code.count) == 0
   }
 
-  private func code(of message: [UInt8]) -> [UInt8]? {
+  func code(of message: [UInt8]) -> [UInt8]? {
     var code = [UInt8](repeating: 0, count: hash.byteCount)
     var length: UInt32 = 0
     let digest =

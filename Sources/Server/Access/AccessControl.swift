@@ -71,20 +71,27 @@ package final class AccessControl: Sendable {
     if case .development = accepted { true } else { false }
   }
 
-  private var credentials: Credentials? {
+  /// What an access file accepts; nil where there is none.
+  var credentials: Credentials? {
     if case .credentials(let credentials) = accepted { credentials } else { nil }
   }
 
   /// Verifies tokens; nil where none are accepted.
   var tokens: TokenAuthority? { credentials?.tokens }
+  /// Gives tokens of the server's own; nil where there is no sign-in.
+  var signIn: SignInDesk? { credentials?.signIn }
   /// The custom authorizer, where one is asked.
   var authorizer: AuthorizerDesk? { credentials?.authorizer }
 
   /// Signatures of tokens that were checked.
   package var tokenVerifications: Int { tokens?.verifications ?? 0 }
+  /// Texts that were read as tokens.
+  package var tokensRead: Int { tokens?.read ?? 0 }
+  /// Keys that were brought into the form of the cryptographic library.
+  package var keyImports: Int { tokens?.imports ?? 0 }
 
-  /// What admitted a client.
-  package enum Grant: Sendable, Hashable {
+  /// What admitted a client. The credentials stand beside it, because every connection keeps one.
+  package indirect enum Grant: Sendable, Hashable {
     /// No credentials are needed.
     case development
     case key(APIKey)
@@ -157,7 +164,7 @@ package final class AccessControl: Sendable {
     guard !credentials.tokens.issuers.isEmpty, TokenAuthority.isToken(text) else {
       return byAuthorizer(text, name, credentials) ?? .refused("unknown-key")
     }
-    let checked = credentials.tokens.check(text, at: now())
+    let checked = credentials.tokens.check(text, digest: name, at: now())
     // A token that its issuer's keys refuse is not accepted by the authorizer either.
     if case .refused(let reason) = checked, reason.isOfNoIssuer, let other = byAuthorizer(text, name, credentials) {
       return other
@@ -198,7 +205,7 @@ package final class AccessControl: Sendable {
   /// What the custom authorizer says; nil where none is asked.
   private func byAuthorizer(_ text: String, _ digest: [UInt8], _ credentials: Credentials) -> CredentialFinding? {
     guard let authorizer = credentials.authorizer else { return nil }
-    guard text.utf8.count <= TokenLimits().tokenBytes else { return .refused(TokenRefusal.tooLarge.code) }
+    guard text.utf8.count <= limits.tokens.tokenBytes else { return .refused(TokenRefusal.tooLarge.code) }
     if let grant = authorizer.remembered(digest, at: now()) { return .granted(.authorizer(grant)) }
     return .unresolved(.authorizer(UnjudgedCredential(text: text, digest: digest)))
   }
@@ -263,7 +270,11 @@ package final class AccessControl: Sendable {
   }
 
   private static func bearer(_ header: String) -> String {
-    let prefix = "bearer "
-    return header.lowercased().hasPrefix(prefix) ? String(header.dropFirst(prefix.count)) : header
+    let name = "bearer "
+    // A token has hundreds of bytes, of which the first few decide.
+    let isNamed =
+      header.utf8.count >= name.utf8.count
+      && zip(header.utf8, name.utf8).allSatisfy { $0 >= 0x20 && $0 | 0x20 == $1 }
+    return isNamed ? String(decoding: header.utf8.dropFirst(name.utf8.count), as: UTF8.self) : header
   }
 }

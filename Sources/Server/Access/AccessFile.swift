@@ -1,5 +1,7 @@
 internal import MartletAccess
 internal import MartletJSON
+internal import MartletSignatures
+internal import MartletTokens
 
 /// The access configuration: which credentials are accepted, and which web pages may use the server.
 ///
@@ -18,13 +20,16 @@ internal import MartletJSON
 ///   "authorizer": { "url": "https://login.example/authorize", "timeout": 5, "cache": 300 },
 ///   "signing": [ { "accessKeyID": "AKID…", "secretAccessKey": "…", "region": "eu-central-1" } ],
 ///   "guests": true,
+///   "signIn": { "secret": "…", "anonymous": true },
 ///   "origins": [ "https://board.example" ]
 /// }
 /// ```
 ///
 /// Credentials are tried in that order: API keys, tokens, then the custom authorizer (`HTTPAuthorizer`); signatures
 /// of `signing` (`SigningKey`) stand in the place of a token. Callers that show none are admitted as guests where
-/// `guests` is true; credentials that are not accepted are refused in any case. A key's `expires` is in seconds since
+/// `guests` is true; credentials that are not accepted are refused in any case. `signIn` makes `POST /signIn` give
+/// tokens of the server's own, to anonymous users and for the custom tokens of a back end; it is read when the server
+/// starts. A key's `expires` is in seconds since
 /// 1970; a key without it is accepted until it is removed from the file. A key's `introspection`, `true` or `false`,
 /// says whether its callers may ask for the schema, whatever the server's configuration says.
 public struct AccessFile: Sendable {
@@ -33,6 +38,8 @@ public struct AccessFile: Sendable {
   let authorizer: HTTPAuthorizer?
   let signing: [SigningKey]
   let allowsGuests: Bool
+  /// Sign-in at the server itself; nil where there is none.
+  let signIn: SignIn?
   /// Origins whose pages may use the server; nil for any.
   let origins: Set<String>?
 
@@ -69,6 +76,7 @@ public struct AccessFile: Sendable {
     self.authorizer = try Self.checked(authorizer)
     self.signing = try Self.checked(signing)
     self.allowsGuests = allowsGuests
+    signIn = nil
     self.origins = origins
   }
 
@@ -86,12 +94,13 @@ public struct AccessFile: Sendable {
       throw Malformed(description: "The access file is not an object with \"keys\", \"tokens\" and \"origins\".")
     }
     if let unknown = members.first(where: {
-      !["keys", "tokens", "authorizer", "signing", "guests", "origins"].contains($0.key)
+      !["keys", "tokens", "authorizer", "signing", "guests", "signIn", "origins"].contains($0.key)
     }) {
       throw Malformed(description: "The access file has \"\(unknown.key)\", which means nothing here.")
     }
     keys = try Self.keys(members["keys"])
-    issuers = try Self.issuers(members["tokens"])
+    signIn = try Self.signIn(members["signIn"])
+    issuers = try Self.issuers(members["tokens"]) + Self.checked(signIn.map { [$0.tokens] } ?? [])
     authorizer = try Self.authorizer(members["authorizer"])
     signing = try Self.signing(members["signing"])
     allowsGuests = members["guests"]?.bool ?? false
@@ -121,6 +130,11 @@ public struct AccessFile: Sendable {
     } catch {
       throw Malformed(description: "In \"keys\", \(error.description).")
     }
+  }
+
+  private static func signIn(_ value: JSONValue?) throws(Malformed) -> SignIn? {
+    guard let value else { return nil }
+    do { return try SignIn(value) } catch { throw Malformed(description: "\"signIn\" \(error.description).") }
   }
 
   private static func issuers(_ value: JSONValue?) throws(Malformed) -> [CheckedIssuer] {
@@ -204,4 +218,98 @@ public struct AccessFile: Sendable {
     }
     return Set(named)
   }
+}
+
+/// Sign-in at the server itself, of an access file that has `signIn`: tokens of its own for anonymous users, and for
+/// those that the application's back end names by a custom token.
+///
+/// ```json
+/// "signIn": {
+///   "secret": "base64url of at least 32 bytes", "anonymous": true, "lifetime": 3600,
+///   "custom": { "issuer": "https://own.example", "keys": { "kty": "oct", "alg": "HS256", "k": "…" } }
+/// }
+/// ```
+struct SignIn: Sendable, Hashable {
+  /// The `iss` of its tokens.
+  let issuer: String
+  private let secret: [UInt8]
+  /// Seconds for which a token is good.
+  let lifetime: Int64
+  let allowsAnonymous: Bool
+  /// The issuer of custom tokens; nil where none are accepted.
+  let custom: TokenIssuer?
+
+  private static let members = ["secret", "issuer", "anonymous", "custom", "lifetime"]
+  /// What a custom token may not claim for its user: what the token says of itself.
+  private static let reserved: Set<String> = [
+    "acr", "amr", "aud", "auth_time", "azp", "exp", "firebase", "iat", "iss", "jti", "nbf", "nonce", "sub",
+  ]
+
+  /// - Throws: a clause that names the member.
+  init(_ entry: JSONValue) throws(CheckedIssuer.Malformed) {
+    typealias Malformed = CheckedIssuer.Malformed
+    guard let object = entry.object else { throw Malformed(description: "is not an object") }
+    if let other = object.keys.first(where: { !Self.members.contains($0) }) {
+      throw Malformed(description: "has the member \"\(other)\", which does not exist")
+    }
+    guard let text = object["secret"]?.string, let secret = Base64URL.decode(text.utf8), secret.count >= 32 else {
+      throw Malformed(description: "needs \"secret\" as base64url of at least 32 bytes")
+    }
+    self.secret = secret
+    guard let issuer = (object["issuer"] ?? "martlet").string, !issuer.isEmpty else {
+      throw Malformed(description: "needs \"issuer\" as text")
+    }
+    self.issuer = issuer
+    guard let lifetime = (object["lifetime"] ?? 3_600).int, (60...86_400).contains(lifetime) else {
+      throw Malformed(description: "needs \"lifetime\" as seconds from 60 to 86400")
+    }
+    self.lifetime = lifetime
+    guard let allowsAnonymous = (object["anonymous"] ?? false).bool else {
+      throw Malformed(description: "needs \"anonymous\" as true or false")
+    }
+    self.allowsAnonymous = allowsAnonymous
+    custom = try object["custom"].map { entry throws(Malformed) in
+      guard entry["keys"] != nil else { throw Malformed(description: "needs \"keys\" in \"custom\"") }
+      return try TokenIssuer(entry)
+    }
+    guard allowsAnonymous || custom != nil else {
+      throw Malformed(description: "allows neither \"anonymous\" nor \"custom\"")
+    }
+    if let custom { _ = try CheckedIssuer(custom) }
+  }
+
+  /// The issuer of its tokens, as the server accepts them.
+  var tokens: TokenIssuer {
+    let key: JSONValue = [
+      "kty": "oct", "alg": "HS256", "kid": "sign-in",
+      "k": .string(String(decoding: Base64URL.encode(secret), as: UTF8.self)),
+    ]
+    var tokens = TokenIssuer(issuer: issuer, keys: .set(String(decoding: key.serialized(), as: UTF8.self)))
+    tokens.algorithms = ["HS256"]
+    return tokens
+  }
+
+  /// A token for a user; nil when the library refuses the secret.
+  ///
+  /// - Parameters:
+  ///   - provider: how the user signed in: `anonymous` or `custom`, which rules see as `auth.provider`.
+  ///   - claims: of the user, which rules see as `auth.token`.
+  ///   - seconds: since 1970.
+  func token(for user: String, provider: String, claims: JSONObject, at seconds: Int64) -> String? {
+    var payload = claims
+    payload["iss"] = .string(issuer)
+    payload["sub"] = .string(user)
+    payload["iat"] = .int(seconds)
+    payload["exp"] = .int(seconds + lifetime)
+    payload["firebase"] = ["sign_in_provider": .string(provider)]
+    let head: JSONValue = ["alg": "HS256", "typ": "JWT", "kid": "sign-in"]
+    let dot = UInt8(ascii: ".")
+    let message =
+      Base64URL.encode(head.serialized()) + [dot] + Base64URL.encode(JSONValue.object(payload).serialized())
+    guard let code = MessageCode.sha256(of: message, by: secret) else { return nil }
+    return String(decoding: message + [dot] + Base64URL.encode(code), as: UTF8.self)
+  }
+
+  /// A claim that a custom token may not have.
+  static func reservedClaim(in claims: JSONObject) -> String? { claims.keys.first { reserved.contains($0) } }
 }

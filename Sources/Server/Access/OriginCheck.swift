@@ -28,11 +28,13 @@ package struct OriginCheck: Sendable {
   /// Nil when the request may proceed.
   ///
   /// - Parameter isForwarded: Whether a header field says that a proxy sent the request for another client, who may be
-  ///   anywhere.
-  package func refusal(host: String?, origin: String?, peerIsLoopback: Bool, isForwarded: Bool = false) -> Refusal? {
+  ///   anywhere. Asked by a development server alone.
+  package func refusal(
+    host: String?, origin: String?, peerIsLoopback: Bool, isForwarded: @autoclosure () -> Bool = false
+  ) -> Refusal? {
     switch policy {
     case .loopbackOnly:
-      guard !isForwarded else { return .forwarded }
+      guard !isForwarded() else { return .forwarded }
       guard peerIsLoopback else { return .notLoopback }
       guard let host, Self.isLoopback(authority: host[...]) else { return .host }
       guard let origin else { return nil }
@@ -60,7 +62,10 @@ package struct OriginCheck: Sendable {
   /// Whether `authority` (a host, perhaps with a port) names the loopback network.
   static func isLoopback(authority: Substring) -> Bool {
     guard let (host, _) = split(authority) else { return false }
-    if host == "[::1]" || host.lowercased() == "localhost" { return true }
+    // Bytes, because every request of a development server is asked this.
+    let bytes = host.utf8
+    if bytes.elementsEqual("[::1]".utf8) || bytes.lazy.map(lowercased).elementsEqual("localhost".utf8) { return true }
+    guard bytes.first == 0x31 else { return false }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy(isOctet)
   }
@@ -80,23 +85,26 @@ package struct OriginCheck: Sendable {
   /// Host and port; nil for what is not a host with or without a port.
   private static func split(_ authority: Substring) -> (host: Substring, port: Substring?)? {
     let hostEnd: Substring.Index
-    if authority.hasPrefix("[") {
-      guard let end = authority.firstIndex(of: "]") else { return nil }
+    if authority.utf8.first == 0x5B {
+      guard let end = authority.utf8.firstIndex(of: 0x5D) else { return nil }
       let address = authority[authority.index(after: authority.startIndex)..<end].utf8
       guard !address.isEmpty, address.allSatisfy({ isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E }) else { return nil }
       hostEnd = authority.index(after: end)
     } else {
-      hostEnd = authority.firstIndex(of: ":") ?? authority.endIndex
+      hostEnd = authority.utf8.firstIndex(of: 0x3A) ?? authority.endIndex
       let name = authority[..<hostEnd].utf8
-      guard !name.isEmpty, name.allSatisfy({ isLetter($0) || isDigit($0) || [0x2D, 0x2E, 0x5F].contains($0) }) else {
-        return nil
-      }
+      guard !name.isEmpty, name.allSatisfy(isNameByte) else { return nil }
     }
     let rest = authority[hostEnd...]
     if rest.isEmpty { return (authority[..<hostEnd], nil) }
     let port = rest.dropFirst()
-    guard rest.first == ":", !port.isEmpty, port.utf8.allSatisfy(isDigit), UInt16(port) != nil else { return nil }
+    guard rest.utf8.first == 0x3A, isPort(port) else { return nil }
     return (authority[..<hostEnd], port)
+  }
+
+  /// A decimal number from 1 to 65535, without a sign and without leading zeros: no browser writes them.
+  private static func isPort(_ text: Substring) -> Bool {
+    text.utf8.allSatisfy(isDigit) && text.utf8.first != 0x30 && UInt16(text) != nil
   }
 
   /// A decimal number from 0 to 255, without a sign and without leading zeros, which some systems read as octal.
@@ -105,6 +113,10 @@ package struct OriginCheck: Sendable {
     return UInt8(text) != nil
   }
 
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    isLetter(byte) || isDigit(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
+  }
+  private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
   private static func isHexadecimal(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }

@@ -64,7 +64,7 @@ final class CatchUpReader: CatchUpWaiting {
     guard !isQueued else { return }
     while !isWaiting, !isOver, !members.isEmpty {
       guard subscriber.hasRoom else { return subscriber.continueNextTurn() }
-      guard feed.mayCatchUp else { return feed.continueLater(self) }
+      guard feed.catchUps.mayWork else { return feed.catchUps.queue(self) }
       if !due.isEmpty {
         sendNext()
         continue
@@ -119,7 +119,8 @@ final class CatchUpReader: CatchUpWaiting {
 
   private func sendNext() {
     let (member, change) = due.removeFirst()
-    guard member.isCatchingUp, let group = member.group, let id = member.id?.group else { return }
+    guard member.isCatchingUp, let group = member.group, let id = member.id?.group, let key = feed.index.key(of: id)
+    else { return }
     feed.catchUps.spend(CatchUpTurn.event)
     writer = JSONWriter(reusing: writer.bytes)
     if group.encode(change, into: &writer) {
@@ -127,7 +128,7 @@ final class CatchUpReader: CatchUpWaiting {
       return
     }
     isWaiting = true
-    feed.evaluate(change, group, id) { [weak self] payload in
+    feed.evaluations.evaluate(change, group, key) { [weak self] payload in
       guard let self, !self.isOver else { return }
       self.isWaiting = false
       self.send(self.feed.event(change, payload, for: group), to: member)

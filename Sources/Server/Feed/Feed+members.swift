@@ -23,7 +23,7 @@ extension Feed {
     guard index.remove(id) != nil else { return }
     if index.key(of: id.group) == nil {
       groups[id.group] = nil
-      evaluating[id.group] = nil
+      evaluations.remove(id.group)
     }
     counters.add(.subscriptionsEnded)
   }
@@ -92,7 +92,6 @@ extension Feed {
 
   /// The offset of the first change whose payload for the member is still being made.
   private func firstEvaluation(for member: Member) -> Int64? {
-    guard !evaluating.isEmpty, let group = member.id?.group else { return nil }
-    return evaluating[group]?.first?.offset
+    member.id.flatMap { evaluations.firstOffset(for: $0.group) }
   }
 }

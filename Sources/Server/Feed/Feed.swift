@@ -24,9 +24,7 @@ package final class Feed {
   var index: SubscriptionIndex<Member>
   /// The group under each name of the index.
   var groups: [GroupID: any FeedGroup] = [:]
-  /// Changes whose evaluation waits for reads or user code, in order; the first is under way.
-  var evaluating: [GroupID: [Change]] = [:]
-  let evaluations: SharedEvaluations
+  let evaluations: GroupEvaluations
   var deliveries = DeliveryQueue()
   var isDelivering = false
   /// Whether deliveries continue in the next turn.
@@ -39,13 +37,9 @@ package final class Feed {
   package internal(set) var largestTurn = 0
   /// Called with each batch in its order, once the feed has matched it.
   package var onBatch: (ChangeBatch) -> Void = { _ in }
-  /// Called once for each offset at which the log turns out to be damaged.
-  package var onDamage: (LogDamage) -> Void = { _ in }
-  private var lastDamage: Int64?
   /// The writes that the loop has read in this turn.
   private(set) lazy var writes = TurnWrites(store, on: loop, destination)
-  /// The share of a turn that catch-ups get.
-  var catchUps = CatchUpTurn()
+  let catchUps: CatchUpSchedule
   /// The most work that catch-ups did in one turn.
   package var largestCatchUpTurn: Int { catchUps.largest }
   /// The subscribers with members that catch up.
@@ -62,13 +56,17 @@ package final class Feed {
     _ store: Store, on loop: any Loop, _ counters: LoopTally, limits: FeedLimits = FeedLimits(),
     sharing evaluations: SharedEvaluations = SharedEvaluations()
   ) {
-    self.evaluations = evaluations
+    self.evaluations = GroupEvaluations(evaluations, on: loop, counters)
+    catchUps = CatchUpSchedule(on: loop, workPerTurn: limits.catchUpWorkPerTurn)
     self.store = store
     self.loop = loop
     self.counters = counters
     self.limits = limits
     destination = FeedDestination(store, on: loop)
     index = SubscriptionIndex(limits: limits.index)
+    self.evaluations.onPayload = { [weak self] change, payload, group, id in
+      self?.deliver(change, payload, group, id)
+    }
   }
 
   /// Begins to follow the log. On the loop, before the first member.
@@ -112,14 +110,6 @@ package final class Feed {
     return CatchUp.Situation(
       lineage: store.lineage, firstKept: position.firstRetained, head: max(position.head, applied),
       applied: applied, ringFirst: store.recent.firstOffset)
-  }
-
-  /// The log could not be read for members that catch up.
-  func report(_ damage: LogDamage) {
-    guard damage.offset != lastDamage else { return }
-    lastDamage = damage.offset
-    counters.add(.logDamage)
-    onDamage(damage)
   }
 
   // MARK: Batches
@@ -169,7 +159,7 @@ package final class Feed {
   /// Encodes a group's event for a change and queues it, unless it comes later, from an evaluation that waits.
   private func encode(_ change: Change, _ id: GroupID, _ before: Int64) {
     guard let group = groups[id] else { return }
-    if evaluating.isEmpty || evaluating[id] == nil {
+    if !evaluations.isEvaluating(id) {
       writer = JSONWriter(reusing: writer.bytes)
       if group.encode(change, into: &writer) {
         counters.add(.payloadEncodings)
@@ -177,7 +167,14 @@ package final class Feed {
         return deliveries.append(event, to: id, count: index.members(of: id).count, before: before)
       }
     }
-    evaluateLater(change, group, id)
+    if let key = index.key(of: id) { evaluations.append(change, for: group, id, key) }
+  }
+
+  /// Delivers an event whose payload took reads or user code.
+  private func deliver(_ change: Change, _ payload: [UInt8], _ group: any FeedGroup, _ id: GroupID) {
+    let count = index.members(of: id).count
+    deliveries.append(event(change, payload, for: group), to: id, count: count, before: change.offset - 1)
+    deliver()
   }
 
   func event(_ change: Change, _ payload: [UInt8], for group: any FeedGroup) -> FeedEvent {
@@ -194,35 +191,5 @@ extension Feed: DeliveryReceiver {
 
   func countRefusedWrite() {
     counters.add(.writesRefused)
-  }
-}
-
-// MARK: The turn for catch-ups
-
-extension Feed {
-  /// Whether readers may work in this turn.
-  var mayCatchUp: Bool { catchUps.mayWork(at: loop.now, limits.catchUpWorkPerTurn) }
-
-  /// Continues a reader in a later turn.
-  func continueLater(_ reader: CatchUpReader) {
-    if catchUps.queue(reader) { askForCatchUps() }
-  }
-
-  private func askForCatchUps() {
-    let bound = bound
-    loop.execute { bound.value.continueCatchUps() }
-  }
-
-  /// Continues the readers that wait, as far as this turn has room for them.
-  private func continueCatchUps() {
-    let readers = catchUps.begin(at: loop.now, limits.catchUpWorkPerTurn)
-    for (position, reader) in readers.enumerated() {
-      guard mayCatchUp else {
-        if catchUps.putBack(readers[position...]) { askForCatchUps() }
-        return
-      }
-      reader.isQueued = false
-      reader.pump()
-    }
   }
 }

@@ -67,12 +67,8 @@ final class LogPageReader {
       }
     case .success(.gap(let reason)):
       for caller in callers { caller.completion(reason) }
-    case .success(.damaged(let offset, let reason)):
-      feed.report(LogDamage(offset: offset, reason: reason))
-      refuse(callers, from: start)
-    case .failure(let error) where !error.isRetryable:
-      feed.report(LogDamage(offset: start + 1, reason: error.message))
-      refuse(callers, from: start)
+    case .success(.damaged): refuse(callers, from: start)
+    case .failure(let error) where !error.isRetryable: refuse(callers, from: start)
     case .failure:
       // The store is overloaded or closing: the callers try again while their connections live.
       feed.loop.schedule(at: feed.loop.now + feed.limits.readRetry) {
@@ -87,11 +83,4 @@ final class LogPageReader {
       if caller.offset > start { read(from: caller.offset, caller) } else { caller.completion(.damage) }
     }
   }
-}
-
-/// Entries of a log that cannot be read.
-package struct LogDamage: Sendable, Equatable {
-  /// The first of them.
-  package let offset: Int64
-  package let reason: String
 }

@@ -10,9 +10,10 @@ internal import MartletRuntime
 
 extension Log {
   /// A log that appends every entry to a file as one JSON object a line, for `ServerConfiguration.audit`. The file is
-  /// made when it is missing, for its owner alone to read. Entries that repeat each other are all written.
+  /// made when it is missing, for its owner alone to read. Entries that repeat each other are all written. The server's
+  /// own log reports entries that cannot be written.
   ///
-  /// - Throws: `ServerError` (`access`) when the file cannot be opened.
+  /// - Throws: `ServerError` (`access`) when the file cannot be opened, or is a pipe that no process reads.
   public static func file(appendingTo path: String) throws(ServerError) -> Log {
     let descriptor = openForAppending(path)
     guard descriptor >= 0 else {
@@ -25,8 +26,9 @@ extension Log {
   }
 }
 
+/// Opens a file without waiting for the reader of a pipe.
 private func openForAppending(_ path: String) -> Int32 {
-  unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+  unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
 }
 
 private enum SystemText {

@@ -75,6 +75,8 @@ public struct Log: Sendable {
     public static let rule = Key("rule")
     /// An HTTP status.
     public static let status = Key("status")
+    /// A subscription of a webhook or a device, by its id.
+    public static let subscription = Key("subscription")
     /// A caller's name with its provider.
     public static let subject = Key("subject")
     /// The change log's term, with which cursors begin.
@@ -147,6 +149,14 @@ public struct Log: Sendable {
     case .direct(let sink): sink(entry.cut(LogLimits().valueBytes))
     case .queued(let writer): writer.add(entry, now: MonotonicClock.now())
     }
+  }
+
+  /// Reports from now on in `other` that entries of this log cannot be written.
+  package func reportLosses(to other: Log) {
+    guard case .queued(let writer) = delivery else { return }
+    // One log for both would report the loss of its reports.
+    if case .queued(let others) = other.delivery, others === writer { return }
+    writer.onLoss { other.write(.error, "An entry of the audit log is lost: the log cannot be written.") }
   }
 
   /// Blocks the calling thread until every entry so far has been given to the sink, at most as long as the limits'

@@ -19,6 +19,9 @@ package final class LogWriter: Sendable {
 
   package func add(_ entry: Log.Entry, now: Instant) { desk.add(entry, now: now) }
 
+  /// Calls `action` from now on for each entry that the sink could not write, on the log's thread.
+  package func onLoss(_ action: @escaping @Sendable () -> Void) { desk.onLoss(action) }
+
   /// Waits until the sink has been given every entry, at most `flushTime`.
   package func flush() -> Bool { desk.flush() }
 }
@@ -30,6 +33,7 @@ private final class Desk: Sendable {
     var hasThread = false
     var isEnding = false
     var flushes = 0
+    var onLoss: (@Sendable () -> Void)?
   }
 
   private let sink: @Sendable (Log.Entry) -> Bool
@@ -45,6 +49,8 @@ private final class Desk: Sendable {
   }
 
   func adopt(_ limits: LogLimits) { state.withLock { $0.queue.limits = limits } }
+
+  func onLoss(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onLoss = action } }
 
   func add(_ entry: Log.Entry, now: Instant) {
     let (wakes, starts) = state.withLock { state in
@@ -108,7 +114,13 @@ private final class Desk: Sendable {
   }
 
   private func write(_ entry: Log.Entry) {
-    guard sink(entry) else { return state.withLock { $0.queue.noteLoss() } }
+    guard sink(entry) else {
+      let action = state.withLock { state in
+        state.queue.noteLoss()
+        return state.onLoss
+      }
+      return action?() ?? ()
+    }
     let report = state.withLock { $0.queue.takeLossReport(milliseconds: WallClock.milliseconds()) }
     guard let report, !sink(report.entry) else { return }
     state.withLock { $0.queue.noteLoss(of: report.count) }

@@ -5,7 +5,7 @@ package enum Counter: Int, CaseIterable, Sendable {
   case subscriptionsEnded, batches, changes, predicateEvaluations, payloadEncodings, deliveries, gaps
   case lagging, catchUpReads, protocolErrors, credentialsRefused, writesRefused, requestsShed, planHits, planMisses
   case readersGivenUp
-  case logDamage
+  case channelDeliveries, channelFailures, channelDeadLetters
 
   /// One sentence for readers of the exposition.
   var help: String {
@@ -33,7 +33,9 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .planHits: "Operations whose plan was cached."
     case .readersGivenUp: "Streamed responses ended because their clients read nothing of them."
     case .planMisses: "Operations parsed, validated and planned."
-    case .logDamage: "Times an entry of the change log could not be read, once per loop and entry."
+    case .channelDeliveries: "Events that webhooks and push services accepted."
+    case .channelFailures: "Failed attempts to deliver an event to a webhook or push service."
+    case .channelDeadLetters: "Events for webhooks and devices that were given up."
     }
   }
 
@@ -63,7 +65,9 @@ package enum Counter: Int, CaseIterable, Sendable {
     case .planHits: "plan_cache_hits_total"
     case .readersGivenUp: "http_readers_given_up_total"
     case .planMisses: "plan_cache_misses_total"
-    case .logDamage: "log_damage_total"
+    case .channelDeliveries: "channel_deliveries_total"
+    case .channelFailures: "channel_failures_total"
+    case .channelDeadLetters: "channel_dead_letters_total"
     }
   }
 }

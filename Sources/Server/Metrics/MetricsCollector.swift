@@ -124,6 +124,9 @@ package final class MetricsCollector: Sendable {
     each("log_head_offset", "gauge", "Newest durable offset of the change log.") { $0.position.head }
     each("log_first_offset", "gauge", "Oldest offset the change log keeps.") { $0.position.firstRetained }
     each("log_bytes", "gauge", "Bytes of change log entries kept.") { $0.position.bytes }
+    each("log_damage_total", "counter", "Offsets at which the change log could not be read.") {
+      Int64($0.damages.count)
+    }
     each("store_disk_full_total", "counter", "Groups of writes that a full disk refused.") { Int64($0.fullDisks) }
     lines += HistogramText(
       "commit_to_frame_seconds", "From a durable commit to the frame of its event for one member.", scale: 1_000_000

@@ -5,6 +5,8 @@ internal import MartletVocabulary
 package final class Calendar: Sendable {
   private let milliseconds: @Sendable () -> Int64
   private let generator: Lock<any RandomNumberGenerator & Sendable>
+  /// The newest record's identifier: its milliseconds, and its place among those of that millisecond.
+  private let newest = Lock<(milliseconds: UInt64, place: UInt64)>((0, 0))
 
   /// - Parameters:
   ///   - milliseconds: milliseconds since 1970, in UTC.
@@ -30,11 +32,43 @@ package final class Calendar: Sendable {
   /// A source of chance of its own, drawn from the calendar's.
   func chance() -> SeededRandom { SeededRandom(seed: generator.withLock { $0.next() }) }
 
-  /// A random UUID (RFC 9562, version 4).
+  /// A random UUID (RFC 9562, version 4), for what must not be guessed.
   package func identifier() -> String {
-    var (high, low) = generator.withLock { generator in (generator.next(), generator.next()) }
+    var (high, low) = random()
     high = high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
     low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    return Self.text(high, low)
+  }
+
+  /// An identifier for a new record: a UUID that begins with the time, then counts (RFC 9562, version 7, section 6.2
+  /// method 1), later ones greater.
+  ///
+  /// Records that are created together lie together in their table. With random identifiers a transaction of 10,000
+  /// creates writes four times as many pages.
+  package func recordIdentifier() -> String {
+    var (high, low) = random()
+    let now = UInt64(clamping: milliseconds()) & 0xFFFF_FFFF_FFFF
+    // Half of the places remain for those that follow within the millisecond.
+    let start = high & 0x7FF
+    (high, low) = newest.withLock { newest in
+      if now > newest.milliseconds {
+        newest = (now, start)
+      } else if newest.place < 0xFFF {
+        newest.place += 1
+      } else {
+        newest = (newest.milliseconds + 1, start)
+      }
+      return (newest.milliseconds << 16 | 0x7000 | newest.place, low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+    }
+    return Self.text(high, low)
+  }
+
+  private func random() -> (high: UInt64, low: UInt64) {
+    generator.withLock { generator in (generator.next(), generator.next()) }
+  }
+
+  /// A UUID's 128 bits as text.
+  private static func text(_ high: UInt64, _ low: UInt64) -> String {
     // On the path of every creation: bytes, not characters.
     var text: [UInt8] = []
     text.reserveCapacity(36)
@@ -88,9 +122,15 @@ package final class Calendar: Sendable {
   }
 
   private static func append(_ number: Int, _ width: Int, _ end: Unicode.Scalar, to text: inout [UInt8]) {
-    let digits = Array(String(number).utf8)
-    for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
-    text += digits
+    if number < 0 { text.append(UInt8(ascii: "-")) }
+    let number = number.magnitude
+    var divisor: UInt = 1
+    for _ in 1..<max(1, width) { divisor *= 10 }
+    while number / divisor >= 10 { divisor *= 10 }
+    while divisor > 0 {
+      text.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
+      divisor /= 10
+    }
     text.append(UInt8(ascii: end))
   }
 

@@ -43,6 +43,8 @@ public struct ServerTrees: Sendable {
       await withCheckedContinuation { continuation in
         loop.loop.execute {
           for tree in loop.value.trees?.services ?? [] { tree.recheck() }
+          loop.value.channels?.recheckRules()
+          TreeJudge(service: loop.value.services[0]).recheck()
           continuation.resume()
         }
       }

@@ -26,15 +26,21 @@ extension GraphQLServer {
   ///
   /// Suspends until every loop serves the new schema.
   ///
-  /// - Throws: `ServerError` as the two do; nothing has changed then.
-  public func reload(schema source: String, access: AccessFile?, treeRules: String? = nil) async throws(ServerError) {
+  /// - Parameter treeNamespaces: other rules of trees beside the first one. Those that are not named keep theirs.
+  /// - Throws: `ServerError` as the two do, and for a tree that was not declared; nothing has changed then.
+  public func reload(
+    schema source: String, access: AccessFile?, treeRules: String? = nil,
+    treeNamespaces: [TreeNamespaceDeclaration] = []
+  ) async throws(ServerError) {
     let prepared = try self.prepared(access)
     let rules = try treeRules.map { text throws(ServerError) in try self.prepared(treeRules: text) }
+    let others = try treeNamespaces.map { space throws(ServerError) in try PreparedRules.of(space, node) }
     try await replaceSchema(source, at: nil) {
       prepared.use()
       rules?.use()
+      for space in others { space.use() }
     }
-    if rules != nil { await trees.recheck() }
+    if rules != nil || !others.isEmpty { await trees.recheck() }
   }
 
   /// - Parameter besides: Called once when nothing can be refused any longer.
@@ -54,7 +60,7 @@ extension GraphQLServer {
     }
     configuration.schema = source
     let before = node.models
-    let models = try ServerAssembly.models(configuration, keeping: before.models)
+    let models = try ServerAssembly.models(configuration, servesTree: node === self.node, keeping: before.models)
     guard models.version != before.version else { return besides() }
     let served = try ServerAssembly.served(
       models, configuration, node.store, isDevelopment: node.access.isDevelopment, calendar: calendar)

@@ -19,6 +19,18 @@ extension GraphQLServer {
     fileprivate let policy: TreePolicy
     fileprivate let rules: RuleSet
 
+    /// Reads other rules of a tree beside the first one, without any effect.
+    static func of(_ space: TreeNamespaceDeclaration, _ node: ServerNode) throws(ServerError) -> PreparedRules {
+      guard case .space(let found) = node.namespaces.find(space.name) else {
+        throw ServerError(.treeRules, "There is no namespace \"\(space.name)\" whose rules could be replaced.")
+      }
+      do throws(ServerError) {
+        return PreparedRules(policy: found.policy, rules: try ServerAssembly.treeRules(space.rules, node.limits))
+      } catch {
+        throw ServerError(.treeRules, "The namespace \"\(space.name)\": \(error.description)")
+      }
+    }
+
     /// Puts them in force. It cannot fail.
     func use() { policy.replace(rules) }
   }

@@ -106,8 +106,8 @@ public final class GraphQLServer: Sendable {
   }
 
   private func serve() throws(ServerError) {
+    let tls = try configuration.certificate.map { pair throws(ServerError) in try pair.context() }
     let loops: LoopGroup
-    var tls: TLSServerContext?
     var bounds: [LoopBound<LoopServer>] = []
     do {
       loops = try LoopGroup.start(
@@ -116,22 +116,19 @@ public final class GraphQLServer: Sendable {
       throw ServerError(.network, "\(error)")
     }
     let metrics = metrics
-    if let certificate = configuration.certificate {
-      do {
-        tls = try TLSServerContext(certificateFile: certificate.certificateFile, keyFile: certificate.keyFile)
-      } catch {
-        loops.stop()
-        throw ServerError(.certificate, "\(error)")
-      }
-    }
     let others = Array(nodes.dropFirst())
+    let desk = node.channels.map { _ in ChannelDesk(on: loops.loops[0]) }
     for loop in loops.loops {
-      bounds.append(LoopBound(LoopServer(node, others, on: loop, metrics: metrics), on: loop))
+      bounds.append(LoopBound(LoopServer(node, others, on: loop, metrics: metrics, channels: desk), on: loop))
     }
     for hub in bounds { hub.loop.execute { hub.value.start() } }
     // Before the first connection: its token may need the keys.
     fetchKeys(on: bounds[0])
     configuration.tracer?.export(on: bounds[0].loop, http, node.log)
+    // Before the first request for them.
+    bounds[0].loop.execute { [first = bounds[0]] in
+      first.value.deliverChannels { CurlClient(options: CurlClient.Options(channels: $0)) }
+    }
     let listeners: ServerListeners
     do throws(ServerError) {
       listeners = try ServerListeners(configuration, node, tls, on: loops.loops, bounds)

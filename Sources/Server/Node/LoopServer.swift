@@ -18,6 +18,9 @@ package final class LoopServer {
   let administration: LoopTransport?
   /// GraphQL on each store; the first is the server's first store.
   let services: [GraphQLService]
+  /// Webhooks and push; on one loop of a server.
+  private(set) var channels: ChannelService?
+  private let desk: ChannelDesk?
   /// The trees as this loop serves them.
   let trees: LoopTrees?
   /// Fetch key sets of token issuers; on one loop of a server.
@@ -31,7 +34,12 @@ package final class LoopServer {
   /// - Parameters:
   ///   - node: The server's first store.
   ///   - others: Its further stores.
-  package init(_ node: ServerNode, _ others: [ServerNode] = [], on loop: any Loop, metrics: MetricsCollector) {
+  ///   - desk: Leads to the channels, where there are any.
+  package init(
+    _ node: ServerNode, _ others: [ServerNode] = [], on loop: any Loop, metrics: MetricsCollector,
+    channels desk: ChannelDesk? = nil
+  ) {
+    self.desk = desk
     self.node = node
     self.loop = loop
     self.metrics = metrics
@@ -40,16 +48,11 @@ package final class LoopServer {
       node.access, node.onConnect, on: loop, spawner: node.spawner, timeout: node.limits.query.operationTimeout,
       calendar: node.calendar)
     let transport = LoopTransport(
-      on: loop, node.limits, admission, counters, node.log, node.calendar, trustedProxies: node.trustedProxies,
-      audit: node.audit)
+      on: loop, node.limits, admission, counters, node.log, node.calendar, callers: node.callers,
+      trustedProxies: node.trustedProxies, audit: node.audit)
     let services = ([node] + others).map { node in
       let feed = Feed(
         node.store, on: loop, counters, limits: FeedLimits(node.limits), sharing: node.evaluations)
-      feed.onDamage = { [log = node.log, health = node.health] damage in
-        health.logIsDamaged(at: damage.offset)
-        log.write(
-          .error, "The change log cannot be read.", [(.offset, "\(damage.offset)"), (.reason, damage.reason)])
-      }
       if let tracer = node.tracer {
         feed.deliveries.onDone = { [store = node.store] in tracer.delivered($0, of: store) }
       }
@@ -57,12 +60,13 @@ package final class LoopServer {
     }
     self.transport = transport
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
-    let status = StatusEndpoints(transport, metrics, services.map(\.node.store), node.health)
+    let status = StatusEndpoints(transport, metrics, services.map(\.node))
     let graphQL = services.flatMap { GraphQLEndpoint($0).rows }
     let tree = node.tree.map { policy in
       TreeService(
         node.store, policy, node.leases, on: loop, services[0].feed.destination, access: node.access,
-        calendar: node.calendar, limits: node.limits.tree)
+        calendar: node.calendar, limits: node.limits.tree,
+        records: { [weak node] in node.flatMap { RecordTree($0.served) } })
     }
     let trees = tree.map { LoopTrees($0, node.namespaces, access: node.access) }
     self.trees = trees
@@ -70,19 +74,31 @@ package final class LoopServer {
     // With a port of its own, the server's port does not serve the status.
     if node.separatesStatus {
       let own = LoopTransport(
-        on: loop, node.limits, admission, counters, node.log, node.calendar, audit: node.audit)
+        on: loop, node.limits, admission, counters, node.log, node.calendar, callers: node.callers, audit: node.audit)
       own.table = EndpointTable(status.rows(isSeparate: true))
       administration = own
     } else {
       administration = nil
     }
+    let channelRows =
+      desk.map {
+        ChannelEndpoints($0, on: loop, bodyBytes: node.limits.channels.definitionBytes).rows
+      } ?? []
     let pages = node.separatesStatus ? [] : status.rows(isSeparate: false)
-    transport.table = Self.table(graphQL + pages + treeRows, programs, node, loop, metrics)
+    var signInRows: [Endpoint] = []
+    if node.access.signIn != nil {
+      let bytes = node.limits.tree.strangerMessageBytes
+      signInRows = SignInEndpoint(transport: transport, calendar: node.calendar, bodyBytes: bytes).rows
+    }
+    let rows: [[Endpoint]] = [graphQL, pages, channelRows, signInRows, treeRows]
+    transport.table = Self.table(Array(rows.joined()), programs, node, loop, metrics)
     self.services = services
+    services[0].tree = tree
     for (index, service) in services.enumerated() {
       let tree = index == 0 ? tree : nil
-      service.feed.onBatch = { [weak service, weak tree] batch in
+      service.feed.onBatch = { [weak service, weak tree, weak self] batch in
         tree?.apply(batch)
+        if index == 0 { self?.channels?.apply(batch) }
         if let service { Invalidator(service: service).apply(batch) }
       }
     }
@@ -150,8 +166,22 @@ package final class LoopServer {
     }
   }
 
+  /// Begins to deliver to webhooks and devices, where they are configured.
+  func deliverChannels(over http: (ChannelSettings) -> any HTTPExchanging) {
+    guard let settings = node.channels, channels == nil else { return }
+    let channels = ChannelService(settings, services[0], http(settings))
+    self.channels = channels
+    desk?.attach(channels)
+    channels.start()
+  }
+
   /// Ends following.
   package func stop() {
+    if let channels {
+      desk?.attach(nil)
+      channels.stop()
+    }
+    channels = nil
     authorizer?.desk.attach(nil)
     authorizer?.driver.stop()
     authorizer = nil
@@ -197,7 +227,9 @@ package final class LoopServer {
   ///
   /// - Returns: how many those were.
   func recheckSchema(of node: ServerNode) -> Int {
-    services.filter { $0.node === node }.reduce(0) { ended, service in
+    defer { if node === self.node { channels?.recheckSchema() } }
+    if node === self.node { trees?.first.recheckRecords() }
+    return services.filter { $0.node === node }.reduce(0) { ended, service in
       // What they hold has the shape of the old models.
       service.feed.pages.forget()
       return ended + service.sessionsInOrder.reduce(0) { $0 + $1.recheckSchema() }
@@ -206,6 +238,7 @@ package final class LoopServer {
 
   /// Other keys are in force: ends what withdrawn ones admitted.
   func recheckAccess() {
+    channels?.recheckOwners()
     let ended = sessions.reduce(0) { $0 + $1.recheckAccess() }
     guard ended > 0 else { return }
     node.log.write(
@@ -218,6 +251,7 @@ package final class LoopServer {
   private func serveBackupsPeriodically() {
     guard !transport.isDraining else { return }
     for service in services { service.node.store.serveBackupRequest() }
+    for store in node.namespaces.openStores { store.serveBackupRequest() }
     loop.schedule(at: loop.now + .seconds(1)) { [weak self] in self?.serveBackupsPeriodically() }
   }
 
@@ -225,14 +259,16 @@ package final class LoopServer {
   func careForStores() {
     maintainPeriodically()
     serveBackupsPeriodically()
-    trees?.first.recoverLeases()
+    trees?.recoverLeases()
   }
 
   /// Deletes what is beyond retention from time to time, also when nothing is written.
   package func maintainPeriodically() {
     guard !transport.isDraining else { return }
-    for service in services { service.node.store.maintain() }
-    for store in node.namespaces.openStores { store.maintain() }
+    for store in services.map(\.node.store) + node.namespaces.openStores {
+      store.maintain()
+      TreeIndexing(store).proceed()
+    }
     loop.schedule(at: loop.now + node.store.limits.maintenanceInterval) { [weak self] in self?.maintainPeriodically() }
   }
 }

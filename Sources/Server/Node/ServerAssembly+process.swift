@@ -20,6 +20,9 @@ extension ServerAssembly.Surroundings {
       guard trouble.code != .failed else { return }
       log.write(.error, "Writes are refused: the store cannot be written.", [(.reason, trouble.description)])
     }
+    options.onDamage = { damage in
+      log.write(.error, "The change log cannot be read.", [(.offset, "\(damage.offset)"), (.reason, damage.reason)])
+    }
     let place: StorePlace =
       switch data {
       case .folder(let folder): .folder(folder)

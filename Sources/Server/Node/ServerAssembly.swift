@@ -37,13 +37,16 @@ package enum ServerAssembly {
     _ configuration: ServerConfiguration, on surroundings: Surroundings, besides first: ServerNode? = nil,
     at path: String = ""
   ) throws(ServerError) -> ServerNode {
-    let models = try Self.models(configuration, keeping: [])
+    let models = try Self.models(configuration, servesTree: first == nil, keeping: [])
     let own = try accessControl(configuration, surroundings.calendar)
     let access = first?.access ?? own
     let proxies = try trustedProxies(configuration)
     // The first store has the tree.
     let tree = try (first == nil ? configuration.treeRules : nil).map { text throws(ServerError) in
       TreePolicy(try treeRules(text, configuration.limits))
+    }
+    let channels = try (first == nil ? configuration.channels : nil).map { given throws(ServerError) in
+      try ChannelSettings(given)
     }
     var options = surroundings.storeOptions
     options.limits = StoreLimits(configuration.limits)
@@ -54,6 +57,7 @@ package enum ServerAssembly {
     options.schemaText = configuration.schema
     let log = configuration.log
     log.adopt(LogLimits(configuration.limits))
+    configuration.audit?.reportLosses(to: log)
     options.onWarning = { log.write(.warning, "Data needs repair.", [(.reason, $0)]) }
     let store: Store
     do {
@@ -61,6 +65,7 @@ package enum ServerAssembly {
     } catch {
       throw ServerError(.data, error.description)
     }
+    tree?.opened(store)
     do {
       let served = try Self.served(
         models, configuration, store, isDevelopment: access.isDevelopment, calendar: surroundings.calendar)
@@ -68,10 +73,10 @@ package enum ServerAssembly {
         served, store: store, limits: configuration.limits, log: configuration.log, spawner: surroundings.spawner,
         access: access, place: surroundings.userCode, onConnect: configuration.onConnect,
         endpoints: configuration.endpoints, tree: tree,
-        namespaces: first == nil ? try namespaces(configuration, surroundings, store) : nil,
+        namespaces: first == nil ? try namespaces(configuration, surroundings, store) : nil, channels: channels,
         statusCodes: configuration.statusCodes,
         isSecure: configuration.certificate != nil, calendar: surroundings.calendar, path: path,
-        health: first?.health ?? NodeHealth(), trustedProxies: proxies,
+        trustedProxies: proxies,
         separatesStatus: configuration.adminPort != nil || configuration.adminListeningSocket != nil,
         audit: configuration.audit, tracer: configuration.tracer, showsCost: configuration.showsCost,
         subscriptionControls: configuration.subscriptionControls, besides: first)
@@ -140,12 +145,13 @@ package enum ServerAssembly {
 
   /// Reads the schema; models and fields that a schema in force has keep their numbers.
   static func models(
-    _ configuration: ServerConfiguration, keeping previous: [ModelDefinition]
+    _ configuration: ServerConfiguration, servesTree: Bool, keeping previous: [ModelDefinition]
   ) throws(ServerError) -> ModelSchema {
     do {
       return try ModelSchema(
         configuration.schema, name: configuration.schemaName,
-        options: SchemaOptions(incrementalDelivery: configuration.incrementalDelivery), keeping: previous)
+        options: SchemaOptions(incrementalDelivery: configuration.incrementalDelivery),
+        servesTree: servesTree && configuration.treeRules != nil, keeping: previous)
     } catch {
       throw ServerError(.schema, error.description)
     }

@@ -149,6 +149,9 @@ public struct ServerConfiguration: Sendable {
   /// opened with its first request, in the folder `namespace-NAME` of the data folder.
   public var treeNamespaces: [TreeNamespaceDeclaration] = []
 
+  /// Webhooks and what they are subscribed to; nil delivers nothing and serves no `/channels`.
+  public var channels: ChannelConfiguration?
+
   /// A configuration for a schema, everything else by default.
   public init(schema: String) {
     self.schema = schema

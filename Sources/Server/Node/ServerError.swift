@@ -20,6 +20,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case endpoint
     /// The rules of the tree cannot be read, or there is no tree to reload them for.
     case treeRules
+    /// A webhook, a push service or a subscription of one cannot be used.
+    case channels
     /// A write was refused; nothing was changed.
     case write
   }

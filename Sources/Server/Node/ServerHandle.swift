@@ -15,18 +15,35 @@ internal import MartletStore
 /// ```
 /// What it does is the program's own: the rules of the models and of the caller are not asked.
 public struct ServerHandle: Sendable {
-  private let store: Store
-  private let calendar: Calendar
-  private let limits: ServerLimits.Query
-  private let models: @Sendable () -> ModelSchema
+  /// Made once for a server, because the scope of each request has it.
+  private final class Parts: Sendable {
+    let store: Store
+    let calendar: Calendar
+    let limits: ServerLimits.Query
+    let models: @Sendable () -> ModelSchema
+
+    init(
+      _ store: Store, _ calendar: Calendar, _ limits: ServerLimits.Query,
+      _ models: @escaping @Sendable () -> ModelSchema
+    ) {
+      self.store = store
+      self.calendar = calendar
+      self.limits = limits
+      self.models = models
+    }
+  }
+
+  private let parts: Parts
+
+  private var store: Store { parts.store }
+  private var calendar: Calendar { parts.calendar }
+  private var limits: ServerLimits.Query { parts.limits }
+  private func models() -> ModelSchema { parts.models() }
 
   init(
     store: Store, calendar: Calendar, limits: ServerLimits.Query, models: @escaping @Sendable () -> ModelSchema
   ) {
-    self.limits = limits
-    self.store = store
-    self.calendar = calendar
-    self.models = models
+    parts = Parts(store, calendar, limits, models)
   }
 
   /// Makes several writes together, or none of them, as `GraphQLServer.transaction(_:)` does.

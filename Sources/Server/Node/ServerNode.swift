@@ -16,7 +16,6 @@ package final class ServerNode: Sendable {
   let audit: Audit
   /// Gathers traces; nil where there is no collector.
   let tracer: Tracer?
-  package let health: NodeHealth
   /// What the store's paths begin with; empty for the server's first store.
   package let path: String
   /// Payloads of subscriptions that the loops share.
@@ -34,6 +33,8 @@ package final class ServerNode: Sendable {
   let namespaces: TreeNamespaces
   /// What the tree's clients have left for the ends of their sessions.
   let leases: TreeLeases
+  /// Webhooks, where they are configured; of the first store.
+  let channels: ChannelSettings?
   /// Endpoints of the program's own.
   let endpoints: [ServerEndpoint]
   /// What callers use of the server, for all stores.
@@ -48,12 +49,16 @@ package final class ServerNode: Sendable {
   package let statusCodes: GraphQLStatusCodes
   /// Whether responses say what their operations cost.
   let showsCost: Bool
+  /// The cost that an operation may have, where responses say both; nil where they do not.
+  var allowedCost: Int? { showsCost ? limits.query.complexity : nil }
   /// What the program adds to subscriptions, by field.
   let subscriptionControls: [String: @Sendable (SubscriptionQuestion) throws -> SubscriptionControl]
   /// Event streams that several operations share.
   let streams: StreamRegistry
   /// Dates answers, and draws their tokens, which must be unguessable.
   let calendar: Calendar
+  /// What the program's own code reaches of the server.
+  let handle: ServerHandle
   /// Documents that clients name by their hash; shared, as a client's next connection may be on another loop.
   let persisted: Lock<PersistedOperationStore>
 
@@ -61,9 +66,9 @@ package final class ServerNode: Sendable {
     _ served: ServedSchema, store: Store, limits: ServerLimits, log: Log, spawner: any Spawner,
     access: AccessControl, place: UserCodePlace = .pool,
     onConnect: ConnectionQuestion? = nil, endpoints: [ServerEndpoint] = [], tree: TreePolicy? = nil,
-    namespaces: TreeNamespaces? = nil,
+    namespaces: TreeNamespaces? = nil, channels: ChannelSettings? = nil,
     statusCodes: GraphQLStatusCodes = .audited, isSecure: Bool = false, calendar: Calendar, path: String = "",
-    health: NodeHealth = NodeHealth(), trustedProxies: [AddressRange] = [], separatesStatus: Bool = false,
+    trustedProxies: [AddressRange] = [], separatesStatus: Bool = false,
     audit: Log? = nil, tracer: Tracer? = nil, showsCost: Bool = false,
     subscriptionControls: [String: @Sendable (SubscriptionQuestion) throws -> SubscriptionControl] = [:],
     besides first: ServerNode? = nil
@@ -75,10 +80,12 @@ package final class ServerNode: Sendable {
     self.separatesStatus = separatesStatus
     self.audit = Audit(audit)
     self.path = path
-    self.health = health
     streams = StreamRegistry(limits)
     self.calendar = calendar
-    current = Lock(served)
+    let current = Lock(served)
+    self.current = current
+    handle = ServerHandle(
+      store: store, calendar: calendar, limits: limits.query, models: { current.withLock { $0.models } })
     self.store = store
     self.limits = limits
     self.log = log
@@ -88,6 +95,7 @@ package final class ServerNode: Sendable {
     self.onConnect = onConnect
     self.endpoints = endpoints
     self.tree = tree
+    self.channels = channels
     self.namespaces = namespaces ?? .none(limits.tree)
     leases = TreeLeases(step: limits.tree.leaseStep, most: limits.tree.expiriesAtOnce)
     self.statusCodes = statusCodes
@@ -103,12 +111,6 @@ package final class ServerNode: Sendable {
   package var models: ModelSchema { served.models }
   package var schema: ExecutableSchema { served.schema }
   package var topics: [String: String] { served.topics }
-
-  /// What the program's own code reaches of the server.
-  var handle: ServerHandle {
-    ServerHandle(
-      store: store, calendar: calendar, limits: limits.query, models: { [current] in current.withLock { $0.models } })
-  }
 
   /// Puts another schema in force for what begins from now on.
   func serve(_ schema: ServedSchema) {

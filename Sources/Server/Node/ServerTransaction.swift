@@ -61,7 +61,7 @@ public struct ServerTransaction {
   public func create(_ model: String, _ values: JSONObject) throws(ServerError) -> JSONObject {
     let model = try definition(model)
     return try rethrowing { () throws in
-      let record = try InputReader(model).create(values, now: calendar.dateTime(), freshID: calendar.identifier())
+      let record = try InputReader(model).create(values, now: calendar.dateTime(), freshID: calendar.recordIdentifier())
       return object(try transaction.create(model.number, record).record, model)
     }
   }

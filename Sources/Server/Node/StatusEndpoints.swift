@@ -6,17 +6,16 @@ internal import MartletWire
 struct StatusEndpoints {
   private let transport: LoopTransport
   private let metrics: MetricsCollector
-  private let stores: [Store]
-  private let health: NodeHealth
+  /// One for each store, the first store's first.
+  private let nodes: [ServerNode]
 
-  init(_ transport: LoopTransport, _ metrics: MetricsCollector, _ stores: [Store], _ health: NodeHealth) {
+  init(_ transport: LoopTransport, _ metrics: MetricsCollector, _ nodes: [ServerNode]) {
     self.transport = transport
     self.metrics = metrics
-    self.stores = stores
-    self.health = health
+    self.nodes = nodes
   }
 
-  /// Without paths: the page is open to strangers.
+  /// Why a store takes no writes, without the folder's path: the page is open to strangers.
   private static func reason(_ trouble: StoreError) -> String {
     switch trouble.code {
     case .diskFull: "the disk is full"
@@ -25,17 +24,34 @@ struct StatusEndpoints {
     }
   }
 
+  /// The status and the text of `/readyz`, with every reason. A node that takes no writes is out of rotation; one whose
+  /// log is damaged stays in it: it serves what is not damaged, and there may be no other.
+  private static func readiness(_ nodes: [ServerNode]) -> (status: Int, text: String) {
+    var refusing: [String] = []
+    var damaged: [String] = []
+    for node in nodes {
+      add(node.store, node.path.isEmpty ? "" : " in \(node.path)", &refusing, &damaged)
+      // Without its name, which a stranger need not learn.
+      for store in node.namespaces.openStores { add(store, " in a namespace", &refusing, &damaged) }
+    }
+    let reasons = refusing + damaged
+    return (refusing.isEmpty ? 200 : 503, reasons.isEmpty ? "ready" : "degraded: " + reasons.joined(separator: "; "))
+  }
+
+  private static func add(
+    _ store: Store, _ place: String, _ refusing: inout [String], _ damaged: inout [String]
+  ) {
+    if let trouble = store.trouble { refusing.append("no writes\(place): \(reason(trouble))") }
+    if let offset = store.damagedOffset { damaged.append("the change log\(place) is damaged at offset \(offset)") }
+  }
+
   /// - Parameter isSeparate: Whether the pages have a port of their own, which is guarded by the network: the figures
   ///   need no credentials there.
   func rows(isSeparate: Bool) -> [Endpoint] {
     var rows: [Endpoint] = []
     rows += page("/healthz") { _ in (200, "ok") }
-    // A degraded node stays in rotation: it serves what is not damaged, and there may be no other.
-    rows += page("/readyz") { [stores, health] transport in
-      if transport.isDraining { return (503, "draining") }
-      if let trouble = stores.lazy.compactMap(\.trouble).first { return (503, "no writes: \(Self.reason(trouble))") }
-      let degradation = health.degradation(firstRetained: stores.map(\.position.firstRetained).min() ?? 0)
-      return (200, degradation.map { "degraded: \($0)" } ?? "ready")
+    rows += page("/readyz") { [nodes] transport in
+      transport.isDraining ? (503, "draining") : Self.readiness(nodes)
     }
     if let path = PathPattern("/metrics") {
       rows.append(

@@ -59,7 +59,7 @@ struct ChangeSelection {
       "key": .object(
         JSONObject(
           zip(part.model.primaryKey, record.key.values).map { (key: part.model.fields[$0].name, value: $1) })),
-      "version": .int(record.version), "changedAt": .int(change.time),
+      "version": .int(record.version), "changedAt": .int(change.time), "position": .string(String(change.offset)),
     ]
     if effect != .left { value["fields"] = .object(fields(of: record, effect, part)) }
     return .object(value)

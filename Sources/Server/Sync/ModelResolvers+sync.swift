@@ -24,6 +24,7 @@ private struct SyncConnection: ResolvedObject {
     case "startedAt": .value(.int(page.startedAt))
     case "cursor": .value(.string(cursor))
     case "isReplacement": .value(.bool(page.isReplacement))
+    case "expected": page.expected.map { .value(.int(Int64($0))) } ?? .null
     default: .null
     }
   }

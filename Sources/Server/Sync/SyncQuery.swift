@@ -7,7 +7,8 @@ internal import MartletStore
 /// One page of a sync query: what it shows, and where it begins.
 ///
 /// Every page is read in one snapshot of the store, and says which. Without `lastSync`, or when the log has forgotten
-/// what came after it, the pages have all records; otherwise what has changed since, each record once per page.
+/// what came after it or is damaged there, the pages have all records; otherwise what has changed since, each record
+/// once per page.
 struct SyncQuery: Sendable {
   let model: ModelDefinition
   let limit: Int
@@ -63,6 +64,8 @@ struct SyncQuery: Sendable {
     /// The offset that the page shows the records at.
     var position: Int64
     var isReplacement: Bool
+    /// How many records all pages have; nil where that is not known.
+    var expected: Int?
   }
 
   func page(_ snapshot: ReadSnapshot) throws(StoreError) -> Page {
@@ -74,20 +77,37 @@ struct SyncQuery: Sendable {
     case .deletions(let since, let place):
       return try deletions(snapshot, since: since, after: place, startedAt: token.startedAt, head)
     case .changes(let offset):
-      return try changes(snapshot, after: offset, startedAt: token.startedAt)
+      guard let page = try changes(snapshot, after: offset, startedAt: token.startedAt) else {
+        throw StoreError(.invalidToken, "the changes since lastSync cannot be read; sync all records")
+      }
+      return page
     }
   }
 
   private func firstPage(_ snapshot: ReadSnapshot, _ head: Int64, _ time: Int64) throws(StoreError) -> Page {
     guard let lastSync else {
-      return try records(snapshot, nil, startedAt: time, deletionsSince: nil, head)
+      return try counted(try records(snapshot, nil, startedAt: time, deletionsSince: nil, head), snapshot)
     }
-    if let offset = try snapshot.offset(before: lastSync) {
-      return try changes(snapshot, after: offset, startedAt: time)
+    if let offset = try snapshot.offset(before: lastSync),
+      let page = try changes(snapshot, after: offset, startedAt: time)
+    {
+      return page
     }
     // The deletions since then are still known, or the caller has been away for longer than they are kept.
     let isKnown = try snapshot.tombstonesBefore() <= lastSync
-    return try records(snapshot, nil, startedAt: time, deletionsSince: isKnown ? lastSync : nil, head)
+    return try counted(
+      try records(snapshot, nil, startedAt: time, deletionsSince: isKnown ? lastSync : nil, head), snapshot)
+  }
+
+  /// The first page of all records, with how many there are.
+  private func counted(_ page: Page, _ snapshot: ReadSnapshot) throws(StoreError) -> Page {
+    var page = page
+    if case .records? = page.next?.place {
+      page.expected = try snapshot.count(model.number, where: shown)
+    } else {
+      page.expected = page.items.count
+    }
+    return page
   }
 
   // MARK: All records
@@ -124,9 +144,10 @@ struct SyncQuery: Sendable {
 
   // MARK: Changes
 
+  /// A page of changes; nil where the log is damaged, which the store has reported.
   private func changes(
     _ snapshot: ReadSnapshot, after start: Int64, startedAt: Int64
-  ) throws(StoreError) -> Page {
+  ) throws(StoreError) -> Page? {
     var collapsed = CollapsedChanges(shown: shown, gone: gone)
     var through = start
     var passed = 0
@@ -134,7 +155,7 @@ struct SyncQuery: Sendable {
       switch try snapshot.log(after: through, changes: limit) {
       case .gap:
         throw StoreError(.invalidToken, "the changes since lastSync are no longer kept; sync all records")
-      case .damaged(_, let reason): throw StoreError(.failed, reason)
+      case .damaged: return nil
       case .changes(let changes, let last, let head):
         passed += changes.count
         for change in changes where change.record?.model == model.number { collapsed.add(change) }

@@ -4,66 +4,6 @@ internal import MartletRuntime
 internal import MartletVocabulary
 internal import MartletWire
 
-/// A caller that was admitted.
-struct Caller: Sendable {
-  /// The credentials that admitted it; nil for a page that needs none, and on a WebSocket that has shown none yet.
-  var grant: AccessControl.Grant?
-  /// The credential that it has shown, where the issuer's keys or the authorizer decide about it.
-  var unresolved: UnresolvedCredential?
-  /// A signature that it has shown, to be checked when its request has arrived.
-  var signature: SignatureClaim?
-  /// Why its credentials are not accepted, as a stable name for the log.
-  var refusal: String?
-  var identity: Identity
-  /// When its rights end, by the loop's clock.
-  var deadline: Instant?
-
-  init(_ grant: AccessControl.Grant?) {
-    self.grant = grant
-    identity =
-      switch grant {
-      case .development: .system
-      case .key(let key): key.identity
-      case .token(let token): token.identity
-      case .authorizer(let grant): grant.identity
-      case .signature(let key): key.identity
-      case .guest, .program, nil: .guest
-      }
-  }
-
-  /// Whether the caller may ask for the schema; nil for what the configuration says.
-  var allowsIntrospection: Bool? {
-    if case .key(let key)? = grant { key.introspection } else { nil }
-  }
-
-  /// A caller whose credentials are not accepted.
-  init(refused reason: String) {
-    self.init(nil)
-    refusal = reason
-  }
-
-  /// A caller that has not proved anything yet.
-  init(unresolved: UnresolvedCredential) {
-    self.init(nil)
-    self.unresolved = unresolved
-  }
-
-  /// A caller whose request has still to prove to be what was signed.
-  init(signed claim: SignatureClaim) {
-    self.init(nil)
-    signature = claim
-  }
-
-  /// Whether it has neither shown credentials nor been admitted as one that needs none.
-  var isUnknown: Bool { grant == nil && unresolved == nil && signature == nil }
-
-  /// Whether two requests come from one caller, whatever their credentials' age.
-  func isSame(as other: Caller) -> Bool {
-    identity.provider == other.identity.provider
-      && identity.subject.map { Array($0.utf8) } == other.identity.subject.map { Array($0.utf8) }
-  }
-}
-
 /// The one place that decides whether a caller is served: for every endpoint, and for every kind of connection.
 ///
 /// Confined to its loop.
@@ -146,8 +86,9 @@ final class Admission {
 
   /// What a request's header fields come to. One that occurs twice is refused: a proxy may have judged the other one.
   private func finding(of headers: HTTPHeaders) -> CredentialFinding {
-    let names: [StaticString] = ["x-api-key", "Authorization"]
-    if names.contains(where: { headers.values($0).count > 1 }) { return .refused("repeated-field") }
+    if headers.count(of: "x-api-key") > 1 || headers.count(of: "Authorization") > 1 {
+      return .refused("repeated-field")
+    }
     return access.judge(apiKey: headers["x-api-key"], authorization: headers["Authorization"])
   }
 

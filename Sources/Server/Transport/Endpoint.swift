@@ -4,8 +4,9 @@ internal import MartletWire
 /// One row of the table that a server's HTTP requests are dispatched by.
 ///
 /// Whatever is in the row holds before `respond` is called: the method, the sharing with pages of other origins, the
-/// refusal under load, the length of the body and the admission of the caller are judged when the head has arrived.
-struct Endpoint {
+/// refusal under load, the length of the body and the admission of the caller are judged when the head has arrived. A
+/// reference, because each request takes its row along.
+final class Endpoint {
   /// Whether pages of other origins may use the endpoint, as the access configuration says.
   enum Sharing: Sendable {
     /// Browsers show an answer to pages of the server's own origin alone.
@@ -20,6 +21,8 @@ struct Endpoint {
   let sharing: Sharing
   /// Whether requests are refused unread while the loop is late. Pages for operators are not: they say why.
   let isShedWhenLate: Bool
+  /// Whether each request is counted as an operation of its caller. Endpoints of operations count those themselves.
+  let countsRequests: Bool
   /// Bytes of the body that a request may bring.
   let bodyBytes: (HTTPRequestHead) -> Int
   /// What has to be established of the caller before the body is read.
@@ -30,7 +33,8 @@ struct Endpoint {
 
   init(
     _ path: PathPattern, methods: [String], sharing: Sharing = .none, isShedWhenLate: Bool = true,
-    bodyBytes: @escaping (HTTPRequestHead) -> Int, admission: @escaping (HTTPRequestHead) -> AdmissionRule,
+    countsRequests: Bool = false, bodyBytes: @escaping (HTTPRequestHead) -> Int,
+    admission: @escaping (HTTPRequestHead) -> AdmissionRule,
     upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)? = nil,
     respond: @escaping (HTTPRequest, HTTPResponder) -> Void
   ) {
@@ -38,6 +42,7 @@ struct Endpoint {
     self.methods = methods
     self.sharing = sharing
     self.isShedWhenLate = isShedWhenLate
+    self.countsRequests = countsRequests
     self.bodyBytes = bodyBytes
     self.admission = admission
     self.upgrade = upgrade
@@ -45,8 +50,9 @@ struct Endpoint {
   }
 }
 
-/// A request whose body has arrived and whose caller was admitted.
-struct HTTPRequest {
+/// A request whose body has arrived and whose caller was admitted. A reference, because every step of its answer keeps
+/// it.
+final class HTTPRequest {
   let head: HTTPRequestHead
   let body: [UInt8]
   /// What stands for the braces of the endpoint's path.
@@ -54,6 +60,14 @@ struct HTTPRequest {
   let caller: Caller
   /// The client's end of the connection.
   let peer: Peer
+
+  init(head: HTTPRequestHead, body: [UInt8], path: String, caller: Caller, peer: Peer) {
+    self.head = head
+    self.body = body
+    self.path = path
+    self.caller = caller
+    self.peer = peer
+  }
 
   /// Bytes that the client sent to say what it wants.
   var sentBytes: Int { body.count + (head.query?.utf8.count ?? 0) }

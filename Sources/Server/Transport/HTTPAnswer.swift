@@ -1,3 +1,4 @@
+internal import MartletAccess
 internal import MartletJSON
 internal import MartletWire
 
@@ -26,6 +27,16 @@ struct HTTPAnswer {
     if status == 503 { headers.append("Retry-After", "1") }
     let error: JSONValue = ["errors": [["message": .string(message), "extensions": ["code": .string(code)]]]]
     return HTTPAnswer(status: status, headers: headers, body: error.serialized(), note: note, reason: message)
+  }
+
+  /// The caller has used what it may use, and when it may come back.
+  static func limited(_ refusal: QuotaRefusal) -> HTTPAnswer {
+    var headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
+    if let pause = refusal.retryAfterField { headers.append("Retry-After", pause) }
+    let error: JSONValue = [
+      "errors": [["message": .string(refusal.message), "extensions": .object(refusal.extensions)]]
+    ]
+    return HTTPAnswer(status: 429, headers: headers, body: error.serialized(), note: .none, reason: refusal.limit)
   }
 
   /// A line of text.

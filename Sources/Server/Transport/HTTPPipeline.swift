@@ -27,6 +27,11 @@ final class HTTPPipeline {
       self.verdict = verdict
       self.awaitsContinue = awaitsContinue
     }
+
+    /// Adds a piece to the body. Most bodies are one piece, which is not copied.
+    func take(_ piece: [UInt8]) {
+      if body.isEmpty { body = piece } else { body.append(contentsOf: piece) }
+    }
   }
 
   private unowned let connection: HTTPConnection
@@ -45,7 +50,10 @@ final class HTTPPipeline {
   private var isHandling = false
   /// Whether the connection has ended or been given to a WebSocket.
   private var isOver = false
-  private var timer: LoopTimer?
+  /// Ends a connection that is idle, a request that does not arrive, and a response that is not read.
+  private let timer: MovingTimer
+  /// Set while the next request is not read, after one that was refused because its caller had used what it may use.
+  private var pause: LoopTimer?
   /// How far the client of a streamed response had read when it was looked at last.
   private var reading: PeerReading?
 
@@ -55,19 +63,22 @@ final class HTTPPipeline {
     channel = connection.channel
     judge = RequestJudge(transport: connection.transport, peerIsLoopback: connection.channel.peerIsLoopback)
     machine = HTTPServerMachine(limits: HTTPLimits(transport.limits))
+    timer = MovingTimer(on: transport.loop)
+    timer.expire = { [weak self] in self?.expire() }
     armTimer(transport.limits.http.requestTimeout)
   }
 
   // MARK: Time
 
   private func armTimer(_ timeout: Duration) {
-    timer?.cancel()
-    timer = transport.loop.schedule(at: transport.loop.now + timeout) { [weak self] in self?.expire() }
+    timer.set(at: transport.loop.now + timeout)
   }
 
   /// Ends a connection that is idle for too long, and answers a request that does not arrive.
   private func expire() {
-    guard !isOver, responder == nil else { return }
+    guard !isOver else { return }
+    if case .streaming = machine.responding { return judgeReader() }
+    guard responder == nil else { return }
     // The program has a time limit of its own.
     if incoming?.question != nil { return armTimer(transport.limits.http.requestTimeout) }
     if machine.isIdle || machine.responding != .waiting {
@@ -83,26 +94,28 @@ final class HTTPPipeline {
   func received(_ bytes: borrowing RawSpan) {
     guard !isOver else { return }
     if machine.isIdle { armTimer(transport.limits.http.requestTimeout) }
-    var events: [HTTPServerEvent] = []
+    var events = transport.takeEvents()
     isHandling = true
     machine.receive(bytes, events: &events)
     handle(events)
     isHandling = false
+    transport.giveBack(events)
     readNext()
   }
 
   /// Takes up a pipelined request, and decides whether to read on.
   private func readNext() {
     guard !isOver else { return }
-    channel.isReading = machine.wantsBytes && !awaitsDecision
+    channel.isReading = machine.wantsBytes && !awaitsDecision && pause == nil
     if isHandling { return }
     isHandling = true
     var events: [HTTPServerEvent] = []
-    repeat {
+    while pause == nil {
       events.removeAll(keepingCapacity: true)
       machine.advance(&events)
       handle(events)
-    } while !events.isEmpty && !isOver && machine.responding == .waiting
+      if events.isEmpty || isOver || machine.responding != .waiting { break }
+    }
     isHandling = false
     guard !isOver else { return }
     // The client had closed its half, and this was its last request.
@@ -122,7 +135,7 @@ final class HTTPPipeline {
   }
 
   private func begin(_ head: HTTPRequestHead, expectsContinue: Bool) {
-    sharing = []
+    if !sharing.isEmpty { sharing = [] }
     let request = Incoming(head, verdict(on: head), awaitsContinue: expectsContinue)
     incoming = request
     if case .asks(let endpoint, let path, let question) = request.verdict {
@@ -178,9 +191,9 @@ final class HTTPPipeline {
     guard let request = incoming else { return }
     switch request.verdict {
     case .admitted(let endpoint, _, _):
-      request.body.append(contentsOf: piece)
+      request.take(piece)
       if request.body.count > endpoint.bodyBytes(request.head) { refuseNow(RequestJudge.tooLarge) }
-    case .asks: request.body.append(contentsOf: piece)
+    case .asks: request.take(piece)
     case .answered(let answer):
       request.dropped += piece.count
       if request.dropped > transport.limits.http.refusedBodyBytes { refuseNow(answer) }
@@ -196,7 +209,7 @@ final class HTTPPipeline {
   /// Answers before the request has arrived whole, and ends the connection: skipping the rest could take for ever.
   private func refuseNow(_ answer: HTTPAnswer) {
     incoming = nil
-    timer?.cancel()
+    timer.cancel()
     send(answer, closing: true)
   }
 
@@ -213,7 +226,7 @@ final class HTTPPipeline {
   // MARK: Dispatching
 
   private func dispatch(_ request: Incoming) {
-    timer?.cancel()
+    timer.cancel()
     request.isWhole = true
     switch request.verdict {
     case .asks: return
@@ -235,6 +248,7 @@ final class HTTPPipeline {
       if isUpgrade, let upgrade = endpoint.upgrade {
         return self.upgrade(whole, upgrade)
       }
+      if endpoint.countsRequests, let refusal = transport.spend(on: whole) { return send(refusal, closing: false) }
       let responder = HTTPResponder(request.head, on: self)
       self.responder = responder
       endpoint.respond(whole, responder)
@@ -280,33 +294,45 @@ final class HTTPPipeline {
     guard !isOver, machine.responding == .waiting else { return }
     if status >= 400 { transport.tally.add(.requestsRefused) }
     if closing || transport.isDraining { machine.closeAfterResponse() }
-    let head = HTTPResponseHead(status: status, headers: completed(headers))
-    channel.write { machine.respond(head, body: body, to: &$0.bytes) }
+    let head = HTTPResponseHead(status: status, headers: shared(headers))
+    channel.write { machine.respond(head, lines: transport.dateLine(), body: body, to: &$0.bytes) }
+    if status == 429 { holdBack() }
     responseEnded()
+  }
+
+  /// Does not read the next request for a while.
+  private func holdBack() {
+    let time = transport.limits.callers.refusedPause
+    guard time > .zero, !transport.isDraining, pause == nil else { return }
+    pause = transport.loop.schedule(at: transport.loop.now + time) { [weak self] in
+      guard let self else { return }
+      self.pause = nil
+      self.readNext()
+    }
   }
 
   func start(_ status: Int, _ headers: HTTPHeaders) {
     guard !isOver, machine.responding == .waiting else { return }
     if transport.isDraining { machine.closeAfterResponse() }
-    let head = HTTPResponseHead(status: status, headers: completed(headers))
-    channel.write { machine.beginStreaming(head, to: &$0.bytes) }
+    let head = HTTPResponseHead(status: status, headers: shared(headers))
+    channel.write { machine.beginStreaming(head, lines: transport.dateLine(), to: &$0.bytes) }
     watchReader()
   }
 
   /// Ends the connection of a client that reads nothing of a streamed response, which nothing else would: it asks for
   /// nothing and is never asked.
   private func watchReader() {
-    timer?.cancel()
-    timer = transport.loop.schedule(at: transport.loop.now + transport.limits.http.unreadTimeout) { [weak self] in
-      guard let self, !self.isOver, case .streaming = self.machine.responding else { return }
-      let reading = self.channel.reading
-      if let reading, reading.isStalled(since: self.reading) {
-        self.transport.tally.add(.readersGivenUp)
-        return self.channel.abort()
-      }
-      self.reading = reading
-      self.watchReader()
+    armTimer(transport.limits.http.unreadTimeout)
+  }
+
+  private func judgeReader() {
+    let now = channel.reading
+    if let now, now.isStalled(since: reading) {
+      transport.tally.add(.readersGivenUp)
+      return channel.abort()
     }
+    reading = now
+    watchReader()
   }
 
   func write(prefix: [UInt8], _ payload: [UInt8], suffix: [UInt8]) -> Bool {
@@ -323,15 +349,15 @@ final class HTTPPipeline {
   private func responseEnded() {
     responder = nil
     reading = nil
+    timer.cancel()
     transport.onProgress?()
     if machine.shouldClose { return channel.closeAfterFlush() }
     readNext()
   }
 
-  /// The fields of a response, with its date and those for a page at another origin.
-  private func completed(_ headers: HTTPHeaders) -> HTTPHeaders {
+  /// The fields of a response, with those for a page at another origin.
+  private func shared(_ headers: HTTPHeaders) -> HTTPHeaders {
     var headers = headers
-    headers.append("Date", transport.httpDate())
     for (name, value) in sharing { headers.append(name, value) }
     return headers
   }
@@ -398,8 +424,9 @@ final class HTTPPipeline {
 
   private func end() {
     isOver = true
-    timer?.cancel()
-    timer = nil
+    timer.end()
+    pause?.cancel()
+    pause = nil
     incoming = nil
     responder = nil
   }

@@ -16,6 +16,8 @@ package final class LoopTransport {
   /// Whose word about their clients is believed.
   let trustedProxies: [AddressRange]
   let audit: Audit
+  /// What callers may use, at every door.
+  let callers: CallerMeters
   /// The endpoints; set once, before the first connection.
   var table = EndpointTable([])
   var connections: [ObjectIdentifier: HTTPConnection] = [:]
@@ -29,12 +31,15 @@ package final class LoopTransport {
   /// every run.
   private var lastSerial = 0
   /// The present second as HTTP's `Date` field has it, and when it is over.
-  private var date: (text: String, end: Instant)?
+  private var date: (line: [UInt8], end: Instant)?
+  /// Room for what the requests of one connection bring, lent out while they are handled.
+  private var events: [HTTPServerEvent] = []
 
   init(
     on loop: any Loop, _ limits: ServerLimits, _ admission: Admission, _ tally: LoopTally, _ log: Log,
-    _ calendar: Calendar, trustedProxies: [AddressRange] = [], audit: Audit = Audit(nil)
+    _ calendar: Calendar, callers: CallerMeters, trustedProxies: [AddressRange] = [], audit: Audit = Audit(nil)
   ) {
+    self.callers = callers
     self.audit = audit
     self.trustedProxies = trustedProxies
     self.loop = loop
@@ -51,12 +56,26 @@ package final class LoopTransport {
     return lastSerial
   }
 
-  /// The value of the field `Date`. Answers come in thousands a second; it is made once.
-  func httpDate() -> String {
-    if let date, loop.now < date.end { return date.text }
-    let text = calendar.httpDate()
-    date = (text, loop.now + .seconds(1))
-    return text
+  /// The field `Date` as it is sent. Answers come in thousands a second; it is made once.
+  func dateLine() -> [UInt8] {
+    if let date, loop.now < date.end { return date.line }
+    let line = Array("Date: \(calendar.httpDate())\r\n".utf8)
+    date = (line, loop.now + .seconds(1))
+    return line
+  }
+
+  /// An empty list with the room that an earlier one had. `giveBack` is called with it when it is no longer used.
+  func takeEvents() -> [HTTPServerEvent] {
+    let taken = events
+    events = []
+    return taken
+  }
+
+  /// Keeps the room of a list for the next connection, unless it is larger than ordinary requests need.
+  func giveBack(_ used: consuming [HTTPServerEvent]) {
+    guard used.capacity <= 16 else { return }
+    used.removeAll(keepingCapacity: true)
+    events = used
   }
 
   /// Oldest first; a copy, because ending one takes it out.
@@ -85,5 +104,22 @@ package final class LoopTransport {
     tally.add(.credentialsRefused)
     tally.addRefusal(reason ?? "program")
     if !isLogged { log.write(.warning, message, reason.map { [(.reason, $0)] } ?? []) }
+  }
+
+  // MARK: Callers
+
+  /// What the client of a connection uses of what its caller may use.
+  func use(of peer: Peer) -> PeerUse {
+    PeerUse(loop: loop, callers: callers, tally: tally, audit: audit, peer: peer)
+  }
+
+  /// Spends what a request uses of what its caller may use; the answer where it may not.
+  func spend(on request: HTTPRequest) -> HTTPAnswer? {
+    do {
+      try use(of: request.peer).spend(bytes: request.sentBytes, by: request.caller.identity)
+      return nil
+    } catch {
+      return .limited(error)
+    }
   }
 }

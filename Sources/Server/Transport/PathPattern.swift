@@ -30,11 +30,12 @@ package struct PathPattern: Sendable, Equatable, CustomStringConvertible {
 
   /// What stands for the braces, empty for a pattern without; nil when the path is another one.
   package func match(_ path: String) -> String? {
-    let bytes = Array(path.utf8)
-    guard let end else { return bytes == beginning ? "" : nil }
+    // Every request is compared with the rows before its own, whose paths are of other lengths or end otherwise.
+    let bytes = path.utf8
+    guard let end else { return bytes.count == beginning.count && bytes.elementsEqual(beginning) ? "" : nil }
     guard bytes.count > beginning.count + end.count, bytes.starts(with: beginning),
       bytes.suffix(end.count).elementsEqual(end)
     else { return nil }
-    return String(decoding: bytes[beginning.count..<(bytes.count - end.count)], as: UTF8.self)
+    return String(decoding: bytes.dropFirst(beginning.count).dropLast(end.count), as: UTF8.self)
   }
 }

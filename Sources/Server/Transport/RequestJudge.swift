@@ -66,7 +66,7 @@ struct RequestJudge {
 
   /// The length that a request says its body has; zero when it says none.
   static func declaredLength(of head: HTTPRequestHead) -> Int {
-    HTTPSyntax.decimal(head.headers.values("Content-Length").first ?? []) ?? 0
+    HTTPSyntax.decimal(head.headers.first("Content-Length") ?? []) ?? 0
   }
 
   static var tooLarge: HTTPAnswer {

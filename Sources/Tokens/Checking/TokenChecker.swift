@@ -15,12 +15,17 @@ package struct TokenChecker: Sendable {
   /// Checks form, header and signature, but no claims: the payload may be any bytes.
   package func verify(_ text: [UInt8], with keys: VerificationKeys) throws(TokenRefusal) -> Verified {
     let token = try CompactToken(text, limits: policy.limits)
+    return Verified(token: token, key: try key(of: token, among: keys))
+  }
+
+  /// The key that made the signature of a token that has been read, after its header was checked.
+  package func key(of token: CompactToken, among keys: VerificationKeys) throws(TokenRefusal) -> TokenKey {
     let header = token.header
     guard policy.algorithms.contains(header.algorithm) else { throw .algorithmNotAllowed(header.algorithm) }
     if let kind = header.kind, Self.isOtherKind(kind) { throw .otherKind(kind) }
     for entry in try keys.candidates(for: header, limit: policy.limits.keysTried)
     where entry.imported.verifies(token.signature, of: token.signedBytes) {
-      return Verified(token: token, key: entry.key)
+      return entry.key
     }
     throw .wrongSignature
   }

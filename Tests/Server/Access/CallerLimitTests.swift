@@ -76,6 +76,40 @@ import Testing
     }
   }
 
+  @Test func `after a refusal the next request of the connection is read when the pause is over, and others at once`()
+    async throws
+  {
+    let access = try Served.access("ada", "bob")
+    let server = try CountedServer(schema: Self.schema, isClocked: true) {
+      $0.access = .keys(access)
+      $0.limits.callers.operationsPerSecondPerIdentity = 1
+      $0.limits.callers.burst = .milliseconds(1)
+      $0.limits.callers.refusedPause = .milliseconds(100)
+      $0.resolvers = {
+        $0.compute("Query", "one") { _ in 1 }
+        $0.compute("Query", "many") { _ in JSONValue.null }
+      }
+    }
+    let port = server.port
+    func request(_ key: String, _ more: String = "") -> String {
+      "GET /graphql?query=%7Bone%7D HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nx-api-key: \(key)\r\n\(more)\r\n"
+    }
+    let before = await server.counts()
+    // The clock stands still: the first is executed, the second refused, and the third waits.
+    async let answers = HTTPRequest.raw(
+      request("ada") + request("ada") + request("ada", "Connection: close\r\n"), port: port)
+    while await (server.counts() - before)[.requests] < 2 { await Task.yield() }
+    let other = try await HTTPRequest.raw(request("bob", "Connection: close\r\n"), port: port)
+    #expect(other.status == 200)
+    await server.advance(.milliseconds(99))
+    #expect(await (server.counts() - before)[.requests] == 3)
+    await server.advance(.milliseconds(1))
+    let text = try await answers
+    let statuses = (text.head + text.text).split(separator: "HTTP/1.1 ").compactMap { Int($0.prefix(3)) }
+    #expect(statuses == [200, 429, 429], "\(statuses)")
+    await server.stop()
+  }
+
   @Test func `an address is the client's that a trusted proxy names, and what a client claims itself does not count`()
     async throws
   {

@@ -28,14 +28,16 @@ import Testing
 
   @Test(arguments: [
     "UPDATE martlet_log SET entry = x'01' WHERE offset = 8", "DELETE FROM martlet_log WHERE offset = 8",
+    // Another event, which can be read: 7 in place of 6.
+    "UPDATE martlet_log SET entry = (SELECT entry FROM martlet_log WHERE offset = 9) WHERE offset = 8",
   ])
-  func `an entry that is unreadable or missing is one gap for members before it, and nothing for those after it`(
-    damage: String
-  ) throws {
+  func
+    `an entry that is unreadable, another one or missing is one gap for members before it, and nothing for those after it`(
+      damage: String
+    ) throws
+  {
     let loop = StepLoop()
     let harness = try Self.log(loop, damage)
-    var reported: [Int64] = []
-    harness.feed.onDamage = { reported.append($0.offset) }
     let before = KeepingSubscriber()
     let after = KeepingSubscriber()
     try before.follow("t", of: harness.feed, after: 2 + Self.earlier)
@@ -48,7 +50,7 @@ import Testing
     harness.settle()
     #expect(
       before.events.last == "11" && after.events.last == "11" && before.ready.count == 1 && after.ready.count == 1)
-    #expect(reported == [6 + Self.earlier] && harness.counters.counts[.logDamage] == 1)
+    #expect(harness.store.damagedOffset == 6 + Self.earlier && harness.store.damages.count == 1)
   }
 
   @Test func `a log without damage is read page by page, without a gap`() throws {
@@ -67,11 +69,13 @@ import Testing
     #expect(harness.counters.counts[.catchUpReads] == 3)
   }
 
-  @Test func `readiness reports damage until the log no longer reaches back to it`() {
-    let health = NodeHealth()
-    #expect(health.degradation(firstRetained: 1) == nil)
-    for offset in [5, 3] as [Int64] { health.logIsDamaged(at: offset) }
-    #expect(health.degradation(firstRetained: 5) == "the change log is damaged at offset 5")
-    #expect(health.degradation(firstRetained: 6) == nil)
+  @Test func `damage is reported once for each offset, and is known until the log no longer reaches back to it`() {
+    let reported = Lock<[Int64]>([])
+    let damages = LogDamages { damage in reported.withLock { $0.append(damage.offset) } }
+    #expect(damages.newest(since: 1) == nil)
+    for offset in [5, 3, 5, 3] as [Int64] { damages.note(LogDamage(offset: offset, reason: "r")) }
+    #expect(reported.withLock { $0 } == [5, 3] && damages.count == 2)
+    #expect(damages.newest(since: 5) == 5)
+    #expect(damages.newest(since: 6) == nil)
   }
 }

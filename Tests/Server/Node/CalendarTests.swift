@@ -1,3 +1,4 @@
+import MartletRuntime
 import MartletServer
 import MartletVocabulary
 import Testing
@@ -40,5 +41,22 @@ struct CalendarTests {
       seen.insert(String(decoding: text, as: UTF8.self))
     }
     #expect(seen.count == 1_000)
+  }
+
+  @Test func `identifiers of records are version 7 UUIDs that grow, also when the clock stands still or is set back`() {
+    let time = Lock<Int64>(1_700_000_000_000)
+    let calendar = Calendar(milliseconds: { time.withLock { $0 } }, generator: SeededRandom(seed: 7))
+    var last = ""
+    for number in 0..<20_000 {
+      // More than one millisecond has places for, then a second later, then an hour earlier.
+      if number == 10_000 { time.withLock { $0 += 1_000 } }
+      if number == 15_000 { time.withLock { $0 -= 3_600_000 } }
+      let text = calendar.recordIdentifier()
+      #expect(text > last)
+      if number == 0 { #expect(text.hasPrefix("018bcfe5-6800-7")) }
+      let digits = Array(text.utf8)
+      #expect(digits.count == 36 && digits[14] == UInt8(ascii: "7") && Array("89ab".utf8).contains(digits[19]))
+      last = text
+    }
   }
 }

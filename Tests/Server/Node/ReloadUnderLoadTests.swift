@@ -80,6 +80,35 @@ import Testing
     }
   }
 
+  @Test(arguments: StreamedSubscriptionTests.forms, [true, false])
+  func `P8: a stream over HTTP loses and repeats nothing through reloads`(accept: String, cursors: Bool) async throws {
+    try await Self.with { server in
+      let stream = try await StreamedResponse.open(
+        Self.query, accept: accept, extensions: cursors ? ["martlet": ["cursors": true]] : [:],
+        headers: [("x-api-key", "stays")], port: server.port)
+      #expect(await stream.heard { $0 == .heartbeat }.last == .heartbeat)
+      try await Self.load(server)
+      var seen: [String] = []
+      while seen.count < Self.writes {
+        let heard = await stream.heard { if case .heartbeat = $0 { false } else { true } }
+        guard case .result(let result)? = heard.last else {
+          Issue.record("\(String(describing: heard.last))")
+          break
+        }
+        guard let data = result["data"] else {
+          switch ResultContinuity(result.serialized()) {
+          case .ready?, .position?: continue
+          default: Issue.record("\(result)")
+          }
+          break
+        }
+        seen.append(data["onCreateNote"]?["text"]?.string ?? "\(result)")
+      }
+      #expect(seen == (0..<Self.writes).map(String.init))
+      stream.abort()
+    }
+  }
+
   @Test func `P8: an event stream that operations share loses and repeats nothing through reloads`() async throws {
     try await Self.with { server in
       let (port, key) = (server.port, ("x-api-key", "stays"))

@@ -1,4 +1,6 @@
+import Foundation
 import MartletJSON
+import MartletSQLite
 import MartletServer
 import MartletStore
 import Testing
@@ -101,6 +103,55 @@ import Testing
       let lost = try await Self.follow("/archive/graphql", server, resume: cursors[0])
       #expect(try await lost.message("gap")["reason"] == "lineage")
       for socket in [first, second, lost] { socket.abort() }
+    }
+  }
+
+  @Test func `readiness has the reasons of every store with its path, and those of one store are not those of another`()
+    async throws
+  {
+    let (one, two) = (try TemporaryFolder(), try TemporaryFolder())
+    let configuration = try Self.configuration(one.path + "/data", two.path + "/data")
+    func ready(_ server: GraphQLServer) async throws -> String {
+      let answer = try await HTTPRequest.send("GET", "/readyz", port: server.port)
+      return "\(answer.status) \(answer.text.trimmingCharacters(in: .whitespacesAndNewlines))"
+    }
+    var cursors: [String] = []
+    // More than the ring holds need not be written: a server that starts has an empty one.
+    try await Self.with(configuration) { server in
+      let socket = try await Self.follow("/archive/graphql", server)
+      cursors.append(try #require(try await socket.message("ready")["cursor"]?.string))
+      for number in 0..<9 { try await Self.create("\(number)", "/archive/graphql", server) }
+      socket.abort()
+    }
+    let database = try Database(path: two.path + "/data/" + StoreFormat.databaseName)
+    try database.execute("DELETE FROM martlet_log WHERE offset = 5")
+    try await Self.with(configuration) { server in
+      #expect(try await ready(server) == "200 ready")
+      let socket = try await Self.follow("/archive/graphql", server, resume: cursors[0])
+      #expect(try await socket.message("gap")["reason"] == "damage")
+      #expect(try await ready(server) == "200 degraded: the change log in /archive is damaged at offset 5")
+      let metrics = try await HTTPRequest.send("GET", "/metrics", port: server.port).text
+      #expect(metrics.contains("\nmartlet_log_damage_total 0\n"))
+      #expect(metrics.contains("\nmartlet_log_damage_total{store=\"/archive\"} 1\n"))
+      // Both stores take no writes, for a reason of their own each.
+      for folder in [one.path, two.path] {
+        try FileManager.default.moveItem(atPath: folder + "/data", toPath: folder + "/gone")
+      }
+      for path in ["/graphql", "/archive/graphql"] {
+        let answer = try await HTTPRequest.send(
+          "POST", path, port: server.port, headers: [("Content-Type", "application/json")],
+          body: #"{"query":"mutation { createNote(input: {text: \"x\"}) { id } }"}"#)
+        #expect(answer.json["errors"]?[0]?["extensions"]?["code"] == "DATA_UNAVAILABLE")
+      }
+      #expect(
+        try await ready(server) == "503 degraded: no writes: the data files are gone; no writes in /archive: the data "
+          + "files are gone; the change log in /archive is damaged at offset 5")
+      try FileManager.default.moveItem(atPath: one.path + "/gone", toPath: one.path + "/data")
+      try await Self.create("x", "/graphql", server)
+      #expect(
+        try await ready(server) == "503 degraded: no writes in /archive: the data files are gone; the change log in "
+          + "/archive is damaged at offset 5")
+      socket.abort()
     }
   }
 

@@ -3,6 +3,7 @@ import MartletServer
 import MartletSockets
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Documents named by their hash, over real sockets.

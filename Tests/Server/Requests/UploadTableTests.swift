@@ -2,6 +2,7 @@ import MartletJSON
 import MartletServer
 import Testing
 
+@testable import MartletHTTPWire
 @testable import MartletWire
 
 /// The upload specification row by row over real sockets: what is wrong is refused with its status, and nothing runs.

@@ -2,6 +2,7 @@ import MartletJSON
 import MartletServer
 import Testing
 
+@testable import MartletGraphQLClientWire
 @testable import MartletGraphQLWire
 
 /// Files beside operations, over real sockets.

@@ -76,6 +76,32 @@ import Testing
     }
   }
 
+  /// More writes than a group takes are prepared before the writer's turn and created several at once.
+  @Test func `records that are created together are judged as each alone, and the refusal is the same`() async throws {
+    try await RuleFixture.with { (server: GraphQLServer) async throws in
+      let port = server.port
+      func create(_ ids: [String], owner: String? = nil, at place: Int = 0) -> String {
+        let writes = ids.enumerated().map { index, id in
+          let owner = index == place ? owner.map { ", owner: \"\($0)\"" } ?? "" : ""
+          return "{createNote: {id: \"\(id)\"\(owner)}}"
+        }
+        return "mutation { transaction(writes: [\(writes.joined(separator: " "))]) { __typename } }"
+      }
+      func ids(_ prefix: String) -> [String] { (0..<200).map { "\(prefix)\($0)" } }
+      func count() async throws -> Int {
+        let data = try await RuleFixture.data("{ listNotes(limit: 1000) { items { id } } }", as: "eve readers", port)
+        return RuleFixture.ids(data["listNotes"]).count
+      }
+      #expect(try await RuleFixture.code(create(ids("a")), as: "ada", port) == nil)
+      #expect(try await count() == 200)
+      // Another's record; the caller's own key; a key of another caller's, which it does not see.
+      #expect(try await RuleFixture.code(create(ids("b"), owner: "bob", at: 150), as: "ada", port) == "FORBIDDEN")
+      #expect(try await RuleFixture.code(create(ids("c") + ["a7"]), as: "ada", port) == "ALREADY_EXISTS")
+      #expect(try await RuleFixture.code(create(ids("d") + ["a7"]), as: "bob", port) == "FORBIDDEN")
+      #expect(try await count() == 200)
+    }
+  }
+
   @Test func `another caller's write number finds no answer of this one's`() async throws {
     try await RuleFixture.with { server in
       let port = server.port

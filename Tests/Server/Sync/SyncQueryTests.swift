@@ -1,5 +1,6 @@
 import MartletJSON
 import MartletRuntime
+import MartletSQLite
 import MartletServer
 import MartletStore
 import Testing
@@ -43,6 +44,25 @@ import Testing
       let later = try await client.page(["lastSync": .int((delta["startedAt"]?.int ?? 0) + 1)])
       #expect(ids(later).isEmpty)
       #expect(later["nextToken"] == .null)
+    }
+  }
+
+  @Test func `a sync since a time after which the log is damaged has all records`() async throws {
+    let folder = try TemporaryFolder()
+    try await SyncFixture.with(SyncFixture.schema, { $0.data = .folder(folder.path + "/data") }) { server, client in
+      for id in ["a", "b"] { _ = try await client.done("create", ["id": .string(id), "title": "1"]) }
+      let startedAt = try #require(try await client.page()["startedAt"]?.int)
+      for number in 2...5 { _ = try await client.done("update", ["id": "a", "title": .string("\(number)")]) }
+      let store = server.nodes[0].store
+      let head = store.position.head
+      let database = try Database(path: folder.path + "/data/" + StoreFormat.databaseName)
+      try database.execute(
+        "UPDATE martlet_log SET entry = (SELECT entry FROM martlet_log WHERE offset = \(head)) WHERE offset = \(head - 2)"
+      )
+      let page = try await client.page(["lastSync": .int(startedAt)])
+      #expect(page["isReplacement"] == true && ids(page) == ["a", "b"])
+      #expect(page["items"]?[0]?["title"] == "5")
+      #expect(store.damagedOffset == head - 2)
     }
   }
 

@@ -52,6 +52,83 @@ import Testing
     }
   }
 
+  @Test
+  func
+    `what a trusted proxy sends malformed or contradictory is refused, counted once each, and disturbs no other client`()
+    async throws
+  {
+    let forwarded: [[(String, String)]] = [
+      [("X-Forwarded-For", "not an address")], [("X-Forwarded-For", "")], [("X-Forwarded-For", "1.1.1.1,,2.2.2.2")],
+      [("X-Forwarded-For", "1.1.1.1"), ("X-Forwarded-Proto", "gopher")], [("X-Forwarded-For", "1.1.1.1:port")],
+      [("X-Forwarded-For", "::1::")], [("X-Forwarded-For", "999.1.1.1")], [("X-Forwarded-For", "1.1.1.1;x=y")],
+      [("X-Forwarded-For", String(repeating: "1.1.1.1,", count: 500) + "x")],
+      [("Forwarded", "for=")], [("Forwarded", "for=\"1.1.1.1")], [("Forwarded", "for=1.1.1.1;for=2.2.2.2")],
+      [("Forwarded", "for=[::1;proto=https")], [("Forwarded", "for=1.1.1.1;proto=\"java script\"")],
+      [("Forwarded", "for")], [("Forwarded", "for=1.1.1.1"), ("X-Forwarded-For", "2.2.2.2")],
+    ]
+    let recorder = LogRecorder()
+    let access = try Served.access("ada")
+    try await Served.with(
+      Self.schema,
+      { configuration in
+        configuration.access = .keys(access)
+        configuration.trustedProxies = ["127.0.0.0/8"]
+        configuration.log = recorder.log
+      }
+    ) { server in
+      let own = ("x-api-key", "ada")
+      let bystander = try await StreamedResponse.open(
+        Talk.subscription, accept: "text/event-stream", headers: [own], port: server.port)
+      #expect(await bystander.heard { $0 == .heartbeat }.last == .heartbeat)
+      let handshake = [
+        ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="), ("Sec-WebSocket-Protocol", "graphql-transport-ws"),
+      ]
+      for fields in forwarded {
+        for more in [[own], handshake] {
+          let answer = try await HTTPRequest.send(
+            "GET", "/graphql?query=%7B__typename%7D", port: server.port, headers: fields + more)
+          #expect(answer.status == 400, "\(fields): \(answer.status)")
+        }
+      }
+      #expect(recorder.count(of: LogRecorder.violation) == 2 * forwarded.count)
+      // What a client could put there is in no log.
+      #expect(!"\(recorder.entries)".contains("java script"))
+      let fine = try await HTTPRequest.send(
+        "GET", "/graphql?query=%7B__typename%7D", port: server.port,
+        headers: [own, ("Forwarded", "for=192.0.2.7;proto=https;host=a.example")])
+      #expect(fine.status == 200)
+      try await server.transaction { _ = try $0.create("Note", ["id": "1", "text": "on"]) }
+      let event = StreamedResponse.Heard.result(["data": ["onCreateNote": ["text": "on"]]])
+      #expect(await bystander.heard { $0 == event }.last == event)
+      bystander.abort()
+    }
+  }
+
+  @Test(arguments: [
+    "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n", "GET / HTTP/1.1\r\n\r\n", "\r\n\r\n\0\r\nQUIT\n\u{11}\u{11}\0\0",
+    "\r\n\r\n\0\r\nQUIT\n\u{31}\u{11}\0\0", "\r\n\r\n\0\r\nQUIT\n\u{22}\u{11}\0\u{0C}",
+    "\r\n\r\n\0\r\nQUIT\n\u{21}\u{11}\0\u{01}x",
+    "\r\n\r\n\0\r\nQUIT\n\u{21}\u{21}\0\u{0C}d@\u{02}\u{09}\u{0A}\0\0\u{01}\u{10}\0\u{01}\u{1B}",
+    "\r\n\r\n\0\r\nQUIT\n\u{21}\u{11}\u{7F}\u{7F}", "\u{16}\u{03}\u{01}\u{02}\0\u{01}",
+  ])
+  func `bytes that are not a header of the PROXY protocol get no answer, and the next connection is served`(
+    bytes: String
+  ) async throws {
+    try await Served.with(
+      Self.schema,
+      {
+        $0.trustedProxies = ["127.0.0.0/8"]
+        $0.expectsProxyProtocol = true
+      }
+    ) { server in
+      let request = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+      let refused = try await HTTPRequest.raw(bytes + request, port: server.port)
+      #expect(refused.head == "", "\(refused.head)")
+      #expect(try await HTTPRequest.raw(Self.header + request, port: server.port).status == 200)
+    }
+  }
+
   @Test(arguments: [
     (["10.1.0.0/8"], false, "after its prefix"), (["proxy"], false, "'proxy'"), ([], true, "PROXY protocol"),
   ])

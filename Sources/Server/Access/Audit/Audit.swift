@@ -43,6 +43,14 @@ struct Audit: Sendable {
       [(.client, peer.text), (.rule, limit)] + Self.who(identity))
   }
 
+  /// The rules of the tree refused a read or a write. The rule has the path's variables, not their values.
+  func denied(_ rule: String, _ identity: Identity, _ peer: Peer) {
+    guard let log else { return }
+    log.write(
+      .warning, "A request was refused by the rules of the tree.",
+      [(.client, peer.text), (.rule, rule)] + Self.who(identity))
+  }
+
   /// Writes those of an operation's errors that rules caused.
   func judged(_ errors: [ResponseError], of plan: OperationPlan, by identity: Identity, _ models: ModelSchema) {
     guard let log else { return }
@@ -91,7 +99,7 @@ struct Audit: Sendable {
     case .delete(let model): (model, .delete)
     case .subscribe(let source): (source.model, .listen)
     case .sync(let model): (model, .sync)
-    case .transaction, .changes, nil: nil
+    case .transaction, .changes, .treeChanges, nil: nil
     }
   }
 

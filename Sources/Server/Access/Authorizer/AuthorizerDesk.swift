@@ -33,11 +33,13 @@ final class AuthorizerDesk: Sendable {
   }
 
   let authorizer: HTTPAuthorizer
+  let limits: AuthorizerLimits
   private let state: Lock<State>
 
-  init(_ authorizer: HTTPAuthorizer) {
+  init(_ authorizer: HTTPAuthorizer, _ limits: AuthorizerLimits) {
     self.authorizer = authorizer
-    state = Lock(State(machine: AuthorizerMachine(limits: authorizer.limits)))
+    self.limits = authorizer.limits(limits)
+    state = Lock(State(machine: AuthorizerMachine(limits: self.limits)))
   }
 
   /// The grant of a credential that was accepted before; `calendar` is time since 1970.

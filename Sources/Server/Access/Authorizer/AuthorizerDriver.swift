@@ -19,7 +19,7 @@ final class AuthorizerDriver {
     self.surroundings = surroundings
     self.calendar = calendar
     url = desk.authorizer.url
-    limits = desk.authorizer.limits
+    limits = desk.limits
   }
 
   func judge(_ credential: UnjudgedCredential, _ waiter: AuthorizerWaiter) {

@@ -70,8 +70,9 @@ public struct HTTPAuthorizer: Sendable, Hashable {
     }
   }
 
-  var limits: AuthorizerLimits {
-    var limits = AuthorizerLimits()
+  /// The server's bounds with what the access file says about this authorizer.
+  func limits(_ limits: AuthorizerLimits) -> AuthorizerLimits {
+    var limits = limits
     limits.answerTimeout = timeout
     limits.cacheTime = cacheTime
     return limits

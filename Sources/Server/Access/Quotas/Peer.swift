@@ -4,12 +4,13 @@ internal import MartletWire
 
 /// The client of one connection: where it is, and what it has used. Confined to its loop.
 final class Peer {
-  /// The client's address as bytes: the connection's peer, or what a trusted proxy says. Empty where it is not known.
-  var address: [UInt8]
   var meters = QuotaMeters()
 
-  /// The address of the connection's other end.
-  let direct: IPAddress?
+  private let channel: any ByteChannel
+  /// The address of the connection's other end. Read when it is asked for: most servers count and log none.
+  private(set) lazy var direct = IPAddress(node: channel.peer)
+  /// What a trusted proxy says of the client.
+  private var named: [UInt8]?
   /// Whether the client's own connection is encrypted, where a trusted proxy says so.
   var isSecure: Bool?
   /// What admitted the caller of the last request, for the audit log.
@@ -18,18 +19,20 @@ final class Peer {
   var host: String?
 
   init(_ channel: any ByteChannel) {
-    direct = IPAddress(node: channel.peer)
-    address = direct?.bytes ?? []
+    self.channel = channel
   }
+
+  /// The client's address as bytes: the connection's peer, or what a trusted proxy says. Empty where it is not known.
+  var address: [UInt8] { named ?? direct?.bytes ?? [] }
 
   /// The client's address as text, for logs.
   var text: String { IPAddress(address)?.description ?? "unknown" }
 
   /// Takes what trusted proxies say of the client of the present request.
   func take(_ head: HTTPRequestHead, trusted: [AddressRange]) throws(ForwardedClient.Failure) {
-    guard let direct, !trusted.isEmpty else { return }
+    guard !trusted.isEmpty, let direct else { return }
     let client = try ForwardedClient.find(head.headers, peer: direct, trusted: trusted)
-    address = client.address.bytes
+    named = client.address.bytes
     isSecure = client.isSecure
     host = client.host
   }

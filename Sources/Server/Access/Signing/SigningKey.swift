@@ -79,9 +79,14 @@ struct SignedRequest: Sendable {
 }
 
 /// A signature by a known key whose request has still to arrive.
-struct SignatureClaim: Sendable {
+final class SignatureClaim: Sendable {
   let signature: RequestSignature
   let key: SigningKey
+
+  init(signature: RequestSignature, key: SigningKey) {
+    self.signature = signature
+    self.key = key
+  }
 
   /// Whether the request is what was signed. `milliseconds` is the calendar's, since 1970.
   func check(_ request: SignedRequest, at milliseconds: Int64) throws(RequestSignature.Failure) {

@@ -14,6 +14,8 @@ final class IssuerKeys: Sendable {
     var generation = 0
     var cache: TokenCache
     var verifications = 0
+    /// Keys that were brought into the form of the cryptographic library.
+    var imports = 0
     /// Fetches the key set; nil while the server is not running.
     var driver: LoopBound<KeySetDriver>?
   }
@@ -32,6 +34,7 @@ final class IssuerKeys: Sendable {
     if case .fixed(let set) = issuer.keys {
       state.keys = VerificationKeys(set, with: SystemVerifier())
       state.installed = Set(set.keys)
+      state.imports = set.keys.count
     }
     self.state = Lock(state)
   }
@@ -42,6 +45,7 @@ final class IssuerKeys: Sendable {
   }
 
   var verifications: Int { state.withLock { $0.verifications } }
+  var imports: Int { state.withLock { $0.imports } }
 
   func mayHaveIssued(_ claims: TokenClaims) -> Bool {
     guard let name = issuer.policy.issuer else { return true }
@@ -56,21 +60,24 @@ final class IssuerKeys: Sendable {
   }
 
   /// Checks a token with the keys in force and remembers it when it is good.
-  func verify(_ text: [UInt8], _ digest: [UInt8], at now: Duration) -> Result<TokenGrant, TokenRefusal> {
+  ///
+  /// - Parameter claims: the token's own, which nothing has proved yet.
+  func verify(
+    _ token: CompactToken, _ claims: TokenClaims, _ digest: [UInt8], at now: Duration
+  ) -> Result<TokenGrant, TokenRefusal> {
     guard let keys = state.withLock({ $0.keys }) else { return .failure(.unknownKey(nil)) }
     do throws(TokenRefusal) {
       state.withLock { $0.verifications += 1 }
-      let verified = try TokenChecker(issuer.policy).verify(text, with: keys)
-      let claims = try TokenClaims(verified.token.payload, depth: issuer.policy.limits.depth)
+      let key = try TokenChecker(issuer.policy).key(of: token, among: keys)
       try issuer.policy.check(claims, at: now)
       let end = issuer.policy.end(of: claims)
       let start = claims.notBefore.map { $0 - issuer.policy.skew }
-      let entry = TokenCache.Entry(claims: claims, key: verified.key, end: end, start: start)
+      let entry = TokenCache.Entry(claims: claims, key: key, end: end, start: start)
       state.withLock { state in
         // Keys may have been replaced since they were read.
-        if state.installed.contains(verified.key) { state.cache.insert(entry, for: digest) }
+        if state.installed.contains(key) { state.cache.insert(entry, for: digest) }
       }
-      return .success(grant(claims, verified.key, end: end))
+      return .success(grant(claims, key, end: end))
     } catch {
       return .failure(error)
     }
@@ -94,6 +101,7 @@ final class IssuerKeys: Sendable {
       let isWithdrawal = !state.installed.isSubset(of: set.keys)
       state.keys = keys
       state.installed = Set(set.keys)
+      state.imports += set.keys.count
       state.generation += 1
       state.cache.retain(keys: set.keys)
       return isWithdrawal

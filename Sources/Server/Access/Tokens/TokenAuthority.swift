@@ -30,6 +30,8 @@ final class TokenAuthority: Sendable {
   let issuers: [IssuerKeys]
   private let digest: @Sendable ([UInt8]) -> [UInt8]
   private let limits: TokenLimits
+  /// How many texts were read as tokens.
+  private let readings = Lock(0)
 
   /// - Parameters:
   ///   - previous: An authority whose issuers keep their keys where their description is the same.
@@ -48,21 +50,31 @@ final class TokenAuthority: Sendable {
   /// Signatures that were checked, over all issuers.
   var verifications: Int { issuers.reduce(0) { $0 + $1.verifications } }
 
+  /// Keys that were brought into the form of the cryptographic library, over all issuers.
+  var imports: Int { issuers.reduce(0) { $0 + $1.imports } }
+  /// Texts that were read as tokens: those that were not remembered.
+  var read: Int { readings.withLock { $0 } }
+
   /// Whether text has the form of a token, so that it is not taken for an API key.
   static func isToken(_ text: String) -> Bool { text.utf8.count { $0 == UInt8(ascii: ".") } >= 2 }
 
-  /// Judges a token by the keys in force. `now` is time since 1970.
-  func check(_ token: String, at now: Duration) -> Finding {
+  /// Judges a token by the keys in force.
+  ///
+  /// - Parameters:
+  ///   - name: The digest of the token's text.
+  ///   - now: Time since 1970.
+  func check(_ token: String, digest name: [UInt8], at now: Duration) -> Finding {
     guard token.utf8.count <= limits.tokenBytes else { return .refused(.tooLarge) }
-    let text = Array(token.utf8)
-    let name = digest(text)
     for issuer in issuers {
       if let known = issuer.remembered(name, at: now) { return .accepted(known) }
     }
+    let text: CompactToken
     let claims: TokenClaims
     do throws(TokenRefusal) {
+      readings.withLock { $0 += 1 }
+      text = try CompactToken(Array(token.utf8), limits: limits)
       // Not believed yet: the issuer that it claims says with whose keys it is checked.
-      claims = try TokenClaims(CompactToken(text, limits: limits).payload, depth: limits.depth)
+      claims = try TokenClaims(text.payload, depth: limits.depth)
     } catch {
       return .refused(error)
     }
@@ -70,7 +82,7 @@ final class TokenAuthority: Sendable {
     var unresolved: UnresolvedToken?
     for issuer in issuers where issuer.mayHaveIssued(claims) {
       let generation = issuer.generation
-      switch issuer.verify(text, name, at: now) {
+      switch issuer.verify(text, claims, name, at: now) {
       case .success(let grant): return .accepted(grant)
       case .failure(let error):
         refusal = error
@@ -93,7 +105,7 @@ final class TokenAuthority: Sendable {
       KeyWaiter { [self] outcome in
         switch outcome {
         case .retry:
-          let finding = check(unresolved.token, at: now())
+          let finding = check(unresolved.token, digest: digest(Array(unresolved.token.utf8)), at: now())
           if case .needsKey = finding { completion(.refused(.unknownKey(nil))) } else { completion(finding) }
         case .refused: completion(.refused(.unknownKey(nil)))
         case .unavailable: completion(.unavailable)

@@ -41,5 +41,18 @@ extension ServerLimits {
     public var keySetBytes = 524_288
     /// Tokens that may wait for one fetch of a key set; each is a connection that waits to be admitted.
     public var keySetWaiters = 1_024
+
+    // MARK: A custom authorizer
+
+    /// Requests to the authorizer under way at once. One that answers in 20 ms decides about 3,000 callers a second.
+    public var authorizerRequests = 64
+    /// Credentials that wait for such a request. Each may have `tokenBytes`, so that they take 16 MiB at most.
+    public var authorizerQueue = 1_024
+    /// Callers that wait for the authorizer, over all credentials: equal ones are asked about once.
+    public var authorizerWaiters = 10_000
+    /// Answers of the authorizer that are kept, of about a kilobyte each.
+    public var authorizerAnswers = 10_000
+    /// Bytes of one answer of the authorizer. Claims of many groups take some kilobytes.
+    public var authorizerAnswerBytes = 65_536
   }
 }

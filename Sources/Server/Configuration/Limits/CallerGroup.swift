@@ -2,6 +2,7 @@ extension ServerLimits {
   /// Bounds of what one connection, one identity and one address may use. None is set by default: an API key that many
   /// applications share is one identity, and a network behind one router is one address. What is beyond a bound is
   /// refused with the code `RATE_LIMITED` and, over HTTP, with 429 and `Retry-After`; nothing of it is executed.
+  /// Messages of the tree's WebSocket wait instead, because its clients give up what is refused.
   ///
   /// Behind a proxy, addresses are those of its clients only where `ServerConfiguration.trustedProxies` names it.
   public struct Callers: Sendable {
@@ -13,11 +14,14 @@ extension ServerLimits {
     public var subscriptionsPerIdentity: Int?
     /// Live subscriptions of one address, over all its connections.
     public var subscriptionsPerAddress: Int?
-    /// GraphQL operations of one connection in a second.
+    /// Operations of one connection in a second: those of GraphQL, messages of the tree's WebSocket, and requests
+    /// to other endpoints.
     public var operationsPerSecondPerConnection: Int?
-    /// GraphQL operations of one identity in a second.
+    /// Operations of one identity in a second: those of GraphQL, messages of the tree's WebSocket, and requests
+    /// to other endpoints.
     public var operationsPerSecondPerIdentity: Int?
-    /// GraphQL operations of one address in a second.
+    /// Operations of one address in a second: those of GraphQL, messages of the tree's WebSocket, and requests
+    /// to other endpoints.
     public var operationsPerSecondPerAddress: Int?
     /// Bytes of requests of one connection in a second.
     public var bytesPerSecondPerConnection: Int?
@@ -33,6 +37,10 @@ extension ServerLimits {
     public var costPerSecondPerAddress: Int?
     /// How many seconds' worth of a rate may be used at once: a page that is opened asks for all it shows.
     public var burst: Duration = .seconds(5)
+    /// How long the next request or message of a connection is not read after an operation that was refused with
+    /// `RATE_LIMITED`. Refusing takes about as long as serving a small query, so that a client which asks again at once
+    /// would slow all others; ten refusals a second and connection do not. Zero reads on at once.
+    public var refusedPause: Duration = .milliseconds(100)
     /// Identities and addresses that are counted apart, about 200 bytes each. Beyond them, those that are new share one
     /// count.
     public var counted = 100_000

@@ -1,7 +1,7 @@
 extension LimitSetting {
   /// Every bound, in the order of `ServerLimits`.
   package static let all: [LimitSetting] =
-    http + webSocket + session + callers + query + store + tree + access + log + console
+    http + webSocket + session + callers + query + store + tree + channels + access + log + console
 
   private static let http: [LimitSetting] = [
     .count("http.connections", \.http.connections),
@@ -97,6 +97,7 @@ extension LimitSetting {
     .count("callers.costPerSecondPerIdentity", orNone: \.callers.costPerSecondPerIdentity),
     .count("callers.costPerSecondPerAddress", orNone: \.callers.costPerSecondPerAddress),
     .time("callers.burst", \.callers.burst),
+    .time("callers.refusedPause", \.callers.refusedPause),
     .count("callers.counted", \.callers.counted),
   ]
 
@@ -162,6 +163,7 @@ extension LimitSetting {
     .time("store.tombstoneAge", \.store.tombstoneAge),
     .count("store.forgottenAtOnce", \.store.forgottenAtOnce),
     .count("store.forgottenBytesAtOnce", \.store.forgottenBytesAtOnce),
+    .count("store.indexedAtOnce", \.store.indexedAtOnce),
     .count("store.terms", \.store.terms),
     .count("store.checkpointPages", \.store.checkpointPages),
     .time("store.checkpointWait", \.store.checkpointWait),
@@ -176,11 +178,13 @@ extension LimitSetting {
     .count("tree.textBytes", \.tree.textBytes),
     .count("tree.writeBytes", \.tree.writeBytes),
     .count("tree.children", \.tree.children),
+    .count("tree.estimatedLeaves", \.tree.estimatedLeaves),
     .count("tree.mergePaths", \.tree.mergePaths),
     .count("tree.entryBytes", \.tree.entryBytes),
     .count("tree.nodeLeaves", \.tree.nodeLeaves),
     .count("tree.frameBytes", \.tree.frameBytes),
     .count("tree.messageBytes", \.tree.messageBytes),
+    .count("tree.strangerMessageBytes", \.tree.strangerMessageBytes),
     .count("tree.messageDepth", \.tree.messageDepth),
     .count("tree.listens", \.tree.listens),
     .count("tree.openRequests", \.tree.openRequests),
@@ -204,6 +208,31 @@ extension LimitSetting {
     .count("tree.ruleSteps", \.tree.ruleSteps),
   ]
 
+  private static let channels: [LimitSetting] = [
+    .count("channels.subscriptions", \.channels.subscriptions),
+    .count("channels.subscriptionsPerCaller", \.channels.subscriptionsPerCaller),
+    .count("channels.devices", \.channels.devices),
+    .count("channels.devicesPerCaller", \.channels.devicesPerCaller),
+    .count("channels.definitionBytes", \.channels.definitionBytes),
+    .count("channels.attempts", \.channels.attempts),
+    .time("channels.firstPause", \.channels.firstPause),
+    .time("channels.longestPause", \.channels.longestPause),
+    .count("channels.queuedEvents", \.channels.queuedEvents),
+    .count("channels.queuedBytes", \.channels.queuedBytes),
+    .count("channels.eventBytes", \.channels.eventBytes),
+    .count("channels.deadLetters", \.channels.deadLetters),
+    .count("channels.deadLetterBytes", \.channels.deadLetterBytes),
+    .count("channels.recordBytes", \.channels.recordBytes, to: 1_000_000),
+    .time("channels.recordInterval", \.channels.recordInterval),
+    .time("channels.idleRecordInterval", \.channels.idleRecordInterval),
+    .count("channels.nodeLeaves", \.channels.nodeLeaves),
+    .count("channels.concurrentDeliveries", \.channels.concurrentDeliveries),
+    .count("channels.concurrentPushes", \.channels.concurrentPushes),
+    .time("channels.deliveryTime", \.channels.deliveryTime),
+    .time("channels.connectTime", \.channels.connectTime),
+    .count("channels.answerBytes", \.channels.answerBytes),
+  ]
+
   private static let access: [LimitSetting] = [
     .count("access.tokenBytes", \.access.tokenBytes),
     .count("access.tokenHeaderBytes", \.access.tokenHeaderBytes),
@@ -221,6 +250,11 @@ extension LimitSetting {
     .count("access.discoveryBytes", \.access.discoveryBytes),
     .count("access.keySetBytes", \.access.keySetBytes),
     .count("access.keySetWaiters", \.access.keySetWaiters),
+    .count("access.authorizerRequests", \.access.authorizerRequests),
+    .count("access.authorizerQueue", \.access.authorizerQueue),
+    .count("access.authorizerWaiters", \.access.authorizerWaiters),
+    .count("access.authorizerAnswers", \.access.authorizerAnswers),
+    .count("access.authorizerAnswerBytes", \.access.authorizerAnswerBytes),
   ]
 
   private static let log: [LimitSetting] = [

@@ -163,6 +163,7 @@ extension StoreLimits {
     logBytes = Int64(store.retentionBytes)
     forgottenAtOnce = store.forgottenAtOnce
     forgottenBytesAtOnce = Int64(store.forgottenBytesAtOnce)
+    indexedAtOnce = store.indexedAtOnce
     tombstoneAge = store.tombstoneAge
     unacknowledgedWrites = Int64(store.unacknowledgedWrites)
     writeClients = Int64(store.writeClients)
@@ -260,5 +261,10 @@ extension AccessLimits {
     self.init()
     tokens = TokenLimits(limits)
     keySets = KeySetLimits(limits)
+    authorizer.requests = limits.access.authorizerRequests
+    authorizer.queuedCredentials = limits.access.authorizerQueue
+    authorizer.waiters = limits.access.authorizerWaiters
+    authorizer.cachedAnswers = limits.access.authorizerAnswers
+    authorizer.answerBytes = limits.access.authorizerAnswerBytes
   }
 }

@@ -23,6 +23,8 @@ public struct ServerLimits: Sendable {
   public var store = Store()
   /// The synced tree: values, connections and rules.
   public var tree = Tree()
+  /// Webhooks and push.
+  public var channels = Channels()
   /// Tokens and the key sets that they are checked with.
   public var access = Access()
   /// The server's own log.

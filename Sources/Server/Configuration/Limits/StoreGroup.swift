@@ -77,6 +77,9 @@ extension ServerLimits {
     public var forgottenAtOnce = 512
     /// Bytes of log entries that one group deletes at most, or twice what it wrote: large entries cost by their pages.
     public var forgottenBytesAtOnce = 4_194_304
+    /// Children of the tree that one commit adds to a new index of the rules, or rows of a dropped one that it deletes:
+    /// some milliseconds of the writer.
+    public var indexedAtOnce = 512
     /// Starts of the server that are remembered; cursors of older ones are gaps.
     public var terms = 1_000
 

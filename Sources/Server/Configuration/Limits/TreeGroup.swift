@@ -14,6 +14,9 @@ extension ServerLimits {
     public var writeBytes = 16_777_216
     /// Children of one node in one write. A million fits the memory of a small server; Webcom stops at 50,000.
     public var children = 1_000_000
+    /// Leaves that a write is estimated to write and to delete in a second, by which the parameter `writeSizeLimit` of
+    /// requests is judged: half of what one core does with the disk of a small server.
+    public var estimatedLeaves = 20_000
     /// Paths of one merge: each is judged by rules and compared with the others.
     public var mergePaths = 100_000
     /// Bytes of one entry of the log with a change of the tree: the largest text with its path. A larger write takes
@@ -28,6 +31,9 @@ extension ServerLimits {
     public var frameBytes = 16_384
     /// Bytes of one message over all its frames: the largest write and what stands around it.
     public var messageBytes = 17_825_792
+    /// Bytes of one message of a client whose credentials have not been accepted, where guests are not admitted. It has
+    /// a token to send, and nothing large.
+    public var strangerMessageBytes = 65_536
     /// Nested arrays and objects of one message: the tree's levels, and five around them.
     public var messageDepth = 64
     /// Listeners of one connection at a time: each is an entry of the loop's index.

@@ -22,7 +22,7 @@ struct BatchExchange {
   func take() -> Bool {
     let head = request.head
     let isUpload = MultipartRequest.isAsked(by: head)
-    let isList = head.method == "POST" && GraphQLOverHTTP.isJSON(head.headers) && RequestBatch.isList(request.body)
+    let isList = RequestBatch.isList(request.body) && head.method == "POST" && GraphQLOverHTTP.isJSON(head.headers)
     guard isUpload || isList else { return false }
     do throws(GraphQLOverHTTP.RequestFailure) {
       if GraphQLOverHTTP.isCoded(head.headers) {

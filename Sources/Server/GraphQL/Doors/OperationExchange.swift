@@ -19,28 +19,39 @@ struct OperationExchange {
   /// - Parameter asStream: whether the path answers by an event stream whatever the client accepts.
   func begin(asStream: Bool) {
     let (head, body) = (request.head, request.body)
-    service.away(ifLarge: body.count) {
-      Result { () throws(GraphQLOverHTTP.RequestFailure) in
-        try asStream
-          ? GraphQLOverHTTP.acceptEventStream(head, body: body) : GraphQLOverHTTP.accept(head, body: body)
-      }
+    guard service.isLarge(body.count) else { return take(Self.read(head, body, asStream: asStream)) }
+    service.away {
+      Self.read(head, body, asStream: asStream)
     } _: { read in
-      switch read {
-      case .success(let accepted): prepare(accepted)
-      case .failure(let failure): refuse(failure)
-      }
+      take(read)
     }
   }
 
-  private func prepare(_ given: GraphQLOverHTTP.Accepted) {
-    var accepted = given
-    if service.node.tracer != nil, let trace = request.head.headers.value(named: TraceContext.name) {
-      accepted.request.extensions[TraceContext.name] = .string(trace)
+  private static func read(
+    _ head: HTTPRequestHead, _ body: [UInt8], asStream: Bool
+  ) -> Result<GraphQLOverHTTP.Accepted, GraphQLOverHTTP.RequestFailure> {
+    Result { () throws(GraphQLOverHTTP.RequestFailure) in
+      try asStream ? GraphQLOverHTTP.acceptEventStream(head, body: body) : GraphQLOverHTTP.accept(head, body: body)
     }
-    start(accepted)
+  }
+
+  private func take(_ read: Result<GraphQLOverHTTP.Accepted, GraphQLOverHTTP.RequestFailure>) {
+    switch read {
+    case .failure(let failure): refuse(failure)
+    case .success(let accepted):
+      guard service.node.tracer != nil, let trace = request.head.headers.value(named: TraceContext.name) else {
+        return start(accepted)
+      }
+      var traced = accepted
+      traced.request.extensions[TraceContext.name] = .string(trace)
+      start(traced)
+    }
   }
 
   private func start(_ accepted: GraphQLOverHTTP.Accepted) {
+    guard accepted.request.hasLargeDocument(service.node.limits.query) else {
+      return execute(accepted, service.prepare(accepted.request, for: request.caller))
+    }
     let preparation = service.prepare(accepted.request, for: request.caller) { execute(accepted, $0) }
     // Kept until the operation, or the end of the connection, takes its place.
     if let preparation { responder.follow(closed: { withExtendedLifetime(preparation) {} }) }
@@ -83,9 +94,10 @@ struct OperationExchange {
   }
 
   private func run(_ prepared: PreparedOperation, _ accepted: GraphQLOverHTTP.Accepted) {
+    let type = accepted.responseType
     let running = service.runner.run(prepared, accepted.request) { result in
       if result.data == nil { service.counters.add(.operationsRefused) }
-      respond(result, as: accepted.responseType)
+      respond(result, as: type)
     }
     if let running { responder.follow(closed: { running.cancel() }) }
   }
@@ -177,6 +189,6 @@ struct OperationExchange {
       status = GraphQLOverHTTP.draftStatus(
         hasData: result.data != nil, hasErrors: !result.errors.isEmpty, isParsed: isParsed)
     }
-    responder.send(status, HTTPHeaders([("Content-Type", type.contentType)]), body: result.bytes)
+    responder.send(status, type.headers, body: result.bytes)
   }
 }

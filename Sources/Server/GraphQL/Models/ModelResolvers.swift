@@ -62,7 +62,7 @@ package struct ModelResolvers: Sendable {
       .callback { list(schema.models[model], schema.models[model].indexes[index], $0, $1) }
     case .sync(let model): .callback { sync(schema.models[model], $0, $1) }
     case .create, .update, .delete, .transaction: .callback { write(operation, $0, $1) }
-    case .subscribe, .changes: .parent
+    case .subscribe, .changes, .treeChanges: .parent
     }
   }
 

@@ -18,7 +18,7 @@ struct WriteRefusals: Sendable {
     _ error: StoreError, _ rights: Rights?, _ destination: any StoreDestination,
     _ completion: @escaping ModelResolvers.Completion
   ) {
-    let refusal = StoreErrors.resolverError(error)
+    let refusal = StoreErrors.resolverError(shown(error, rights))
     guard let conflict = error.conflict, schema.models.indices.contains(conflict.model) else {
       return completion([.failure(refusal)])
     }
@@ -48,6 +48,15 @@ struct WriteRefusals: Sendable {
       completion([.failure(refusal)])
     }
     store.read([read], to: destination)
+  }
+
+  /// The error without what its words say of records that the caller does not see: a deletion that a relation forbids
+  /// counts the other model's records and names one of them.
+  private func shown(_ error: StoreError, _ rights: Rights?) -> StoreError {
+    guard error.code == .referenced, let rights, let conflict = error.conflict,
+      rights.outcome(of: conflict.model, for: .answer).predicate(for: .get) != .all
+    else { return error }
+    return StoreError(.referenced, "the record cannot be deleted while others refer to it", conflict)
   }
 }
 

@@ -13,7 +13,7 @@ extension [FieldWork] {
     for work in self {
       let bound = LoopBound(owner, on: loop)
       let id = work.id
-      let isCalled = work.call.performWithoutTask { results in
+      let isCalled = work.performWithoutTask { results in
         if bound.loop.isCurrent {
           bound.value.answered(id, results)
         } else {

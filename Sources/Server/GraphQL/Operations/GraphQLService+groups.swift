@@ -4,6 +4,7 @@ internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
 internal import MartletJSON
+internal import MartletJSONTree
 internal import MartletModelSDL
 internal import MartletModels
 
@@ -47,7 +48,7 @@ extension GraphQLService {
       }
       return GraphQLGroup(
         self, prepared, operationName: operationName, variables: variables, interests: interests,
-        selection: shared(RecordSelection(prepared.plan, variables: variables)),
+        selection: selection(of: prepared, variables),
         mask: rights?.outcome(of: source.model, for: .payload), control: control)
     }
     if case .changes? = node.models.operations[FieldPath("Subscription", field)] {
@@ -55,6 +56,12 @@ extension GraphQLService {
       return GraphQLGroup(
         self, prepared, operationName: operationName, variables: variables, interests: changes.interests,
         selection: nil, changes: changes, control: control)
+    }
+    if case .treeChanges? = node.models.operations[FieldPath("Subscription", field)] {
+      let tree = try TreeSubscription(arguments, TreeLimits(node.limits.tree))
+      return GraphQLGroup(
+        self, prepared, operationName: operationName, variables: variables, interests: Interest.tree(tree.path),
+        selection: nil, control: control, tree: tree)
     }
     guard let topic = node.topics[field] else { return nil }
     return GraphQLGroup(
@@ -93,9 +100,12 @@ extension GraphQLService {
   }
 
   /// The part of a group's key that keeps callers apart: what the rules come to for them, and their identity only where
-  /// the program's own code, which may ask for it, takes part in making the payload.
+  /// the program's own code, which may ask for it, takes part in making the payload, or where the tree's rules are
+  /// asked again for it.
   func viewer(of prepared: PreparedOperation, _ group: GraphQLGroup, _ variables: JSONObject) -> [UInt8] {
-    guard !group.needsRecordAlone, prepared.plan.variant(for: variables).runsUserCode else { return group.rules }
+    guard group.tree != nil || !group.needsRecordAlone && prepared.plan.variant(for: variables).runsUserCode else {
+      return group.rules
+    }
     let identity = prepared.scope.identity
     let parts: JSONValue = [
       .string(identity.provider.rawValue), identity.subject.map { .string($0) } ?? .null,

@@ -22,6 +22,8 @@ final class GraphQLService {
   let counters: LoopTally
   let runner: OperationRunner
   let meters = SessionMeters()
+  /// The tree of the server's first store, for its service alone.
+  weak var tree: TreeService?
   var sessions: [ObjectIdentifier: any LoopSession] = [:]
   private var plans: PlanCache<PlannedDocument>
   /// The schema under which `plans` and `selections` were made.
@@ -69,14 +71,16 @@ final class GraphQLService {
     do throws(RequestErrors) {
       if let made {
         counters.add(.planMisses)
-        planned = try made.get()
+        planned = shared(try made.get())
       } else {
         planned = try plan(document, operationName: request.operationName, caller)
       }
     } catch {
       return .failure(.invalid(error, document: document))
     }
-    if let field = caller.identity.scope.refusedField(of: planned.plan, node.models) {
+    if caller.identity.scope != .everything,
+      let field = caller.identity.scope.refusedField(of: planned.plan, node.models)
+    {
       let refusal = Refusal.scope(RuleRefusals.field(field, on: planned.plan.root.name))
       node.audit.judged(refusal.errors, of: planned.plan, by: caller.identity, node.models)
       return .failure(refusal)
@@ -85,8 +89,8 @@ final class GraphQLService {
       let scope = try scope(for: planned.plan, request, caller)
       return .success(
         PreparedOperation(
-          plan: planned.plan, canonical: planned.canonical, cost: planned.cost,
-          allowedCost: node.showsCost ? node.limits.query.complexity : nil, scope: scope))
+          plan: planned.plan, canonical: planned.canonical, selection: planned.selection, cost: planned.cost,
+          shownCost: planned.shownCost, scope: scope))
     } catch {
       return .failure(.scope(error))
     }
@@ -138,9 +142,10 @@ final class GraphQLService {
       return known
     }
     counters.add(.planMisses)
-    let planned = try PlannedDocument(
-      query, operationName: operationName, under: served, suggests: caller.allowsIntrospection,
-      countsCost: node.callers.countsCost || node.showsCost)
+    let planned = shared(
+      try PlannedDocument(
+        query, operationName: operationName, under: served, suggests: caller.allowsIntrospection,
+        countsCost: node.callers.countsCost || node.showsCost, allowedCost: node.allowedCost))
     // A key of the cache holds the whole document.
     guard document.count <= node.limits.query.cachedDocumentBytes else { return planned }
     plans.keep(planned, document: document, operation: operationName)
@@ -185,8 +190,24 @@ final class GraphQLService {
     node.tracer.flatMap { OperationTrace($0, request.extensions[TraceContext.name]?.string) }
   }
 
+  /// What a subscription selects of a record; nil where the record alone does not answer it.
+  func selection(of prepared: PreparedOperation, _ variables: JSONObject) -> RecordSelection? {
+    switch prepared.selection {
+    case .same(let selection): selection
+    case .byVariables: shared(RecordSelection(prepared.plan, variables: variables))
+    }
+  }
+
+  /// The same with the selection that is kept for an equal one.
+  private func shared(_ planned: PlannedDocument) -> PlannedDocument {
+    guard case .same(let selection?) = planned.selection else { return planned }
+    var planned = planned
+    planned.selection = .same(shared(selection))
+    return planned
+  }
+
   /// The selection kept for an equal one. They are few: clients differ in what they filter, hardly in what they select.
-  func shared(_ selection: RecordSelection?) -> RecordSelection? {
+  private func shared(_ selection: RecordSelection?) -> RecordSelection? {
     guard let selection else { return nil }
     let signature = selection.signature
     if let known = selections[signature] { return known }

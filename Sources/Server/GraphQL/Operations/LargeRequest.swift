@@ -53,13 +53,14 @@ extension OperationRunner {
   func run(
     _ prepared: PreparedOperation, _ request: RequestPayload, _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
-    let completion = prepared.scope.trace?.ending(prepared.plan, completion) ?? completion
+    var completion = completion
+    if let trace = prepared.scope.trace { completion = trace.ending(prepared.plan, completion) }
     guard request.isLarge(node.limits.query) else {
-      return run(prepared.plan, variables: request.variables, scope: prepared.scope) { completion(prepared.marked($0)) }
+      return run(prepared, variables: request.variables, completion)
     }
     let deadline = loop.now + node.limits.query.operationTimeout
     let context = prepared.scope.away(node.spawner).context(deadline: deadline)
-    let running = RunningOperation(on: loop, completion)
+    let running = RunningOperation(nil, on: loop, until: deadline, deadlines, completion)
     let bound = LoopBound(running, on: loop)
     let place = node.place
     let task = node.spawner.spawn {
@@ -67,18 +68,28 @@ extension OperationRunner {
       let encoded = prepared.marked(result).encoded
       bound.loop.execute { bound.value.finish(encoded) }
     }
-    running.begin(task, deadline: deadline)
+    running.begin(task)
     return running
   }
 }
 
 extension GraphQLService {
+  /// Whether a body of so many bytes is read on the concurrent pool.
+  func isLarge(_ bytes: Int) -> Bool { bytes > node.limits.query.bytesOnLoop }
+
   /// Does what takes no state of the loop: on the loop, or on the concurrent pool when it is about many bytes.
   /// `completion` runs on the loop, perhaps before this returns.
   func away<Value: Sendable>(
     ifLarge bytes: Int, _ body: @escaping @Sendable () -> Value, _ completion: @escaping (Value) -> Void
   ) {
-    guard bytes > node.limits.query.bytesOnLoop else { return completion(body()) }
+    guard isLarge(bytes) else { return completion(body()) }
+    away(body, completion)
+  }
+
+  /// Does what takes no state of the loop on the concurrent pool. `completion` runs on the loop.
+  func away<Value: Sendable>(
+    _ body: @escaping @Sendable () -> Value, _ completion: @escaping (Value) -> Void
+  ) {
     let bound = LoopBound(completion, on: loop)
     node.spawner.spawn {
       let value = body()
@@ -100,11 +111,12 @@ extension GraphQLService {
     let served = node.served
     let suggests = caller.allowsIntrospection
     let countsCost = node.callers.countsCost || node.showsCost
-    away(ifLarge: .max) {
+    let allowedCost = node.allowedCost
+    away {
       Result { () throws(RequestErrors) in
         try PlannedDocument(
           request.query, operationName: request.operationName, under: served, suggests: suggests,
-          countsCost: countsCost)
+          countsCost: countsCost, allowedCost: allowedCost)
       }
     } _: { [self, weak preparation] planned in
       guard preparation != nil else { return }

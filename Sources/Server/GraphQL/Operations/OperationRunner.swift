@@ -1,6 +1,6 @@
-package import MartletGraphQLExecution
+internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
-package import MartletJSON
+internal import MartletJSON
 internal import MartletRuntime
 internal import MartletVocabulary
 
@@ -10,29 +10,32 @@ package final class OperationRunner {
   let node: ServerNode
   let loop: any Loop
 
+  let deadlines: OperationDeadlines
+
   init(_ node: ServerNode, on loop: any Loop) {
     self.node = node
     self.loop = loop
+    deadlines = OperationDeadlines(on: loop)
   }
 
   /// Runs with variables as the client sent them. `completion` runs on the loop, perhaps before this returns.
-  package func run(
-    _ plan: OperationPlan, variables: JSONObject, scope: RequestScope,
-    _ completion: @escaping (ResponseTree) -> Void
+  func run(
+    _ prepared: PreparedOperation, variables: JSONObject, _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation? {
+    let coerced: JSONObject
     do {
-      let coerced = try plan.coerce(variables: variables)
-      return run(plan, coerced: coerced, root: .null, scope: scope) { [node] result in
-        if !result.errors.isEmpty { node.audit.judged(result.errors, of: plan, by: scope.identity, node.models) }
-        var result = result
-        if scope.writeNumber != nil, let cursor = scope.written.withLock({ $0 }) {
-          result.extensions["martlet"] = ["cursor": .string(cursor.description)]
-        }
-        completion(result)
-      }
+      coerced = try prepared.plan.coerce(variables: variables)
     } catch {
-      completion(.requestError(error.errors))
+      completion(prepared.marked(.requestError(error.errors)))
       return nil
+    }
+    return run(prepared.plan, coerced: coerced, root: .null, scope: prepared.scope) { [node] result in
+      let scope = prepared.scope
+      if !result.errors.isEmpty { node.audit.judged(result.errors, of: prepared.plan, by: scope.identity, node.models) }
+      guard let cursor = scope.written?.withLock({ $0 }) else { return completion(prepared.marked(result)) }
+      var result = result
+      result.extensions["martlet"] = ["cursor": .string(cursor.description)]
+      completion(prepared.marked(result))
     }
   }
 
@@ -49,8 +52,8 @@ package final class OperationRunner {
       return runInTask(plan, coerced, context, root, deadline, completion)
     }
     let execution = Execution(plan, variant: variant, variables: coerced, context: context, root: root)
-    let running = RunningOperation(execution, on: loop, completion)
-    running.start(deadline: deadline)
+    let running = RunningOperation(execution, on: loop, until: deadline, deadlines, completion)
+    running.start()
     return running.isOver ? nil : running
   }
 
@@ -58,14 +61,14 @@ package final class OperationRunner {
     _ plan: OperationPlan, _ variables: JSONObject, _ context: RequestContext, _ root: ResolvedValue,
     _ deadline: Instant, _ completion: @escaping (ResponseTree) -> Void
   ) -> RunningOperation {
-    let running = RunningOperation(on: loop, completion)
+    let running = RunningOperation(nil, on: loop, until: deadline, deadlines, completion)
     let bound = LoopBound(running, on: loop)
     let place = node.place
     let task = node.spawner.spawn {
       let result = await plan.execute(coerced: variables, context: context, root: root, place: place)
       bound.loop.execute { bound.value.finish(result) }
     }
-    running.begin(task, deadline: deadline)
+    running.begin(task)
     return running
   }
 }
@@ -74,38 +77,39 @@ package final class OperationRunner {
 package final class RunningOperation: FieldWorkOwner {
   private let execution: Execution?
   private let loop: any Loop
+  /// When its time ends.
+  let deadline: Instant
+  private weak let deadlines: OperationDeadlines?
+  /// Its number among the operations that `deadlines` watches; nil while it is not among them.
+  var number: Int?
   private var completion: ((ResponseTree) -> Void)?
   private var task: SpawnedTask?
-  private var timer: LoopTimer?
   private var isPumping = false
   private var hasNews = false
 
   var isOver: Bool { completion == nil }
 
-  /// An operation that runs in a task.
-  convenience init(on loop: any Loop, _ completion: @escaping (ResponseTree) -> Void) {
-    self.init(nil, on: loop, completion)
-  }
-
-  init(_ execution: Execution?, on loop: any Loop, _ completion: @escaping (ResponseTree) -> Void) {
+  /// - Parameter execution: Nil for an operation that runs in a task.
+  init(
+    _ execution: Execution?, on loop: any Loop, until deadline: Instant, _ deadlines: OperationDeadlines,
+    _ completion: @escaping (ResponseTree) -> Void
+  ) {
     self.execution = execution
     self.loop = loop
+    self.deadline = deadline
+    self.deadlines = deadlines
     self.completion = completion
   }
 
-  fileprivate func start(deadline: Instant) {
+  func start() {
     execution?.start()
     pump()
-    if !isOver { armTimer(deadline) }
+    if !isOver { deadlines?.add(self) }
   }
 
-  func begin(_ task: SpawnedTask, deadline: Instant) {
+  func begin(_ task: SpawnedTask) {
     self.task = task
-    armTimer(deadline)
-  }
-
-  private func armTimer(_ deadline: Instant) {
-    timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
+    deadlines?.add(self)
   }
 
   /// Makes all calls that can be made. Answers that come back at once are taken up in the same round.
@@ -132,12 +136,12 @@ package final class RunningOperation: FieldWorkOwner {
   func finish(_ result: ResponseTree) {
     guard let completion else { return }
     self.completion = nil
-    timer?.cancel()
-    timer = nil
+    deadlines?.remove(self)
     completion(result)
   }
 
-  private func expire() {
+  /// Its time is over.
+  func expire() {
     task?.cancel()
     let error = ResponseError(
       "The operation took longer than it may.", extensions: ["code": "DEADLINE"])
@@ -148,7 +152,6 @@ package final class RunningOperation: FieldWorkOwner {
   package func cancel() {
     completion = nil
     task?.cancel()
-    timer?.cancel()
-    timer = nil
+    deadlines?.remove(self)
   }
 }

@@ -13,6 +13,10 @@ struct PlannedDocument: Sendable {
   let canonical: [UInt8]
   /// Its estimated cost; 0 where callers have no quota of it.
   let cost: Int
+  /// The extensions of a response that say the cost; nil where responses do not say it.
+  let shownCost: JSONObject?
+  /// What a subscription selects of a record, where its variables decide nothing about that.
+  var selection: PlannedSelection
 
   /// Parses, validates and plans a document. From any thread.
   ///
@@ -20,8 +24,10 @@ struct PlannedDocument: Sendable {
   ///   - suggests: Whether errors say what a misspelt name may have meant; nil for what the schema's configuration
   ///     says.
   ///   - countsCost: Whether the cost is estimated.
+  ///   - allowedCost: The cost that an operation may have, where responses say both; nil where they do not.
   init(
-    _ query: String, operationName: String?, under served: ServedSchema, suggests: Bool?, countsCost: Bool
+    _ query: String, operationName: String?, under served: ServedSchema, suggests: Bool?, countsCost: Bool,
+    allowedCost: Int?
   ) throws(RequestErrors) {
     let document = Array(query.utf8)
     let plan = try served.schema.makePlan(document, operationName: operationName, suggests: suggests)
@@ -35,6 +41,26 @@ struct PlannedDocument: Sendable {
     }
     self.canonical = canonical
     self.cost = cost
+    shownCost = allowedCost.map { allowed in
+      ["martlet": ["cost": ["estimated": .int(Int64(cost)), "allowed": .int(Int64(allowed))]]]
+    }
+    selection = PlannedSelection(plan)
+  }
+}
+
+/// What a plan selects of a changed record: read from the plan once for all subscriptions with the same document.
+enum PlannedSelection: Sendable {
+  /// The values of variables decide which fields are selected.
+  case byVariables
+  /// Nil where the record alone does not answer the selection.
+  case same(RecordSelection?)
+
+  init(_ plan: OperationPlan) {
+    guard plan.kind == .subscription, !plan.hasSeveralVariants else {
+      self = .byVariables
+      return
+    }
+    self = .same(RecordSelection(plan, variables: JSONObject()))
   }
 }
 
@@ -42,22 +68,25 @@ struct PlannedDocument: Sendable {
 struct PreparedOperation: Sendable {
   let plan: OperationPlan
   let canonical: [UInt8]
+  let selection: PlannedSelection
   /// Its estimated cost; 0 where callers have no quota of it.
   let cost: Int
-  /// The cost that an operation may have, where responses say both; nil where they do not.
-  let allowedCost: Int?
+  /// The extensions of a response that say the cost; nil where responses do not say it.
+  let shownCost: JSONObject?
   let scope: RequestScope
 
   /// A result with what the server adds to it: over HTTP, that it remembers write numbers, as `connection_ack` says on
   /// a socket; in development, the cost.
   func marked(_ result: ResponseTree) -> ResponseTree {
-    guard scope.writeNumber != nil || allowedCost != nil else { return result }
+    guard scope.writeNumber != nil || shownCost != nil else { return result }
     var result = result
+    if scope.writeNumber == nil, result.extensions.isEmpty, let shownCost {
+      result.extensions = shownCost
+      return result
+    }
     var member = result.extensions["martlet"]?.object ?? JSONObject()
     if scope.writeNumber != nil { member["writes"] = true }
-    if let allowedCost {
-      member["cost"] = ["estimated": .int(Int64(cost)), "allowed": .int(Int64(allowedCost))]
-    }
+    if let cost = shownCost?["martlet"]?["cost"] { member["cost"] = cost }
     result.extensions["martlet"] = .object(member)
     return result
   }
@@ -91,7 +120,7 @@ enum Refusal: Error {
     case .persisted(let error): [ResponseError(error.description, extensions: ["code": .string(error.code)])]
     case .invalid(let error, _): error.errors.map { ResponseError($0) }
     case .scope(let error): [ResponseError(error.message, extensions: error.extensions)]
-    case .limited(let refusal): [refusal.error]
+    case .limited(let refusal): [ResponseError(refusal.message, extensions: refusal.extensions)]
     }
   }
 
@@ -102,8 +131,7 @@ enum Refusal: Error {
 
   /// The value of `Retry-After`, in whole seconds; nil where nothing is to be said.
   var retryAfter: String? {
-    guard case .limited(let refusal) = self, let pause = refusal.retryAfter else { return nil }
-    return "\(max(1, (pause.wholeNanoseconds + 999_999_999) / 1_000_000_000))"
+    if case .limited(let refusal) = self { refusal.retryAfterField } else { nil }
   }
 
   var tree: ResponseTree { ResponseTree(data: nil, errors: errors) }
@@ -113,24 +141,6 @@ enum Refusal: Error {
     switch self {
     case .persisted(let error): error.isFault ? error.description : nil
     case .invalid, .scope, .limited: nil
-    }
-  }
-}
-
-extension QuotaRefusal {
-  /// What a client is answered with: the code, the limit by its name, and when it may try again.
-  var error: ResponseError {
-    var extensions: JSONObject = ["code": .string(code), "limit": .string(limit)]
-    if let retryAfter {
-      extensions["retryAfterMs"] = .int((retryAfter.wholeNanoseconds + 999_999) / 1_000_000)
-    }
-    return ResponseError("More than the limit \(limit) allows.", extensions: extensions)
-  }
-
-  private var code: String {
-    switch resource {
-    case .connections, .subscriptions: "LIMIT_EXCEEDED"
-    case .operations, .bytes, .cost: "RATE_LIMITED"
     }
   }
 }

@@ -26,8 +26,8 @@ package final class RequestScope: Sendable {
   package let allowsIntrospection: Bool?
   /// What the schema's rules allow the caller; nil where nothing restricts it.
   package let rights: Rights?
-  /// The cursor of what a numbered mutation has changed, once the store has it.
-  let written = Lock<Cursor?>(nil)
+  /// The cursor of what a numbered mutation has changed, once the store has it; nil for other operations.
+  let written: Lock<Cursor?>?
   /// The server's data, for resolvers of the program's own.
   let server: ServerHandle?
   /// Where the operation stands in a trace; nil when it is not recorded.
@@ -38,6 +38,7 @@ package final class RequestScope: Sendable {
     acknowledged: Int64? = nil, isResend: Bool = false, replaced: JSONObject? = nil,
     allowsIntrospection: Bool? = nil, server: ServerHandle? = nil, trace: OperationTrace? = nil
   ) {
+    written = writeNumber.map { _ in Lock(nil) }
     self.server = server
     self.trace = trace
     self.destination = destination

@@ -37,10 +37,10 @@ enum RecordWrite: Sendable {
   }
 }
 
-/// One write of a caller, before it is handed to the store.
-struct PlannedWrite: Sendable {
+/// One write of a caller, before it is handed to the store. A reference, because it is as large as what it is about.
+final class PlannedWrite: Sendable {
   let model: ModelDefinition
-  var write: RecordWrite
+  let write: RecordWrite
   let key: RecordKey
   /// The fields that the caller wrote, by position.
   let given: Set<Int>
@@ -52,6 +52,27 @@ struct PlannedWrite: Sendable {
   let base: WriteBase?
   /// The same as `outcome` for the record in the answer.
   let answer: RuleOutcome?
+
+  init(
+    model: ModelDefinition, write: RecordWrite, key: RecordKey, given: Set<Int>, name: String, outcome: RuleOutcome?,
+    base: WriteBase?, answer: RuleOutcome?
+  ) {
+    self.model = model
+    self.write = write
+    self.key = key
+    self.given = given
+    self.name = name
+    self.outcome = outcome
+    self.base = base
+    self.answer = answer
+  }
+
+  /// The same with a new record checked and coded for the log.
+  func drafted(by store: Store) -> PlannedWrite {
+    PlannedWrite(
+      model: model, write: write.drafted(by: store), key: key, given: given, name: name, outcome: outcome, base: base,
+      answer: answer)
+  }
 }
 
 /// Writes of a caller that rules restrict, or that name the version they were made on. Each is judged on the store's
@@ -64,8 +85,42 @@ struct GuardedWrites: Sendable {
 
   var operation: WriteOperation {
     .transaction { [writes] transaction in
-      for write in writes { try Self.perform(write, transaction) }
+      var rest = writes[...]
+      while !rest.isEmpty {
+        let drafts = Self.drafts(rest)
+        if drafts.count > 1, Self.create(drafts, transaction) {
+          rest = rest.dropFirst(drafts.count)
+        } else {
+          // One by one, also after a refusal: which one it is depends on what the caller may see.
+          for write in rest.prefix(max(1, drafts.count)) { try Self.perform(write, transaction) }
+          rest = rest.dropFirst(max(1, drafts.count))
+        }
+      }
     }
+  }
+
+  /// What was prepared of the first writes: creations in one model that the rules allow.
+  private static func drafts(_ writes: ArraySlice<PlannedWrite>) -> [RecordDraft] {
+    var drafts: [RecordDraft] = []
+    for planned in writes {
+      guard case .create(let model, let record, let draft?) = planned.write, model == writes.first?.model.number else {
+        break
+      }
+      if let outcome = planned.outcome {
+        do throws(RuleOutcome.Denial) {
+          try outcome.checkCreation(of: record, given: planned.given)
+        } catch {
+          break
+        }
+      }
+      drafts.append(draft)
+    }
+    return drafts
+  }
+
+  /// Adds records together; false when one of them was refused, and none was added.
+  private static func create(_ drafts: [RecordDraft], _ transaction: WriteTransaction) -> Bool {
+    do throws(StoreError) { return try transaction.create(drafts) } catch { return false }
   }
 
   private static func perform(_ planned: PlannedWrite, _ transaction: WriteTransaction) throws(StoreError) {
@@ -76,7 +131,7 @@ struct GuardedWrites: Sendable {
         try outcome.checkUpdate(of: before, changing: planned.given)
       }
       let settled = try ConflictResolver(planned).settle(update, transaction)
-      try unique(planned) { () throws(StoreError) in try settled.perform(transaction) }
+      try unique(planned, transaction) { () throws(StoreError) in try settled.perform(transaction) }
     case .delete(let model, let key, let condition):
       try judge(planned, transaction) { outcome, before throws(RuleOutcome.Denial) in
         try outcome.checkDeletion(of: before)
@@ -102,7 +157,7 @@ struct GuardedWrites: Sendable {
     if let existing = try transaction.get(model, planned.key), outcome.view(of: existing.record, for: .get) == nil {
       throw RuleRefusals.write(.operation(.create), planned.name, planned.model)
     }
-    try unique(planned) { () throws(StoreError) in try transaction.create(model, record, draft: draft) }
+    try unique(planned, transaction) { () throws(StoreError) in try transaction.create(model, record, draft: draft) }
   }
 
   /// Judges a change by the record before it. A record that does not exist is left to the store to refuse.
@@ -123,14 +178,20 @@ struct GuardedWrites: Sendable {
     }
   }
 
-  /// The record that holds a unique value may be one that the caller does not see.
+  /// The record that holds a unique value may be one that the caller does not see, or the value one that is hidden in
+  /// it. Naming the record would then say which one has the value.
   private static func unique<Value>(
-    _ planned: PlannedWrite, _ body: () throws(StoreError) -> Value
+    _ planned: PlannedWrite, _ transaction: WriteTransaction, _ body: () throws(StoreError) -> Value
   ) throws(StoreError) {
     do {
       _ = try body()
     } catch {
-      guard error.code == .notUnique, let outcome = planned.outcome, outcome.predicate(for: .get) != .all else {
+      guard error.code == .notUnique, let outcome = planned.outcome,
+        outcome.predicate(for: .get) != .all || outcome.hidesParts(for: .get)
+      else { throw error }
+      if let conflict = error.conflict, let other = try transaction.get(conflict.model, conflict.key)?.record,
+        outcome.view(of: other, for: .get) == other
+      {
         throw error
       }
       throw RuleRefusals.write(.operation(.create), planned.name, planned.model)

@@ -1,5 +1,6 @@
 internal import MartletAccess
 internal import MartletGraphQLExecution
+internal import MartletJSON
 internal import MartletModels
 internal import MartletStore
 
@@ -8,8 +9,11 @@ internal import MartletStore
 enum RuleRefusals {
   /// No rule allows the operation of a field. The words are AppSync's, which its clients look for.
   static func field(_ name: String, on type: String) -> ResolverError {
-    ResolverError(message(name, on: type), extensions: ["code": "FORBIDDEN", "errorType": "Unauthorized"])
+    ResolverError(message(name, on: type), extensions: codes)
   }
+
+  /// The members of such an error's `extensions`.
+  static let codes: JSONObject = ["code": "FORBIDDEN", "errorType": "Unauthorized"]
 
   static func message(_ name: String, on type: String) -> String { "Not Authorized to access \(name) on type \(type)" }
 

@@ -13,7 +13,7 @@ extension SessionOperations {
   func recheckSchema() -> Int {
     let served = service.node.served
     var ended = 0
-    for number in operations.keys.sorted() {
+    for number in operations.numbers {
       guard case .member(let member) = operations[number], let group = member.group as? GraphQLGroup else { continue }
       guard group.isValid(under: served) else {
         end(number, "The schema has changed, and the subscription is not valid under it.", "SCHEMA_CHANGED")
@@ -29,7 +29,7 @@ extension SessionOperations {
 
   /// Ends the subscriptions of some groups with an error that says why.
   func end(where isEnded: (GraphQLGroup) -> Bool, _ reason: String, _ code: String) {
-    for number in operations.keys.sorted() {
+    for number in operations.numbers {
       guard case .member(let member) = operations[number], let group = member.group as? GraphQLGroup, isEnded(group)
       else { continue }
       end(number, reason, code)
@@ -39,7 +39,7 @@ extension SessionOperations {
   /// The caller has other rights than before: its subscriptions continue by those.
   func recheckRights() {
     let served = service.node.served
-    for number in operations.keys.sorted() where ownCallers[number] == nil {
+    for number in operations.numbers where ownCallers[number] == nil {
       guard case .member(let member) = operations[number], let group = member.group as? GraphQLGroup else { continue }
       if group.hasSameRules(for: caller.current.identity, under: served) { continue }
       _ = move(member, group, to: caller.current)

@@ -7,7 +7,7 @@ internal import MartletVocabulary
 
 extension SessionOperations: Subscriber {
   func members(of feed: Feed) -> [Member] {
-    operations.sorted { $0.key < $1.key }.compactMap { _, operation in
+    operations.entries.compactMap { _, operation in
       if case .member(let member) = operation { member } else { nil }
     }
   }

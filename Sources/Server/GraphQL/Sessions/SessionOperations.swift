@@ -18,6 +18,8 @@ enum SessionOperation {
   case authorizing(PendingQuestion)
   /// Its document is being planned.
   case preparing(Preparation)
+  /// The tree's rules are being asked whether it may begin.
+  case judging
 }
 
 /// The operations of one session: starts what the client asks for, and ends it. Subscriptions to models are members of
@@ -30,7 +32,7 @@ final class SessionOperations {
   let meter: DeliveryMeter
   let caller: SessionCaller
   private let use: SessionUse
-  private(set) var operations: [Int: SessionOperation] = [:] {
+  private(set) var operations = NumberedTable<SessionOperation>() {
     didSet {
       use.retain(operations)
       service.transport.onProgress?()
@@ -53,7 +55,7 @@ final class SessionOperations {
 
   /// Whether a query or mutation is under way, whose answer a shutdown waits for.
   var hasRunning: Bool {
-    operations.values.contains { if case .running = $0 { true } else { false } }
+    operations.entries.contains { if case .running = $0.value { true } else { false } }
   }
 
   // MARK: Starting
@@ -91,7 +93,7 @@ final class SessionOperations {
 
   /// An operation runs for a caller of its own; it ends when that caller's rights do.
   private func keep(_ own: Caller, for number: Int) {
-    guard own.grant != caller.current.grant else { return }
+    guard link.machine.dialect?.authorizesEachOperation == true, own.grant != caller.current.grant else { return }
     // Those that have ended are forgotten before they could add up.
     if ownCallers.count >= service.node.limits.session.operationsPerConnection {
       ownCallers.retain { operations[$0] != nil }
@@ -118,13 +120,17 @@ final class SessionOperations {
       if link.stream?.token == nil,
         let refusal = service.charge(prepared, bytes: use.messageBytes, caller.current, over: use.peer)
       {
+        use.isExceeded = true
         return refuse(number, refusal.errors)
       }
       switch prepared.plan.kind {
       case .query, .mutation:
         if let refusal = SubscriptionErrors.kind(in: link.machine.dialect) { return refuse(number, [refusal]) }
         run(number, prepared, request)
-      case .subscription: subscribe(number, id, prepared, request)
+      case .subscription:
+        TreeJudge(service: service).judge(prepared, request, of: self, number) { [weak self] errors in
+          if errors.isEmpty { self?.subscribe(number, id, prepared, request) } else { self?.refuse(number, errors) }
+        }
       }
     }
   }
@@ -169,6 +175,10 @@ final class SessionOperations {
     }
   }
 
+  /// The tree's rules are asked whether an operation may begin; `judged` is false when it has ended meanwhile.
+  func judges(_ number: Int) { operations[number] = .judging }
+  func judged(_ number: Int) -> Bool { operations.remove(number) != nil }
+
   /// A member takes the place of another.
   func replace(_ member: Member) { operations[member.number] = .member(member) }
 
@@ -182,11 +192,11 @@ final class SessionOperations {
 
   /// The client no longer wants an operation, or its connection is gone.
   func stop(_ number: Int) {
-    switch operations.removeValue(forKey: number) {
+    switch operations.remove(number) {
     case .running(let operation): operation.cancel()
     case .member(let member): service.feed.remove(member)
     case .stream(let task): task.cancel()
-    case .authorizing, .preparing, nil: break
+    case .authorizing, .preparing, .judging, nil: break
     }
     ownCallers.forget(number)
   }
@@ -199,15 +209,14 @@ final class SessionOperations {
   private func endUnauthorized(_ number: Int, _ reason: String) { end(number, reason, "UNAUTHENTICATED") }
 
   /// Whether operations run for callers of their own.
-  var haveOwnCallers: Bool { operations.keys.contains { ownCallers[$0] != nil } }
+  var haveOwnCallers: Bool { operations.entries.contains { ownCallers[$0.number] != nil } }
 
   /// The rights of the session's caller have ended, and with them what runs by those.
   func endThoseOfSession(_ reason: String) {
-    for number in operations.keys.sorted() where ownCallers[number] == nil { endUnauthorized(number, reason) }
+    for number in operations.numbers where ownCallers[number] == nil { endUnauthorized(number, reason) }
   }
 
-  /// Other keys are in force: ends what runs for a caller of its own that a withdrawn one admitted. Returns how many
-  /// operations that were.
+  /// Ends what withdrawn credentials of callers of their own admitted; returns how many operations that were.
   func recheckAccess() -> Int {
     let access = service.node.access
     var count = 0
@@ -222,8 +231,7 @@ final class SessionOperations {
 
   // MARK: Source streams
 
-  /// Opens a source stream of the program's own, in a task of its own. Its next event is asked for when the connection
-  /// has room for it.
+  /// Opens a source stream of the program's own in a task; its next event is asked for when there is room for it.
   private func open(_ number: Int, _ prepared: PreparedOperation, _ request: RequestPayload) {
     let plan = prepared.plan
     let bound = LoopBound(self, on: service.loop)
@@ -264,12 +272,12 @@ final class SessionOperations {
   }
 
   private func finishStream(_ number: Int) {
-    guard operations.removeValue(forKey: number) != nil else { return }
+    guard operations.remove(number) != nil else { return }
     link.step { $0.complete(number, actions: &$1) }
   }
 
   private func failStream(_ number: Int, _ errors: [ResponseError]) {
-    guard operations.removeValue(forKey: number) != nil else { return }
+    guard operations.remove(number) != nil else { return }
     refuse(number, errors)
   }
 

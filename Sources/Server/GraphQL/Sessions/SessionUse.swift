@@ -9,6 +9,8 @@ final class SessionUse {
   let peer: Peer
   /// Bytes of the message that is being handled.
   var messageBytes = 0
+  /// Whether the message that is being handled asked for more than its caller may use.
+  var isExceeded = false
   private var connection: CallerHold?
   private var subscriptions: [Int: CallerHold] = [:]
 
@@ -46,7 +48,7 @@ final class SessionUse {
   func keep(_ hold: CallerHold?, for number: Int) { subscriptions[number] = hold }
 
   /// Lets go of what has ended.
-  func retain(_ operations: [Int: SessionOperation]) {
+  func retain(_ operations: NumberedTable<SessionOperation>) {
     guard subscriptions.count > operations.count else { return }
     subscriptions = subscriptions.filter { operations[$0.key] != nil }
   }

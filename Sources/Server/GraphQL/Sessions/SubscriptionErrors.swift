@@ -23,7 +23,7 @@ enum SubscriptionErrors {
 
   static func list(_ error: any Error) -> [ResponseError] {
     switch error {
-    case let error as QuotaRefusal: [error.error]
+    case let error as QuotaRefusal: [ResponseError(error.message, extensions: error.extensions)]
     case let error as SubscriptionError: error.response.tree.errors
     case let error as VariableErrors: error.errors.map { ResponseError($0) }
     case let error as GraphQLRequestError: [ResponseError(error.description, extensions: ["code": "BAD_USER_INPUT"])]

@@ -25,7 +25,7 @@ final class GraphQLGroup: FeedGroup {
   let document: [UInt8]
   let operationName: String?
   /// The caller for whom the group's resolvers run. Members share a group only where no resolver can distinguish them.
-  private let identity: Identity
+  let identity: Identity
   /// What hides fields of the records from the members; nil where nothing does.
   private let mask: RuleOutcome?
   /// What the rules come to for the members, as a digest; empty where nothing restricts them.
@@ -36,14 +36,18 @@ final class GraphQLGroup: FeedGroup {
   private let changes: ChangeSelection?
   /// What the program has added to the subscription.
   let control: EventControl?
+  /// The part of the tree that the subscription is about.
+  let tree: TreeSubscription?
   /// Kept where every event needs it.
   private let plan: OperationPlan?
 
   init(
     _ service: GraphQLService, _ prepared: PreparedOperation, operationName: String?, variables: JSONObject,
     interests: [Interest], selection: RecordSelection?, mask: RuleOutcome? = nil,
-    topicFilter: JSONObject = JSONObject(), changes: ChangeSelection? = nil, control: EventControl? = nil
+    topicFilter: JSONObject = JSONObject(), changes: ChangeSelection? = nil, control: EventControl? = nil,
+    tree: TreeSubscription? = nil
   ) {
+    self.tree = tree
     self.changes = changes
     self.control = control
     self.service = service
@@ -96,6 +100,7 @@ final class GraphQLGroup: FeedGroup {
     if let record = change.record {
       return (changes != nil || effect != .left || record.kind == .delete) && passes(record)
     }
+    if let change = change.tree { return tree?.event(of: change) != nil }
     guard let event = change.event else { return false }
     return topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
       && control?.filter?.holds(for: event.payload.object ?? JSONObject()) ?? true
@@ -129,7 +134,7 @@ final class GraphQLGroup: FeedGroup {
         .record(
           node.models.models[record.model].value(masked(record.image), of: record.image, stamps(record, of: change)))
       case .event(let event): .value(event.payload)
-      case .tree: .value(.null)
+      case .tree(let change): tree?.event(of: change).map { .value($0) } ?? .null
       }
     let plan: OperationPlan
     do {

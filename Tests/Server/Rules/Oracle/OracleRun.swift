@@ -37,6 +37,7 @@ final class OracleRun {
         configuration.access = .onConnect()
         configuration.onConnect = RuleFixture.question
         configuration.ruleLens = lens
+        configuration.treeRules = #"{"rules": {"models": {".read": true}}}"#
         // Listeners of the older dialects ask by it whether everything has arrived.
         configuration.limits.webSocket.initialisations = .max
       }
@@ -280,10 +281,29 @@ final class OracleRun {
     let id = "\(model)\(number(9))"
     let json = try await ask("{ get\(model)(id: \"\(id)\") { \(Self.fields) } }", caller)
     let rules = rules.model(model)
-    guard rules.rules.mayAllow("get", caller) else { return check("get \(id)", caller, nil, nil, json) }
+    guard rules.rules.mayAllow("get", caller) else {
+      try await checkTree("\(model)/\(id)", caller, nil)
+      return check("get \(id)", caller, nil, nil, json)
+    }
     let found = json["data"]?["get\(model)"].map { $0.isNull ? JSONValue.array([]) : .array([$0]) }
     let seen = records[model]?[id].flatMap { rules.view($0, "get", caller) }
     check("get \(id)", caller, found, seen.map { [$0] } ?? [], json)
+    try await checkTree("\(model)/\(id)", caller, seen.map { [$0] } ?? [])
+  }
+
+  /// The same records as nodes of the tree, whose own rules let every caller read there.
+  ///
+  /// - Parameter path: a model, or a record of one.
+  private func checkTree(_ path: String, _ caller: OracleCaller, _ expected: [OracleRecord]?) async throws {
+    let headers = caller.credentials.map { [("Authorization", $0)] } ?? []
+    let answer = try await HTTPRequest.send("GET", "/models/\(path).json", port: server.port, headers: headers)
+    let isOne = path.contains("/")
+    let nodes = isOne ? [answer.json] : answer.json.object?.map(\.value) ?? []
+    let found = nodes.compactMap(\.object).map { OracleEvent.values($0) }
+    let isRight = expected.map { answer.status == 200 && Set(found) == Set($0) } ?? (answer.status == 401)
+    if !isRight {
+      faults.append("\(caller.name ?? "-") /models/\(path): \(answer.text), not \(expected.map { "\($0)" } ?? "401")")
+    }
   }
 
   /// The records that a caller sees in a list; nil when no rule allows any.
@@ -303,6 +323,7 @@ final class OracleRun {
       if let own = rules.model(model).secret, !own.mayAllow("list", caller) { expected = nil }
     }
     check("list \(model)\(filter)", caller, json["data"]?["list\(model)s"]?["items"], expected, json)
+    try await checkTree(model, caller, listed(model, caller))
   }
 
   /// All records, as a sync shows them.

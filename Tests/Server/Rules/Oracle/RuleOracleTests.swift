@@ -4,7 +4,7 @@ import Testing
 
 /// Random schemas, rules, callers, records, operations, changes of ownership and reloads: what each caller ever
 /// receives is what a naive evaluator allows, over sockets in every dialect, event streams, multipart responses,
-/// requests and batches.
+/// requests, batches, and the records in the tree.
 @Suite(.timeLimit(.minutes(2))) struct RuleOracleTests {
   @Test(arguments: [UInt64](1...3))
   func `P8, P10: every caller receives exactly what the rules allow, by every door and through reloads`(seed: UInt64)
