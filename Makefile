@@ -6,12 +6,15 @@ BOARD ?= JFK
 PORT ?= 8080
 SEEDS ?= 20
 SECONDS ?= 30
+SANITIZER ?= thread
+SUITES ?=
 # Without debug information, and with one compilation for each module, the tests build from clean with about a third less
-# processor time; `make test TEST_FLAGS=` keeps the one and builds incrementally.
+# processor time; `make test TEST_FLAGS=` keeps the one and builds incrementally. The index of editors, a third of what is
+# left, cannot be left out: on Linux the package manager looks for tests in it.
 TEST_FLAGS ?= -debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build lab deb test test-foundation test-console test-packaging lint format docs bench sim fuzz conformance check
+.PHONY: help setup run run-checklist run-presence build lab deb test test-foundation test-console test-packaging lint format docs bench sim sim-mutants fuzz sanitize conformance check
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -22,6 +25,14 @@ setup: ## install missing system packages (Debian, Ubuntu)
 run: setup ## serve the departure board on its embedded store and watch real flights arrive
 	@$(SWIFT) build -c release --product DepartureBoard
 	@Examples/DepartureBoard/run --port $(PORT) --speed $(SPEED) --airport $(BOARD)
+
+run-checklist: setup ## two terminals share a list: one works offline and comes back, conflicts and refusals are shown
+	@$(SWIFT) run Checklist Examples/Checklist/schema.graphql
+
+run-presence: setup ## two watchers of gates come and go, and a board shows it
+	@$(SWIFT) build --product martlet
+	@$(SWIFT) build --product Presence
+	@Examples/Presence/run
 
 deb: setup ## build a Debian package: .build/martlet_VERSION_ARCHITECTURE.deb
 	@SWIFT=$(SWIFT) Packaging/build-deb
@@ -61,11 +72,18 @@ docs: setup ## build the DocC documentation of the products into .build/docs
 bench: build lab ## print every figure beside its peer: Benchmarks/README.md
 	@Benchmarks/run
 
-sim: setup ## client and server under one seeded executor, SEEDS seeds twice
-	@MARTLET_SIM_SEEDS=$(SEEDS) $(SWIFT) test --disable-xctest --filter Simulation
+sim: setup ## SEEDS seeds of the DataStore's simulation, release build, and as many of client and server
+	@SWIFT="$(SWIFT)" Simulation/run $(SEEDS)
+	@MARTLET_SIM_SEEDS=$(SEEDS) $(SWIFT) test --disable-xctest --filter ServerSimulationTests
+
+sim-mutants: setup ## broken variants of the DataStore: which are found within 500 seeds, and by which check
+	@SWIFT="$(SWIFT)" Simulation/run-mutants
 
 fuzz: setup ## coverage-guided fuzzing of every parser, SECONDS each
 	@Fuzz/run all $(SECONDS) || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
+
+sanitize: setup ## tests under SANITIZER=thread or address; SUITES=Store,Server for some of them
+	@SWIFT=$(SWIFT) Scripts/sanitize $(SANITIZER) "$(SUITES)" || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
 
 conformance: build lab ## suites that need more than a fresh machine has; says what it skipped
 	@Conformance/run

@@ -75,7 +75,10 @@ func suite(
 let floor0: [Target] = [
   module("Vocabulary"),
   module("JSON"),
-  module("GraphQLLanguage"),
+  // GraphQL documents as a client needs them: read, printed, and the schema they describe.
+  module("GraphQLDocuments"),
+  // The same and what a server and the tools need besides: validation, the rules for type systems, introspection.
+  module("GraphQLLanguage", martlet("GraphQLDocuments")),
   // The caller of a request, for every door and every kind of rule.
   module("Access", martlet("Vocabulary", "JSON")),
   // Models, predicates, records and rules of access, without GraphQL.
@@ -89,8 +92,14 @@ let floor0: [Target] = [
   module("SyncEngine", martlet("Vocabulary", "JSON", "Models")),
   // Results of queries, kept exact change by change.
   module("LiveQueries", martlet("JSON", "Models", "ChangeFeed")),
-  module("Wire", martlet("Vocabulary", "JSON")),
-  module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire")),
+  // HTTP as a client needs it: messages, event streams, multipart, signatures.
+  module("HTTPWire", martlet("Vocabulary", "JSON")),
+  // The same, and WebSockets, the server's end of HTTP and what proxies say of their clients.
+  module("Wire", martlet("Vocabulary", "JSON", "HTTPWire")),
+  // The protocols of GraphQL as a client needs them: its machines, and what both ends share.
+  module("GraphQLClientWire", martlet("Vocabulary", "JSON", "HTTPWire")),
+  // The same and the server's machines.
+  module("GraphQLWire", martlet("Vocabulary", "JSON", "Wire", "GraphQLClientWire")),
   // Traces: their place in requests, spans, what waits for a collector, and OTLP.
   module("Tracing", martlet("Vocabulary", "JSON")),
   // The files of the console in the browser; Embedded is written from Assets by Scripts/embed-console.
@@ -102,6 +111,8 @@ let floor0: [Target] = [
   module("TreeRules", martlet("JSON", "JSONTree")),
   // The tree's WebSocket protocol and REST parameters, for both roles.
   module("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "Wire")),
+  // Webhooks and push: what is delivered, in which order, how often, and what is kept of it.
+  module("Channels", martlet("Vocabulary", "JSON", "JSONTree", "Wire")),
   // The client of the tree without its sockets: engine and protocol joined.
   module("TreeClient", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
 ]
@@ -130,13 +141,14 @@ let floor1: [Target] = [
 let floor2: [Target] = [
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
-  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations")),
+  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLDocuments", "Runtime", "GraphQLOperations")),
   // The client of GraphQL servers, without a network of its own.
   module(
     "GraphQLClient",
-    martlet("Vocabulary", "JSON", "GraphQLWire", "Wire", "Tracing", "Runtime", "GraphQLOperations", "GraphQLStore")),
+    martlet(
+      "Vocabulary", "JSON", "GraphQLClientWire", "HTTPWire", "Tracing", "Runtime", "GraphQLOperations")),
   // The client's network where there is no epoll: a dispatch queue as its loop, URLSession for HTTP and WebSockets.
-  module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient")),
+  module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "HTTPWire", "GraphQLClient")),
   module("Generator", martlet("JSON", "GraphQLLanguage", "Models")),
   module(
     "Store",
@@ -147,17 +159,20 @@ let floor2: [Target] = [
 ]
 
 let floor3: [Target] = [
-  // The client without WebSockets: a program that needs no more links neither OpenSSL nor zlib itself.
+  // The client's operations by way of its store: policies, watchers, optimistic updates.
+  module("Cache", martlet("JSON", "GraphQLOperations", "GraphQLStore", "GraphQLClient")),
+  // The client without WebSockets and without a store: a program that needs no more links neither OpenSSL nor zlib itself.
   module(
     "HTTP",
     martlet("GraphQLClient", "Runtime")
       + onLinux("Loop", "HTTPClient") + foundationNetwork, exclude: [otherNetwork]),
-  // The whole client: what MartletHTTP has, and WebSockets.
+  // The whole client: what MartletHTTP has, the store, and WebSockets.
   .target(
     name: "Martlet",
     dependencies: martlet(
-      "Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "HTTP", "GraphQLStore")
-      + onLinux("Sockets") + foundationNetwork,
+      "Vocabulary", "GraphQLClient", "JSON", "GraphQLClientWire", "HTTPWire", "Runtime", "HTTP", "Cache", "GraphQLStore"
+    )
+      + onLinux("Sockets", "Wire") + foundationNetwork,
     path: "Sources/Martlet", exclude: [otherNetwork], swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),
   // Finds schema and operations on disk for the generator; used by the command and by the plugin's tool.
@@ -179,13 +194,14 @@ let floor3: [Target] = [
   module(
     "Testing",
     martlet(
-      "Vocabulary", "GraphQLClient", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation")),
+      "Vocabulary", "GraphQLClient", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "JSONTree", "TreeRules",
+      "GraphQLWire", "Wire", "Runtime", "Simulation")),
   module(
     "Server",
     martlet(
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
       "ChangeFeed", "GraphQLWire", "Wire", "Tracing", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
-      "HTTPClient", "GraphQLExecution", "Store")),
+      "HTTPClient", "GraphQLExecution", "Store", "Channels")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
   module("Simulation", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "Runtime")),
 ]
@@ -211,10 +227,20 @@ let floor4: [Target] = [
       "Vocabulary", "JSON", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime",
       "Loop",
       "Sockets", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "GraphQLStore", "SQLiteStore", "DataStore",
-      "LiveQueries",
+      "LiveQueries", "JSONTree", "Datasync",
       "CommandLine")
       + ["Martlet", "CMartletSystem", "CMartletSQLite"],
     path: "Sources/Lab", swiftSettings: strict),
+  // Stores of clients, their server and all that goes wrong, under one seed.
+  module(
+    "StoreSimulation",
+    martlet(
+      "Vocabulary", "JSON", "Access", "Models", "ModelSDL", "ChangeFeed", "Runtime", "SQLite", "Store", "GraphQLClient",
+      "DataStore", "Server", "Simulation")),
+  .executableTarget(
+    name: "martlet-sim", dependencies: martlet("Vocabulary", "Runtime", "StoreSimulation"),
+    path: "Sources/SimulationTool",
+    swiftSettings: strict),
   // What the plugin runs: a program of its own, so that a user's build compiles neither sockets nor SQLite for it.
   .executableTarget(
     name: "martlet-generate", dependencies: martlet("GenerateFiles"), path: "Sources/GenerateTool",
@@ -239,11 +265,21 @@ let examples: [Target] = [
   .executableTarget(
     name: "ShoppingList", dependencies: ["MartletHTTP"], path: "Examples/ShoppingList",
     exclude: ["README.md", "schema.graphql"], sources: ["Sources"], swiftSettings: strict),
+  // Two stores and their server in one process.
+  .executableTarget(
+    name: "Checklist", dependencies: ["Martlet", "MartletDataStore", "MartletServer"], path: "Examples/Checklist",
+    exclude: ["README.md", "schema.graphql"], sources: ["Sources"], swiftSettings: strict),
+  .executableTarget(
+    name: "Presence", dependencies: ["MartletDatasync"], path: "Examples/Presence",
+    exclude: ["README.md", "rules.json", "run", "schema.graphql"], sources: ["Sources"], swiftSettings: strict),
   // Starts the command as a process, so that the command must be built with it.
   .executableTarget(
     name: "SeedTour",
-    dependencies: ["Martlet", "MartletDataStore", "MartletPublishers", "MartletServer", "MartletCommand"],
-    path: "Examples/SeedTour", exclude: ["Operations", "README.md", "martlet-generate.json", "run", "schema.graphql"],
+    dependencies: [
+      "Martlet", "MartletDataStore", "MartletDatasync", "MartletPublishers", "MartletServer", "MartletCommand",
+    ],
+    path: "Examples/SeedTour",
+    exclude: ["Operations", "README.md", "martlet-generate.json", "rules.json", "run", "schema.graphql"],
     sources: ["Sources"], swiftSettings: strict, plugins: ["MartletGeneratePlugin"]),
 ]
 
@@ -256,7 +292,7 @@ let testing: [Target] = [
   .target(name: "CMartletAllocationCounter", path: "Sources/CMartletAllocationCounter"),
   // What several suites share.
   .target(
-    name: "MartletTestSupport", dependencies: martlet("Vocabulary", "Wire", "Runtime"), path: "Tests/Support",
+    name: "MartletTestSupport", dependencies: martlet("Vocabulary", "JSON", "Wire", "Runtime"), path: "Tests/Support",
     swiftSettings: common),
 ]
 
@@ -268,7 +304,7 @@ let needLinuxNetwork = [
 
 let suites: [Target] = [
   suite("JSON", martlet("JSON")),
-  suite("GraphQLLanguage", martlet("JSON", "GraphQLLanguage")),
+  suite("GraphQLLanguage", martlet("JSON", "GraphQLDocuments", "GraphQLLanguage")),
   suite("Access", martlet("Vocabulary", "JSON", "Access")),
   suite("Tokens", martlet("Vocabulary", "JSON", "Access", "Tokens", "Signatures") + ["CMartletOpenSSL"]),
   suite("Vocabulary", martlet("Vocabulary")),
@@ -276,10 +312,12 @@ let suites: [Target] = [
     "Models", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models", "ModelSDL", "Simulation")),
   suite("ChangeFeed", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "Simulation")),
   suite("LiveQueries", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "LiveQueries", "Simulation")),
-  suite("SyncEngine", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "SyncEngine")),
-  suite("Wire", martlet("Vocabulary", "JSON", "Wire", "Simulation", "TestSupport")),
+  suite("SyncEngine", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "SyncEngine", "Testing")),
+  suite("Wire", martlet("Vocabulary", "JSON", "HTTPWire", "Wire", "Simulation", "TestSupport")),
   suite("Tracing", martlet("Vocabulary", "JSON", "Tracing", "Server") + ["Martlet"]),
-  suite("GraphQLWire", martlet("Vocabulary", "JSON", "Wire", "GraphQLWire", "Simulation", "TestSupport")),
+  suite(
+    "GraphQLWire",
+    martlet("Vocabulary", "JSON", "Wire", "GraphQLClientWire", "GraphQLWire", "Simulation", "TestSupport")),
   suite("GraphQLExecution", martlet("JSON", "GraphQLLanguage", "GraphQLExecution", "Models", "ModelSDL", "Runtime")),
   suite(
     "Sockets",
@@ -318,7 +356,8 @@ let suites: [Target] = [
   suite(
     "Command",
     martlet(
-      "Vocabulary", "JSON", "Access", "Tokens", "Server", "SQLiteStore", "Publishers", "CommandLine", "TestSupport")
+      "Vocabulary", "JSON", "Access", "Tokens", "SQLite", "Server", "SQLiteStore", "Publishers", "CommandLine",
+      "TestSupport")
       + ["Martlet", "MartletCommand", "martlet-lab", "TodoWatcher"]),
   // The complete files of docs/guides, and what they do with a server.
   suite(
@@ -327,8 +366,9 @@ let suites: [Target] = [
       + ["Martlet"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
+  suite("Presence", martlet("TestSupport") + ["Presence", "MartletCommand"]),
   suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),
-  suite("HTTP", martlet("HTTP", "Server", "TestSupport") + ["ShoppingList", "MartletCommand"]),
+  suite("HTTP", martlet("HTTP", "Cache", "Runtime", "Server", "TestSupport") + ["ShoppingList", "MartletCommand"]),
   suite(
     "FoundationNetwork",
     martlet(
@@ -337,13 +377,13 @@ let suites: [Target] = [
   // Its servers are processes, which a build with Foundation's network takes from the ordinary one.
   suite(
     "FoundationServer",
-    martlet("Runtime", "FoundationNetwork", "TestSupport") + ["Martlet"]
+    martlet("JSON", "Runtime", "FoundationNetwork", "TestSupport") + ["Martlet"]
       + (usesFoundation ? [] : ["MartletCommand", "FoundationPeer"]), exclude: ["Peer"]),
   suite(
     "GraphQLStore",
     martlet(
       "Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations", "GraphQLStore", "SQLite", "SQLiteStore")),
-  suite("Interoperation", martlet("Vocabulary", "JSON", "Server") + ["Martlet"]),
+  suite("Interoperation", martlet("Vocabulary", "JSON", "Server", "TestSupport") + ["Martlet"]),
   suite(
     "Generator",
     martlet(
@@ -361,9 +401,12 @@ let suites: [Target] = [
     "MainActor", martlet("Publishers", "Server", "DataStore") + ["Martlet"],
     settings: [.defaultIsolation(MainActor.self)]),
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
-  suite("Seeds", martlet("Sockets", "Server", "Publishers") + ["Martlet", "MartletCommand"], exclude: ["Scratch"]),
+  suite(
+    "Seeds", martlet("Sockets", "Server", "Publishers", "DataStore") + ["Martlet", "MartletCommand"],
+    exclude: ["Scratch"]),
   suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),
   suite("TreeRules", martlet("Vocabulary", "JSON", "JSONTree", "TreeRules", "Testing")),
+  suite("Channels", martlet("Vocabulary", "JSON", "JSONTree", "Wire", "Channels")),
   suite("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
   suite("TreeClient", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient")),
   suite(
@@ -375,15 +418,22 @@ let suites: [Target] = [
   suite(
     "DataStore",
     martlet(
-      "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "SQLite", "Store", "GraphQLClient", "DataStore",
-      "Publishers",
-      "Simulation")
+      "JSON", "Models", "ModelSDL", "Runtime", "LiveQueries", "SyncEngine", "SQLite", "Store", "GraphQLClient",
+      "DataStore", "Publishers", "Simulation", "TestSupport")
       + ["martlet-lab"]),
   // Stores and the servers they are synced with.
   suite(
     "DataStoreSync",
-    martlet("Vocabulary", "JSON", "Models", "Access", "Runtime", "Store", "GraphQLClient", "DataStore", "Server")
-      + ["Martlet"]),
+    martlet(
+      "Vocabulary", "JSON", "Models", "Access", "Runtime", "Store", "SyncEngine", "GraphQLClient", "DataStore",
+      "Server", "HTTP", "TestSupport")
+      + ["Martlet", "martlet-lab"]),
+  suite("StoreSimulation", martlet("StoreSimulation") + ["martlet-sim"]),
+  suite("Checklist", martlet("Runtime", "Server", "DataStore") + ["Checklist"]),
+  // A server with webhooks and push, their receivers, and clients that subscribe them.
+  suite(
+    "ChannelDelivery",
+    martlet("JSON", "Access", "Signatures", "Server", "Datasync", "TestSupport") + ["MartletCommand"]),
   suite("House", []),
 ]
 
@@ -393,6 +443,7 @@ let lab = Product.executable(name: "martlet-lab", targets: ["martlet-lab"])
 let products: [Product] = [
   .library(name: "Martlet", targets: ["Martlet"]),
   .library(name: "MartletHTTP", targets: ["MartletHTTP"]),
+  .library(name: "MartletCache", targets: ["MartletCache"]),
   .library(name: "MartletServer", targets: ["MartletServer"]),
   .library(name: "MartletPublishers", targets: ["MartletPublishers"]),
   .library(name: "MartletDataStore", targets: ["MartletDataStore"]),
@@ -447,9 +498,16 @@ extension Product {
   }
 }
 
+/// The oldest systems that the client is for. The tests use `MartletTesting`, whose virtual time needs newer ones:
+/// `MARTLET_PLATFORMS=newer swift test` on a Mac.
+let platforms: [SupportedPlatform] =
+  Context.environment["MARTLET_PLATFORMS"] == "newer"
+  ? [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)]
+  : [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)]
+
 let package = Package(
   name: "martlet",
-  platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+  platforms: platforms,
   // Tests run the command under the name of its product.
   products: chosen.map { $0.contains("MartletCommand") ? [command] : [] }
     ?? products.filter { $0.targetNames.isSubset(of: available.map(\.name)) },

@@ -222,36 +222,61 @@ def settle(seconds=0.3):
     time.sleep(seconds)
 
 
-def capture(port):
-    """The text of one event as the server sends it to a subscriber called c7, with the floor's marks put in."""
-    with socket.create_connection(("127.0.0.1", port)) as s:
-        s.sendall(b"GET /graphql HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                  b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-                  b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n")
-        stream = s.makefile("rb")
-        while stream.readline().strip():
-            pass
+class Session:
+    """One WebSocket in graphql-transport-ws, acknowledged, with cursors."""
 
-        def send(message):
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.sendall(
+            b"GET /graphql HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+            b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n")
+        self.stream = self.socket.makefile("rb")
+        while self.stream.readline().strip():
+            pass
+        self.send({"type": "connection_init", "payload": {"martlet": {"cursors": True}}})
+        self.receive("connection_ack")
+
+    def send(self, *messages):
+        """Sends messages in one piece, masked with zeros."""
+        frames = b""
+        for message in messages:
             text = json.dumps(message).encode()
             head = bytes([0x81, 0x80 | len(text)]) if len(text) < 126 else bytes([0x81, 0xFE]) + len(text).to_bytes(2, "big")
-            s.sendall(head + bytes(4) + text)
+            frames += head + bytes(4) + text
+        self.socket.sendall(frames)
 
-        def receive(kind):
-            while True:
-                length = stream.read(2)[1] & 127
-                if length == 126:
-                    length = int.from_bytes(stream.read(2), "big")
-                text = stream.read(length).decode()
-                if '"type":"%s"' % kind in text:
-                    return text
+    def receive(self, kind):
+        """The text of the next message of a type; others are dropped."""
+        while True:
+            length = self.stream.read(2)[1] & 127
+            if length == 126:
+                length = int.from_bytes(self.stream.read(2), "big")
+            text = self.stream.read(length).decode()
+            if '"type":"%s"' % kind in text:
+                return text
 
-        send({"type": "connection_init", "payload": {"martlet": {"cursors": True}}})
-        receive("connection_ack")
-        send({"id": "c7", "type": "subscribe", "payload": {"query": EVERYTHING}})
-        receive("ready")
-        write(port, 1, options=["--first", 123456])
-        text = receive("next")
+    def close(self):
+        self.stream.close()
+        self.socket.close()
+
+
+def checksum(number):
+    """FNV-1a over the number's decimal digits, as the subscribers check it."""
+    value = 0xCBF29CE484222325
+    for digit in str(number).encode():
+        value = (value ^ digit) * 0x100000001B3 % 2**64
+    return "%016x" % value
+
+
+def capture(port):
+    """The text of one event as the server sends it to a subscriber called c7, with the floor's marks put in."""
+    session = Session(port)
+    session.send({"id": "c7", "type": "subscribe", "payload": {"query": EVERYTHING}})
+    session.receive("ready")
+    write(port, 1, options=["--first", 123456])
+    text = session.receive("next")
+    session.close()
     sum_ = re.search(r'"text":"([0-9a-f]{16})', text).group(1)
     text = text.replace('"id":"c7"', '"id":"@I@"').replace('"number":123456', '"number":@N@').replace(sum_, "@X@")
     return re.sub(r'("cursor":"[0-9a-f]+-)\d+"', r'\1@O@"', text)

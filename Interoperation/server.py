@@ -1,6 +1,6 @@
 """Foreign servers for the client of this package.
 
-  server.py PEER PORT      serves /graphql; prints "ready" once it listens
+  server.py PEER PORT      serves /graphql; prints "ready PORT" once it listens; of port 0, the one that it got
 
 Each peer is a file of `servers` with `application`. They serve the same schema, with fields that fail, that never end,
 and a count of the sources still running.
@@ -15,7 +15,7 @@ import uvicorn
 class Server(uvicorn.Server):
     async def startup(self, sockets=None):
         await super().startup(sockets)
-        print("ready", flush=True)
+        print("ready", self.servers[0].sockets[0].getsockname()[1], flush=True)
 
 
 application = importlib.import_module("servers." + sys.argv[1]).application

@@ -2,13 +2,14 @@
 
     Benchmarks/lines/owners.py [MEMBERS]
 
-CONNECTIONS (8000) and ROUNDS (3) change the sizes of the others.
+CONNECTIONS (8000) and ROUNDS (3) change the sizes of the others; PARTS ("rules tokens noise") chooses among them.
 
 Rules: MEMBERS subscribers (10,000), each with a token of its own, each seeing only its own records; against the same events to the
 same subscribers by a filter and without rules. CPU of the server for a delivered event, less that of the same writes without
 subscribers. Every event has to arrive at its subscriber, in order, and at no other, or there is no figure.
 Tokens: connect, verify an ES256 or RS256 token that was never seen, and subscribe; by the server's processor time.
-Noise: p99 of one caller's queries beside another identity that asks as fast as it can, under callers.operationsPerSecondPerIdentity.
+Noise: p99 of one caller's queries beside another identity that asks 2,000 times a second over HTTP, over WebSockets, and 20,000 times
+a second over WebSockets, with and without callers.operationsPerSecondPerIdentity.
 """
 
 import http.client
@@ -139,19 +140,39 @@ class Caller(threading.Thread):
         return sorted(self.taken)[len(self.taken) * 99 // 100]
 
 
-def noise(folder, limited):
+NOISE = "{ listReadings(limit: 100) { items { id } } }"
+
+
+def http_noise(port, token):
+    # 2,000 requests a second of the other identity: those beyond its limit are refused, which is cheap.
+    return subprocess.Popen([h.tool("httpload"), "--port", str(port), "--clients", "16", "--requests", "12000",
+                             "--interval", "8000", "--burst", "16", "--body", json.dumps({"query": NOISE}), "--header",
+                             "Authorization: Bearer " + token, "--refusal", "RATE_LIMITED"],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def socket_noise(rate):
+    def start(port, token):
+        script = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Tools", "wsnoise.py")
+        return subprocess.Popen([sys.executable, script, str(port), token, "8", str(rate), "16", NOISE],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return start
+
+
+def noise(folder, limited, start):
     """p99 of a caller beside a noisy identity, against the same caller alone."""
     key, _, tokens = mint("ES256", 2, folder)
-    options = ["--loops", "1"] + (["--limit", "callers.operationsPerSecondPerIdentity=300"] if limited else [])
+    options = ["--loops", "1"] + (
+        ["--limit", "callers.operationsPerSecondPerIdentity=300", "--limit", "callers.burst=1s"] if limited else [])
     server = h.Server(schema=schema(folder, RULES[0]), access=access(folder, [key]), options=options)
     try:
         alone = Caller(server.port, tokens[0]).p99(3)
-        # 2,000 requests a second of the other identity: those beyond its limit are refused, which is cheap.
-        noisy = subprocess.Popen([h.tool("httpload"), "--port", str(server.port), "--clients", "16", "--requests", "12000",
-                                  "--interval", "8000", "--burst", "16", "--body",
-                                  '{"query":"{ listReadings(limit: 100) { items { id } } }"}', "--header",
-                                  "Authorization: Bearer " + tokens[1]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        beside = Caller(server.port, tokens[0]).p99(4)
+        noisy = start(server.port, tokens[1])
+        # What it may use at once is used up before anything is measured.
+        time.sleep(1)
+        beside = Caller(server.port, tokens[0]).p99(3)
+        if noisy.poll() is not None:
+            raise RuntimeError("the noisy identity stopped before the measurement ended")
         noisy.kill()
         noisy.wait()
         return beside / alone, beside
@@ -159,32 +180,49 @@ def noise(folder, limited):
         server.stop()
 
 
+def rules(folder):
+    key, tokens, _ = mint("ES256", MEMBERS, folder)
+    writer_key, _, writers = mint("ES256", 1, folder, "writer")
+    ruled, plain, shares = [], [], []
+    for _ in range(h.rounds(3)):
+        for directive, figures in ((RULES[0], ruled), (RULES[1], plain)):
+            each, share = delivered(folder, directive, key, tokens, writer_key, writers[0])
+            figures.append(each)
+            shares.append(share)
+    ratio = [a / b for a, b in zip(ruled, plain)]
+    print("  owner rules, %d members: server %s a delivered event, by a filter and without rules %s; ratio %s; bar 1.2: %s" % (
+        MEMBERS, h.summary(ruled, " us"), h.summary(plain, " us"), h.summary(ratio), h.verdict(h.median(ratio) <= 1.2)))
+    print("    every one of %d events arrived at its owner and at no other; %s" % (MEMBERS * EVENTS, h.generator(shares)))
+
+
+def tokens(folder):
+    for algorithm in ("ES256", "RS256"):
+        rates = [connected(folder, algorithm) for _ in range(h.rounds(3))]
+        print("  connect, %s token, subscribe: %s a second and core; bar 4000: %s" % (
+            algorithm, h.summary(rates), h.verdict(h.median(rates) >= 4_000)))
+
+
+def noisy(folder):
+    for name, start in (("HTTP, 2,000 a second", http_noise), ("sockets, 2,000 a second", socket_noise(2_000)),
+                        ("sockets, 20,000 a second", socket_noise(20_000))):
+        for limited in (False, True):
+            runs = [noise(folder, limited, start) for _ in range(h.rounds(3))]
+            ratios = [run[0] for run in runs]
+            print("  one noisy identity by %s%s: p99 of another %s times that alone%s" % (
+                name, ", limited" if limited else "", h.summary(ratios),
+                "; bar 1.5: " + h.verdict(h.median(ratios) <= 1.5) if limited else ""))
+
+
+PARTS = {"rules": rules, "tokens": tokens, "noise": noisy}
+
+
 def main():
     h.tools()
+    asked = os.environ.get("PARTS", " ".join(PARTS)).split()
     with tempfile.TemporaryDirectory() as folder:
-        key, tokens, _ = mint("ES256", MEMBERS, folder)
-        writer_key, _, writers = mint("ES256", 1, folder, "writer")
-        ruled, plain, shares = [], [], []
-        for _ in range(h.rounds(3)):
-            for rules, figures in ((RULES[0], ruled), (RULES[1], plain)):
-                each, share = delivered(folder, rules, key, tokens, writer_key, writers[0])
-                figures.append(each)
-                shares.append(share)
-        ratio = [a / b for a, b in zip(ruled, plain)]
         print("Access (%s)" % h.machine())
-        print("  owner rules, %d members: server %s a delivered event, by a filter and without rules %s; ratio %s; bar 1.2: %s" % (
-            MEMBERS, h.summary(ruled, " us"), h.summary(plain, " us"), h.summary(ratio), h.verdict(h.median(ratio) <= 1.2)))
-        print("    every one of %d events arrived at its owner and at no other; %s" % (MEMBERS * EVENTS, h.generator(shares)))
-        for algorithm in ("ES256", "RS256"):
-            rates = [connected(folder, algorithm) for _ in range(h.rounds(3))]
-            print("  connect, %s token, subscribe: %s a second and core; bar 4000: %s" % (
-                algorithm, h.summary(rates), h.verdict(h.median(rates) >= 4_000)))
-        for limited in (False, True):
-            runs = [noise(folder, limited) for _ in range(h.rounds(3))]
-            ratios = [run[0] for run in runs]
-            print("  one noisy identity%s: p99 of another %s times that alone%s" % (
-                ", limited" if limited else "", h.summary(ratios),
-                "; bar 1.5: " + h.verdict(h.median(ratios) <= 1.5) if limited else ""))
+        for part in asked:
+            PARTS[part](folder)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,35 @@ package enum NamedFile {
     }
   }
 
+  /// Replaces a file in one step: what reads it meanwhile reads the old or the new one. A link stays one, and the file
+  /// keeps its permissions and, where that is allowed, its owner. A file that is missing is made.
+  package static func replace(_ path: String, with text: String) throws(CommandFailure) {
+    let place = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    var known = stat()
+    // The structure outlives the call.
+    guard unsafe stat(place.path, &known) == 0 else { return try write(text, to: place.path) }
+    let other = place.deletingLastPathComponent()
+      .appendingPathComponent(".\(place.lastPathComponent).\(UUID().uuidString)").path
+    do {
+      // Paths are copied for each call.
+      let descriptor = unsafe open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw Self.systemError }
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      try handle.write(contentsOf: Data(text.utf8))
+      // Only some may give a file away; the mode is set after it, because giving away changes it.
+      _ = fchown(descriptor, known.st_uid, known.st_gid)
+      guard fchmod(descriptor, known.st_mode & 0o7777) == 0 else { throw Self.systemError }
+      try handle.synchronize()
+      try handle.close()
+      guard unsafe rename(other, place.path) == 0 else { throw Self.systemError }
+    } catch {
+      _ = unsafe unlink(other)
+      throw CommandFailure(.io, "\(path) cannot be written: \(reason(error)).")
+    }
+  }
+
+  private static var systemError: any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+
   package static func makeFolder(_ path: String) throws(CommandFailure) {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -6,6 +6,7 @@ internal import MartletVocabulary
 struct DocumentAssembly {
   let models: [ModelDefinition]
   let written: Document
+  let prelude: Prelude
 
   /// The document that the served schema is built from.
   func assemble(_ generator: SchemaGenerator) throws(ModelSchemaError) -> Document {
@@ -25,7 +26,8 @@ struct DocumentAssembly {
     let scalars = Set(
       models.flatMap(\.fields).compactMap { field -> String? in
         if case .scalar(let kind) = field.kind, kind.isAWS { kind.rawValue } else { nil }
-      } + (models.contains { $0.conflicts != nil } ? [ScalarKind.awsTimestamp.rawValue] : []))
+      } + (models.contains { $0.conflicts != nil } ? [ScalarKind.awsTimestamp.rawValue] : [])
+        + (generator.operations.values.contains(.treeChanges) ? [ScalarKind.awsJSON.rawValue] : []))
     var definitions: [Definition] = written.definitions.map(shown)
     let used = scalars.union(usedScalars()).filter { !hasType($0) }
     definitions += used.sorted().map { .type(TypeDefinition(name: Name($0), content: .scalar)) }
@@ -55,7 +57,7 @@ struct DocumentAssembly {
   /// A definition as clients see it: without model directives, models with their time stamps, keys and relations.
   private func shown(_ definition: Definition) -> Definition {
     guard case .type(var type) = definition else { return definition }
-    type.directives.removeAll { Prelude.directives.contains($0.name.text) }
+    type.directives.removeAll { prelude.directives.contains($0.name.text) }
     guard case .object(let interfaces, var fields) = type.content else { return .type(type) }
     let model = models.first { $0.name == type.name.text }
     fields = fields.map { field in
@@ -65,7 +67,7 @@ struct DocumentAssembly {
       {
         field = connectionField(field, relation)
       }
-      field.directives.removeAll { Prelude.directives.contains($0.name.text) }
+      field.directives.removeAll { prelude.directives.contains($0.name.text) }
       return field
     }
     if let model { fields += addedFields(model, to: fields) }

@@ -20,17 +20,18 @@ package struct ModelSchema: Sendable {
   /// - Parameters:
   ///   - options: Those of the executable schema.
   ///   - conflicts: What models without `@versioned` do about conflicts; nil for models without versions.
+  ///   - servesTree: Whether the server has a tree, which subscriptions can follow.
   ///   - previous: The models of the schema in force, whose numbers and field positions are kept.
   /// - Throws: everything that is wrong with it, with places.
   package init(
     _ source: String, name: String? = nil, options: SchemaOptions = SchemaOptions(),
-    conflicts: ConflictStrategy? = nil, keeping previous: [ModelDefinition] = []
+    conflicts: ConflictStrategy? = nil, servesTree: Bool = false, keeping previous: [ModelDefinition] = []
   ) throws(ModelSchemaError) {
     var document: Document
-    let prelude: Document
+    let prelude: Prelude
     do {
       document = try Parser.parse(source, name: name, limits: .schema)
-      prelude = try Parser.parse(Prelude.source, limits: .schema)
+      prelude = try Prelude()
     } catch {
       throw ModelSchemaError([error.graphQLError])
     }
@@ -51,9 +52,10 @@ package struct ModelSchema: Sendable {
 
     var generator = SchemaGenerator(models: models, document: expanded)
     generator.generate()
+    if servesTree { generator.generateTree() }
     try Self.readSubscriptions(expanded, models, &generator)
     operations = generator.operations
-    let served = try DocumentAssembly(models: models, written: expanded).assemble(generator)
+    let served = try DocumentAssembly(models: models, written: expanded, prelude: prelude).assemble(generator)
     do {
       schema = try Schema.build(from: served, options: options)
     } catch {
@@ -64,7 +66,7 @@ package struct ModelSchema: Sendable {
         let stamps = model.conflicts == nil ? [] : RecordStamp.allCases.map { ($0.fieldName, $0.slot) }
         return (model.name, Dictionary(model.fields.enumerated().map { ($1.name, $0) } + stamps) { first, _ in first })
       })
-    version = Self.hash(source + (conflicts?.rawValue ?? ""))
+    version = Self.hash(source + (conflicts?.rawValue ?? "") + (servesTree ? "tree" : ""))
   }
 
   /// Models bring root types of their own, which a document may extend without writing them: its first extension then
@@ -86,8 +88,8 @@ package struct ModelSchema: Sendable {
 
   /// Model directives are checked as any directive is: place, arguments, types. The written document alone need not be
   /// a whole schema (it may lack a query root), so a stand-in completes it.
-  private static func checkDirectives(_ document: Document, _ prelude: Document) throws(ModelSchemaError) {
-    try checkDirectiveNames(document)
+  private static func checkDirectives(_ document: Document, _ prelude: Prelude) throws(ModelSchemaError) {
+    try checkDirectiveNames(document, prelude)
     var whole = document
     // A document may define the scalars itself, as `martlet schema print` writes them.
     var written: Set<String> = []
@@ -132,8 +134,8 @@ package struct ModelSchema: Sendable {
   }
 
   /// An undefined directive whose name is close to one of the models' is a typing error.
-  private static func checkDirectiveNames(_ document: Document) throws(ModelSchemaError) {
-    var known = Prelude.directives.union(["deprecated", "specifiedBy", "oneOf"])
+  private static func checkDirectiveNames(_ document: Document, _ prelude: Prelude) throws(ModelSchemaError) {
+    var known = prelude.directives.union(["deprecated", "specifiedBy", "oneOf"])
     for case .directive(let directive) in document.definitions { known.insert(directive.name.text) }
     var complaints = Complaints()
     func check(_ directives: [Directive]) {
@@ -171,7 +173,8 @@ package struct ModelSchema: Sendable {
           case .create(model.number): events.insert(.create)
           case .update(model.number): events.insert(.update)
           case .delete(model.number): events.insert(.delete)
-          case .get, .list, .listByIndex, .sync, .create, .update, .delete, .transaction, .subscribe, .changes, nil:
+          case .get, .list, .listByIndex, .sync, .create, .update, .delete, .transaction, .subscribe, .changes,
+            .treeChanges, nil:
             complaints.add(
               "\(place) names \"\(name)\", which is not a mutation of \(model.name).", at: directive.location)
           }

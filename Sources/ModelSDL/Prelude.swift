@@ -1,6 +1,19 @@
+internal import MartletGraphQLLanguage
+
 /// The directives and scalars a model document may use without defining them.
-enum Prelude {
-  static let source = #"""
+struct Prelude {
+  let definitions: [Definition]
+  /// The names of the directives. They are for the server; the served schema does not show them.
+  let directives: Set<String>
+
+  init() throws(SyntaxError) {
+    definitions = try Parser.parse(Self.source, limits: .schema).definitions
+    var names: Set<String> = []
+    for case .directive(let directive) in definitions { names.insert(directive.name.text) }
+    directives = names
+  }
+
+  private static let source = #"""
     "Stores the type's values: gives it queries, mutations and subscriptions."
     directive @model(
       queries: ModelQueryMap
@@ -85,9 +98,4 @@ enum Prelude {
     "IPv4 or IPv6, with an optional prefix length."
     scalar AWSIPAddress
     """#
-
-  static let directives: Set<String> = [
-    "model", "primaryKey", "index", "default", "hasMany", "hasOne", "belongsTo", "manyToMany", "mapsTo", "refersTo",
-    "validate", "auth", "aws_subscribe", "computed", "versioned",
-  ]
 }

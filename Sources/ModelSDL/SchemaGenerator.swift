@@ -78,12 +78,13 @@ struct SchemaGenerator {
     }
   }
 
-  /// What a connection of a versioned model has besides. `startedAt` is AppSync's; the other two are for clients that
-  /// order by positions of the log.
+  /// What a connection of a versioned model has besides. `startedAt` is AppSync's; the others are for clients that
+  /// order by positions of the log, and that show how far a sync is.
   private static let syncFields = """
      "When the sync began, in milliseconds: what the next one passes as lastSync." startedAt: AWSTimestamp
      "The position of the log that the page shows." cursor: String
      "Whether the pages have all records, so that one that is in none of them is gone." isReplacement: Boolean
+     "How many records the pages have in all; said on the first page of all records, where counting is cheap." expected: Int
     """
 
   static func paging(_ type: String) -> String {
@@ -282,6 +283,7 @@ struct SchemaGenerator {
       "Fields of a record, by name." scalar ModelValues
       type ModelChange {
         model: String! effect: ModelChangeEffect! key: ModelValues! version: Int! changedAt: AWSTimestamp!
+        "The change's place in the log, a decimal number: for transports that carry no cursors." position: String!
         fields: ModelValues
       }
       """)
@@ -291,6 +293,32 @@ struct SchemaGenerator {
       modelChanges(models: [String!] filters: ModelChangesFilterInput): ModelChange
       """)
     operations[FieldPath("Subscription", "modelChanges")] = .changes
+  }
+
+  // MARK: The tree
+
+  /// `treeChanged(path:)`, unless the document has a field or a type of that name.
+  mutating func generateTree() {
+    let isTaken = document.definitions.contains { definition in
+      switch definition {
+      case .type(let type), .typeExtension(let type):
+        type.name.text == "TreeChange"
+          || type.name.text == "Subscription" && type.fields.contains { $0.name.text == "treeChanged" }
+      default: false
+      }
+    }
+    if isTaken { return }
+    types.append(
+      """
+      "A change of the synced tree."
+      type TreeChange {
+        "The node that was written; the subscription's own when one above it was." path: String!
+        "The node's new value as JSON text; null when it was deleted." value: AWSJSON
+      }
+      """)
+    subscription.append(
+      "\"The changes of the synced tree at, above and below a path.\" treeChanged(path: String!): TreeChange")
+    operations[FieldPath("Subscription", "treeChanged")] = .treeChanges
   }
 
   // MARK: Transactions

@@ -21,6 +21,7 @@ import Testing
     martlet rules check wrong.json 2>&1; echo "= $?"
     martlet rules test rules.json cases.json --coverage; echo "= $?"
     martlet rules explain rules.json cases.json --case writes; echo "= $?"
+    martlet rules coverage rules.json cases.json; echo "= $?"
     """#
 
   @Test func `rules are checked, tested and explained without a server`() async throws {
@@ -47,6 +48,11 @@ import Testing
             newData = newData at /posts/p/title
             newData.isString() = true
         = 0
+          /posts/$post/.read: true 1, false 0, failed 0
+          /posts/$post/.write: true 1, false 1, failed 0
+        ! /posts/$post/title/.validate: true 1, false 0, failed 0
+        2 of 3 rules covered.
+        = 1
 
         """)
   }

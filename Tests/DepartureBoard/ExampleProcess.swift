@@ -20,7 +20,8 @@ final class ExampleProcess: Sendable {
 
   /// Starts `DepartureBoard` with `words`; what it says goes to a file named `log`.
   init(_ words: [String], log: URL) throws {
-    self.words = words + ["--files", Self.root.appendingPathComponent("Examples/DepartureBoard").path]
+    let files = ["--files", Self.root.appendingPathComponent("Examples/DepartureBoard").path]
+    self.words = words.contains("--files") ? words : words + files
     self.log = log
     current = Mutex(nil)
     try start()

@@ -48,6 +48,23 @@ import Testing
     #expect(hasColors == (value != "1"))
   }
 
+  @Test(arguments: [
+    (["run", "--port", "99999"], "--port must be a whole number from 0 to 65535, not '99999'."),
+    (["run", "--port", "0", "--files", "none"], "none/Data/flights-week1.csv cannot be read or written."),
+    (["serve", "--port", "0", "--access", "none.json"], "none.json cannot be read or written."),
+  ])
+  func `what cannot be used is named in one line`(words: [String], line: String) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("board-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let process = try ExampleProcess(
+      words + ["--data", folder.appendingPathComponent("data").path], log: folder.appendingPathComponent("log"))
+    defer { process.kill() }
+    #expect(await process.ended(within: 50))
+    let said = process.output.split(separator: "\n")
+    #expect(said.count == 1 && said.first?.contains(line) == true, "\(process.output)")
+  }
+
   @Test func `a port in use is named with a way to choose another`() async throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }

@@ -16,8 +16,10 @@ struct DeclaredNames {
   private(set) var declarations: [Declaration] = []
   /// Requirements of the protocols that the file declares.
   private(set) var requirements: Set<String> = []
-  /// Names that are read, called or named.
+  /// Names that are read, called or named, not only by the function that has the name.
   private(set) var read: Set<String> = []
+  /// Names of `read` that can be a function's: they are called, or passed on.
+  private(set) var called: Set<String> = []
   /// Names that are assigned to.
   private(set) var written: Set<String> = []
   /// Names of cases that are made, and not matched alone.
@@ -58,6 +60,14 @@ struct DeclaredNames {
   private var braces: [Scope?] = []
   /// Types whose braces are still to come, by the braces' positions.
   private var opening: [Int: Scope] = [:]
+  /// The functions whose bodies are open, with the number of braces around each body.
+  private var functions: [(name: String, depth: Int)] = []
+  /// Functions whose bodies are still to come, by the positions of the bodies' braces.
+  private var bodies: [Int: String] = [:]
+  /// Names that are used in functions of the same name.
+  private var inside: Set<String> = []
+  /// Positions of names that are assigned to as parts of a tuple.
+  private var assignedParts: Set<Int> = []
   private var scope: Scope? { braces.last ?? nil }
   /// Whether what is read is the pattern of a `case`.
   private var isPattern = false
@@ -80,6 +90,11 @@ struct DeclaredNames {
       index += 1
     }
     places = []
+    // A function that only calls itself is not used; one that its namesake calls is.
+    for name in inside where declarations.count(where: { $0.name == name }) > 1 {
+      read.insert(name)
+      called.insert(name)
+    }
   }
 
   private func token(_ index: Int) -> SwiftTokens.Token? { places.indices.contains(index) ? places[index].token : nil }
@@ -93,8 +108,13 @@ struct DeclaredNames {
   private mutating func symbol(at index: Int) {
     switch symbol(index) {
     case ":", "=": isPattern = false
-    case "{": braces.append(opening[index])
-    case "}": _ = braces.popLast()
+    case "{":
+      if let name = bodies[index] { functions.append((name, braces.count)) }
+      braces.append(opening[index])
+    case "}":
+      _ = braces.popLast()
+      if let last = functions.last, last.depth == braces.count { functions.removeLast() }
+    case "(" where beginsStatement(index): noteTuple(at: index)
     default: break
     }
   }
@@ -138,15 +158,57 @@ struct DeclaredNames {
     }
     // `self.name = name` stores a parameter.
     if symbol(index - 1) == "=", word(index - 2) == name, word(index - 4) == "self" || isFirst(index - 2) { return }
+    if !isMember || word(index - 2) == "self", functions.contains(where: { $0.name == name }) {
+      inside.insert(name)
+      return
+    }
     read.insert(name)
+    if mayBeFunction(index) { called.insert(name) }
+  }
+
+  /// Whether what is named can be a function: not what has members or is the variable of a loop or of a closure.
+  private func mayBeFunction(_ index: Int) -> Bool {
+    if word(index - 1) == "for" || word(index + 1) == "in" { return false }
+    switch symbol(index + 1) {
+    case ".", "[", "?", "!": return false
+    // A value that a statement looks at.
+    case "{": return !["switch", "in", "if", "while"].contains(word(index - 1))
+    default: return true
+    }
   }
 
   private func isAssigned(_ index: Int) -> Bool {
-    let begins = symbol(index - 1) == "." || isFirst(index) || symbol(index - 1) == "{" || symbol(index - 1) == ";"
-    guard begins else { return false }
+    if assignedParts.contains(index) { return true }
+    guard symbol(index - 1) == "." || beginsStatement(index) else { return false }
     let next = symbol(index + 1)
     if next == "=" { return symbol(index + 2) != "=" }
     return (next == "+" || next == "-") && symbol(index + 2) == "="
+  }
+
+  /// Whether a statement begins at a token, also one on the line of its brace, its case or its closure's parameters.
+  private func beginsStatement(_ index: Int) -> Bool {
+    if isFirst(index) || symbol(index - 1) == "{" || symbol(index - 1) == ";" || word(index - 1) == "in" { return true }
+    guard symbol(index - 1) == ":", !places[index - 1].isInParentheses else { return false }
+    var first = index
+    while !isFirst(first) { first -= 1 }
+    return word(first) == "case" || word(first) == "default"
+  }
+
+  /// Notes the names in `(name, self.name) = …`.
+  private mutating func noteTuple(at start: Int) {
+    var names: [Int] = []
+    var index = start + 1
+    while let name = word(index) {
+      if name == "self", symbol(index + 1) == "." {
+        index += 2
+        continue
+      }
+      names.append(index)
+      guard symbol(index + 1) == "," else { break }
+      index += 2
+    }
+    guard symbol(index + 1) == ")", symbol(index + 2) == "=", symbol(index + 3) != "=" else { return }
+    assignedParts.formUnion(names)
   }
 
   // MARK: Declarations
@@ -216,6 +278,8 @@ struct DeclaredNames {
       }
     } else if scope?.kind == "protocol" {
       requirements.insert(name)
+    } else if kind == "func", let brace = body(after: index) {
+      bodies[brace] = name
     }
     // `if let name` unwraps what has the name already.
     if kind == "let" || kind == "var", symbol(index + 1) == "{" || symbol(index + 1) == "," || word(index + 1) == "else"
@@ -236,11 +300,32 @@ struct DeclaredNames {
         isRaw: false))
   }
 
-  /// Whether a brace opens on the line of a property.
+  /// The position of the brace that opens the body of a function.
+  private func body(after name: Int) -> Int? {
+    var depth = 0
+    for index in (name + 1)..<places.count {
+      switch symbol(index) {
+      case "(", "[": depth += 1
+      case ")", "]": depth -= 1
+      case "{" where depth == 0: return index
+      case "}" where depth == 0: return nil
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// Whether reading or writing a property runs code: a brace opens on its line, before a value or with an observer.
   private func hasAccessors(_ index: Int) -> Bool {
     var next = index + 1
+    var hasValue = false
     while next < places.count, places[next].line == places[index].line {
-      if symbol(next) == "{" { return true }
+      switch symbol(next) {
+      case "=": hasValue = true
+      case "{" where !hasValue || word(next + 1) == "didSet" || word(next + 1) == "willSet": return true
+      case "}": return false
+      default: break
+      }
       next += 1
     }
     return false

@@ -8,7 +8,8 @@ import Testing
     "Vocabulary": [],
     "Console": [],
     "JSON": [],
-    "GraphQLLanguage": [],
+    "GraphQLDocuments": [],
+    "GraphQLLanguage": ["GraphQLDocuments"],
     "Access": ["Vocabulary", "JSON"],
     "Tokens": ["Vocabulary", "JSON", "Access"],
     "Signatures": ["Tokens"],
@@ -17,12 +18,15 @@ import Testing
     "ChangeFeed": ["Vocabulary", "JSON", "JSONTree", "Models"],
     "LiveQueries": ["JSON", "Models", "ChangeFeed"],
     "SyncEngine": ["Vocabulary", "JSON", "Models"],
-    "Wire": ["Vocabulary", "JSON"],
-    "GraphQLWire": ["Vocabulary", "JSON", "Wire"],
+    "HTTPWire": ["Vocabulary", "JSON"],
+    "Wire": ["Vocabulary", "JSON", "HTTPWire"],
+    "GraphQLClientWire": ["Vocabulary", "JSON", "HTTPWire"],
+    "GraphQLWire": ["Vocabulary", "JSON", "Wire", "GraphQLClientWire"],
     "Tracing": ["Vocabulary", "JSON"],
     "JSONTree": ["Vocabulary", "JSON"],
     "TreeRules": ["JSON", "JSONTree"],
     "TreeWire": ["Vocabulary", "JSON", "JSONTree", "Wire"],
+    "Channels": ["Vocabulary", "JSON", "JSONTree", "Wire"],
     "TreeClient": ["Vocabulary", "JSON", "JSONTree", "TreeWire"],
     "Runtime": ["Vocabulary"],
     "SQLite": ["Runtime"],
@@ -31,11 +35,12 @@ import Testing
     "HTTPClient": ["Vocabulary", "Runtime"],
     "GraphQLOperations": ["Vocabulary", "JSON"],
     "GraphQLClient": [
-      "Vocabulary", "JSON", "GraphQLWire", "Wire", "Tracing", "Runtime", "GraphQLOperations", "GraphQLStore",
+      "Vocabulary", "JSON", "GraphQLClientWire", "HTTPWire", "Tracing", "Runtime", "GraphQLOperations",
     ],
     "GraphQLExecution": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime"],
-    "GraphQLStore": ["Vocabulary", "JSON", "GraphQLLanguage", "Runtime", "GraphQLOperations"],
+    "GraphQLStore": ["Vocabulary", "JSON", "GraphQLDocuments", "Runtime", "GraphQLOperations"],
     "SQLiteStore": ["JSON", "GraphQLStore", "SQLite"],
+    "Cache": ["JSON", "GraphQLOperations", "GraphQLStore", "GraphQLClient"],
     "Generator": ["JSON", "GraphQLLanguage", "Models"],
     "GenerateFiles": ["JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator"],
     "GenerateTool": ["Generator", "GenerateFiles"],
@@ -52,29 +57,31 @@ import Testing
       "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "SQLite", "GraphQLClient",
       "Martlet",
     ],
-    "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "Wire", "GraphQLClient"],
+    "FoundationNetwork": ["Vocabulary", "JSON", "Runtime", "HTTPWire", "GraphQLClient"],
     "HTTP": ["GraphQLClient", "Runtime", "Loop", "HTTPClient", "FoundationNetwork"],
     "Martlet": [
-      "Vocabulary", "GraphQLClient", "JSON", "GraphQLWire", "Wire", "Runtime", "Sockets", "HTTP", "GraphQLStore",
+      "Vocabulary", "GraphQLClient", "JSON", "GraphQLClientWire", "HTTPWire", "Wire", "Runtime", "Sockets", "HTTP",
+      "Cache", "GraphQLStore",
       "FoundationNetwork",
     ],
     "Publishers": ["GraphQLClient", "Runtime"],
     "Testing": [
       "Vocabulary", "GraphQLClient", "JSON", "JSONTree", "TreeRules", "GraphQLWire", "Wire", "Runtime", "Simulation",
+      "Models", "ModelSDL", "LiveQueries", "SyncEngine",
     ],
     "CommandLine": ["Vocabulary", "GraphQLLanguage", "Runtime"],
     "Simulation": ["Vocabulary", "JSON", "Models", "ModelSDL", "Runtime"],
     "Server": [
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
       "ChangeFeed", "GraphQLWire", "Wire", "Tracing", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
-      "HTTPClient", "GraphQLExecution", "Store",
+      "HTTPClient", "GraphQLExecution", "Store", "Channels",
     ],
   ]
 
   static let floor0 = [
-    "Vocabulary", "Console", "JSON", "GraphQLLanguage", "Access", "Tokens", "Models", "ModelSDL", "ChangeFeed",
-    "LiveQueries", "SyncEngine", "GraphQLWire", "Wire", "Tracing", "JSONTree", "TreeRules", "TreeWire",
-    "TreeClient",
+    "Vocabulary", "Console", "JSON", "GraphQLDocuments", "GraphQLLanguage", "Access", "Tokens", "Models", "ModelSDL",
+    "ChangeFeed", "LiveQueries", "SyncEngine", "GraphQLClientWire", "GraphQLWire", "HTTPWire", "Wire", "Tracing",
+    "JSONTree", "TreeRules", "TreeWire", "TreeClient", "Channels",
   ]
 
   @Test(arguments: allowed.keys.sorted())
@@ -98,11 +105,12 @@ import Testing
 
   @Test func `only the server side and the command may import Foundation, and say where`() {
     let permitted = [
-      "GraphQLClient", "GraphQLOperations", "HTTP", "Martlet", "Testing", "Simulation", "Command", "CommandLine", "Lab",
+      "Cache", "GraphQLClient", "GraphQLOperations", "HTTP", "Martlet", "Testing", "Simulation", "Command",
+      "CommandLine", "Lab",
       "HTTPClient",
       "Server",
       "Sockets", "Store",
-      "SQLiteStore",
+      "SQLiteStore", "SimulationTool",
       "GenerateFiles", "GenerateTool", "Publishers", "FoundationNetwork", "Datasync", "DataStore",
     ]
     for file in Repository.current.files(under: "Sources", extensions: ["swift"]) {

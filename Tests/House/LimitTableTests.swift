@@ -12,20 +12,52 @@ import Testing
 
   /// The groups in their order, with the file that declares each.
   private static let groups = [
-    ("http", "HTTPGroup"), ("webSocket", "WebSocketGroup"), ("session", "SessionGroup"), ("query", "QueryGroup"),
-    ("store", "StoreGroup"), ("tree", "TreeGroup"), ("access", "AccessGroup"), ("log", "LogGroup"),
+    ("http", "HTTPGroup"), ("webSocket", "WebSocketGroup"), ("session", "SessionGroup"),
+    ("callers", "CallerGroup"), ("query", "QueryGroup"), ("store", "StoreGroup"), ("tree", "TreeGroup"),
+    ("channels", "ChannelGroup"), ("access", "AccessGroup"), ("log", "LogGroup"),
     ("console", "ConsoleGroup"),
   ]
 
   /// The bounds that hold for clients before their credentials are accepted, or whose credentials are not.
   private static let metByStrangers = [
-    "http.connections", "http.connectionsPerHost", "http.acceptsPerSecond", "http.handshakeTime",
-    "http.handshakesPerTurn", "http.requestLineBytes", "http.headerBytes", "http.headerFields",
-    "http.refusedBodyBytes", "http.chunkLineBytes", "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout",
-    "http.pendingBytes", "http.lingerTime", "webSocket.messageBytes", "webSocket.messageDepth", "webSocket.heldBytes",
+    "http.connections", "http.connectionsPerHost", "http.acceptsPerTurn", "http.acceptsPerSecond", "http.backlog",
+    "http.exhaustedPause", "http.handshakeTime", "http.handshakesPerTurn", "http.tcpKeepAlive",
+    "http.requestLineBytes", "http.headerBytes", "http.headerFields", "http.refusedBodyBytes", "http.chunkLineBytes",
+    "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout", "http.loopLag", "http.eventsPerTurn",
+    "http.jobsPerTurn", "http.readBytes", "http.pendingBytes", "http.flushTime", "http.lingerTime",
+    "http.shutdownLinger", "webSocket.messageBytes", "webSocket.messageDepth", "webSocket.heldBytes",
     "webSocket.connectionInitTimeout", "webSocket.malformedMessages", "webSocket.initialisations",
-    "webSocket.closeTimeout", "access.tokenBytes", "access.tokenHeaderBytes", "access.tokenDepth", "access.keysTried",
-    "access.unknownKeyPause", "access.keySetWaiters",
+    "webSocket.pingInterval", "webSocket.pongTimeout", "webSocket.closeTimeout", "webSocket.appSyncInitGrace",
+    "callers.connectionsPerAddress", "callers.bytesPerSecondPerConnection", "callers.bytesPerSecondPerAddress",
+    "callers.burst", "callers.counted", "tree.strangerMessageBytes", "tree.messageDepth", "tree.depth",
+    "tree.keyBytes", "tree.listens", "tree.openRequests", "tree.pendingBytes", "access.tokenBytes",
+    "access.tokenHeaderBytes", "access.tokenDepth", "access.keysTried", "access.unknownKeyPause",
+    "access.keySetWaiters", "access.authorizerRequests", "access.authorizerQueue", "access.authorizerWaiters",
+    "access.authorizerAnswers", "access.authorizerAnswerBytes", "log.queuedEntries", "log.repeats",
+    "log.repeatInterval", "log.kinds", "log.valueBytes",
+  ]
+
+  /// Groups, and limits of the other groups, that bound only what accepted callers and the server itself do. A new
+  /// limit must be in one of the two lists.
+  private static let metByCallersAlone: Set = [
+    "session", "query", "store", "channels", "console", "http.bodyBytes", "http.uploadBytes", "http.uploadedFiles",
+    "http.formFields", "http.operationsPerRequest", "http.streamHeartbeatInterval", "http.reservedStreams",
+    "http.streamReservationTimeout", "http.unreadTimeout", "http.pooledBufferBytes", "http.poolBytes",
+    "http.shutdownGrace", "webSocket.compressionThreshold", "webSocket.keepAliveInterval",
+    "webSocket.appSyncKeepAliveInterval", "webSocket.appSyncConnectionTimeout", "webSocket.appSyncLifetime",
+    "callers.connectionsPerIdentity", "callers.subscriptionsPerIdentity", "callers.subscriptionsPerAddress",
+    "callers.operationsPerSecondPerConnection", "callers.operationsPerSecondPerIdentity",
+    "callers.operationsPerSecondPerAddress", "callers.bytesPerSecondPerIdentity", "callers.costPerSecondPerConnection",
+    "callers.costPerSecondPerIdentity", "callers.costPerSecondPerAddress", "callers.refusedPause",
+    "tree.estimatedLeaves", "tree.textBytes", "tree.writeBytes",
+    "tree.children", "tree.mergePaths", "tree.entryBytes", "tree.nodeLeaves", "tree.frameBytes", "tree.messageBytes",
+    "tree.deferredWrites", "tree.deferredBytes", "tree.resumeGrace", "tree.longestGrace", "tree.leaseStep",
+    "tree.expiriesAtOnce", "tree.keepAlive", "tree.resumeChanges", "tree.namespaces", "tree.namespaceBytes",
+    "tree.ruleFileBytes", "tree.ruleLevels", "tree.ruleProblems", "tree.ruleExpressionBytes",
+    "tree.ruleExpressionDepth", "tree.rulePatternInstructions", "tree.ruleSteps", "access.rememberedTokens",
+    "access.keySetAge", "access.leastKeySetAge", "access.greatestKeySetAge", "access.keySetOutage",
+    "access.firstKeySetPause", "access.greatestKeySetPause", "access.keySetTimeout", "access.discoveryBytes",
+    "access.keySetBytes", "log.flushTime",
   ]
 
   struct Limit: Equatable {
@@ -172,6 +204,25 @@ import Testing
     } else {
       #expect(present == table)
     }
+  }
+
+  @Test func `every limit is known to be met by strangers or not`() throws {
+    let known = Set(Self.metByStrangers).union(Self.metByCallersAlone)
+    var unknown: [String] = []
+    for (group, _, limits) in try Self.all() where !known.contains(group) {
+      unknown += limits.map(\.name).filter { !known.contains($0) }
+    }
+    #expect(unknown == [], "add each to metByStrangers or to metByCallersAlone")
+    let names = Set(try Self.all().flatMap { [$0.group] + $0.limits.map(\.name) })
+    #expect(known.subtracting(names) == [])
+  }
+
+  @Test func `every limit that can be set by name is in the table, and the other way round`() throws {
+    let text = try Repository.current.text("\(Self.folder)/LimitNames.swift")
+    let settable = Set(
+      text.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
+        .map { String($0.element) }.filter { $0.contains(".") && !$0.contains(" ") })
+    #expect(Set(try Self.all().flatMap(\.limits).map(\.name)) == settable)
   }
 
   @Test func `every limit has a reason`() throws {

@@ -57,7 +57,8 @@ import Testing
     "MartletSockets", "MartletSignatures", "MartletHTTPClient", "MartletServer", "MartletCommand",
   ]
   private static let clients = [
-    "Martlet", "MartletHTTP", "MartletPublishers", "MartletTesting", "MartletSQLiteStore", "MartletDataStore",
+    "Martlet", "MartletHTTP", "MartletCache", "MartletPublishers", "MartletTesting", "MartletSQLiteStore",
+    "MartletDataStore",
     "MartletDatasync",
   ]
   private static let platforms = ["macos", "ios", "tvos", "watchos", "visionos"]

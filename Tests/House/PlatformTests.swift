@@ -6,12 +6,12 @@ import Testing
 @Suite struct PlatformTests {
   /// Modules of the client's products, without those that the manifest leaves out on Apple platforms.
   private static let modules = [
-    "Access", "GraphQLClient", "FoundationNetwork", "GraphQLLanguage", "GraphQLOperations", "GraphQLStore",
-    "GraphQLWire", "HTTP", "JSON",
+    "Access", "Cache", "GraphQLClient", "FoundationNetwork", "GraphQLDocuments", "GraphQLLanguage", "GraphQLOperations",
+    "GraphQLStore", "GraphQLClientWire", "GraphQLWire", "HTTP", "JSON",
     "JSONTree",
     "Martlet", "Models", "ModelSDL", "Publishers", "Runtime", "SQLite", "SQLiteStore", "Simulation", "Testing",
     "Vocabulary",
-    "Wire", "Tracing",
+    "HTTPWire", "Wire", "Tracing",
     // MartletDataStore's.
     "ChangeFeed", "DataStore", "LiveQueries", "Store", "SyncEngine",
     // MartletDatasync's.
@@ -23,6 +23,7 @@ import Testing
     "Sources/Runtime/Bell.swift": "condition variables: Darwin waits relatively, Glibc by a chosen clock",
     "Sources/Runtime/Lock.swift": "the system's cheapest lock",
     "Sources/Runtime/MonotonicClock.swift": "the name of the C library",
+    "Sources/Runtime/SystemThread.swift": "`pthread_t` is a number or an optional pointer",
     "Sources/Runtime/ThreadMark.swift": "a thread's identity is a pointer or a number",
     "Sources/Runtime/WallClock.swift": "the name of the C library",
     "Sources/Runtime/WriteSignals.swift": "the name of the C library",
@@ -30,13 +31,17 @@ import Testing
     "Sources/GraphQLClient/Subscriptions/Cancellable.swift": "Combine has the protocol",
     "Sources/FoundationNetwork/Sockets/SessionSockets.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Environment/FoundationEnvironment.swift": "URLSession is a module of its own on Linux",
+    "Sources/FoundationNetwork/Environment/SystemProxy.swift": "Foundation on Linux ignores the proxies of a session",
     "Sources/FoundationNetwork/Sessions/SessionDelegation.swift": "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Sessions/SessionObserver.swift":
       "URLSession is a module of its own on Linux; a delegate's methods are optional on Darwin alone",
+    "Sources/FoundationNetwork/Sessions/SessionRelay+passwords.swift":
+      "Foundation on Linux does not end a task whose password is not given",
     "Sources/FoundationNetwork/Sessions/SessionRelay.swift":
       "URLSession is a module of its own on Linux",
     "Sources/FoundationNetwork/Trust/SystemTrust.swift": "the Security framework evaluates certificates",
-    "Sources/FoundationNetwork/Exchanges/SessionTasks.swift": "URLSession is a module of its own on Linux",
+    "Sources/FoundationNetwork/Exchanges/SessionTasks.swift":
+      "URLSession is a module of its own on Linux, where a suspended task delivers pieces twice",
     "Sources/FoundationNetwork/Exchanges/HTTPExchangeError+system.swift": "URLSession is a module of its own on Linux",
     "Sources/GraphQLClient/Client/LiveValue.swift": "SwiftUI has property wrappers of views",
     "Sources/HTTP/Auth/KeychainCredentialStorage.swift": "the Security framework has the keychain",
@@ -45,7 +50,6 @@ import Testing
       "URLSession is a module of its own on Linux",
     "Sources/Store/Backup/BackupRequest.swift": "the name of the C library",
     "Sources/Store/Backup/PartialFolder.swift": "the name of the C library",
-    "Sources/Store/Execution/SystemThread.swift": "`pthread_t` is a number or an optional pointer",
     "Sources/Store/Folder/DataFiles.swift": "the name of the C library",
     "Sources/Store/Client/ClientBell.swift": "the name of the C library",
     "Sources/Store/Client/EngineLock.swift": "the name of the C library",
@@ -116,6 +120,10 @@ import Testing
       // Only with the system's 2024 versions.
       (#"import Synchronization|\bMutex[<(]|\bAtomic[<(]"#, []),
       (#"\bInlineArray\b|\butf8Span\b|\bUTF8Span\b"#, []),
+      (#"\bU?Int128\b|String\(validating|\bisolated deinit\b|Task\.immediate|\bRangeSet\b|next\(isolation"#, []),
+      (#"AsyncSequence<|~Copyable|~Escapable"#, []),
+      // Annotated there, and everything that uses it (below).
+      ("TaskExecutor|executorPreference", ["Sources/Simulation/Executor/SimulatedExecutor.swift"]),
       // Missing, or failing, in Foundation on Linux.
       (#"\.bytes\(for:|streamTask\(|getBoundStreams|DispatchSerialQueue"#, []),
       (#"^(internal |package |public )?import (Glibc|FoundationNetworking)"#, []),
@@ -130,6 +138,43 @@ import Testing
             "\(file.path):\(number + 1) uses \(pattern)")
         }
       }
+    }
+  }
+
+  @Test func `what uses task executors says which systems have them, and so does everything that uses it`() throws {
+    let annotation = "@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)"
+    let access = "(?:(?:public|package|internal|private|fileprivate|final) )*"
+    let declares = try Regex(
+      #"^(?:@\w+ )*"# + access + #"(?:class|struct|enum|extension|protocol|func) (\w+)"#,
+      as: (Substring, Substring).self)
+    // A declaration of a file, with whether the annotation stands before it.
+    var parts: [(place: String, name: String, text: String, isAnnotated: Bool)] = []
+    for module in ["Simulation", "Testing"] {
+      for file in Repository.current.files(under: "Sources/\(module)", extensions: ["swift"]) {
+        var last = ""
+        for line in file.lines {
+          if let match = String(line).firstMatch(of: declares) {
+            parts.append((file.path, String(match.output.1), "", last == annotation))
+          }
+          last = String(line)
+          let code = String(line.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0])
+          if !parts.isEmpty, parts[parts.count - 1].place == file.path { parts[parts.count - 1].text += code + "\n" }
+        }
+      }
+    }
+    var needing: Set<String> = ["TaskExecutor", "executorPreference"]
+    // Until no declaration is added that uses one of them.
+    var known = 0
+    while known != needing.count {
+      known = needing.count
+      for part in parts where !needing.contains(part.name) {
+        let words = Set(part.text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+        if !words.isDisjoint(with: needing) { needing.insert(part.name) }
+      }
+    }
+    #expect(needing.isSuperset(of: ["SimulatedExecutor", "VirtualTime", "ScriptedServer", "ScriptedSocket"]))
+    for part in parts where needing.contains(part.name) {
+      #expect(part.isAnnotated, "\(part.place): \(part.name) needs \(annotation)")
     }
   }
 }

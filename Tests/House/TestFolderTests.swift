@@ -5,7 +5,9 @@ import Testing
 @Suite struct TestFolderTests {
   /// Suites of several modules, of whole programs, or of the project's text.
   static let whole: [String: String] = [
+    "ChannelDelivery": "a server with webhooks and their receivers",
     "Console": "the pages in a browser; not Swift",
+    "Checklist": "an example",
     "DataStoreSync": "stores of clients and a server",
     "DepartureBoard": "an example",
     "FoundationServer": "the client over Foundation against the server",
@@ -15,6 +17,7 @@ import Testing
     "Interoperation": "programs of others",
     "MainActor": "code whose default isolation is the main actor",
     "Packaging": "proxies and packages; not Swift",
+    "Presence": "an example",
     "SeedTour": "an example",
     "Seeds": "samples from outside",
     "Support": "what several suites share",
@@ -22,11 +25,15 @@ import Testing
 
   /// Modules whose tests stand elsewhere.
   static let elsewhere: [String: String] = [
+    "Cache": "HTTP",
     "CommandLine": "Command",
     "Console": "Server",
     "GenerateFiles": "Generator",
     "GenerateTool": "Generator",
+    "GraphQLClientWire": "GraphQLWire",
+    "GraphQLDocuments": "GraphQLLanguage",
     "HTTPClient": "Sockets",
+    "HTTPWire": "Wire",
     "Lab": "Command",
     "Loop": "Sockets",
     "Martlet": "GraphQLClient",
@@ -36,6 +43,7 @@ import Testing
     "SQLiteStore": "GraphQLStore",
     "Signatures": "Tokens",
     "Simulation": "GraphQLClient",
+    "SimulationTool": "StoreSimulation",
     "Testing": "GraphQLClient",
   ]
 
@@ -62,7 +70,7 @@ import Testing
   }
 
   /// Programs are tested by running them; the others are reached through the modules above them.
-  static let usedByProgram: Set<String> = ["GenerateTool", "Lab", "Console"]
+  static let usedByProgram: Set<String> = ["GenerateTool", "Lab", "Console", "SimulationTool"]
 
   private static func folders(_ parent: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(

@@ -8,13 +8,7 @@ import Testing
 
   /// Types that were larger when the rule was made, with their lines then. A number may fall and never rise; an entry
   /// goes when its type fits.
-  static let known: [String: Int] = [
-    "DataStore.SyncShell": 508,
-    "Datasync.DatasyncDriver": 520,
-    "Server.Feed": 443,
-    "Store.Store": 538,
-    "TreeClient.TreeClient": 560,
-  ]
+  static let known: [String: Int] = [:]
 
   @Test func `no type grows past 400 lines with its extensions`() {
     let files = Repository.current.files(under: "Sources", extensions: ["swift"]).filter { !Self.isGenerated($0) }

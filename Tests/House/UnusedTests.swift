@@ -9,7 +9,7 @@ import Testing
   /// Names that are used from outside of Sources, each with its user.
   static let used: [String: String] = [
     "MartletMain": "the entry point of the command", "LabMain": "the entry point of the tool for measurements",
-    "GenerateTool": "the entry point of the plugin's tool",
+    "GenerateTool": "the entry point of the plugin's tool", "SimulationTool": "the entry point of the simulation",
     "files": "SQLite's connection keeps the disk in memory that its file is on",
   ]
 
@@ -20,6 +20,9 @@ import Testing
     "nestedContainer", "nestedUnkeyedContainer", "superDecoder", "superEncoder", "encode", "decode", "hash", "next",
     "makeAsyncIterator", "makeIterator", "appendLiteral", "appendInterpolation", "errorDescription", "debugDescription",
   ]
+
+  /// Private declarations that code which the compiler writes uses.
+  static let synthesized: Set<String> = ["CodingKeys"]
 
   @Test func `every name that is declared in Sources is used there or by a test`() {
     let sources = Repository.current.files(under: "Sources", extensions: ["swift"])
@@ -78,6 +81,52 @@ import Testing
       ])
   }
 
+  @Test func `a private function is found though others have its name, and a property though it is written`() {
+    let one = Repository.File(
+      path: "Sources/M/Feed.swift",
+      text: """
+        final class Feed {
+          private var noted = [1].map { $0 + 1 }
+          private var first = 0
+          private var second = 0
+          private(set) lazy var made = { 1 }()
+          private var counted: Int { didSet { shown() } }
+          private var kind: Kind = .a
+          init(_ kinds: [Kind]) {
+            (first, self.second) = (1, 2)
+            counted = 3
+            if kinds.isEmpty { kind = .a }
+            for match in kinds {
+              switch match {
+              case .a: noted = []
+              }
+              print(match.count)
+            }
+            each { value in made = value }
+          }
+          private func receive(_ batch: Int) { receive(batch - 1) }
+          private func match() {}
+          private func find() {
+            if true { find() }
+          }
+          private func shown() {}
+          private func each(_ body: (Int) -> Void) { body(1) }
+          private struct Closed { func stay() {} }
+        }
+        enum Kind { case a }
+        """)
+    let two = Repository.File(
+      path: "Sources/N/B.swift",
+      text: """
+        protocol Receiver { func receive(_ batch: Int); func match(); func find() }
+        func use(_ it: any Receiver) { it.receive(1); it.match(); it.find(); use(it); _ = Feed([.a]) }
+        """)
+    #expect(
+      Set(Self.unused(in: [one, two], besides: ["use", "Feed"]).map(\.name)) == [
+        "noted", "first", "second", "made", "kind", "receive", "match", "find", "Closed", "stay",
+      ])
+  }
+
   @Test func `what a protocol requires, a key path names or a shorthand unwraps is used`() {
     let one = Repository.File(
       path: "Sources/M/A.swift",
@@ -103,7 +152,7 @@ import Testing
         """)
     let three = Repository.File(
       path: "Sources/O/C.swift", text: "extension Int { func on(_ it: any Door) { it.opened(); on(it.width) } }\n")
-    #expect(Self.unused(in: [one, two, three], besides: []).map(\.name) == [])
+    #expect(Self.unused(in: [one, two, three], besides: ["on"]).map(\.name) == [])
   }
 
   struct Unused {
@@ -127,18 +176,21 @@ import Testing
       var own = Uses()
       own.add(names)
       for declaration in names.declarations {
-        // What a protocol of another module requires may be called there.
-        let isRequired = requirements.contains(declaration.name)
+        // What a protocol of another module requires may be called there, but nothing private meets a requirement.
+        let isRequired = declaration.access != .file && requirements.contains(declaration.name)
         let uses: Uses
         switch declaration.access {
         case .elsewhere: continue
-        case .file: uses = isRequired ? everywhere : own
+        case .file: uses = own
         case .module: uses = isRequired ? everywhere : modules[module(of: file)] ?? own
         case .package: uses = everywhere
         }
         if uses.use(declaration) { continue }
-        if declaration.access != .file || isRequired, others.contains(declaration.name) { continue }
-        if required.contains(declaration.name) { continue }
+        if declaration.access == .file {
+          if Self.synthesized.contains(declaration.name) { continue }
+        } else if others.contains(declaration.name) || required.contains(declaration.name) {
+          continue
+        }
         found.append(Unused(name: declaration.name, place: "\(file.path):\(declaration.line)"))
       }
     }
@@ -152,17 +204,20 @@ import Testing
   /// The uses of names in some files.
   private struct Uses {
     private var read: Set<String> = []
+    private var called: Set<String> = []
     private var written: Set<String> = []
     private var made: Set<String> = []
 
     mutating func add(_ names: DeclaredNames) {
       read.formUnion(names.read)
+      called.formUnion(names.called)
       written.formUnion(names.written)
       made.formUnion(names.made)
     }
 
     func use(_ declaration: DeclaredNames.Declaration) -> Bool {
       if declaration.kind == "case", !declaration.isRaw { return made.contains(declaration.name) }
+      if declaration.kind == "func" { return called.contains(declaration.name) }
       return read.contains(declaration.name) || (declaration.hasAccessors && written.contains(declaration.name))
     }
   }

@@ -1,6 +1,7 @@
 import Foundation
 import Martlet
 import MartletJSON
+import MartletTestSupport
 import Testing
 
 /// A line of the second table: something that requests by HTTP can do, with one peer at one end.

@@ -1,10 +1,12 @@
 import Foundation
+import MartletTestSupport
 import Testing
 
 /// Clients and servers of others, in every protocol they speak. What they pass stands in
 /// docs/COMPATIBILITY.md, which a run writes anew with
 /// `MARTLET_WRITE_COMPATIBILITY=1 swift test --disable-xctest --filter InteroperationTests`.
-@Suite(.enabled(if: Peers.areInstalled, Peers.missing), .timeLimit(.minutes(10))) struct InteroperationTests {
+@Suite(.enabled(if: Peers.areInstalled, Comment(rawValue: Peers.missing)), .timeLimit(.minutes(10)))
+struct InteroperationTests {
   @Test(arguments: Row.all)
   func `a peer and this package understand each other`(row: Row) async throws {
     let outcome = await Run.shared.outcome(of: row)
@@ -20,8 +22,8 @@ import Testing
 
   @Test func `the table of peers is what this run gave`() async throws {
     let table = try await Table.ofThisRun()
-    try table.record.write(to: Peers.root.appendingPathComponent(".build/interoperation/results.json"))
-    let file = Peers.root.appendingPathComponent("docs/COMPATIBILITY.md")
+    try table.record.write(to: Programs.root.appendingPathComponent(".build/interoperation/results.json"))
+    let file = Programs.root.appendingPathComponent("docs/COMPATIBILITY.md")
     let page = try String(contentsOf: file, encoding: .utf8)
     let expected = try #require(Table.replacing(page, by: table.text))
     if ProcessInfo.processInfo.environment["MARTLET_WRITE_COMPATIBILITY"] != nil {

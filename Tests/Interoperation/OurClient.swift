@@ -1,6 +1,7 @@
 import Foundation
 import Martlet
 import MartletJSON
+import MartletTestSupport
 
 extension Row {
   /// A client of this package that speaks the row's protocol.

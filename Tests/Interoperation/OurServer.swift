@@ -1,6 +1,7 @@
 import Foundation
 import MartletJSON
 import MartletServer
+import MartletTestSupport
 import Synchronization
 
 #if canImport(FoundationNetworking)

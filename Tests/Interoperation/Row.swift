@@ -1,3 +1,4 @@
+import MartletTestSupport
 import Testing
 
 /// What a peer and this package do together, as the columns of the table name it.

@@ -1,4 +1,5 @@
 import Foundation
+import MartletTestSupport
 
 /// What one run of the interoperation tests found. Every line is run once, by whichever test asks first.
 actor Run {

@@ -1,11 +1,12 @@
 import Foundation
 import MartletServer
+import MartletTestSupport
 import Testing
 
 /// `firebase-admin`, unmodified, against the tree's REST endpoints and event stream.
 @Suite struct TreePeerTests {
   private static var isInstalled: Bool {
-    let libraries = Peers.root.appendingPathComponent(".build/interoperation/venv/lib")
+    let libraries = Programs.root.appendingPathComponent(".build/interoperation/venv/lib")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: libraries.path)) ?? []
     return Peers.areInstalled
       && names.contains { name in
@@ -14,7 +15,7 @@ import Testing
       }
   }
 
-  @Test(.enabled(if: isInstalled, Peers.missing), .timeLimit(.minutes(2)))
+  @Test(.enabled(if: isInstalled, Comment(rawValue: Peers.missing)), .timeLimit(.minutes(2)))
   func `firebase-admin reads, writes, queries, transacts and listens`() async throws {
     var configuration = ServerConfiguration(schema: "type Note @model { id: ID! }")
     configuration.access = .development

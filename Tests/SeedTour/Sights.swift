@@ -232,6 +232,66 @@ enum Sights {
       loop: create 3
       loop: delete 3
       loop: ended
+      sink: create 4
+      stopped
+      sink: delete 4
+      sink: cancelled
+      """
+    ),
+    (
+      SyncedPosts.self,
+      """
+      item count: 0, isSynced: false
+      item count: 1, isSynced: true
+      item count: 2, isSynced: true
+      the loop has ended
+      the server has 4 posts
+      """
+    ),
+    (
+      ContactValues.self,
+      """
+      The 'contacts' node has 1 child nodes
+      The 'contacts' node has 2 child nodes
+      The contact list is acknowledged
+      The contact list is acknowledged
+      There are now 3 contacts
+      There are now 200 contacts
+      Contact watching revoked: too_big: the node /contacts has more than 100 leaves
+      """
+    ),
+    (
+      ContactChildren.self,
+      """
+      added: ada, Ada
+      updated: ada, Ada L.
+      deleted: ada
+      -
+      added: bob, Bob
+      bob is acknowledged
+      deleted: bob
+      bob is not yet acknowledged
+      bob is acknowledged
+      """
+    ),
+    (
+      ContactCallbacks.self,
+      """
+      The contact ada is added, with value Ada
+      The data are acknowledged
+      The contact ada is removed
+      callback: shown bob
+      callback: shown cleo
+      callback: acknowledged cleo
+      callback: cancelled by this client
+      added: bob, Bob, after nothing
+      added: cleo, Cleo, after bob
+      updated: cleo, Cleopatra, after bob
+      The contacts have changed
+      The contacts are acknowledged
+      The subscription was cancelled
+      Something has changed
+      Something has changed
       """
     ),
   ]

@@ -8,7 +8,8 @@ package final class ClockedLoop: Loop, @unchecked Sendable {
   package let loop: any Loop
   private var instant = Instant(nanoseconds: 1_000_000_000)
   private var timers: [(deadline: Instant, number: Int, timer: LoopTimer)] = []
-  private var scheduled = 0
+  /// Timers that were ever set.
+  package private(set) var scheduled = 0
 
   package init(_ loop: any Loop) { self.loop = loop }
 

@@ -69,6 +69,12 @@ package final class RunningProgram: Sendable {
     process.waitUntilExit()
   }
 
+  /// Ends the program by a signal, whatever it is doing.
+  package func terminate() {
+    process.terminate()
+    process.waitUntilExit()
+  }
+
   /// Waits on a thread that may wait. When the test's time is up the program is ended, and with it what it prints.
   private func onThread(_ work: @escaping @Sendable () -> String) async -> String {
     await withTaskCancellationHandler {

@@ -36,9 +36,15 @@ enum DepartureBoard {
       case .board: try await Run.board(options)
       case .help: print(usage)
       }
+    } catch let error as CocoaError {
+      fail("\(error.filePath ?? "A file") cannot be read or written. The example's own files: --files DIR.")
     } catch {
-      FileHandle.standardError.write(Data("\(error)\n".utf8))
-      exit(1)
+      fail("\(error)")
     }
+  }
+
+  private static func fail(_ message: String) -> Never {
+    FileHandle.standardError.write(Data("\(message)\n".utf8))
+    exit(1)
   }
 }

@@ -47,7 +47,11 @@ struct Options {
         return number
       }
       switch name {
-      case "--port": port = try number()
+      case "--port":
+        port = try number()
+        guard port <= 65_535 else {
+          throw Wrong(description: "--port must be a whole number from 0 to 65535, not '\(value)'.")
+        }
       case "--url": url = value
       case "--airport": airport = value.uppercased()
       case "--only": only = value.uppercased()

@@ -133,7 +133,7 @@ enum Run {
     let saysReady = history != nil
     let telling = Task { await viewer.tell(stream.states) }
     let stopping = Task { for await _ in Interrupts.sequence() { stream.cancel() } }
-    let resizing = Task { for await _ in Interrupts.sequence([SIGWINCH]) { await screen.resize() } }
+    let resizing = Task { for await _ in Interrupts.sequence([SIGWINCH]) { await screen.draw() } }
     let drawing = Task {
       while !Task.isCancelled {
         await screen.draw()

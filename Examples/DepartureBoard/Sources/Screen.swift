@@ -51,15 +51,15 @@ actor Screen {
     if let moment { board.advance(to: moment) }
   }
 
-  /// The terminal has another size (SIGWINCH).
-  func resize() {
-    size = TerminalSize.current()
-    drawn = []
-  }
-
-  /// Draws what has changed; called some times a second.
+  /// Draws what has changed; called some times a second, and when the terminal has another size (SIGWINCH).
   func draw() {
     guard isTerminal else { return }
+    // Read each time: a signal that comes before its handler is installed is lost.
+    let current = TerminalSize.current()
+    if current != size {
+      size = current
+      drawn = []
+    }
     let lines = board.rendered(frame, size: size, colors: colors, now: .now)
     guard lines != drawn else { return }
     drawn = lines

@@ -21,9 +21,9 @@ struct WeatherStation: Sendable {
 
   let server: GraphQLServer
 
-  init(port: Int) throws {
+  init(port: Int, access: ServerConfiguration.Access = .development) throws {
     var configuration = ServerConfiguration(schema: Self.schema)
-    configuration.access = .development
+    configuration.access = access
     configuration.port = port
     configuration.topics = ["readings": "readings"]
     configuration.resolvers = { resolvers in

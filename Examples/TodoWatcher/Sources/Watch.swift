@@ -11,11 +11,13 @@ enum Watch {
     let onCreateTodo: Todo
   }
 
+  /// The words are the server's URL and, where it is not started with --dev, an API key or a token.
   static func main() async throws {
-    guard let url = URL(string: CommandLine.arguments.dropFirst().first ?? "ws://127.0.0.1:8090/graphql") else {
-      return
-    }
-    let client = try GraphQLClient(url: url)
+    let words = CommandLine.arguments.dropFirst()
+    guard let url = URL(string: words.first ?? "ws://127.0.0.1:8090/graphql") else { return }
+    var configuration = ConnectionConfiguration()
+    if let key = words.dropFirst().first { configuration.credentials = { _ in .bearer(key) } }
+    let client = try GraphQLClient(url: url, configuration: configuration)
     let stream = client.subscribe("subscription { onCreateTodo { text } }", as: Added.self)
     try await stream.ready()
     print("Watching.")

@@ -44,6 +44,8 @@ enum AccessCommand: Subcommand {
     .init("revoke", "remove a key from an access file"),
   ]
 
+  private static let actions = ["key create", "key list", "key revoke", "token check", "explain"]
+
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
     var words = arguments.operands
     if words[0] == "new" { words[0] = "create" }
@@ -60,9 +62,9 @@ enum AccessCommand: Subcommand {
     case ("key", "create", nil), ("key", "revoke", nil): throw UsageError("key \(what) needs the key's name.")
     case ("token", "check", nil): throw UsageError("token check needs a token, or - for standard input.")
     default:
-      throw UsageError(
-        "Unknown action '\(words.prefix(2).joined(separator: " "))': "
-          + "key create, key list, key revoke, token check or explain.")
+      let action = words.prefix(2).joined(separator: " ")
+      let near = Choices.nearest(action, among: actions).map { " Did you mean \($0)?" } ?? ""
+      throw UsageError("Unknown action '\(action)': key create, key list, key revoke, token check or explain.\(near)")
     }
   }
 

@@ -27,6 +27,11 @@ enum ExplainAction {
     } catch {
       throw UsageError("The operation cannot be read: \(error.graphQLError.description)")
     }
+    let errors = Validator.validate(document, against: schema.schema)
+    guard errors.isEmpty else {
+      throw CommandFailure(
+        .badData, errors.map { "The operation does not fit the schema: \($0.description)" }.joined(separator: "\n"))
+    }
     for line in Explanation(schema: schema, identity: identity, document: document).lines { Console.out(line) }
     return .success
   }
@@ -85,38 +90,53 @@ struct Explanation {
     let items = inner.filter { $0.name.text == "items" }.flatMap { fields($0.selectionSet) }
     switch schema.operations[FieldPath(root, name)] {
     case .get(let model): return records(name, model, .get, inner, "")
-    case .list(let model), .listByIndex(let model, _): return records(name, model, .list, items, "")
-    case .sync(let model): return records(name, model, .sync, items, "")
-    case .create(let model): return write(name, model, .create, inner)
-    case .update(let model): return write(name, model, .update, inner)
-    case .delete(let model): return write(name, model, .delete, inner)
-    case .subscribe(let source): return records(name, source.model, .listen, inner, "")
+    case .list(let model): return records(name, model, .list, items, "", asked: conditions(field, model, .list))
+    case .listByIndex(let model, let index):
+      let order = schema.models[model].indexes[index].fields
+      return records(name, model, .list, items, "", asked: conditions(field, model, .list, orderedBy: order))
+    case .sync(let model): return records(name, model, .sync, items, "", asked: conditions(field, model, .sync))
+    case .create(let model): return write(name, model, .create, inner, field)
+    case .update(let model): return write(name, model, .update, inner, field)
+    case .delete(let model): return write(name, model, .delete, inner, field)
+    case .subscribe(let source):
+      return records(name, source.model, .listen, inner, "", asked: conditions(field, source.model, .listen))
     case .changes: return ["\(name): changes of each model by its rules for listen"]
-    case .transaction: return ["\(name): each write by the rules of its model"]
+    case .treeChanges: return ["\(name): changes of the tree by its own rules"]
+    case .transaction: return ["\(name): each write by the rules of its model"] + members(of: field)
     case nil: return ["\(name): no rule; its resolver decides"]
     }
   }
 
   /// A write is allowed by its own rules, and what it returns by those of reading.
-  private func write(_ name: String, _ number: Int, _ operation: AccessOperation, _ inner: [Field]) -> [String] {
-    let model = schema.models[number]
-    let words = RuleWords(model: model, identity: identity)
-    let outcome = schema.outcome(of: number, for: identity)
-    var lines = ["\(name): \(operation.rawValue) \(model.name) \(words.allowed(outcome.predicate(for: operation)))"]
-    lines += words.rules(model.access.rules, operation).map { "  " + $0 }
+  private func write(
+    _ name: String, _ number: Int, _ operation: AccessOperation, _ inner: [Field], _ field: Field
+  ) -> [String] {
+    var lines = allowed(name, number, operation)
+    lines += written(Self.argument("input", of: field), number, operation).map { "  " + $0 }
+    // A condition may read what its caller sees.
+    lines += conditions(field, number, .get).map { "  " + $0 }
     return lines + records("returned", number, .get, inner, "  ")
   }
 
+  /// Whether an operation is allowed on records of a model, and each of the model's rules.
+  func allowed(_ name: String, _ number: Int, _ operation: AccessOperation) -> [String] {
+    let model = schema.models[number]
+    let words = RuleWords(model: model, identity: identity)
+    let outcome = schema.outcome(of: number, for: identity)
+    return ["\(name): \(operation.rawValue) \(model.name) \(words.allowed(outcome.predicate(for: operation)))"]
+      + words.rules(model.access.rules, operation).map { "  " + $0 }
+  }
+
   private func records(
-    _ name: String, _ number: Int, _ operation: AccessOperation, _ inner: [Field], _ indent: String
+    _ name: String, _ number: Int, _ operation: AccessOperation, _ inner: [Field], _ indent: String,
+    asked: [String] = []
   ) -> [String] {
     let model = schema.models[number]
     let words = RuleWords(model: model, identity: identity)
     let outcome = schema.outcome(of: number, for: identity)
-    let predicate = outcome.predicate(for: operation)
-    var lines = ["\(indent)\(name): \(operation.rawValue) \(model.name) \(words.allowed(predicate))"]
-    lines += words.rules(model.access.rules, operation).map { "\(indent)  \($0)" }
-    if predicate == .none { return lines }
+    var lines = allowed(name, number, operation).map { indent + $0 }
+    if outcome.predicate(for: operation) == .none { return lines }
+    lines += asked.map { "\(indent)  \($0)" }
     for field in inner {
       let name = field.name.text
       if let position = model.position(of: name) {

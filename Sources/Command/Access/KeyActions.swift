@@ -10,11 +10,18 @@ enum KeyActions {
     .init(name: "file", value: "FILE", help: "the access file; create makes it when it is missing"),
     .init(name: "expires-in", value: "TIME", help: "key create: how long the key is accepted, such as 90d"),
     .init(name: "introspection", value: nil, help: "key create: its callers may ask for the schema"),
+    .init(
+      name: "operations", value: "NAMES",
+      help: "key create: what its callers may do of what the rules allow, such as read or create,get"),
+    .init(name: "models", value: "NAMES", help: "key create: the models that its callers may use, such as Flight,Gate"),
   ]
 
   static func create(_ name: String, _ arguments: ParsedArguments) throws -> ExitCode {
     try AccessCommand.refuse(TokenCheck.options + ExplainAction.options, in: arguments, of: "key create")
     guard !name.isEmpty else { throw UsageError("A key needs a name.") }
+    guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }) else {
+      throw UsageError("A key's name is one line of text, without control characters.")
+    }
     var chance = SystemChance.generator()
     let text = Self.key(using: &chance)
     var key = APIKey(name: name, digest: Digest.sha256(Array(text.utf8)))
@@ -24,6 +31,8 @@ enum KeyActions {
       key.expires = .seconds(seconds)
     }
     if arguments.has("introspection") { key.introspection = true }
+    if let names = try names("operations", arguments) { key.scope.operations = try operations(names) }
+    if let names = try names("models", arguments) { key.scope.models = names }
     guard let file = arguments.value("file") else {
       Console.out("Key, shown once:  \(text)\nEntry for \"keys\": \(JSONValue.object(key.entry))")
       return .success
@@ -33,6 +42,24 @@ enum KeyActions {
     try keys.save()
     Console.out("Key, shown once:  \(text)\nAdded \"\(name)\" to \(file); a running server reads it at SIGHUP.")
     return .success
+  }
+
+  /// The names of an option, which are separated by commas; nil where it is not given.
+  private static func names(_ option: String, _ arguments: ParsedArguments) throws -> [String]? {
+    guard let text = arguments.value(option) else { return nil }
+    let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard !names.contains("") else { throw UsageError("--\(option) needs names separated by commas, not '\(text)'.") }
+    return names
+  }
+
+  private static func operations(_ names: [String]) throws -> Set<AccessOperation> {
+    try names.reduce(into: []) { operations, name in
+      guard let named = AccessOperation.named(name) else {
+        let known = (["read"] + AccessOperation.allCases.map(\.rawValue)).joined(separator: ", ")
+        throw UsageError("--operations names '\(name)', which is not one of \(known).")
+      }
+      operations.formUnion(named)
+    }
   }
 
   static func list(_ arguments: ParsedArguments) throws -> ExitCode {
@@ -56,7 +83,10 @@ enum KeyActions {
     try AccessCommand.refuse(TokenCheck.options + ExplainAction.options, in: arguments, of: "key revoke")
     let file = try file(arguments)
     var keys = try KeyFile(file, mustExist: true)
-    guard keys.remove(name) else { throw CommandFailure(.failure, "\(file) has no key called \"\(name)\".") }
+    guard keys.remove(name) else {
+      let near = Choices.nearest(name, among: keys.keys.map(\.name)).map { " Did you mean \"\($0)\"?" } ?? ""
+      throw CommandFailure(.failure, "\(file) has no key called \"\(name)\".\(near)")
+    }
     try keys.save()
     Console.out("Removed \"\(name)\" from \(file); a running server reads it at SIGHUP.")
     return .success

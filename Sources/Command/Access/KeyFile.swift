@@ -52,6 +52,6 @@ struct KeyFile {
   }
 
   func save() throws {
-    try NamedFile.write(JSONText.pretty(.object(root)) + "\n", to: path)
+    try NamedFile.replace(path, with: JSONText.pretty(.object(root)) + "\n")
   }
 }

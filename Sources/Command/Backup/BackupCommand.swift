@@ -13,14 +13,15 @@ enum BackupCommand: Subcommand {
     examples: [("martlet backup data backup-monday", "copies one state of the data, change log included")],
     discussion:
       "A server that uses DATA makes the copy itself, some pages between two groups of writes, and is not held up. COPY "
-      + "appears when it is complete and checked. "
+      + "appears when it is complete and checked. The trees of further namespaces are copied with it, each in one state "
+      + "of its own. "
       + "To restore, stop the server and serve the copy. Clients that have seen more than the copy holds are told of one "
       + "gap; all others go on where they were.")
 
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
     let (source, target) = (arguments.operands[0], arguments.operands[1])
     do {
-      try Store.backup(folder: source, to: target) { Thread.sleep(forTimeInterval: 0.02) }
+      try FolderBackup.copy(source, to: target) { Thread.sleep(forTimeInterval: 0.02) }
     } catch {
       throw CommandFailure(.io, "The backup was not made: \(error.message).")
     }

@@ -3,7 +3,8 @@ import MartletCommandLine
 /// Every subcommand, in the order of the help.
 enum Subcommands {
   static let all: [any Subcommand.Type] = [
-    ServeCommand.self, AccessCommand.self, RulesCommand.self, QueryCommand.self, MutateCommand.self,
+    ServeCommand.self, AccessCommand.self, RulesCommand.self, ChannelsCommand.self, QueryCommand.self,
+    MutateCommand.self,
     SubscribeCommand.self, ImportCommand.self, SchemaCommand.self, GenerateCommand.self, BackupCommand.self,
     CheckCommand.self, CompletionCommand.self, HelpCommand.self,
   ]

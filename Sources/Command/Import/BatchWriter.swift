@@ -20,11 +20,18 @@ struct BatchWriter {
   }
 
   /// Bytes of one request's writes: half of what a server takes by default.
-  private static let largestRequest = 1 << 19
+  static let largestRequest = 1 << 19
   /// Writes of one request.
-  private static let mostWrites = 1_000
+  static let mostWrites = 1_000
   /// Fields that one question for existing records selects: far below what a server allows an operation.
   private static let mostFields = 1_000
+
+  /// Why rows were not written.
+  private enum Refusal: Error {
+    /// The server takes no request of this size.
+    case tooLarge
+    case failure(CommandFailure)
+  }
 
   let target: ImportTarget
   /// Sends an operation and returns its response.
@@ -32,6 +39,8 @@ struct BatchWriter {
     (_ document: String, _ variables: JSONObject, _ isMutation: Bool) async throws(CommandFailure) -> JSONObject
   /// Whether a batch had rows that exist: then the next ones are looked up first.
   private var expectsExisting = false
+  /// Bytes of one request, which become fewer when the server takes less.
+  private var bytes = largestRequest
 
   init(
     target: ImportTarget,
@@ -48,26 +57,47 @@ struct BatchWriter {
     var counts = Counts()
     var rest = rows[...]
     while !rest.isEmpty {
-      let part = Array(rest.prefix(Self.prefix(of: rest)))
-      rest = rest.dropFirst(part.count)
-      counts += try await writePart(part)
+      let part = Array(rest.prefix(prefix(of: rest)))
+      do throws(Refusal) {
+        counts += try await writePart(part)
+        rest = rest.dropFirst(part.count)
+      } catch {
+        switch error {
+        case .failure(let failure): throw failure
+        case .tooLarge where part.count > 1: bytes = max(1, part.reduce(0) { $0 + Self.size($1) } / 2)
+        case .tooLarge:
+          throw CommandFailure(
+            .failure,
+            "A row of \(Self.size(part[0])) bytes is larger than a request that the server takes"
+              + "\(key(part[0])). The server's limit is http.bodyBytes.")
+        }
+      }
     }
     return counts
   }
 
+  /// Bytes of a row in a request, about.
+  private static func size(_ row: JSONObject) -> Int { JSONValue.object(row).description.utf8.count + 32 }
+
+  /// The key of a row, for messages.
+  private func key(_ row: JSONObject) -> String {
+    let parts = target.keys.compactMap { name in row[name].map { "\(name): \($0.description.prefix(100))" } }
+    return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+  }
+
   /// How many of the rows one request takes: at least one.
-  private static func prefix(of rows: ArraySlice<JSONObject>) -> Int {
-    var bytes = 0
+  private func prefix(of rows: ArraySlice<JSONObject>) -> Int {
+    var sum = 0
     var count = 0
-    for row in rows.prefix(mostWrites) {
-      bytes += JSONValue.object(row).description.utf8.count + 32
-      if count > 0, bytes > largestRequest { break }
+    for row in rows.prefix(Self.mostWrites) {
+      sum += Self.size(row)
+      if count > 0, sum > bytes { break }
       count += 1
     }
     return count
   }
 
-  private mutating func writePart(_ rows: [JSONObject]) async throws(CommandFailure) -> Counts {
+  private mutating func writePart(_ rows: [JSONObject]) async throws(Refusal) -> Counts {
     if expectsExisting, canAsk(rows) { return try await writeKnowing(rows) }
     let response: JSONObject
     do throws(CommandFailure) {
@@ -76,14 +106,30 @@ struct BatchWriter {
       // The connection was lost before the answer: the batch may have been written or not; a query for its keys
       // decides.
       return try await writeKnowing(rows)
+    } catch {
+      throw .failure(error)
     }
     guard let error = response["errors"]?[0] else { return Counts(new: rows.count) }
-    guard error["extensions"]?["code"]?.string == "ALREADY_EXISTS" else {
-      throw CommandFailure(.failure, error["message"]?.string ?? error.description)
-    }
+    guard Self.code(error) == "ALREADY_EXISTS" else { throw Self.refusal(error) }
     expectsExisting = true
     return try await writeKnowing(rows)
   }
+
+  private static func code(_ error: JSONValue) -> String? { error["extensions"]?["code"]?.string }
+
+  private static func refusal(_ error: JSONValue) -> Refusal {
+    code(error) == "BODY_TOO_LARGE"
+      ? .tooLarge : .failure(CommandFailure(.failure, error["message"]?.string ?? error.description))
+  }
+
+  /// The data of a response without errors.
+  private static func data(_ response: JSONObject) throws(Refusal) -> JSONValue {
+    if let error = response["errors"]?[0] { throw refusal(error) }
+    return response["data"] ?? .null
+  }
+
+  /// The version of a record, in the inputs of versioned models and in their records.
+  private static let version = "_version"
 
   private func canAsk(_ rows: [JSONObject]) -> Bool {
     target.getField != nil && target.updateMember != nil && !target.keys.isEmpty
@@ -92,10 +138,11 @@ struct BatchWriter {
 
   /// Asks for the records with the rows' keys, then creates some, updates those that differ and leaves the others
   /// alone.
-  private func writeKnowing(_ rows: [JSONObject]) async throws(CommandFailure) -> Counts {
+  private func writeKnowing(_ rows: [JSONObject]) async throws(Refusal) -> Counts {
     guard canAsk(rows), let update = target.updateMember else {
-      throw CommandFailure(
-        .failure, "Some of the rows may be there already, and without keys in the file that cannot be told.")
+      throw .failure(
+        CommandFailure(
+          .failure, "Some of the rows may be there already, and without keys in the file that cannot be told."))
     }
     var current = try await existing(rows)
     var counts = Counts()
@@ -108,7 +155,10 @@ struct BatchWriter {
           continue
         }
         counts.changed += 1
-        writes.append([update: .object(row)])
+        var changed = row
+        // Of a versioned model: without the version that is there the values would be merged, and lists joined.
+        if row[Self.version] == nil, let version = known[Self.version]?.int { changed[Self.version] = .int(version) }
+        writes.append([update: .object(changed)])
       } else {
         counts.new += 1
         writes.append([target.createMember: .object(row)])
@@ -116,26 +166,38 @@ struct BatchWriter {
       // A key that is there twice in the file: the later row changes what the earlier one wrote.
       var merged = current[key] ?? JSONObject()
       for (name, value) in row { merged[name] = value }
+      if let version = current[key]?[Self.version]?.int { merged[Self.version] = .int(version + 1) }
       current[key] = merged
     }
-    if !writes.isEmpty { _ = try ImportCommand.data(of: try await send(writes)) }
+    guard !writes.isEmpty else { return counts }
+    let response: JSONObject
+    do { response = try await send(writes) } catch { throw .failure(error) }
+    _ = try Self.data(response)
     return counts
   }
 
   /// The values that records with the rows' keys have in the rows' fields, by key.
-  private func existing(_ rows: [JSONObject]) async throws(CommandFailure) -> [[JSONValue]: JSONObject] {
-    let leaves = Set(target.fields.filter(\.type.isLeaf).map(\.name))
+  private func existing(_ rows: [JSONObject]) async throws(Refusal) -> [[JSONValue]: JSONObject] {
+    let pairs = target.fields.compactMap { field in target.selection(of: field.name).map { (field.name, $0) } }
+    let selections = Dictionary(pairs) { first, _ in first }
     var found: [[JSONValue]: JSONObject] = [:]
-    var start = 0
-    while start < rows.count {
-      let width = max(1, rows[start].count + 1)
-      let part = Array(rows[start..<min(rows.count, start + max(1, Self.mostFields / width))])
-      let document = Self.lookup(getField: target.getField ?? "", keys: target.keys, rows: part, leaves: leaves)
-      let data = try ImportCommand.data(of: try await perform(document, JSONObject(), false))
+    var rest = rows[...]
+    while !rest.isEmpty {
+      var (part, fields): ([JSONObject], Int) = ([], 0)
+      for row in rest {
+        fields += 1 + row.reduce(0) { $0 + (selections[$1.key]?.split(separator: " ").count ?? 0) }
+        if !part.isEmpty, fields > Self.mostFields { break }
+        part.append(row)
+      }
+      rest = rest.dropFirst(part.count)
+      let document = Self.lookup(
+        getField: target.getField ?? "", keys: target.keys, rows: part, selections: selections)
+      let response: JSONObject
+      do { response = try await perform(document, JSONObject(), false) } catch { throw .failure(error) }
+      let data = try Self.data(response)
       for (index, row) in part.enumerated() {
         if let record = data["r\(index)"]?.object { found[target.keys.map { row[$0] ?? .null }] = record }
       }
-      start += part.count
     }
     return found
   }
@@ -144,10 +206,17 @@ struct BatchWriter {
     try await perform(Self.document, ["writes": .array(writes.map { .object($0) })], true)
   }
 
-  /// Whether a stored value is the row's: numbers by value, lists in order, text by its bytes.
+  /// Whether a stored value is the row's: numbers by value, lists in order, text by its bytes, objects by their
+  /// members, of which a row leaves out those without a value.
   private static func same(_ stored: JSONValue, _ value: JSONValue) -> Bool {
     if case .array(let left) = stored, case .array(let right) = value {
       return left.count == right.count && zip(left, right).allSatisfy(same)
+    }
+    if case .object(let left) = stored, case .object(let right) = value {
+      return Set((left.map(\.key) + right.map(\.key)).map { Array($0.utf8) }).allSatisfy { key in
+        let name = String(decoding: key, as: UTF8.self)
+        return same(left[name] ?? .null, right[name] ?? .null)
+      }
     }
     switch (stored, value) {
     case (.double, _), (_, .double): return stored.double == value.double
@@ -157,11 +226,14 @@ struct BatchWriter {
     }
   }
 
-  /// One query that reads every row's record, under the names r0, r1, …, with the row's fields that have no selection.
-  static func lookup(getField: String, keys: [String], rows: [JSONObject], leaves: Set<String>) -> String {
+  /// One query that reads every row's record, under the names r0, r1, …, with the row's fields.
+  static func lookup(
+    getField: String, keys: [String], rows: [JSONObject], selections: [String: String]
+  ) -> String {
     let fields = rows.enumerated().map { index, row in
       let arguments = keys.map { "\($0): \((row[$0] ?? .null).description)" }.joined(separator: ", ")
-      let names = row.map(\.key).filter { leaves.contains($0) }
+      let names =
+        row.compactMap { selections[$0.key] } + (row[version] == nil ? [selections[version]].compactMap(\.self) : [])
       return "r\(index): \(getField)(\(arguments)) { \(names.isEmpty ? "__typename" : names.joined(separator: " ")) }"
     }
     return "{ " + fields.joined(separator: " ") + " }"

@@ -5,7 +5,7 @@ import MartletCommandLine
 /// `martlet import URL MODEL FILE`.
 enum ImportCommand: Subcommand {
   static let specification = CommandSpecification(
-    name: "import", summary: "Write the rows of a CSV or JSON lines file into a model.",
+    name: "import", summary: "Write the rows of a file into a model: CSV, JSON lines, or what Amplify has kept.",
     operands: [
       .init(name: "URL", help: "the server, as http://127.0.0.1:8080/graphql; the path may be left out"),
       .init(name: "MODEL", help: "the model's name in the schema"),
@@ -15,6 +15,14 @@ enum ImportCommand: Subcommand {
       .init(
         name: "format", value: "NAME", help: "csv or jsonl (default: by the file's name)",
         choices: [.init("csv", "comma-separated values with names"), .init("jsonl", "a JSON object a line")]),
+      .init(
+        name: "from", value: "NAME", help: "what the file comes from, where it is not a plain table",
+        choices: [
+          .init("firebase", "the JSON export of a Realtime Database; operands: SCHEMA EXPORT RULES"),
+          .init("amplify", "a SQLite file of DataStore, or a DynamoDB JSON export of the model's table"),
+        ]),
+      .init(name: "data", value: "DIR", help: "firebase: the data folder to write, which no server uses"),
+      .init(name: "at", value: "PATH", help: "firebase: where the export's root is put (default: /)"),
       .init(name: "map", value: "COLUMN=FIELD", help: "a column whose field has another name", repeats: true),
       .init(name: "missing", value: "TEXT", help: "a text that stands for no value, such as NA", repeats: true),
       .init(name: "schema", value: "FILE", help: "the server's schema, where it answers no introspection (no --dev)"),
@@ -27,6 +35,11 @@ enum ImportCommand: Subcommand {
     examples: [
       ("martlet import localhost:8080 Airport airports.csv --map lat=latitude --missing NA", "loads a table"),
       ("martlet import localhost:8080 Todo todos.jsonl", "loads JSON lines"),
+      ("martlet import localhost:8080 Todo AmplifyDatastore.db --from amplify", "loads a device's records"),
+      (
+        "martlet import schema.graphql export.json rules.json --from firebase --data data",
+        "loads the tree of a Realtime Database, and says which of its rules cannot be expressed here"
+      ),
     ],
     discussion:
       "Cells become values of their fields' types, which the command reads by introspection. An import that is "
@@ -34,25 +47,34 @@ enum ImportCommand: Subcommand {
       + "running it again changes nothing. FILE.MODEL.import remembers the place and is removed at the end.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+    if arguments.value("from") == "firebase" { return try await FirebaseImport.run(arguments) }
     let url = try OperationInput.url(arguments.operands[0])
     let (model, file) = (arguments.operands[1], arguments.operands[2])
-    let source = try ByteSource(path: file)
-    var reader = try RowReader(source, format: try format(arguments, file: file))
+    let isAmplify = arguments.value("from") == "amplify"
+    var reader: any RowSource
+    if isAmplify {
+      reader = try AmplifyExport.rows(of: model, in: file)
+    } else {
+      reader = try RowReader(try ByteSource(path: file), format: try format(arguments, file: file))
+    }
     try await ServerWait.wait(for: url, arguments)
     // A server that cannot be used is reported at once; one that is lost later may come back.
     let (first, remote) = (try remote(url, arguments, attempts: 0), try remote(url, arguments, attempts: 5))
-    let answer: JSONObject
-    if let schema = arguments.value("schema") {
-      answer = try await LocalIntrospection.answer(schemaFile: schema, model: model)
-    } else {
-      answer = try await first.perform(
-        ImportTarget.document, variables: ImportTarget.variables(model: model), isMutation: false)
+    let schema = arguments.value("schema")
+    func ask(_ document: String, _ variables: JSONObject = JSONObject()) async throws -> JSONValue {
+      if let schema {
+        return try data(of: try await LocalIntrospection.answer(schemaFile: schema, document, variables))
+      }
+      return try data(of: try await first.perform(document, variables: variables, isMutation: false))
     }
-    let target = try ImportTarget(model: model, answer: try data(of: answer))
+    var target = try ImportTarget(
+      model: model, answer: try await ask(ImportTarget.document, ImportTarget.variables(model: model)))
+    try await target.readObjects { try await ask($0) }
     let conversion = try RowConversion(
       target, header: reader.header, renamed: try renamed(arguments), missing: Set(arguments.all("missing")),
-      ignoresUnknown: arguments.has("ignore-unknown"))
-    var state = ImportState(url: url, model: model, bytes: source.size ?? 0)
+      ignoresUnknown: arguments.has("ignore-unknown"), isAmplify: isAmplify)
+    let bytes = file == "-" ? nil : try NamedFile.size(file)
+    var state = ImportState(url: url, model: model, bytes: bytes ?? 0)
     let stateFile = ImportState.path(for: file, model: model)
     if !arguments.has("restart"), NamedFile.exists(stateFile),
       let old = ImportState(text: try NamedFile.text(stateFile)), old.continues(state)
@@ -63,7 +85,7 @@ enum ImportCommand: Subcommand {
     for _ in 0..<state.rows { _ = try reader.next() }
     let size = try arguments.integer("batch", in: 1...1_000_000) ?? 100
     var writer = BatchWriter(target: target) { document, variables, isMutation throws(CommandFailure) in
-      try await remote.perform(document, variables: variables, isMutation: isMutation)
+      try await remote.respond(document, variables: variables, isMutation: isMutation)
     }
     var counts = BatchWriter.Counts()
     var bar = ProgressBar()
@@ -85,11 +107,18 @@ enum ImportCommand: Subcommand {
       trusting: arguments.value(Remote.authorityOption.name))
   }
 
-  private static func next(
-    _ size: Int, of reader: inout RowReader, by conversion: RowConversion
+  /// The next rows: as many as `size` says, and no more than one request takes, so that the memory needed depends on
+  /// neither the file nor the option.
+  static func next(
+    _ size: Int, of reader: inout some RowSource, by conversion: RowConversion
   ) throws(CommandFailure) -> [JSONObject]? {
     var batch: [JSONObject] = []
-    while batch.count < size, let row = try reader.next() { batch.append(try conversion.input(row)) }
+    let begin = reader.taken
+    while batch.count < min(size, BatchWriter.mostWrites), reader.taken - begin < BatchWriter.largestRequest,
+      let row = try reader.next()
+    {
+      batch.append(try conversion.input(row))
+    }
     return batch.isEmpty ? nil : batch
   }
 

@@ -34,11 +34,11 @@ indirect enum InputType: Equatable {
     }
   }
 
-  /// Whether the field is selected without a selection set, so that its value can be compared.
-  var isLeaf: Bool {
+  /// The name of the input object that a field or its list holds; nil for a leaf.
+  var objectName: String? {
     switch self {
-    case .required(let inner), .list(let inner): inner.isLeaf
-    case .named(_, let kind): kind != .inputObject
+    case .required(let inner), .list(let inner): inner.objectName
+    case .named(let name, let kind): kind == .inputObject ? name : nil
     }
   }
 

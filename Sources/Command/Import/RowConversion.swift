@@ -6,21 +6,28 @@ struct RowConversion {
   private let columns: [(name: String, field: ImportTarget.Field?)]
   private let fields: [String: ImportTarget.Field]
   private let names: [String: String]
+  /// Fields without which the server creates no record.
+  private let required: [String]
   private let missing: Set<String>
   private let ignoresUnknown: Bool
+  private let isAmplify: Bool
 
   /// - Parameters:
   ///   - header: the columns of a CSV file; empty for JSON lines.
   ///   - renamed: column to field, where they differ.
   ///   - missing: texts that stand for no value, beside the empty cell.
+  ///   - isAmplify: whether objects are Amplify's, with its own fields, and values as it stores them.
   /// - Throws: when a column names no field, or a required field has no column.
   init(
-    _ target: ImportTarget, header: [String], renamed: [String: String], missing: Set<String>, ignoresUnknown: Bool
+    _ target: ImportTarget, header: [String], renamed: [String: String], missing: Set<String>, ignoresUnknown: Bool,
+    isAmplify: Bool = false
   ) throws(CommandFailure) {
     fields = Dictionary(target.fields.map { ($0.name, $0) }) { first, _ in first }
+    required = target.fields.filter(\.type.isRequired).map(\.name)
     names = renamed
     self.missing = missing
     self.ignoresUnknown = ignoresUnknown
+    self.isAmplify = isAmplify
     var columns: [(name: String, field: ImportTarget.Field?)] = []
     for column in header {
       let name = renamed[column] ?? column
@@ -34,7 +41,7 @@ struct RowConversion {
     }
     self.columns = columns
     let covered = Set(columns.compactMap { $0.field?.name })
-    let uncovered = target.fields.filter { $0.type.isRequired && !covered.contains($0.name) }.map(\.name)
+    let uncovered = required.filter { !covered.contains($0) }
     if !header.isEmpty, !uncovered.isEmpty {
       throw CommandFailure(
         .badData,
@@ -54,11 +61,14 @@ struct RowConversion {
           throw CommandFailure(.badData, "Line \(line), column \(column.name): \(error.reason).")
         }
       }
+      if let name = absent(from: input), let column = columns.first(where: { $0.field?.name == name }) {
+        throw CommandFailure(.badData, "Line \(line), column \(column.name): the field needs a value.")
+      }
     case .object(let object, let line):
-      for (key, value) in object {
+      for (key, value) in object where !isAmplify || !AmplifyExport.stamps.contains(key) {
         let name = names[key] ?? key
-        if fields[name] == nil {
-          guard ignoresUnknown else {
+        guard let field = fields[name] else {
+          guard ignoresUnknown || isAmplify && (AmplifyExport.ownFields.contains(key) || value.isNull) else {
             throw CommandFailure(
               .badData, "Line \(line): the model has no field '\(name)'. Use --map or --ignore-unknown.")
           }
@@ -67,10 +77,26 @@ struct RowConversion {
         guard input[name] == nil else {
           throw CommandFailure(.badData, "Line \(line): the field '\(name)' is there twice.")
         }
-        input[name] = value
+        guard isAmplify else {
+          input[name] = value
+          continue
+        }
+        if value.isNull { continue }
+        do {
+          input[name] = try AmplifyExport.value(value, for: field.type)
+        } catch {
+          throw CommandFailure(.badData, "Line \(line), field \(name): \(error.reason).")
+        }
+      }
+      if let name = absent(from: input) {
+        throw CommandFailure(.badData, "Line \(line): the field '\(name)' needs a value.")
       }
     }
     return input
+  }
+
+  private func absent(from input: JSONObject) -> String? {
+    required.first { input[$0]?.isNull ?? true }
   }
 
   private static func unknown(_ column: String, as name: String, in target: ImportTarget) -> String {

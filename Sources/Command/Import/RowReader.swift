@@ -40,6 +40,9 @@ struct RowReader {
     try self.init(ByteSource(bytes), format: format)
   }
 
+  /// Bytes that have been read.
+  var taken: Int { source.taken }
+
   /// How much has been read, from 0 to 1.
   var fraction: Double {
     guard let size = source.size else { return 0 }
@@ -52,7 +55,8 @@ struct RowReader {
     case .csv:
       guard let row = try nextRecord() else { return nil }
       if case .cells(let cells, let line) = row, cells.count != header.count {
-        throw CommandFailure(.badData, "Line \(line): \(cells.count) cells under \(header.count) columns.")
+        throw CommandFailure(
+          .badData, "Line \(line): \(Count.of(cells.count, "cell")) under \(Count.of(header.count, "column")).")
       }
       return row
     case .jsonl: return try nextObject()

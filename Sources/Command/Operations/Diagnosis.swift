@@ -49,10 +49,25 @@ enum Diagnosis: Equatable {
     }
   }
 
-  /// The last cause in the words of the system, without what was tried.
+  /// The same for a command's own request, which is asked for again with or without TLS when that matters.
+  static func of(
+    _ answer: Probe.Answer, url: String, headers: [(name: String, value: String)], authorityFile: String?
+  ) async -> Diagnosis {
+    guard var parts = URLComponents(string: url) else { return .answers(status: 0) }
+    let isSecure = ["https", "wss"].contains(parts.scheme?.lowercased())
+    parts.scheme = isSecure ? "http" : "https"
+    let second = parts.string ?? url
+    let probe = Probe(headers: headers, authorityFile: authorityFile)
+    let hasKey = headers.contains { !["origin", "host"].contains($0.name.lowercased()) }
+    return await of(answer, hasHeaders: hasKey, isSecure: isSecure, url: url, other: { await probe.post(second) })
+  }
+
+  /// The last cause in the words of the system, without what was tried: a method and the URL.
   private static func cause(_ error: HTTPExchangeError, _ url: String) -> String {
-    let tried = "POST \(url): "
-    return error.message.hasPrefix(tried) ? String(error.message.dropFirst(tried.count)) : error.message
+    guard let tried = error.message.range(of: " \(url): "), !error.message[..<tried.lowerBound].contains(" ") else {
+      return error.message
+    }
+    return String(error.message[tried.upperBound...])
   }
 
   /// Whether it is the cause of the error, and no other thing that is also wrong.

@@ -95,8 +95,15 @@ struct OperationInput {
     guard parts.count >= 3, ["http:", "https:", "ws:", "wss:"].contains(parts[0].lowercased()), !parts[2].isEmpty else {
       throw UsageError("'\(word)' is not a server's URL, such as http://127.0.0.1:8080/graphql.")
     }
+    // The port stands after the last colon, which is not one of an address of IPv6.
+    let place = parts[2].split { $0 == "]" || $0 == "@" }.last ?? ""
+    if let colon = place.lastIndex(of: ":"), !isPort(place[place.index(after: colon)...]) {
+      throw UsageError("'\(word)' has a port that is not a number from 1 to 65535.")
+    }
     return parts.count == 3 || parts[3].isEmpty ? "\(parts[0])//\(parts[2])/graphql" : text
   }
+
+  private static func isPort(_ text: Substring) -> Bool { Int(text).map { (1...65_535).contains($0) } ?? false }
 
   static func headers(_ arguments: ParsedArguments) throws(UsageError) -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []

@@ -26,7 +26,7 @@ struct Remote: Sendable {
     self.url = url
     self.headers = headers
     self.authorityFile = authorityFile
-    guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is no URL.") }
+    guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is not a URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = attempts
     configuration.authorityFile = authorityFile
@@ -76,6 +76,25 @@ struct Remote: Sendable {
     }
   }
 
+  /// The same, but a request that the server refuses with GraphQL errors is a response with these errors: the caller
+  /// decides by their codes.
+  func respond(
+    _ document: String, variables: JSONObject, isMutation: Bool
+  ) async throws(CommandFailure) -> JSONObject {
+    do {
+      let response: GraphQLResponse<JSONValue> =
+        isMutation
+        ? try await client.mutate(document, variables: variables)
+        : try await client.query(document, variables: variables)
+      return Self.object(response)
+    } catch {
+      if let error = error as? GraphQLClientError, error.code != .unauthorized, !error.errors.isEmpty {
+        return ["data": .null, "errors": .array(error.errors)]
+      }
+      throw await explain(error)
+    }
+  }
+
   /// The members of a response, as they came.
   static func object(_ response: GraphQLResponse<JSONValue>) -> JSONObject {
     var object: JSONObject = ["data": response.data ?? .null]
@@ -109,13 +128,9 @@ struct Remote: Sendable {
     guard var parts = URLComponents(string: url) else { return .answers(status: 0) }
     let isSecure = ["https", "wss"].contains(parts.scheme?.lowercased())
     parts.scheme = isSecure ? "https" : "http"
-    let first = parts.string ?? url
-    parts.scheme = isSecure ? "http" : "https"
-    let second = parts.string ?? url
-    let probe = Probe(headers: headers, authorityFile: authorityFile)
-    let hasKey = headers.contains { !["origin", "host"].contains($0.name.lowercased()) }
-    return await Diagnosis.of(
-      await probe.post(first), hasHeaders: hasKey, isSecure: isSecure, url: first, other: { await probe.post(second) })
+    let asked = parts.string ?? url
+    let answer = await Probe(headers: headers, authorityFile: authorityFile).post(asked)
+    return await Diagnosis.of(answer, url: asked, headers: headers, authorityFile: authorityFile)
   }
 
   private static func failure(_ error: GraphQLClientError, of route: SubscriptionRoute?) -> CommandFailure {

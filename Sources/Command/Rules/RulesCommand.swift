@@ -2,19 +2,20 @@ import MartletCommandLine
 import MartletJSON
 import MartletTreeRules
 
-/// `martlet rules check|test|explain`: the rules of a synced tree, without a server.
+/// `martlet rules check|test|explain|coverage`: the rules of a synced tree, without a server.
 enum RulesCommand: Subcommand {
   static let specification = CommandSpecification(
     name: "rules", summary: "Check and test the rules of a synced tree.",
     operands: [
       .init(
-        name: "ACTION", help: "check, test or explain",
+        name: "ACTION", help: "check, test, explain or coverage",
         choices: [
           .init("check", "report every mistake with its place"), .init("test", "run the cases of a file"),
           .init("explain", "show the values of the rules"),
+          .init("coverage", "show how often each rule was true, false or failed"),
         ]),
       .init(name: "RULES", help: "a rules file: JSON with comments, whose member is \"rules\""),
-      .init(name: "CASES", help: "test, explain: a file with data, users and cases", isOptional: true),
+      .init(name: "CASES", help: "test, explain, coverage: a file with data, users and cases", isOptional: true),
     ],
     options: [
       .init(name: "coverage", value: nil, help: "test: how often each rule was true, false or failed"),
@@ -24,6 +25,7 @@ enum RulesCommand: Subcommand {
       ("martlet rules check rules.json", "reports every mistake with its line and column"),
       ("martlet rules test rules.json cases.json --coverage", "runs the cases; exit code 1 when one does not hold"),
       ("martlet rules explain rules.json cases.json", "shows the values of the rules that each case evaluates"),
+      ("martlet rules coverage rules.json cases.json", "exit code 1 when the cases leave an outcome of a rule untried"),
     ],
     discussion: """
       A case is {"name", "as": USER, "read" | "write" | "merge": PATH, "value", "query", "allowed": true | false, "rule"}. \
@@ -43,6 +45,7 @@ enum RulesCommand: Subcommand {
       return .success
     case ("test", let cases?): return try test(rules, cases, showsCoverage: arguments.has("coverage"))
     case ("explain", let cases?): return try explain(rules, cases, arguments.value("case"))
+    case ("coverage", let cases?): return try showCoverage(rules, cases)
     case ("check", _): throw UsageError("check takes one file.")
     default: throw UsageError("Name the file with the cases: martlet rules \(arguments.operands[0]) RULES CASES.")
     }
@@ -80,14 +83,26 @@ enum RulesCommand: Subcommand {
     let results = try results(rules, path, coverage)
     let failed = results.filter { !$0.hasPassed }
     for result in failed { Console.out("FAILED \(result.name): \(result.message)") }
-    if showsCoverage {
-      for rule in coverage.coverage {
-        let counts = "true \(rule.wasTrue), false \(rule.wasFalse), failed \(rule.failed)"
-        Console.out("\(rule.isComplete ? "  " : "! ")\(rule.rule): \(counts)")
-      }
-    }
+    if showsCoverage { show(coverage) }
     Console.out("\(Count.of(results.count, "case")), \(failed.count) failed.")
     return failed.isEmpty ? .success : .failure
+  }
+
+  private static func show(_ coverage: RuleTrace) {
+    for rule in coverage.coverage {
+      let counts = "true \(rule.wasTrue), false \(rule.wasFalse), failed \(rule.failed)"
+      Console.out("\(rule.isComplete ? "  " : "! ")\(rule.rule): \(counts)")
+    }
+  }
+
+  /// The rules' outcomes over all cases; whether the cases hold is another action's business.
+  private static func showCoverage(_ rules: RuleSet, _ path: String) throws -> ExitCode {
+    let coverage = RuleTrace(rules)
+    _ = try results(rules, path, coverage)
+    show(coverage)
+    let (all, complete) = (coverage.coverage.count, coverage.coverage.count(where: \.isComplete))
+    Console.out("\(complete) of \(Count.of(all, "rule")) covered.")
+    return complete == all ? .success : .failure
   }
 
   private static func explain(_ rules: RuleSet, _ path: String, _ name: String?) throws -> ExitCode {

@@ -1,5 +1,6 @@
 import Foundation
 import MartletCommandLine
+import MartletSQLite
 import MartletServer
 
 /// `martlet serve SCHEMA --data DIR --port N`.
@@ -55,6 +56,9 @@ enum ServeCommand: Subcommand {
         name: "namespace", value: "NAME=FILE",
         help: "serve another tree under these rules to requests with ns=NAME; may be given several times", repeats: true
       ),
+      .init(
+        name: "channels", value: "FILE",
+        help: "deliver to the webhooks and devices of this JSON file; docs/guides/webhooks.md and push.md"),
       .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
       .init(
         name: "log-level", value: "LEVEL", help: "debug, info, warning or error (default info)",
@@ -79,6 +83,7 @@ enum ServeCommand: Subcommand {
       + "are dropped and a later one says how many; the server serves on.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+    SQLiteProcess.stopCountingAllocations()
     // Looked at before they are read, so that no change is missed.
     let watched = arguments.has("watch") ? WatchedFiles(Self.reloadedFiles(arguments)) : nil
     var configuration = try Self.configuration(arguments)
@@ -124,6 +129,18 @@ enum ServeCommand: Subcommand {
   /// The files that a reload reads.
   static func reloadedFiles(_ arguments: ParsedArguments) -> [String] {
     [arguments.operands[0]] + ["access", "tls-certificate", "tls-key", "rules"].compactMap { arguments.value($0) }
+      + arguments.all("namespace").compactMap {
+        $0.split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
+      }
+  }
+
+  /// The trees beside the first one, with their rules as their files say now.
+  private static func namespaces(_ arguments: ParsedArguments) throws -> [TreeNamespaceDeclaration] {
+    try arguments.all("namespace").map { assignment in
+      let parts = assignment.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { throw UsageError("--namespace needs NAME=FILE, not \"\(assignment)\".") }
+      return TreeNamespaceDeclaration(parts[0], rules: try NamedFile.text(parts[1]))
+    }
   }
 
   static func configuration(_ arguments: ParsedArguments) throws -> ServerConfiguration {
@@ -175,11 +192,8 @@ enum ServeCommand: Subcommand {
     }
     configuration.tracing = arguments.value("trace-to").map { TracingConfiguration(endpoint: $0) }
     configuration.treeRules = try arguments.value("rules").map { try NamedFile.text($0) }
-    configuration.treeNamespaces = try arguments.all("namespace").map { assignment in
-      let parts = assignment.split(separator: "=", maxSplits: 1).map(String.init)
-      guard parts.count == 2 else { throw UsageError("--namespace needs NAME=FILE, not \"\(assignment)\".") }
-      return TreeNamespaceDeclaration(parts[0], rules: try NamedFile.text(parts[1]))
-    }
+    configuration.treeNamespaces = try namespaces(arguments)
+    configuration.channels = try arguments.value("channels").map { try channels($0) }
     if let file = arguments.value("limits") { try setLimits(&configuration.limits, from: file) }
     if let retention = try arguments.duration("retention") { configuration.limits.store.retention = retention }
     for assignment in arguments.all("limit") {
@@ -219,15 +233,26 @@ enum ServeCommand: Subcommand {
     }
   }
 
-  /// Reads schema, access file, certificate and the tree's rules again. All of them take effect, or none when one is
-  /// refused; what is refused is said.
+  private static func channels(_ path: String) throws(CommandFailure) -> ChannelConfiguration {
+    let text = try NamedFile.text(path)
+    do {
+      return try ChannelConfiguration(text)
+    } catch {
+      throw CommandFailure(.configuration, "\(path): \(error.description)")
+    }
+  }
+
+  /// Reads schema, access file, certificate and the rules of all trees again. All of them take effect, or none when
+  /// one is refused; what is refused is said.
   private static func reload(_ server: GraphQLServer, _ arguments: ParsedArguments) async {
     let schemaFile = arguments.operands[0]
     let reason: String
     do {
       let access = try arguments.value("access").map { try accessFile($0) }
       let rules = try arguments.value("rules").map { try NamedFile.text($0) }
-      try await server.reload(schema: try NamedFile.text(schemaFile), access: access, treeRules: rules)
+      try await server.reload(
+        schema: try NamedFile.text(schemaFile), access: access, treeRules: rules,
+        treeNamespaces: try namespaces(arguments))
       return Console.announce("Reloaded.", to: STDERR_FILENO)
     } catch let failure as CommandFailure {
       reason = failure.message
@@ -243,7 +268,7 @@ enum ServeCommand: Subcommand {
     switch code {
     case .schema, .treeRules: .badData
     case .certificate: .badData
-    case .access, .endpoint: .configuration
+    case .access, .endpoint, .channels: .configuration
     case .data, .write: .io
     case .network, .addressInUse, .notStartable: .unavailable
     }

@@ -23,7 +23,7 @@ extension Execution {
   /// Takes the batches, as far as their parents are in parts without a call under way: a slow part holds back its own
   /// parents only. Each parent is held at most once for every round of calls in its part.
   func takeReadyBatches(_ result: inout [FieldWork]) {
-    for var work in tree.queue.takeBatches() {
+    for work in tree.queue.takeBatches() {
       var ready: [Int] = []
       for (index, place) in work.places.enumerated() {
         let part = delivery?.part(of: place)

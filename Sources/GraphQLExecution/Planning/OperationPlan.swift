@@ -28,6 +28,9 @@ package final class OperationPlan: Sendable {
 
   package var kind: OperationKind { operation.kind }
 
+  /// Whether the values of variables decide which fields are selected.
+  package var hasSeveralVariants: Bool { only == nil }
+
   init(
     schema: ExecutableSchema, operation: OperationDefinition, root: NamedType,
     fragments: [String: FragmentDefinition], variables: [VariablePlan]

@@ -51,7 +51,7 @@ package struct ResponseTree: Sendable {
   /// The response's bytes.
   package var bytes: [UInt8] {
     if let made { return made }
-    var writer = JSONWriter()
+    var writer = JSONWriter(room: 256)
     write(to: &writer)
     return writer.bytes
   }

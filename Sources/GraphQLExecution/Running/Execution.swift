@@ -89,12 +89,15 @@ package final class Execution {
     if delivery != nil {
       takeReadyBatches(&result)
     } else if runningSingles == 0 {
-      for var work in tree.queue.takeBatches() {
-        work.keep { isAttached($0) }
-        if !work.places.isEmpty { result.append(work) }
+      let batches = tree.queue.takeBatches()
+      for work in batches { work.keep { isAttached($0) } }
+      if result.isEmpty, batches.allSatisfy({ !$0.places.isEmpty }) {
+        result = batches
+      } else {
+        result += batches.filter { !$0.places.isEmpty }
       }
     }
-    tree.queue.begin(&result)
+    tree.queue.begin(result)
     if result.isEmpty, !tree.queue.hasRunning {
       // Everything that was waited for has been dropped with a null above it.
       advance()

@@ -1,8 +1,8 @@
 import MartletGraphQLLanguage
 package import MartletJSON
 
-/// One call to a resolver that answers later.
-package struct FieldWork {
+/// One call to a resolver that answers later. A reference, because it waits in the queue and among the calls under way.
+package final class FieldWork {
   /// Names the call when its answer is handed in.
   package internal(set) var id = 0
   package let field: FieldPlan
@@ -51,12 +51,13 @@ package struct FieldWork {
   }
 
   /// Drops the parents whose positions are no longer part of the response.
-  mutating func keep(_ isWanted: ([ResultStep]) -> Bool) {
+  func keep(_ isWanted: ([ResultStep]) -> Bool) {
+    if places.allSatisfy(isWanted) { return }
     keep(places.indices.filter { isWanted(places[$0]) })
   }
 
   /// Drops all parents but those at `kept`.
-  mutating func keep(_ kept: [Int]) {
+  func keep(_ kept: [Int]) {
     guard kept.count < places.count else { return }
     places = kept.map { places[$0] }
     sources = kept.map { sources[$0] }
@@ -69,10 +70,21 @@ package struct FieldWork {
       request: FieldRequest(
         source: sources.first ?? .null, arguments: arguments, context: context, typeName: field.parentName,
         fieldName: field.name, path: path, slots: field.parentSlots),
-      batch: BatchRequest(
-        sources: sources, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name,
-        slots: field.parentSlots),
-      wanted: wanted, events: source)
+      batch: batch, wanted: wanted, events: source)
+  }
+
+  private var batch: BatchRequest {
+    BatchRequest(
+      sources: sources, arguments: arguments, context: context, typeName: field.parentName, fieldName: field.name,
+      slots: field.parentSlots)
+  }
+
+  /// Makes the call without a task. False, and no call, when it has to run in one. `completion` is called on any
+  /// thread.
+  package func performWithoutTask(_ completion: @escaping @Sendable (ResolverResults) -> Void) -> Bool {
+    guard case .callback(let body) = field.resolver else { return false }
+    body(batch, completion)
+    return true
   }
 }
 
@@ -105,13 +117,5 @@ package struct ResolverCall: Sendable {
       if events != nil { return [.failure(error)] }
       return batch.sources.map { _ in .failure(error) }
     }
-  }
-
-  /// Makes the call without a task. False, and no call, when it has to run in one. `completion` is called on any
-  /// thread.
-  package func performWithoutTask(_ completion: @escaping @Sendable (ResolverResults) -> Void) -> Bool {
-    guard case .callback(let body) = resolver else { return false }
-    body(batch, completion)
-    return true
   }
 }

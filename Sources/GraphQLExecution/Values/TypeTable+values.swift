@@ -58,6 +58,7 @@ extension TypeTable {
       return nil
     }
     var result = JSONObject()
+    result.reserveCapacity(members.count)
     var isValid = true
     for field in type.inputFields {
       if let member = members[field.name] {
@@ -75,10 +76,12 @@ extension TypeTable {
         result[field.name] = defaultValue
       }
     }
-    var known: [(name: String, value: JSONValue)] = []
+    var known = 0
+    var firstNull: String?
     for (key, member) in members {
       if let field = type.inputField(key), field.name.utf8.elementsEqual(key.utf8) {
-        known.append((key, member))
+        if known == 0, case .null = member { firstNull = key }
+        known += 1
         continue
       }
       report(
@@ -86,12 +89,12 @@ extension TypeTable {
       isValid = false
     }
     if type.isOneOf {
-      if known.count != 1 {
+      if known != 1 {
         report(Self.oneOfMessage(type), path)
         isValid = false
       }
-      if let first = known.first, case .null = first.value {
-        report(Self.oneOfMessage(type), path.field(first.name))
+      if let firstNull {
+        report(Self.oneOfMessage(type), path.field(firstNull))
         isValid = false
       }
     }

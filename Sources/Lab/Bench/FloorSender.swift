@@ -14,7 +14,8 @@ enum FloorSender {
     let floor = try FloorState(frame: frame.trimmingCharacters(in: .newlines))
     let bound = LoopBound(floor, on: loop)
     let listener = try SocketListener.start(SocketListener.Options(port: port), on: [loop]) { channel in
-      FloorConnection(channel, floor: bound.value)
+      UpgradingConnection(
+        channel, .init(subprotocol: "graphql-transport-ws"), handler: FloorMember(floor: bound.value))
     }
     Console.out("listening \(listener.port)")
     while let line = readLine() {
@@ -31,7 +32,7 @@ enum FloorSender {
 private final class FloorState {
   let head: [UInt8]
   private let tail: [String]
-  private var members: [FloorConnection] = []
+  private var members: [FloorMember] = []
   private var number = 0
   private var rounds = 0
 
@@ -43,7 +44,7 @@ private final class FloorState {
     tail = parts[1].components(separatedBy: "@")
   }
 
-  func add(_ member: FloorConnection) {
+  func add(_ member: FloorMember) {
     members.append(member)
   }
 
@@ -59,7 +60,7 @@ private final class FloorState {
       tails.append(text(of: number))
       number += 1
     }
-    for member in members { member.send(head, tails) }
+    for member in members { member.send(tails) }
     rounds -= 1
     if rounds == 0 { return Console.out("done \(loop.counters.sends) sends") }
     let next = due + .microseconds(interval)
@@ -88,43 +89,15 @@ private final class FloorState {
   }
 }
 
-/// One subscriber: HTTP until the upgrade, then the few messages of the load client.
-private final class FloorConnection: ByteChannelHandler, WebSocketHandler {
-  private let channel: any ByteChannel
+/// One subscriber: takes the few messages of the load client.
+private final class FloorMember: UpgradedHandler {
   private let floor: FloorState
-  private var machine = HTTPServerMachine()
-  private var socket: WebSocketChannel?
-  private var accepted: WebSocketUpgradeRequest?
-  private var id: [UInt8] = []
+  var socket: WebSocketChannel?
+  /// What stands before the part of a frame that all members have.
+  private var prefix: [UInt8] = []
 
-  init(_ channel: any ByteChannel, floor: FloorState) {
-    self.channel = channel
+  init(floor: FloorState) {
     self.floor = floor
-  }
-
-  func received(_ bytes: borrowing RawSpan) {
-    if let socket { return socket.received(bytes) }
-    var events: [HTTPServerEvent] = []
-    machine.receive(bytes, events: &events)
-    for event in events {
-      switch event {
-      case .request(let head, _): accepted = try? WebSocketUpgradeRequest(head)
-      case .body: break
-      case .requestEnded: upgrade()
-      case .failed: channel.abort()
-      }
-    }
-  }
-
-  private func upgrade() {
-    guard let accepted else { return channel.abort() }
-    channel.write {
-      machine.upgrade(accepted.response(subprotocol: "graphql-transport-ws", deflate: nil), to: &$0.bytes)
-    }
-    socket = WebSocketChannel(channel, role: .server, handler: self)
-    let rest = machine.takeUpgradedBytes()
-    // The span is of the array above, which lives until the call returns.
-    if !rest.isEmpty { unsafe socket?.received(rest.span.bytes) }
   }
 
   func received(text: [UInt8]) {
@@ -135,40 +108,17 @@ private final class FloorConnection: ByteChannelHandler, WebSocketHandler {
       let parts = message.components(separatedBy: "\"")
       // {"id":"ID" and so on: the id is the fourth piece.
       guard parts.count > 3 else { return }
-      id = Array(parts[3].utf8)
+      prefix = floor.head + Array(parts[3].utf8)
       floor.add(self)
       socket?.send(text: Array(#"{"id":"\#(parts[3])","type":"ready","cursor":"f-0"}"#.utf8))
     }
   }
 
-  /// Joins the frames of one burst into the turn's one send.
-  func send(_ head: [UInt8], _ tails: [[UInt8]]) {
-    guard socket != nil else { return }
-    channel.write { buffer in
-      for tail in tails {
-        let length = head.count + id.count + tail.count
-        buffer.append(0x81)
-        if length < 126 {
-          buffer.append(UInt8(length))
-        } else {
-          buffer.append(126)
-          buffer.append(UInt8(truncatingIfNeeded: length >> 8))
-          buffer.append(UInt8(truncatingIfNeeded: length))
-        }
-        buffer.append(head)
-        buffer.append(id)
-        buffer.append(tail)
-      }
+  /// Joins the frames of one burst into the turn's one send, by the code that the server writes its frames with.
+  func send(_ tails: [[UInt8]]) {
+    socket?.channel.write { buffer in
+      for tail in tails { WebSocketFrame.appendText(prefix: prefix, payload: tail, suffix: [], to: &buffer.bytes) }
     }
-  }
-
-  func drained() {
-    socket?.drained()
-  }
-
-  func closed(_ reason: ChannelCloseReason) {
-    socket?.closed(reason)
-    socket = nil
   }
 
   func closed(_ closure: WebSocketClosure) {

@@ -1,6 +1,7 @@
 import Foundation
 import MartletChangeFeed
 import MartletJSON
+import MartletJSONTree
 import MartletModelSDL
 import MartletModels
 import MartletRuntime
@@ -58,8 +59,11 @@ enum StoreWorkload {
   }
 
   /// Keeps `inFlight` writes waiting on the store's own thread: each completion asks for the next.
-  static func runThreaded(folder: String, inFlight: Int, writes: Int) async throws {
-    let (store, model) = try open(folder, writer: StoreThread())
+  ///
+  /// - Parameter isTree: whether they are new nodes of the tree with the fields of a record, in place of records.
+  static func runThreaded(folder: String, inFlight: Int, writes: Int, isTree: Bool) async throws {
+    let (store, number) = try open(folder, writer: StoreThread())
+    let model = isTree ? nil : number
     let start = CPUTime.now()
     let failures: Int = await withCheckedContinuation { continuation in
       let run = Closed(store: store, model: model, writes: writes, continuation: continuation)
@@ -68,7 +72,7 @@ enum StoreWorkload {
     let cost = CPUTime.now() - start
     store.close()
     guard failures == 0 else { throw Failure(description: "\(failures) writes failed") }
-    report("threaded", "in_flight", inFlight, writes, cost)
+    report(isTree ? "tree" : "threaded", "in_flight", inFlight, writes, cost)
   }
 
   private static func open(_ folder: String, writer: any StoreExecutor) throws -> (Store, Int) {
@@ -90,6 +94,17 @@ enum StoreWorkload {
       .string(text + hexadecimal(random.next())), "t42", .int(Int64(number)),
       .string(text + " and some more text for the size of it"), "1700000000000000000", .string(time), .string(time),
     ])
+  }
+
+  /// The same fields as a node below a list.
+  static func node(_ number: Int, _ random: inout SeededRandom) -> TreeChange {
+    let text = hexadecimal(random.next())
+    let fields: [(String, TreeScalar)] = [
+      ("topic", .string("t42")), ("number", .int(Int64(number))),
+      ("text", .string(text + " and some more text for the size of it")), ("sent", .string("1700000000000000000")),
+    ]
+    let node = fields.reduce(TreeNode.empty) { $0.setting([TreeKey(unchecked: $1.0)], to: TreeNode($1.1)) }
+    return TreeChange(path: ["open", "list", TreeKey(unchecked: text + hexadecimal(random.next()))], node: node)
   }
 
   private static func hexadecimal(_ number: UInt64) -> String {
@@ -143,12 +158,13 @@ private final class Closed: Sendable {
   }
 
   private let store: Store
-  private let model: Int
+  /// Nil for the tree.
+  private let model: Int?
   private let writes: Int
   private let continuation: CheckedContinuation<Int, Never>
   private let state = Lock(State())
 
-  init(store: Store, model: Int, writes: Int, continuation: CheckedContinuation<Int, Never>) {
+  init(store: Store, model: Int?, writes: Int, continuation: CheckedContinuation<Int, Never>) {
     self.store = store
     self.model = model
     self.writes = writes
@@ -156,13 +172,17 @@ private final class Closed: Sendable {
   }
 
   func next() {
-    let record: Record? = state.withLock { state in
+    let operation: WriteOperation? = state.withLock { [model] state in
       guard state.started < writes else { return nil }
       state.started += 1
-      return StoreWorkload.record(state.started, &state.random)
+      if let model {
+        return .create(model: model, record: StoreWorkload.record(state.started, &state.random))
+      }
+      let change = StoreWorkload.node(state.started, &state.random)
+      return .transaction { try $0.put(change) }
     }
-    guard let record else { return }
-    store.commit(WriteRequest(.create(model: model, record: record))) { [self] result in
+    guard let operation else { return }
+    store.commit(WriteRequest(operation)) { [self] result in
       let failures: Int? = state.withLock { state in
         state.ended += 1
         if case .failure = result { state.failures += 1 }

@@ -15,7 +15,8 @@ enum EchoServer {
     let loop = try EpollLoop.start(name: "martlet-echo", limits: limits)
     let pool = EchoPool(on: loop)
     return try SocketListener.start(SocketListener.Options(address: address, port: port), on: [loop]) { channel in
-      EchoConnection(channel, pool: pool.bound.value)
+      UpgradingConnection(
+        channel, .init(path: "/echo", pool: pool.bound.value, limits: EchoLimits.webSocket), handler: EchoHandler())
     }
   }
 }
@@ -43,79 +44,8 @@ struct EchoPool: Sendable {
   }
 }
 
-/// One connection of the echo: HTTP until the upgrade, then messages.
-private final class EchoConnection: ByteChannelHandler {
-  private let channel: any ByteChannel
-  private let pool: ZlibPool
-  private var machine = HTTPServerMachine()
-  private var socket: WebSocketChannel?
-
-  init(_ channel: any ByteChannel, pool: ZlibPool) {
-    self.channel = channel
-    self.pool = pool
-  }
-
-  func received(_ bytes: borrowing RawSpan) {
-    if let socket { return socket.received(bytes) }
-    var events: [HTTPServerEvent] = []
-    machine.receive(bytes, events: &events)
-    for event in events {
-      switch event {
-      case .request(let head, _): answer(head)
-      case .body: break
-      case .requestEnded: upgrade()
-      case .failed(let failure): refuse(failure.status)
-      }
-    }
-  }
-
-  private var accepted: WebSocketUpgradeRequest?
-
-  private func answer(_ head: HTTPRequestHead) {
-    guard head.path == "/echo" else { return refuse(404) }
-    do {
-      accepted = try WebSocketUpgradeRequest(head)
-    } catch {
-      refuse(error.status)
-    }
-  }
-
-  private func upgrade() {
-    guard let accepted else { return }
-    let deflate = WebSocketDeflateSettings().accept(accepted.extensions)
-    channel.write { machine.upgrade(accepted.response(deflate: deflate?.response), to: &$0.bytes) }
-    let compression = deflate.map { ZlibCompression($0.agreed, isServer: true, pool: pool) }
-    let handler = EchoHandler()
-    let socket = WebSocketChannel(
-      channel, role: .server, limits: EchoLimits.webSocket, compression: compression, handler: handler)
-    handler.socket = socket
-    self.socket = socket
-    let rest = machine.takeUpgradedBytes()
-    // The span is of the array above, which lives until the call returns.
-    if !rest.isEmpty { unsafe socket.received(rest.span.bytes) }
-  }
-
-  private func refuse(_ status: Int) {
-    guard socket == nil, machine.responding == .waiting else { return }
-    var headers = HTTPHeaders()
-    if status == 426 { headers.append("Sec-WebSocket-Version", "13") }
-    channel.write { machine.respond(HTTPResponseHead(status: status, headers: headers), to: &$0.bytes) }
-    channel.closeAfterFlush()
-  }
-
-  func drained() {
-    socket?.drained()
-  }
-
-  func closed(_ reason: ChannelCloseReason) {
-    socket?.closed(reason)
-    socket = nil
-  }
-}
-
 /// Sends every message back, and reads no more while the peer does not.
-final class EchoHandler: WebSocketHandler {
-  /// Weak in effect: the socket lets go of its handler when it is closed.
+final class EchoHandler: UpgradedHandler {
   var socket: WebSocketChannel?
   private let whenClosed: () -> Void
 

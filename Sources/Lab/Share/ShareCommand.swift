@@ -1,3 +1,5 @@
+import Foundation
+import Martlet
 import MartletCommandLine
 import MartletDataStore
 import MartletRuntime
@@ -17,13 +19,25 @@ enum ShareCommand: Subcommand {
     program: LabMain.name, name: "share",
     summary: "Open a DataStore that other processes have open too, and do what standard input says.",
     operands: [.init(name: "FILE", help: "the store's file")],
-    options: [],
+    options: [.init(name: "sync", value: "URL", help: "sync the store with the server there, as `shared`")],
     examples: [("martlet-lab share /tmp/notes.sqlite", "then lines: save ID TEXT, delete ID, watch, engine, quit")],
-    discussion: "Answers with a line for each: saved ID, deleted ID, notes ID… after every change, engine.")
+    discussion: """
+      Answers with a line for each: saved ID, deleted ID, notes ID… after every change, engine. With a server, `status` \
+      answers with `here` or `elsewhere` each time that the store is settled, after the process that syncs it.
+      """)
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
     guard let path = arguments.operands.first else { throw UsageError("Name the store's file.") }
-    let store = try DataStore(models: [SharedNote.self], storage: .file(path))
+    let client = try arguments.value("sync").map { text in
+      guard let url = URL(string: text) else { throw UsageError("\(text) is not a URL.") }
+      var connection = ConnectionConfiguration()
+      connection.credentials = { _ in
+        Credentials(headers: [(name: "Authorization", value: "shared")], payload: ["Authorization": "shared"])
+      }
+      return try GraphQLClient(url: url, configuration: connection)
+    }
+    let store = try DataStore(
+      models: [SharedNote.self], storage: .file(path), sync: client.map { DataStoreSync($0.networkTransport) })
     let engine = EngineLock(path: path)
     var watching: [SpawnedTask] = []
     Console.out("open")
@@ -46,6 +60,15 @@ enum ShareCommand: Subcommand {
               }
             } catch {
               Console.out("failed \(error)")
+            }
+          })
+      case "status":
+        try await store.start()
+        let statuses = store.syncStatuses
+        watching.append(
+          ConcurrentSpawner().spawn {
+            for await status in statuses where status.isSettled {
+              Console.out(status.isElsewhere ? "elsewhere" : "here")
             }
           })
       case "engine":

@@ -22,6 +22,7 @@ public import MartletVocabulary
 ///
 /// `@unchecked Sendable` holds because it lives in one `VirtualTime`, whose work runs one piece at a time: a test uses
 /// it inside `run`, or between two runs.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class ScriptedServer: @unchecked Sendable {
   /// What an attempt to connect meets.
   public enum Door: Sendable, Hashable {
@@ -175,6 +176,7 @@ public final class ScriptedServer: @unchecked Sendable {
 }
 
 /// Leads every attempt to connect to one scripted server.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private struct Connector: MessageSocketConnector {
   let server: ScriptedServer
 

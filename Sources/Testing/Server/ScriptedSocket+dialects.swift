@@ -16,6 +16,7 @@ public struct ScriptedOperation: Sendable, Hashable {
   public var extensions: JSONObject
 }
 
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension ScriptedSocket {
   /// The client's next message, which asks for an operation: `subscribe` or `start`. Inside `VirtualTime.run`.
   /// - Throws: `ScriptError` when it is another, when the socket ends, or when nothing comes within `limit`.

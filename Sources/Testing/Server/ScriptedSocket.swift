@@ -5,6 +5,7 @@ public import MartletVocabulary
 package import MartletWire
 
 /// One WebSocket of a scripted server, seen from the server. Where and when to use it: as `ScriptedServer`.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class ScriptedSocket: @unchecked Sendable {
   /// Text messages of the client, in order.
   public private(set) var received: [String] = []
@@ -169,6 +170,7 @@ public final class ScriptedSocket: @unchecked Sendable {
 }
 
 /// The same socket as the client holds it.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class ClientEnd: MessageSocket {
   private let socket: ScriptedSocket
 

@@ -4,6 +4,7 @@ import MartletVocabulary
 /// Tasks that wait for news of the script, each with its deadline.
 ///
 /// `@unchecked Sendable` holds as for the server: it is touched only where the script runs.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class Waiters: @unchecked Sendable {
   private let loop: any Loop
   /// Whether the caller runs where the script runs.

@@ -12,6 +12,7 @@ internal import MartletVocabulary
 /// Use it from one thread, and from inside `run` only with structured tasks (`async let`, task groups). Work handed in
 /// by other threads still runs, but its order is no longer the seed's. `run` keeps the thread it is called on: a body
 /// that waits for code of the main actor while it runs on the main thread is `Stuck`.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class VirtualTime: Sendable {
   /// Nothing more can happen although the body has not returned: it waits for something that will not come.
   public struct Stuck: Error, Sendable, CustomStringConvertible {

@@ -107,6 +107,8 @@ import Testing
     ("martlet access key list --file none.json", .io, "none.json cannot be read"),
     ("echo '{\"keys\":[{}]}' > a; martlet access key list --file a", .badData, "a: keys[0] has no \"name\"."),
     ("martlet access key create a --at 1", .usage, "--at is not an option of key create"),
+    ("martlet access key create a --operations read,fly", .usage, "--operations names 'fly'"),
+    ("martlet access key create a --models Note,", .usage, "--models needs names separated by commas, not 'Note,'"),
     ("martlet access key forge a", .usage, "Unknown action 'key forge'"),
     ("martlet access new a --file a >k; martlet access new a --file a", .badData, "two keys are called \"a\""),
     ("martlet access new a --file a >k; martlet access key revoke b --file a", .failure, "no key called \"b\""),
@@ -136,6 +138,58 @@ import Testing
     #expect(lines.first == "board\tnever expires")
     #expect(lines.dropFirst().first?.hasPrefix("guest\texpires 20") ?? false)
     #expect(lines.suffix(2) == ["1", "1"])
+  }
+
+  @Test
+  func `a file keeps its permissions when its keys change, a link to it stays one, and nothing is left beside it`()
+    async throws
+  {
+    let result = try await run(
+      """
+      echo '{"guests":true}' > access.json; chmod 640 access.json; ln -s access.json link.json
+      martlet access key create board --file access.json > /dev/null; stat -c %a access.json
+      martlet access key create guest --file link.json > /dev/null; stat -c %a access.json; readlink link.json
+      martlet access key revoke board --file link.json > /dev/null; stat -c %a access.json; readlink link.json
+      martlet access key list --file access.json; ls -A
+      """)
+    #expect(
+      result.output == """
+        640
+        640
+        access.json
+        640
+        access.json
+        guest\tnever expires
+        access.json
+        link.json
+
+        """, "\(result.output) \(result.errors)")
+  }
+
+  @Test func `a name with a control character is refused, and the file stays as it was`() async throws {
+    let result = try await run(
+      """
+      echo '{"guests":true}' > access.json
+      martlet access key create $'new\\nline' --file access.json; echo $?; cat access.json
+      """)
+    #expect(result.output == "64\n{\"guests\":true}\n", "\(result.output)")
+    #expect(result.errors.contains("A key's name is one line of text"), "\(result.errors)")
+  }
+
+  @Test func `a key is made for some operations and models, and keeps to them`() async throws {
+    let result = try await run(
+      """
+      martlet access key create board --operations read,create --models Flight,Gate --file access.json > /dev/null
+      martlet access key create app --models Flight --file access.json > /dev/null
+      martlet access key list --file access.json
+      """)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(
+      result.output == """
+        board\tnever expires\toperations ["create","read"], models ["Flight","Gate"]
+        app\tnever expires\tmodels ["Flight"]
+
+        """, "\(result.output)")
   }
 
   @Test func `explain names the rule that lets a caller see each field, and why others do not`() async throws {
@@ -174,5 +228,46 @@ import Testing
     #expect(try await explain("guest", "subscription { onCreateNote { id } }").contains("not for callers by guest"))
     let wrong = try await run(schema + "martlet access explain --schema s.graphql --as '[]' '{ a }'")
     #expect(wrong.status == ExitCode.usage.rawValue)
+    let unknown = try await run(schema + "martlet access explain --schema s.graphql --as guest '{ nothing }'")
+    #expect(unknown.status == ExitCode.badData.rawValue)
+    #expect(unknown.errors.contains("The operation does not fit the schema: "), "\(unknown.errors)")
+  }
+
+  @Test func `explain names what filters, orders and inputs read and write that the caller may not`() async throws {
+    let schema = """
+      cat > s.graphql <<'END'
+      type Book @model @auth(rules: [{ allow: owner }, { allow: groups, groups: ["staff"] }]) {
+        id: ID!
+        title: String
+        secret: String @auth(rules: [{ allow: owner }])
+        audit: String @auth(rules: [{ allow: groups, groups: ["audit"] }])
+        shelf: ID @index(name: "byShelf", sortKeyFields: ["secret"], queryField: "booksByShelf")
+      }
+      END
+
+      """
+    func explain(_ operation: String) async throws -> String {
+      let result = try await run(
+        schema
+          + #"martlet access explain --schema s.graphql --as '{"sub":"ada","groups":["staff"]}' '\#(operation)'"#)
+      #expect(result.status == 0, "\(result.errors)")
+      return result.output
+    }
+    let filter =
+      #"{ listBooks(filter: {or: [{secret: {eq: "x"}}, {not: {audit: {eq: "y"}}}], title: {eq: "z"}}) { items { id } } }"#
+    let read = try await explain(filter)
+    #expect(read.contains("\n  filter reads secret: it counts as null where it is hidden\n"), "\(read)")
+    #expect(read.contains("\n  filter reads audit: refused, because it is hidden\n") && !read.contains("reads title"))
+    let ordered = try await explain(#"{ booksByShelf(shelf: "1") { items { id } } }"#)
+    #expect(ordered.contains("\n  ordered by secret: refused, because it may be hidden\n"), "\(ordered)")
+    let written = try await explain(
+      #"mutation { transaction(writes: [{createBook: {id: "1", audit: "x"}}, {deleteBook: {id: "2"}}]) { __typename } }"#
+    )
+    #expect(written.contains("\n  createBook: create Book is allowed\n"), "\(written)")
+    #expect(written.contains("\n    writes audit: is refused\n") && written.contains("\n  deleteBook: delete Book"))
+    let update = try await explain(
+      #"mutation { updateBook(input: {id: "1", secret: "x"}, condition: {audit: {eq: "y"}}) { id } }"#)
+    #expect(update.contains("\n  writes secret: is allowed where owner is \"ada\"\n"), "\(update)")
+    #expect(update.contains("\n  condition reads audit: refused, because it is hidden\n"))
   }
 }

@@ -13,7 +13,8 @@ import Testing
         Copy a data folder, also while a server uses it.
 
         A server that uses DATA makes the copy itself, some pages between two groups of writes, and is not held up. \
-        COPY appears when it is complete and checked. To restore, stop the server and serve the copy. Clients that have seen more than the copy holds are told of one \
+        COPY appears when it is complete and checked. The trees of further namespaces are copied with it, each in one \
+        state of its own. To restore, stop the server and serve the copy. Clients that have seen more than the copy holds are told of one \
         gap; all others go on where they were.
 
         OPERANDS:

@@ -22,6 +22,17 @@ import Testing
     #expect(run.output.trimmingCharacters(in: .newlines) == "type Query {\n  a: Int\n}")
   }
 
+  @Test func `the schema of a server with a tree has treeChanged, and passes schema check`() async throws {
+    let run = try await Self.run(
+      "type T @model { id: ID! }",
+      """
+      martlet schema print s.graphql | grep -c 'treeChanged\\|TreeChange'
+      martlet schema print s.graphql --tree > p.graphql && grep 'treeChanged\\|^type TreeChange' p.graphql
+      martlet schema check p.graphql > /dev/null && echo good
+      """)
+    #expect(run.output == "0\ntype TreeChange {\n  treeChanged(path: String!): TreeChange\ngood\n", "\(run.errors)")
+  }
+
   @Test func `a directive that is nearly a known one is named`() async throws {
     let run = try await Self.run(
       "type T @modle { id: ID! @primarykey }\ntype U { id: ID! }", "martlet schema check s.graphql")

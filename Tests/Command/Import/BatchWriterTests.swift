@@ -14,8 +14,16 @@ struct BatchWriterTests {
     var updates = 0
     var questions: [String] = []
     var largest = 0
+    /// Bytes of a request that it takes, and the requests that it refused for theirs.
+    var most = Int.max
+    var refused = 0
 
     func perform(_ document: String, _ variables: JSONObject, _ isMutation: Bool) throws(CommandFailure) -> JSONObject {
+      let size = document.utf8.count + JSONValue.object(variables).description.utf8.count
+      if size > most {
+        refused += 1
+        return ["errors": [["message": "too large", "extensions": ["code": "BODY_TOO_LARGE"]]]]
+      }
       guard isMutation else {
         questions.append(document)
         return ["data": .object(answer(document))]
@@ -94,6 +102,40 @@ struct BatchWriterTests {
     var second = try self.writer(server)
     #expect(try await second.write(large).unchanged == 3_000)
     #expect(server.questions.allSatisfy { $0.split(separator: ":").count < 1_002 })
+  }
+
+  @Test func `a batch of any size is read no further than one request takes`() throws {
+    let target = try ImportTarget(model: "Thing", answer: ConversionTests.answer)
+    func sizes(_ rows: Int, bytes: Int, batch: Int) throws -> [Int] {
+      let text = "id,state\n" + (0..<rows).map { "\($0),\(String(repeating: "x", count: bytes))\n" }.joined()
+      var reader = try RowReader(Array(text.utf8), format: .csv)
+      let conversion = try RowConversion(
+        target, header: reader.header, renamed: [:], missing: [], ignoresUnknown: false)
+      var sizes: [Int] = []
+      while let rows = try ImportCommand.next(batch, of: &reader, by: conversion) { sizes.append(rows.count) }
+      return sizes
+    }
+    #expect(try sizes(2_500, bytes: 1, batch: 1_000_000) == [1_000, 1_000, 500])
+    #expect(try sizes(250, bytes: 1, batch: 100) == [100, 100, 50])
+    #expect(try sizes(8, bytes: 100_000, batch: 1_000_000) == [6, 2])
+  }
+
+  @Test func `a server that takes less in one request is given less from then on, down to one row`() async throws {
+    let server = Server()
+    server.most = 1_000
+    var writer = try writer(server)
+    let rows = (0..<200).map { row($0, count: $0) }
+    #expect(try await writer.write(rows) == BatchWriter.Counts(new: 200))
+    #expect(try await writer.write(rows) == BatchWriter.Counts(unchanged: 200))
+    #expect(server.refused < 20)
+    let long: JSONObject = ["id": "long", "state": .string(String(repeating: "x", count: 1_000))]
+    do {
+      _ = try await writer.write([row(300, count: 1), long])
+      Issue.record("the long row was written")
+    } catch {
+      #expect(error.message.contains("(id: \"long\")"), "\(error.message)")
+    }
+    #expect(server.records["300"] != nil)
   }
 
   @Test func `a key that is there twice in one batch ends with the later row's values`() async throws {

@@ -40,11 +40,12 @@ import Testing
   @Test(arguments: [
     ("id,count\n1,x\n", "Line 2, column count: 'x' is not a whole number."),
     ("id,open\n1,maybe\n", "Line 2, column open: 'maybe' is neither true nor false."),
-    ("id,count\n1\n", "Line 2: 1 cells under 2 columns."),
+    ("id,count\n1\n", "Line 2: 1 cell under 2 columns."),
     (
       "id,cuont\n1,2\n",
       "Column 'cuont' is not a field of Thing. Did you mean --map cuont=count? --ignore-unknown leaves such columns out."
     ),
+    ("id,count\n1,2\n,3\n", "Line 3, column id: the field needs a value."),
     ("count\n1\n", "No column for id, which Thing requires. Use --map COLUMN=FIELD."),
     ("id\n\"1\n", "Line 2: a quote is not closed."),
     ("", "The file is empty: a CSV file begins with a line of column names."),

@@ -7,7 +7,8 @@ import Testing
 @Suite struct LocalIntrospectionTests {
   @Test func `a schema file gives import what the server's introspection would`() async throws {
     let file = TutorialTests.root.appendingPathComponent("Examples/DepartureBoard/schema.graphql").path
-    let answer = try await LocalIntrospection.answer(schemaFile: file, model: "Plane")
+    let answer = try await LocalIntrospection.answer(
+      schemaFile: file, ImportTarget.document, ImportTarget.variables(model: "Plane"))
     let target = try ImportTarget(model: "Plane", answer: try ImportCommand.data(of: answer))
     #expect(target.createMember == "createPlane")
     #expect(target.updateMember == "updatePlane")

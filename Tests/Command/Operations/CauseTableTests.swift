@@ -43,6 +43,7 @@ import Testing
     + [
       Way(command: "import", document: "T rows.csv"),
       Way(command: "generate --output types.swift --schema", document: ""),
+      Way(command: "channels list", document: ""),
     ]
     + SubscriptionRoute.all.map {
       Way(
@@ -68,6 +69,7 @@ import Testing
         var configuration = ServerConfiguration(schema: "type T @model { id: ID! }")
         configuration.access = .development
         configuration.log = .silent
+        configuration.channels = ChannelConfiguration()
         try adjust(&configuration)
         let server = try GraphQLServer(configuration)
         try server.start()
@@ -197,6 +199,11 @@ import Testing
     ("martlet query localhost:1 @none.graphql", .io, "none.graphql cannot be read: there is no such file."),
     ("martlet query localhost:1 '{ a }' --variables '{'", .usage, ""),
     ("martlet query localhost:1 '{ a }' b", .usage, "Unexpected operand 'b'."),
+    ("martlet query localhost:99999 '{ a }'", .usage, "'localhost:99999' has a port that is not a number from 1 to"),
+    ("martlet query 'ws://[::1]:x/graphql' '{ a }'", .usage, "'ws://[::1]:x/graphql' has a port that is not a number"),
+    ("martlet query 'http://[::1]:1' '{ a }'", .unavailable, "No server answers at [::1]:1: Connection refused."),
+    ("martlet channels list localhost:0", .usage, "'localhost:0' has a port that is not a number from 1 to 65535."),
+    ("martlet access key revoke a --file none.json", .io, "none.json cannot be read: there is no such file."),
   ])
   func `a command that needs no server has one exit code and one first line`(
     script: String, code: ExitCode, line: String
@@ -224,6 +231,8 @@ import Testing
       "The document has several operations; --operation names one: A, B."
     ),
     ("martlet query h 'query Alpha { a } query B { b }' --operation Alpa", "Did you mean Alpha?"),
+    ("martlet access key revok joe", "Did you mean key revoke?"),
+    ("martlet access tokn check x", "Did you mean token check?"),
     ("martlet generate --acess public", "Unknown option --acess. Did you mean --access?"),
   ])
   func `a word that is nearly right is named`(script: String, message: String) async throws {

@@ -70,6 +70,27 @@ import Testing
     #expect(run.output.hasSuffix("ended with 0\n"), "\(run.output)")
   }
 
+  @Test func `an audit log that cannot be written is reported in the server's log, and an unread pipe is refused`()
+    async throws
+  {
+    let run = try await ServedScript.run(
+      #"""
+      key only > /dev/null
+      serve --memory --access access.json --audit /dev/full
+      for i in $(seq 8); do status; echo; done | sort -u
+      wait_for grep -q 'An entry of the audit log is lost' err
+      stop; echo "ended with $?"
+      # Merged as every repeated entry is: five, and a count.
+      test "$(grep -c 'An entry of the audit log is lost' err)" -le 6 && echo few
+      mkfifo unread
+      timeout 60 martlet serve s.graphql --memory --access access.json --port 0 --audit unread 2>&1; echo "unread $?"
+      """#)
+    #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
+    #expect(run.output.hasPrefix("401\nended with 0\nfew\n"), "\(run.output)")
+    #expect(run.output.contains("The audit log unread cannot be opened: "), "\(run.output)")
+    #expect(run.output.hasSuffix("unread 74\n"), "\(run.output)")
+  }
+
   @Test func `peers of one kind cost few lines, and the last one counts the others`() async throws {
     let run = try await Self.run("$serve > out 2> err &", peers: 200)
     #expect(run.status == 0, "\(run.errors)")

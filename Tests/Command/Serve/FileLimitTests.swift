@@ -67,7 +67,7 @@ import Testing
     #expect(
       lines == [
         "code DISK_FULL A data file has reached the largest size that the process or the file system allows.",
-        "written True", "ready 503 no writes: the disk is full", "reads [True, True, False]", "counted True",
+        "written True", "ready 503 degraded: no writes: the disk is full", "reads [True, True, False]", "counted True",
         "ready 200 ready", "again True",
         "ended with 0", "1", "1",
       ], "\(run.output)")

@@ -4,27 +4,7 @@ import Testing
 /// What an operator or a peer does to a running server, as processes: half an access file, deleted data, large bodies
 /// without a key; and that no log and no figure has a secret.
 @Suite(.timeLimit(.minutes(3))) struct HostileOperatorTests {
-  private static let prelude = #"""
-    wait_for() { for i in $(seq 600); do "$@" && return; sleep 0.1; done; echo "no $*"; cat err; exit 9; }
-    lines() { test "$(grep -c "^$1" err)" -ge "$2"; }
-    key() { martlet access key create "$1" --file access.json | grep -o 'martlet_[0-9a-f]*'; }
-    status() { curl -s -o /dev/null -w '%{http_code}' "$@" -H 'Content-Type: application/json' -d '{"query":"{__typename}"}' \
-      http://127.0.0.1:$port/graphql; }
-    echo 'type Note @model { id: ID! text: String }' > s.graphql
-    trap 'kill -9 $pid 2>/dev/null' EXIT
-    serve() {
-      martlet serve s.graphql --port 0 "$@" > out 2> err & pid=$!
-      wait_for grep -q '^Serving' out
-      port=$(sed -n 's/^Serving.*:\([0-9]*\)\/graphql$/\1/p' out)
-    }
-    """#
-
-  private static func run(_ script: String) async throws -> ShellRun {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hostile-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await ShellRun.bash(prelude + "\n" + script, in: folder)
-  }
+  private static func run(_ script: String) async throws -> ShellRun { try await ServedScript.run(script) }
 
   /// Every file has a key that is new, origins that are new, and one member that is wrong.
   @Test func `an access file with one wrong member changes nothing at SIGHUP, and a good one everything`() async throws
@@ -105,7 +85,7 @@ import Testing
       """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
     let lines = run.output.split(separator: "\n").map(String.init)
-    #expect(lines.contains("no writes: the data files are gone") && lines.contains(" 503"), "\(run.output)")
+    #expect(lines.contains("degraded: no writes: the data files are gone") && lines.contains(" 503"), "\(run.output)")
     #expect(lines.contains(#""id":"a""#) && lines.contains("ended with 0"), "\(run.output)")
     #expect(lines.contains { $0.contains("DATA_UNAVAILABLE") || $0.contains("cannot read or write") }, "\(run.output)")
     #expect(lines.contains { $0.hasPrefix("half ") && $0 != "half 0" }, "\(run.output)")

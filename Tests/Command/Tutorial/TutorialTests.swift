@@ -105,22 +105,55 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `the tutorial's Swift is a whole program that prints what is written`() async throws {
+  @Test(.timeLimit(.minutes(2)))
+  func `a package of one's own with the tutorial's lines has this one as its dependency`() async throws {
+    let lines = try #require(
+      FencedBlocks(try Self.document("README.md")).texts("text").first { $0.contains("dependencies:") })
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("package-\(UUID().uuidString)")
+    let sources = folder.appendingPathComponent("watch/Sources/Watch")
+    try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    // The lines name a folder beside the package, whatever this checkout is called.
+    try FileManager.default.createSymbolicLink(
+      at: folder.appendingPathComponent("martlet"), withDestinationURL: Self.root)
+    let manifest = """
+      // swift-tools-version: 6.2
+      import PackageDescription
+      let package = Package(
+        name: "watch",
+      \(lines))
+      """
+    try manifest.write(to: folder.appendingPathComponent("watch/Package.swift"), atomically: true, encoding: .utf8)
+    try Self.document("Examples/TodoWatcher/Sources/Watch.swift")
+      .write(to: sources.appendingPathComponent("Watch.swift"), atomically: true, encoding: .utf8)
+    // Resolving looks for the product that the target uses; building it all is more than a test should.
+    let run = try await ShellRun.bash(
+      "cd watch && env -u MARTLET_SUITES -u MARTLET_NETWORK swift package show-dependencies", in: folder)
+    #expect(run.status == 0 && run.output.contains("martlet<"), "\(run.errors)\(run.output)")
+  }
+
+  /// Without a key, with one, and its SHA-256.
+  static let keys = [nil, "martlet_" + String(repeating: "0", count: 64)]
+  static let digest = "8027e55fe110b1379ac24902f1f768e33bd681f02a4b999837eae0749de72ab4"
+
+  @Test(.timeLimit(.minutes(1)), arguments: keys)
+  func `the tutorial's Swift is a whole program that prints what is written`(key: String?) async throws {
     #expect(
       FencedBlocks(try Self.document("README.md")).texts("swift")
         == [try Self.document("Examples/TodoWatcher/Sources/Watch.swift").trimmingCharacters(in: .newlines)])
     var configuration = ServerConfiguration(schema: "type Todo @model { id: ID! text: String! }")
-    configuration.access = .development
+    configuration.access =
+      key == nil
+      ? .development : .keys(try AccessFile(#"{ "keys": [{ "name": "tutorial", "sha256": "\#(Self.digest)" }] }"#))
     configuration.log = .silent
     let server = try GraphQLServer(configuration)
     try server.start()
     let run = try await ShellRun.bash(
       """
       cd "$(mktemp -d)"
-      stdbuf -oL TodoWatcher ws://127.0.0.1:\(server.port)/graphql > out & watcher=$!
+      stdbuf -oL TodoWatcher ws://127.0.0.1:\(server.port)/graphql \(key ?? "") > out & watcher=$!
       until grep -q Watching out; do sleep 0.05; done
-      martlet mutate 127.0.0.1:\(server.port) 'mutation { createTodo(input: {text: "Tea"}) { id } }' > answer
+      martlet mutate 127.0.0.1:\(server.port) 'mutation { createTodo(input: {text: "Tea"}) { id } }' \(key.map { "--header 'x-api-key: \($0)'" } ?? "") > answer
       until grep -q Tea out; do sleep 0.05; done
       kill $watcher; cat out
       """)

@@ -60,7 +60,7 @@ struct SynchronousTests {
         calls += 1
         let id = work.id
         let answers = Answers()
-        #expect(work.call.performWithoutTask { answers.keep($0) })
+        #expect(work.performWithoutTask { answers.keep($0) })
         execution.complete(id, answers.kept)
       }
     }

@@ -4,6 +4,8 @@ struct SeedRun: Sendable, CustomStringConvertible {
   enum Server: Sendable, Equatable {
     /// `martlet serve` with the schema of Examples/SeedTour.
     case models
+    /// `martlet serve` with posts that stores are synced with.
+    case versionedPosts
     /// The same, for holders of a key: the text that a block gives this name.
     case keyed(BlockName, constant: String)
     /// The program has a server of its own.
@@ -27,9 +29,12 @@ struct SeedRun: Sendable, CustomStringConvertible {
   let operations: Operations
   /// What it prints, line by line; texts of the blocks' own are taken from them.
   let expected: @Sendable (Printed) -> [String]
+  /// Lines that it may print besides, once each, by which of two connections is served first.
+  let besides: @Sendable (Printed) -> [String]
 
   init(
     _ program: String, of subjects: [String], server: Server = .models, operations: Operations = .none,
+    besides: @escaping @Sendable (Printed) -> [String] = { _ in [] },
     prints expected: @escaping @Sendable (Printed) -> [String]
   ) {
     self.program = program
@@ -37,9 +42,19 @@ struct SeedRun: Sendable, CustomStringConvertible {
     self.server = server
     self.operations = operations
     self.expected = expected
+    self.besides = besides
   }
 
   var description: String { program }
+
+  /// The printed lines without those that may be missing.
+  func certain(_ lines: [String], _ printed: Printed) -> [String] {
+    var certain = lines
+    for line in besides(printed) {
+      if let place = certain.firstIndex(of: line) { certain.remove(at: place) }
+    }
+    return certain
+  }
 }
 
 /// The lines that blocks print, made of their own literals.

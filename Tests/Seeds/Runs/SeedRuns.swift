@@ -1,6 +1,6 @@
 /// The run of every block.
 enum SeedRuns {
-  static let all: [SeedRun] = todos + reviews + views + clients
+  static let all: [SeedRun] = todos + posts + reviews + views + clients
 
   /// What is said of a todo without a description, in the standard library's words.
   private static let noDescription: String = {
@@ -53,6 +53,58 @@ enum SeedRuns {
       [
         "all: connecting", "all: connected", "all: milk", "filtered: milk", "filtered: finished",
         "over: finished(cancelled)",
+      ]
+    },
+  ]
+
+  private static let posts = [
+    SeedRun(
+      "follow-posts", of: ["001-1"], server: .versionedPosts,
+      // The feed's copy of the store's own write comes before the answer to it, or after it and says nothing new.
+      besides: { [$0("001-1", 0, #"update Post 1 (live): {"id":"1","title":"post one","rating":11.0}"#)] }
+    ) { printed in
+      [
+        printed("001-1", 1, "there is no DataStore. Call Martlet.configure(dataStore:) when the program starts."),
+        printed("001-1", 0, #"create Post 1 (local): {"id":"1","title":"post one","rating":11.0}"#),
+        printed("001-1", 0, #"update Post 1 (mutationResponse): {"id":"1","title":"post one","rating":11.0}"#),
+        printed("001-1", 0, #"create Post 2 (live): {"id":"2","title":"post two","rating":12.0}"#),
+        "stopped",
+        "started",
+        printed("001-1", 0, #"create Post 3 (live): {"id":"3","title":"post three","rating":13.0}"#),
+        printed("001-1", 0, #"delete Post 1 (local): {"id":"1","title":"post one","rating":11.0}"#),
+        "over",
+      ]
+    },
+    SeedRun("sink-posts", of: ["001-2"], server: .none) { printed in
+      [
+        printed("001-2", 0, "there is no DataStore. Call Martlet.configure(dataStore:) when the program starts."),
+        printed("001-2", 1, #"create Post 1 (local): {"id":"1","title":"post one","rating":11.0}"#),
+        printed("001-2", 1, #"update Post 1 (local): {"id":"1","title":"post one","rating":7.5}"#),
+        "stopped",
+        printed("001-2", 1, #"delete Post 1 (local): {"id":"1","title":"post one","rating":7.5}"#),
+        "cancelled",
+        "over",
+      ]
+    },
+    SeedRun("query-posts", of: ["001-3"], server: .versionedPosts) { printed in
+      [
+        printed("001-3", 0, "0", "false"),
+        printed("001-3", 0, "1", "true"),
+        printed("001-3", 0, "2", "true"),
+        "over",
+      ]
+    },
+    SeedRun("sink-query", of: ["001-4"], server: .none) { printed in
+      [
+        printed("001-4", 0, "there is no DataStore. Call Martlet.configure(dataStore:) when the program starts."),
+        printed("001-4", 1, "1", "true"),
+        printed("001-4", 1, "2", "true"),
+        printed("001-4", 1, "1", "true"),
+        "cleared",
+        printed("001-4", 1, "0", "true"),
+        printed("001-4", 1, "1", "true"),
+        "cancelled",
+        "over",
       ]
     },
   ]

@@ -156,7 +156,12 @@ struct Workshop: Sendable {
     if run.server != .none {
       var key: String?
       if case .keyed(let block, let constant) = run.server { key = try constantText(constant, of: block) }
-      let schema = SeedFolder.root.appendingPathComponent("Examples/SeedTour/schema.graphql")
+      var schema = SeedFolder.root.appendingPathComponent("Examples/SeedTour/schema.graphql")
+      if run.server == .versionedPosts {
+        schema = home.appendingPathComponent("posts.graphql")
+        try "type Post @model @versioned { id: ID! title: String! rating: Float! }\n"
+          .write(to: schema, atomically: true, encoding: .utf8)
+      }
       let started = try await ServeProcess(products.command, schema: schema, key: key, in: home)
       environment["MARTLET_SEED_URL"] = started.url
       environment["MARTLET_SEED_KEY"] = key

@@ -36,6 +36,26 @@ final class PostChanges {
   func unsubscribeFromPosts() { postsSubscription?.cancel() }
 }
 
+/// The same by a publisher, which is cancelled by what it returned.
+final class PostChangeSink {
+  private var postsSubscription: AnyCancellable?
+  private let told: Transcript
+
+  init(_ told: Transcript) { self.told = told }
+
+  func subscribeToPosts() {
+    let told = self.told
+    postsSubscription = Martlet.Publisher.create(Martlet.DataStore.observe(LocalPost.self))
+      .sink {
+        if case .failure(let error) = $0 { told.tell("sink: failed with \(error)") }
+      } receiveValue: { changes in
+        told.tell("sink: \(changes.mutationType) \(changes.modelId)")
+      }
+  }
+
+  func unsubscribeFromPosts() { postsSubscription?.cancel() }
+}
+
 /// Follows the posts that are found by a predicate, in their order, by a publisher.
 final class PostQuery {
   private var postsSubscription: AnyCancellable?
@@ -66,7 +86,7 @@ final class PostQuery {
 
 /// Local models: changes and live queries, without a server. Stopping and clearing keep both connected and silent.
 enum LocalPosts: Stop {
-  static let title = "Posts on this device, in a loop and by a publisher"
+  static let title = "Posts on this device, in a loop and by publishers"
 
   static func visit(_ visit: Visit) async throws {
     let told = visit.told
@@ -92,5 +112,18 @@ enum LocalPosts: Stop {
       try await Martlet.DataStore.delete(LocalPost.self, withId: "3")
       try await group.waitForAll()
     }
+
+    let sink = PostChangeSink(told)
+    sink.subscribeToPosts()
+    try await Martlet.DataStore.save(LocalPost(id: "4", title: "post four", rating: 13))
+    try await told.wait(for: "sink: create 4")
+    try await Martlet.DataStore.stop()
+    told.tell("stopped")
+    // The next operation lets streams continue.
+    try await Martlet.DataStore.delete(LocalPost.self, withId: "4")
+    try await told.wait(for: "sink: delete 4")
+    sink.unsubscribeFromPosts()
+    try await Martlet.DataStore.save(LocalPost(id: "5", title: "post five", rating: 14))
+    told.tell("sink: cancelled")
   }
 }

@@ -22,7 +22,8 @@ enum Tour {
     Configuring.self, TodoLoop.self, TodoSink.self, TwoSinks.self, ChangesOfTodos.self, BrokenEvents.self,
     Endings.self, LostConnection.self, Transports.self, States.self, FeedModel.self, ReviewScreens.self,
     ReviewLists.self,
-    Authorization.self, Dialects.self, LocalPosts.self,
+    Authorization.self, Dialects.self, LocalPosts.self, SyncedPosts.self, ContactValues.self, ContactChildren.self,
+    ContactCallbacks.self,
   ]
 
   /// Visits all of them with one server. The first stop configures `Martlet.API` for the others.

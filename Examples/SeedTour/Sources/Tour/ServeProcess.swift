@@ -20,7 +20,12 @@ final class ServeProcess: Sendable {
   private let output: Transcript
 
   /// One that is open to this machine.
-  static func open() async throws -> ServeProcess { try await start(["--dev", "--memory", "--port", "0"], key: nil) }
+  /// The tree's nodes are small, so that one of them can become too large.
+  static func open() async throws -> ServeProcess {
+    let rules = Command.folder.appendingPathComponent("rules.json").path
+    return try await start(
+      ["--dev", "--memory", "--port", "0", "--rules", rules, "--limit", "tree.nodeLeaves=100"], key: nil)
+  }
 
   /// The same with data in a folder, so that another one can continue where it ends.
   static func open(data folder: URL, port: Int = 0) async throws -> ServeProcess {

@@ -17,30 +17,35 @@ public let journal = Journal()
 /// The lines a program printed, in order.
 public final class Journal: Sendable {
   private struct State {
-    var count = 0
-    var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var lines: [String] = []
+    var waiting: [(isDue: @Sendable ([String]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
   }
   private let state = Mutex(State())
 
   public func add(_ line: String) {
     let due = state.withLock { state in
       FileHandle.standardOutput.write(Data((line + "\n").utf8))
-      state.count += 1
-      defer { state.waiting.removeAll { $0.count <= state.count } }
-      return state.waiting.filter { $0.count <= state.count }
+      state.lines.append(line)
+      defer { state.waiting.removeAll { $0.isDue(state.lines) } }
+      return state.waiting.filter { $0.isDue(state.lines) }
     }
     for waiter in due { waiter.continuation.resume() }
   }
 
   /// Returns when so many lines were printed since the program began.
-  public func wait(_ count: Int) async {
+  public func wait(_ count: Int) async { await wait { $0.count >= count } }
+
+  /// Returns when a line with this text in it was printed since the program began.
+  public func wait(for text: String) async { await wait { $0.contains { $0.contains(text) } } }
+
+  private func wait(until isDue: @escaping @Sendable ([String]) -> Bool) async {
     await withCheckedContinuation { continuation in
-      let isDue = state.withLock { state in
-        if state.count >= count { return true }
-        state.waiting.append((count, continuation))
+      let isDueNow = state.withLock { state in
+        if isDue(state.lines) { return true }
+        state.waiting.append((isDue, continuation))
         return false
       }
-      if isDue { continuation.resume() }
+      if isDueNow { continuation.resume() }
     }
   }
 }
@@ -65,6 +70,13 @@ public enum Served {
     try await write(
       "mutation($id: ID!, $name: String!, $text: String) { createTodo(input: { id: $id, name: $name, description: $text }) { id name description } }",
       ["id": .string(id), "name": .string(name), "text": description.map { .string($0) } ?? .null])
+  }
+
+  /// Adds a post.
+  public static func addPost(_ id: String, _ title: String, _ rating: Double) async throws {
+    try await write(
+      "mutation($id: ID!, $title: String!, $rating: Float!) { createPost(input: { id: $id, title: $title, rating: $rating }) { id } }",
+      ["id": .string(id), "title": .string(title), "rating": .double(rating)])
   }
 
   /// Adds a review.

@@ -1,27 +1,26 @@
-import Foundation
-import MartletJSON
-import Testing
+package import Foundation
+package import MartletJSON
 
 /// The foreign programs of `Interoperation/`, installed by `Interoperation/prepare` (`make test` calls it). Without
 /// them the suites are skipped and say so.
-enum Peers {
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-  static let python = root.appendingPathComponent(".build/interoperation/venv/bin/python").path
+package enum Peers {
+  private static let python = Programs.root.appendingPathComponent(".build/interoperation/venv/bin/python").path
 
-  static let areInstalled =
-    FileManager.default.fileExists(atPath: root.appendingPathComponent(".build/interoperation/installed").path)
-  static let missing: Comment = "run Interoperation/prepare; it says what this machine lacks"
+  package static let areInstalled =
+    FileManager.default.fileExists(atPath: Programs.root.appendingPathComponent(".build/interoperation/installed").path)
+  /// Why a suite is skipped without them.
+  package static let missing = "run Interoperation/prepare; it says what this machine lacks"
 
-  struct Failed: Error, CustomStringConvertible {
-    let description: String
+  package struct Failed: Error, CustomStringConvertible {
+    package let description: String
+    package init(description: String) { self.description = description }
   }
 
   /// A process that runs a script of `Interoperation/`.
-  static func process(_ script: String, _ arguments: [String]) -> Process {
+  package static func process(_ script: String, _ arguments: [String]) -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: python)
-    process.arguments = [root.appendingPathComponent("Interoperation/\(script)").path] + arguments
+    process.arguments = [Programs.root.appendingPathComponent("Interoperation/\(script)").path] + arguments
     var environment = ProcessInfo.processInfo.environment
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     process.environment = environment
@@ -29,7 +28,7 @@ enum Peers {
   }
 
   /// Runs a script to its end and answers the JSON that it printed. The thread that waits is one of its own.
-  static func run(_ script: String, _ arguments: [String]) async throws -> JSONValue {
+  package static func run(_ script: String, _ arguments: [String]) async throws -> JSONValue {
     let process = process(script, arguments)
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
@@ -52,7 +51,7 @@ enum Peers {
   }
 
   /// The version of each package, as the run itself has it.
-  static func versions() async throws -> [String: String] {
+  package static func versions() async throws -> [String: String] {
     let told = try await run("versions.py", [])
     return (told.object ?? JSONObject()).reduce(into: [:]) { $0[$1.key] = $1.value.string }
   }

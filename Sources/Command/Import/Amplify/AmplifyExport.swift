@@ -1,0 +1,45 @@
+import MartletCommandLine
+import MartletJSON
+
+/// What an app leaves behind that was built with Amplify: the file of a device's DataStore, or a table of its back end
+/// as DynamoDB exports it.
+enum AmplifyExport {
+  /// Fields that Amplify adds to records and that a model here has only if it declares them.
+  static let ownFields: Set<String> = [
+    "__typename", "_version", "_deleted", "_lastChangedAt", "_ttl", "createdAt", "updatedAt",
+  ]
+
+  /// Those of its synchronization, which no model declares: a versioned model's inputs have `_version`, too, and mean
+  /// the version here.
+  static let stamps: Set<String> = ["__typename", "_version", "_deleted", "_lastChangedAt", "_ttl"]
+
+  /// The records of a model in a file.
+  static func rows(of model: String, in path: String) throws(CommandFailure) -> any RowSource {
+    let source = try ByteSource(path: path)
+    switch try source.peek() {
+    case UInt8(ascii: "S"): return try DataStoreFile(path, model: model)
+    case 0x1F: throw CommandFailure(.badData, "\(path) is compressed: gunzip it first.")
+    case _: return try DynamoExport(source)
+    }
+  }
+
+  /// A value as the model's field has it. DataStore keeps truth values as numbers and embedded values as text; AppSync
+  /// keeps JSON as what it stands for.
+  static func value(_ value: JSONValue, for type: InputType) throws(ConversionError) -> JSONValue {
+    switch (type, value) {
+    case (.required(let inner), _): return try self.value(value, for: inner)
+    case (.list, .string(let text)), (.named(_, .inputObject), .string(let text)):
+      return try self.value(try type.value(ofText: text), for: type)
+    case (.list(let element), .array(let elements)):
+      var values: [JSONValue] = []
+      for item in elements { values.append(try self.value(item, for: element)) }
+      return .array(values)
+    case (.named("Boolean", .scalar), .int(0)): return false
+    case (.named("Boolean", .scalar), .int(1)): return true
+    case (.named("AWSJSON", .scalar), .string), (.named("AWSJSON", .scalar), .null): return value
+    case (.named("AWSJSON", .scalar), _): return .string(value.description)
+    case (.named("String", .scalar), .int), (.named("ID", .scalar), .int): return .string(value.description)
+    case (_, _): return value
+    }
+  }
+}

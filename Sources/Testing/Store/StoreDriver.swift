@@ -1,0 +1,238 @@
+public import MartletJSON
+internal import MartletLiveQueries
+internal import MartletModelSDL
+internal import MartletModels
+internal import MartletSyncEngine
+internal import MartletVocabulary
+
+/// Plays a suite of steps against the DataStore's engine and live queries, without a network, a disk or a clock.
+///
+///     var driver = try StoreDriver(schema: "type Note @model @versioned { id: ID! text: String rank: Int }")
+///     try driver.run(["type": "listen", "listener": "all", "model": "Note", "sort": ["text"]])
+///     let events = try driver.run(["type": "save", "model": "Note", "record": ["id": "a", "text": "one"]])
+///     // [{"type":"snapshot","listener":"all","items":[{"record":{…},"isPending":true}],"isFromCache":true,…}]
+///
+/// A step is an object with a `type`. What the application does:
+///
+/// | type | members |
+/// | --- | --- |
+/// | `listen` | `listener`, `model`, `where` (a filter in AppSync's syntax), `sort` (fields, `-field` downwards), `limit`, `offset` |
+/// | `unlisten` | `listener` |
+/// | `save` | `model`, `record` |
+/// | `delete` | `model`, `key` |
+/// | `start`, `stop` | nothing |
+/// | `restart` | nothing: the process is killed, and begins again with what is on disk |
+/// | `reachable` | nothing: the network is there again |
+/// | `resolve` | `write`, `with`: `remote`, `local` or a record |
+/// | `advance` | `seconds` |
+///
+/// What the server says:
+///
+/// | type | members |
+/// | --- | --- |
+/// | `subscribed` | `resumed` (false), `cursor` |
+/// | `page` | `model`, `changes`, `position`, `startedAt`, `nextToken`, `cursor`, `isFull` |
+/// | `changes` | `changes`, `cursor`: one transaction of the feed |
+/// | `reset` | nothing: the feed cannot continue |
+/// | `lost` | nothing: the connection is lost |
+/// | `ack` | `write`, and its record as a change |
+/// | `refuse` | `write`, `code`, `message` |
+/// | `conflict` | `write`, and the server's record as a change |
+/// | `fail` | `write`, `reason`: `network`, `overloaded` (with `retryAfter` in seconds), `unauthorized`, `condition` or `fault` |
+///
+/// A change is `model`, `record` or, for a record that is gone, `key`, with `version` and `position`.
+///
+/// A step returns events, objects with a `type`: `snapshot` (`listener`, `items` of `record` and `isPending`,
+/// `isFromCache`, `inserted`, `deleted`, `moved`, `updated`), `subscribe` (`cursor`), `query` (`model`, `since`,
+/// `token`), `upload` (`write`, `model`, `key`, `verb`, `fields`), `write` (`write`, `fate`: `sent`, `durable`, `seen`,
+/// `rejected`, `superseded`), `conflict` (`write`, `local`, `remote`) and `wake` (`seconds` from now, when the engine
+/// tries again by itself).
+public struct StoreDriver: Sendable {
+  var store: DrivenStore
+  var live = LiveQuerySet()
+  var listeners: [Listener] = []
+  var events: [JSONValue] = []
+  private var engine: SyncEngine
+  private var now = Instant(nanoseconds: 0)
+  private var wakesAt: Instant?
+  private var conflicts: [Int64: ServerImage] = [:]
+
+  struct Listener: Sendable {
+    var name: String
+    var query: LiveQueryID
+    var model: Int
+    var isFromCache: Bool
+  }
+
+  /// A store of the models of a schema, which is not started.
+  ///
+  /// - Throws: when the schema cannot be read.
+  public init(schema: String) throws(StoreDriverError) {
+    do {
+      store = DrivenStore(models: try ModelSchema(schema).models)
+    } catch {
+      throw StoreDriverError("the schema cannot be read: \(error)")
+    }
+    engine = store.makeEngine()
+  }
+
+  /// Plays one step, and returns what followed from it, in order; snapshots are last.
+  ///
+  /// - Throws: `StoreDriverError` when the step cannot be read; an event that is not expected is not an error.
+  @discardableResult
+  public mutating func run(_ step: JSONValue) throws(StoreDriverError) -> [JSONValue] {
+    events = []
+    store.begin()
+    let reader = StoreStepReader(step: step, models: store.models)
+    switch try reader.type() {
+    case "listen": try listen(reader)
+    case "unlisten":
+      let name = try reader.text("listener")
+      for listener in listeners where listener.name == name { live.remove(listener.query) }
+      listeners.removeAll { $0.name == name }
+    case "save":
+      try write(reader) { replica, record, number throws(RecordReplica.WriteError) in
+        try replica.save(record, number: number)
+      }
+    case "delete":
+      try write(reader) { replica, _, number throws(RecordReplica.WriteError) in
+        try replica.write(PendingWrite(number: number, content: .delete))
+      }
+    case "start": handle(.start)
+    case "stop": handle(.stop)
+    case "restart":
+      engine = store.makeEngine()
+      wakesAt = nil
+      handle(.start)
+    case "reachable": handle(.reachable)
+    case "advance": advance(try reader.seconds("seconds"))
+    case "resolve": try resolve(reader)
+    case let type: handle(try reader.event(type, engine.generation))
+    }
+    show()
+    return events
+  }
+
+  // MARK: The engine
+
+  private mutating func handle(_ event: SyncEvent) {
+    var waiting = [event]
+    while !waiting.isEmpty {
+      let wall = now.nanoseconds / 1_000_000
+      for action in engine.handle(waiting.removeFirst(), now: now, wall: wall) {
+        if let event = perform(action) { waiting.append(event) }
+      }
+    }
+  }
+
+  private mutating func perform(_ action: SyncAction) -> SyncEvent? {
+    switch action {
+    case .subscribe: tell("subscribe", ["cursor": store.cursor.map { .string($0) } ?? .null])
+    case .query(_, let model, let kind, let token):
+      var since = JSONValue.null
+      if case .delta(let time) = kind { since = .int(time) }
+      tell(
+        "query",
+        [
+          "model": .string(store.models[model].name), "since": since, "token": token.map { .string($0) } ?? .null,
+        ])
+    case .upload(_, let number):
+      guard let upload = store.send(number) else { return .outbox(.removed([number])) }
+      tell("upload", upload)
+    case .askConflict(let number, let image):
+      conflicts[number] = image
+      tell(
+        "conflict",
+        [
+          "write": .int(number), "local": store.visible(number),
+          "remote": store.json(image.record, of: number),
+        ])
+    case .resolve(let number, let resolution, let image, let newNumber):
+      conflicts[number] = nil
+      let isRetried = store.resolve(number, resolution, image, newNumber)
+      if !isRetried { tell(number, "superseded") }
+      return .settled(number: number, retriedAs: isRetried ? newNumber : nil)
+    case .reject(let number, let reason):
+      tell(number, "rejected")
+      let others = store.reject(number, reason)
+      for other in others { tell(other, "rejected") }
+      return others.isEmpty ? nil : .outbox(.removed(others))
+    case .progress(let number, let progress): tell(number, "\(progress)")
+    case .refreshCredentials(let generation): return .credentials(generation: generation, isRefreshed: true)
+    case .wake(let time):
+      wakesAt = time
+      tell("wake", ["seconds": .double(Double((time - now).wholeNanoseconds) / 1e9)])
+    case .disconnect, .hub: break
+    case .applyPage, .beginFullSync, .finishModel, .apply, .acknowledge, .clearStore: store.perform(action)
+    }
+    return nil
+  }
+
+  private mutating func advance(_ time: Duration) {
+    let end = now + time
+    while let due = wakesAt, due <= end {
+      now = max(now, due)
+      wakesAt = nil
+      handle(.timer)
+    }
+    now = end
+  }
+
+  private mutating func resolve(_ reader: StoreStepReader) throws(StoreDriverError) {
+    let number = try reader.number("write")
+    guard conflicts[number] != nil, let model = store.model(of: number) else {
+      throw StoreDriverError("no conflict of write \(number) waits for an answer")
+    }
+    handle(.resolved(number: number, try reader.resolution(model), newNumber: store.takeNumber()))
+  }
+
+  // MARK: Local writes
+
+  private mutating func write(
+    _ reader: StoreStepReader,
+    _ body: (inout RecordReplica, Record, Int64) throws(RecordReplica.WriteError) -> RecordReplica.Enqueued?
+  ) throws(StoreDriverError) {
+    let (model, key, record) = try reader.written()
+    do throws(RecordReplica.WriteError) {
+      switch try store.write(
+        model, key,
+        { replica, number throws(RecordReplica.WriteError) in
+          try body(&replica, record, number)
+        })
+      {
+      case .added(let number): handle(.outbox(.added(number: number, model: model)))
+      case .removed(let numbers):
+        for number in numbers { tell(number, "superseded") }
+        handle(.outbox(.removed(numbers)))
+      case nil: break
+      }
+    } catch {
+      // A deletion of what is not there is done already, as in the store.
+    }
+  }
+
+  // MARK: Events
+
+  mutating func tell(_ type: String, _ members: JSONObject) {
+    var object: JSONObject = ["type": .string(type)]
+    for (name, value) in members { object[name] = value }
+    events.append(.object(object))
+  }
+
+  private mutating func tell(_ number: Int64, _ fate: String) {
+    tell("write", ["write": .int(number), "fate": .string(fate)])
+  }
+
+  /// Whether what the store has of a model may not be what the server has.
+  func isFromCache(_ model: Int) -> Bool { engine.phase != .live || !engine.isSynced(model: model) }
+}
+
+/// Why a step could not be played.
+public struct StoreDriverError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with the step.
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,165 @@
+internal import MartletJSON
+internal import MartletLiveQueries
+internal import MartletModels
+internal import MartletSyncEngine
+
+/// Reads the members of one step of a `StoreDriver`.
+struct StoreStepReader {
+  let step: JSONValue
+  let models: [ModelDefinition]
+
+  // MARK: Members
+
+  func type() throws(StoreDriverError) -> String { try text("type") }
+
+  func text(_ name: String) throws(StoreDriverError) -> String {
+    guard let text = step[name]?.string else { throw StoreDriverError("a step has no text \(name): \(step)") }
+    return text
+  }
+
+  func number(_ name: String) throws(StoreDriverError) -> Int64 { try Self.number(name, in: step) }
+
+  private static func number(_ name: String, in json: JSONValue) throws(StoreDriverError) -> Int64 {
+    guard let number = json[name]?.int else { throw StoreDriverError("there is no whole number \(name): \(json)") }
+    return number
+  }
+
+  func seconds(_ name: String) throws(StoreDriverError) -> Duration {
+    guard let seconds = step[name]?.double, seconds >= 0, seconds < 1e9 else {
+      throw StoreDriverError("\(name) is not a number of seconds: \(step)")
+    }
+    return .nanoseconds(Int64(seconds * 1e9))
+  }
+
+  private func model(_ json: JSONValue) throws(StoreDriverError) -> Int {
+    let name = json["model"]?.string ?? step["model"]?.string ?? (models.count == 1 ? models[0].name : "")
+    guard let number = models.firstIndex(where: { $0.name.hasSameBytes(as: name) }) else {
+      throw StoreDriverError("there is no model '\(name)': \(step)")
+    }
+    return number
+  }
+
+  private func record(_ json: JSONValue, _ model: Int) -> Record {
+    Record(values: models[model].fields.map { json[$0.name] ?? .null })
+  }
+
+  private func key(_ json: JSONValue, _ model: Int) throws(StoreDriverError) -> RecordKey {
+    let definition = models[model]
+    // A key of one field may be its value alone.
+    if definition.primaryKey.count == 1, json.object == nil, !json.isNull { return RecordKey(values: [json]) }
+    let values = definition.primaryKey.map { json[definition.fields[$0].name] ?? .null }
+    guard !values.contains(where: \.isNull) else {
+      throw StoreDriverError("the key of \(definition.name) is not complete: \(step)")
+    }
+    return RecordKey(values: values)
+  }
+
+  // MARK: The application
+
+  /// The record that is saved or deleted.
+  func written() throws(StoreDriverError) -> (model: Int, key: RecordKey, record: Record) {
+    let model = try model(step)
+    let json = step["record"] ?? step["key"] ?? .null
+    return (model, try key(json, model), record(json, model))
+  }
+
+  func query() throws(StoreDriverError) -> WindowQuery {
+    let model = try model(step)
+    var reader = FilterReader(models[model])
+    let predicate: Predicate
+    do throws(FilterError) {
+      predicate = try reader.read(step["where"], path: "where")
+    } catch {
+      throw StoreDriverError("\(error)")
+    }
+    var sort: [SortOrder] = []
+    for name in step["sort"]?.array ?? [] {
+      let text = name.string ?? ""
+      let field = text.hasPrefix("-") ? String(text.dropFirst()) : text
+      guard let position = models[model].fields.firstIndex(where: { $0.name.hasSameBytes(as: field) }) else {
+        throw StoreDriverError("\(models[model].name) has no field '\(field)' to sort by")
+      }
+      sort.append(SortOrder(field: position, isAscending: !text.hasPrefix("-")))
+    }
+    return WindowQuery(
+      model: model, predicate: predicate, order: RowOrder(sort, primaryKey: models[model].primaryKey),
+      offset: Int(clamping: step["offset"]?.int ?? 0), limit: step["limit"]?.int.map { Int(clamping: $0) })
+  }
+
+  func resolution(_ model: Int) throws(StoreDriverError) -> RecordReplica.Resolution {
+    switch step["with"] {
+    case .string("remote"): return .applyRemote
+    case .string("local"): return .retryLocal
+    case .some(let json) where json.object != nil: return .retry(record(json, model))
+    case _: throw StoreDriverError("'with' is none of remote, local and a record: \(step)")
+    }
+  }
+
+  // MARK: The server
+
+  private func change(_ json: JSONValue) throws(StoreDriverError) -> RemoteChange {
+    let model = try model(json)
+    let record = json["record"]
+    let version = try Self.number("version", in: json)
+    return RemoteChange(
+      model: model, key: try key(record ?? json["key"] ?? .null, model),
+      image: ServerImage(
+        record: record.map { self.record($0, model) }, version: version, position: json["position"]?.int ?? version))
+  }
+
+  private func changes() throws(StoreDriverError) -> [RemoteChange] {
+    var found: [RemoteChange] = []
+    for json in step["changes"]?.array ?? [] { found.append(try change(json)) }
+    return found
+  }
+
+  /// What the server says.
+  func event(_ type: String, _ generation: Int) throws(StoreDriverError) -> SyncEvent {
+    switch type {
+    case "subscribed":
+      return .subscribed(
+        generation: generation, resumed: step["resumed"]?.bool ?? false, cursor: step["cursor"]?.string)
+    case "page":
+      let changes = try changes()
+      let newest = changes.map(\.image.position).max() ?? 0
+      let page = SyncPage(
+        changes: changes, nextToken: step["nextToken"]?.string, startedAt: step["startedAt"]?.int ?? 0,
+        position: step["position"]?.int ?? newest, cursor: step["cursor"]?.string,
+        isFull: step["isFull"]?.bool ?? false)
+      return .page(generation: generation, model: try model(step), page)
+    case "changes":
+      let changes = try changes()
+      return .feed(
+        generation: generation, changes, cursor: step["cursor"]?.string,
+        position: changes.map(\.image.position).max() ?? 0)
+    case "reset": return .feedReset(generation: generation, reason: "reset")
+    case "lost": return .disconnected(generation: generation, .network)
+    case "ack":
+      let isShown = step["record"] != nil || step["key"] != nil
+      let image = isShown ? try change(step).image : nil
+      return .uploaded(
+        generation: generation, number: try number("write"), image, position: step["position"]?.int ?? 0)
+    case "refuse":
+      let failure = SyncFailure.refused(
+        code: step["code"]?.string ?? "REFUSED", message: step["message"]?.string ?? "")
+      return .uploadFailed(generation: generation, number: try number("write"), failure)
+    case "conflict":
+      return .uploadFailed(
+        generation: generation, number: try number("write"), .conflict(try change(step).image))
+    case "fail": return .uploadFailed(generation: generation, number: try number("write"), try failure())
+    case _: throw StoreDriverError("there is no step '\(type)'")
+    }
+  }
+
+  private func failure() throws(StoreDriverError) -> SyncFailure {
+    switch try text("reason") {
+    case "network": return .network
+    case "overloaded":
+      return .overloaded(retryAfter: step["retryAfter"] == nil ? nil : try seconds("retryAfter"))
+    case "unauthorized": return .unauthorized
+    case "condition": return .conditionFailed
+    case "fault": return .faulted(code: "INTERNAL", message: step["message"]?.string ?? "")
+    case let reason: throw StoreDriverError("'\(reason)' is no reason of a failure")
+    }
+  }
+}
