@@ -90,15 +90,13 @@ public final class GraphQLClient: Sendable {
     return try await networkTransport.response(to: request)
   }
 
-  /// The life of the client's WebSocket from now on: connected, reconnected, disconnected, ping, pong. Ends when the
-  /// client is shut down. Each call returns a sequence of its own, in which at most 256 events wait.
+  /// The life of the client's WebSocket, or of its subscriptions' event streams, from now on: connected, reconnected,
+  /// disconnected, ping, pong. Ends when the client is shut down. Each call returns a sequence of its own, in which at most 256 events wait.
   ///
   ///     for await event in client.connectionEvents {
   ///       if case .disconnected(let code, let reason) = event { log("lost", code, reason) }
   ///     }
-  public var connectionEvents: AsyncStream<ConnectionEvent> {
-    networkTransport.connected?.connectionEvents ?? AsyncStream { $0.finish() }
-  }
+  public var connectionEvents: AsyncStream<ConnectionEvent> { networkTransport.events }
 
   /// Closes the WebSocket and keeps the subscriptions, until `resume()`. Queries and mutations that are on their way by
   /// the socket fail; those by HTTP continue.

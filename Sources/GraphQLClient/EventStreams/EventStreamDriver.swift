@@ -36,14 +36,14 @@ final class EventStreamDriver: StreamOwner {
 
   init(
     _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment,
-    _ http: any HTTPExchanging
+    _ http: any HTTPExchanging, _ events: ConnectionEvents
   ) {
     self.endpoint = endpoint
     self.configuration = configuration
     loop = environment.loop
     calendar = environment.calendar
     self.http = http
-    watch = StreamAttempts(configuration, environment)
+    watch = StreamAttempts(configuration, environment, events)
     requests = SharedStreamRequests(endpoint: endpoint, configuration: configuration)
     watch.owner = self
   }
@@ -126,8 +126,8 @@ final class EventStreamDriver: StreamOwner {
     configuration.resumesHTTPSubscriptions || operations.values.allSatisfy { $0.subscriber.canResume }
   }
 
-  func reconnect() {
-    for number in numbers { operations[number]?.subscriber.reconnect() }
+  func reconnect(because reason: String) {
+    for number in numbers { operations[number]?.subscriber.reconnect(because: reason) }
   }
 
   private func open(_ token: String) {

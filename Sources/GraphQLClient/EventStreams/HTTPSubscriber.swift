@@ -80,12 +80,13 @@ final class HTTPSubscriber {
   }
 
   /// The connection is lost, and is being made again.
-  func reconnect() {
-    guard wasLive else { return }
+  func reconnect(because reason: String) {
+    let life = SubscriptionLife.interrupted(reason: reason, attempt: 1)
+    guard wasLive else { return feed.core.tell(life) }
     awaitsProof = true
     isActive = false
     isServed = false
-    feed.reconnect()
+    feed.core.move(to: .reconnecting, telling: life)
   }
 
   private func tellGap() {

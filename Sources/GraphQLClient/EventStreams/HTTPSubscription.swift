@@ -36,7 +36,7 @@ final class HTTPSubscription: StreamOwner {
   init(
     _ request: OperationRequest, _ feed: SubscriptionFeed, _ endpoint: GraphQLEndpoint,
     _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment, _ http: any HTTPExchanging,
-    ended: @escaping () -> Void
+    _ events: ConnectionEvents, ended: @escaping () -> Void
   ) {
     self.ended = ended
     subscriber = HTTPSubscriber(request, feed, configuration)
@@ -45,7 +45,7 @@ final class HTTPSubscription: StreamOwner {
     loop = environment.loop
     calendar = environment.calendar
     self.http = http
-    stream = StreamAttempts(configuration, environment)
+    stream = StreamAttempts(configuration, environment, events)
     stream.owner = self
   }
 
@@ -102,7 +102,7 @@ final class HTTPSubscription: StreamOwner {
 
   var isReplaceable: Bool { configuration.resumesHTTPSubscriptions || subscriber.canResume }
 
-  func reconnect() { subscriber.reconnect() }
+  func reconnect(because reason: String) { subscriber.reconnect(because: reason) }
 
   // MARK: Ending
 

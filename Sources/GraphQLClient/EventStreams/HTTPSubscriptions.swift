@@ -7,17 +7,19 @@ package final class HTTPSubscriptions {
   private let environment: ClientEnvironment
   private let http: any HTTPExchanging
   private var running: [Int: HTTPSubscription] = [:]
-  private lazy var shared = EventStreamDriver(endpoint, configuration, environment, http)
+  private let events: ConnectionEvents
+  private lazy var shared = EventStreamDriver(endpoint, configuration, environment, http, events)
   private var isShutDown = false
 
   package init(
     _ endpoint: GraphQLEndpoint, _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment,
-    _ http: any HTTPExchanging
+    _ http: any HTTPExchanging, _ events: ConnectionEvents
   ) {
     self.endpoint = endpoint
     self.configuration = configuration
     self.environment = environment
     self.http = http
+    self.events = events
   }
 
   private var sharesOneStream: Bool { configuration.subscriptionMediaType == .sharedEventStream }
@@ -27,7 +29,7 @@ package final class HTTPSubscriptions {
     guard !isShutDown else { return feed.core.move(to: .finished(.cancelled)) }
     guard !feed.isFinished else { return }
     if sharesOneStream { return shared.start(number, request, feed) }
-    let subscription = HTTPSubscription(request, feed, endpoint, configuration, environment, http) { [weak self] in
+    let subscription = HTTPSubscription(request, feed, endpoint, configuration, environment, http, events) { [weak self] in
       self?.running[number] = nil
     }
     running[number] = subscription
@@ -51,5 +53,6 @@ package final class HTTPSubscriptions {
     isShutDown = true
     if sharesOneStream { shared.shutDown() }
     for number in running.keys.sorted() { running[number]?.shutDown() }
+    events.finish()
   }
 }

@@ -12,8 +12,8 @@ protocol StreamOwner: AnyObject {
   func open(with credentials: Credentials)
   /// Ends all requests of the stream.
   func letGo()
-  /// The stream is made again: its subscribers get the event.
-  func reconnect()
+  /// The stream is made again: its subscribers get the event, with the reason.
+  func reconnect(because reason: String)
   /// Ends the stream's subscriptions.
   func fail(_ error: GraphQLClientError)
 }
@@ -27,8 +27,11 @@ final class StreamAttempts {
   private let renewal: StreamRenewal
   /// Whether streams that are lost are made again.
   private let resumes: Bool
+  private let events: ConnectionEvents
+  private var hasConnected = false
 
-  init(_ configuration: ConnectionConfiguration, _ environment: ClientEnvironment) {
+  init(_ configuration: ConnectionConfiguration, _ environment: ClientEnvironment, _ events: ConnectionEvents) {
+    self.events = events
     resumes = configuration.resumesHTTPSubscriptions
     attempts = ConnectionAttempts(.stream, configuration, environment)
     silence = SilenceWatch(environment.loop)
@@ -52,7 +55,7 @@ final class StreamAttempts {
   private func replace(with credentials: Credentials) {
     attempts.replace(with: credentials) {
       owner?.letGo()
-      owner?.reconnect()
+      owner?.reconnect(because: "the credentials are renewed")
     }
   }
 
@@ -66,6 +69,8 @@ final class StreamAttempts {
     silence.stop()
     guard attempts.opened(attempts.generation) == .use else { return false }
     attempts.acknowledged()
+    events.tell(hasConnected ? .reconnected(payload: nil) : .connected(payload: nil))
+    hasConnected = true
     return true
   }
 
@@ -80,13 +85,14 @@ final class StreamAttempts {
   /// - Parameter isAllowed: Whether another attempt is made; nil for what the application has set.
   func lose(_ error: GraphQLClientError, retryAfter: Duration? = nil, isAllowed: Bool? = nil) {
     guard let owner else { return }
+    events.tell(.disconnected(code: attempts.phase == .open ? 1006 : nil, reason: error.message))
     guard owner.isNeeded, isAllowed ?? resumes else { return owner.fail(error) }
     owner.letGo()
     attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
       if case .fail = action {
         owner.fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
       } else {
-        owner.reconnect()
+        owner.reconnect(because: error.message)
       }
     }
   }

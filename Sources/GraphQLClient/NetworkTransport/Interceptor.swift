@@ -119,9 +119,7 @@ extension InterceptedTransport: UploadingNetworkTransport {
 
 extension InterceptedTransport: ConnectedNetworkTransport {
   /// The life of the transport's connection; ends at once when it has none.
-  public var connectionEvents: AsyncStream<ConnectionEvent> {
-    transport.connected?.connectionEvents ?? AsyncStream { $0.finish() }
-  }
+  public var connectionEvents: AsyncStream<ConnectionEvent> { transport.events }
 
   /// Pauses the transport's connection.
   public func pause() { transport.connected?.pause() }

@@ -2,6 +2,12 @@ extension NetworkTransport {
   /// The transport itself where it keeps a connection.
   var connected: (any ConnectedNetworkTransport)? { self as? any ConnectedNetworkTransport }
 
+  /// The life of the transport's connections from now on; ends at once where it reports none.
+  var events: AsyncStream<ConnectionEvent> {
+    if let connected { return connected.connectionEvents }
+    return (self as? any ConnectionReporting)?.connectionEvents ?? AsyncStream { $0.finish() }
+  }
+
   /// Runs a query or a mutation.
   package func response<Data: Decodable & Sendable>(to request: OperationRequest) async throws -> GraphQLResponse<Data>
   {

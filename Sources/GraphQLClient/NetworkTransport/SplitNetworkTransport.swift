@@ -58,9 +58,7 @@ extension SplitNetworkTransport: UploadingNetworkTransport {
 
 extension SplitNetworkTransport: ConnectedNetworkTransport {
   /// The life of the subscriptions' connection; ends at once when they have none.
-  public var connectionEvents: AsyncStream<ConnectionEvent> {
-    subscription.connected?.connectionEvents ?? AsyncStream { $0.finish() }
-  }
+  public var connectionEvents: AsyncStream<ConnectionEvent> { subscription.events }
 
   /// Pauses the subscriptions' connection.
   public func pause() { subscription.connected?.pause() }

@@ -4,7 +4,7 @@ internal import MartletJSON
 internal import MartletRuntime
 
 /// The end of a request chain: one HTTP request per operation.
-package final class HTTPTransport: UploadingNetworkTransport {
+package final class HTTPTransport: UploadingNetworkTransport, ConnectionReporting {
   private struct Home: Sendable {
     var connection: GraphQLConnection
     var endpoint: GraphQLEndpoint
@@ -14,6 +14,7 @@ package final class HTTPTransport: UploadingNetworkTransport {
     var subscriptions: LoopBound<HTTPSubscriptions>?
   }
   private let lastSubscription = Lock(0)
+  private let events = ConnectionEvents()
   private let result: Result<Home, GraphQLClientError>
 
   /// - Parameter home: the environment it lives in, or why there is none.
@@ -26,8 +27,8 @@ package final class HTTPTransport: UploadingNetworkTransport {
       let home = try home.get()
       let endpoint = try GraphQLEndpoint(url.absoluteString)
       let connection = GraphQLConnection(endpoint, configuration, environment: home)
-      let subscriptions = home.http.map {
-        LoopBound(HTTPSubscriptions(endpoint, configuration, home, $0), on: home.loop)
+      let subscriptions = home.http.map { [events] in
+        LoopBound(HTTPSubscriptions(endpoint, configuration, home, $0, events), on: home.loop)
       }
       result = .success(
         Home(
@@ -67,12 +68,13 @@ package final class HTTPTransport: UploadingNetworkTransport {
     try await result.get().connection.upload(request, files: files)
   }
 
+  package var connectionEvents: AsyncStream<ConnectionEvent> { events.stream() }
+
   package func shutDown() {
-    guard let home = try? result.get() else { return }
+    guard let home = try? result.get() else { return events.finish() }
     home.connection.shutDown()
-    if let subscriptions = home.subscriptions {
-      subscriptions.loop.execute { subscriptions.value.shutDown() }
-    }
+    guard let subscriptions = home.subscriptions else { return events.finish() }
+    subscriptions.loop.execute { subscriptions.value.shutDown() }
   }
 }
 

@@ -32,6 +32,10 @@ public final class RequestChainNetworkTransport: UploadingNetworkTransport {
   public func shutDown() { chain.shutDown() }
 }
 
+extension RequestChainNetworkTransport: ConnectionReporting {
+  package var connectionEvents: AsyncStream<ConnectionEvent> { chain.connectionEvents }
+}
+
 /// The chain without a wish of its own: queries that found no connection are asked again.
 public struct DefaultInterceptorProvider: InterceptorProvider {
   /// What every operation passes, the outermost first.

@@ -100,7 +100,7 @@ struct Migrator {
     guard count > 0 else { return }
     throw StoreError(
       .migration,
-      "\(shape.name).\(column.field) is new and required, and \(count) records have no value for it; give it a "
+      "\(shape.name).\(column.field) is new and required, and \(Self.having(count)) no value for it; give it a "
         + "@default or make it optional")
   }
 
@@ -109,9 +109,11 @@ struct Migrator {
     guard count > 0 else { return }
     throw StoreError(
       .migration,
-      "\(shape.name).\(shape.columns[field].field) is now required, and \(count) records have no value for it; give it "
+      "\(shape.name).\(shape.columns[field].field) is now required, and \(Self.having(count)) no value for it; give it "
         + "a @default or fill them first")
   }
+
+  private static func having(_ count: Int64) -> String { count == 1 ? "1 record has" : "\(count) records have" }
 
   private mutating func createIndex(_ shape: RecordShape, _ index: RecordIndex) throws {
     let columns = index.fields.map { shape.columns[$0].name }

@@ -58,7 +58,8 @@ struct RecordCheck {
       }
     }
     guard count > 0 else { return nil }
-    return "\(shape.name).\(column.field) holds values in \(count) records that the schema no longer allows "
+    let records = count == 1 ? "1 record" : "\(count) records"
+    return "\(shape.name).\(column.field) holds values in \(records) that the schema no longer allows "
       + "(\(examples.joined(separator: "; "))\(count > examples.count ? "; …" : "")); "
       + "change the records first, or let the schema allow the values"
   }

@@ -93,10 +93,11 @@ import Testing
     }
   }
 
-  @Test func `the reason for a missing connection is printed while it is retried`() async throws {
+  @Test(arguments: protocols)
+  func `the reason for a missing connection is printed while it is retried`(spoken: String) async throws {
     let port = try await TutorialTests.freePort()
     let run = try await ShellRun.bash(
-      "martlet subscribe 127.0.0.1:\(port) 'subscription { tick(upTo: 1) }' --attempts 1")
+      "martlet subscribe 127.0.0.1:\(port) 'subscription { tick(upTo: 1) }' --attempts 1 --protocol \(spoken)")
     #expect(run.status == ExitCode.unavailable.rawValue)
     #expect(run.errors.hasPrefix("No connection: "), "\(run.errors)")
     #expect(run.errors.contains("No server answers at 127.0.0.1:\(port): Connection refused."), "\(run.errors)")

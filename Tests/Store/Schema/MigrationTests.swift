@@ -52,7 +52,7 @@ import Testing
 
   @Test func `a required field without a default is refused while there are records`() throws {
     let message = try refusal(shapes { $0.columns.append(Models.column("status", required: true)) })
-    #expect(message.contains("Flight.status is new and required, and 1 records have no value"))
+    #expect(message.contains("Flight.status is new and required, and 1 record has no value"))
   }
 
   @Test func `an optional field becomes required only when every record has it`() throws {

@@ -54,25 +54,25 @@ struct ValueCheckTests {
 
   @Test func `an enum value that records use cannot be removed, in a field or in a list`() throws {
     let message = try refusal("ON_TIME LATE", "ON_TIME")
-    #expect(message.contains("Flight.status holds values in 1 records that the schema no longer allows"))
+    #expect(message.contains("Flight.status holds values in 1 record that the schema no longer allows"))
     #expect(message.contains("Flight a: LATE is no longer a value of its enum"))
     #expect(message.contains("Flight a: LATE in [1] is no longer a value of its enum"))
   }
 
   @Test func `a member of an embedded type cannot become required while values lack it, at any depth`() throws {
     let message = try refusal("city: String", "city: String!")
-    #expect(message.contains("Flight.stops holds values in 1 records"))
+    #expect(message.contains("Flight.stops holds values in 1 record"))
     #expect(message.contains("Flight c: [1].city is missing"))
     #expect(!message.contains("Flight.place"))
     let deeper = try refusal("name: String", "name: String!")
     #expect(
-      deeper.contains("Flight.place holds values in 1 records") && deeper.contains("Flight b: street.name is missing"))
+      deeper.contains("Flight.place holds values in 1 record") && deeper.contains("Flight b: street.name is missing"))
   }
 
   @Test func `list elements cannot become required while a list holds null`() throws {
     let message = try refusal("[String]", "[String!]")
     #expect(
-      message.contains("Flight.gates holds values in 1 records") && message.contains("Flight a: element 1 is null"))
+      message.contains("Flight.gates holds values in 1 record") && message.contains("Flight a: element 1 is null"))
   }
 
   @Test func `what records do not use may go, and records that were repaired are no obstacle`() throws {
