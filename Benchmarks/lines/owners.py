@@ -1,6 +1,6 @@
 """Access: the cost of owner rules for a delivered event, of connecting with a token, and of one noisy identity.
 
-    Benchmarks/lines/owners.py [MEMBERS]
+    python3 Benchmarks/lines/owners.py [MEMBERS]
 
 CONNECTIONS (8000) and ROUNDS (3) change the sizes of the others; PARTS ("rules tokens noise") chooses among them.
 
