@@ -5,8 +5,8 @@ import MartletServer
 import MartletSignatures
 import Testing
 
-/// An OpenID Connect provider of this process: a discovery document, a key set that changes, and tokens for whoever
-/// asks with its name as client id.
+/// An OpenID Connect provider of this process: a discovery document, a key set that changes, and tokens for any client
+/// id, which is the user.
 final class LocalIssuer: Sendable {
   /// Key pairs of P-256 that were made for these tests alone.
   private static let pairs: [(pem: String, x: String, y: String)] = [
