@@ -362,7 +362,8 @@ let suites: [Target] = [
   // The complete files of docs/guides, and what they do with a server.
   suite(
     "Guides",
-    martlet("Runtime", "HTTP", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore", "Datasync")
+    martlet(
+      "Runtime", "HTTP", "Signatures", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore", "Datasync")
       + ["Martlet"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),

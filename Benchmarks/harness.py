@@ -142,10 +142,13 @@ class Server(Process):
                          + (["--access", access] if access else ["--dev"]) + list(options) + os.environ.get("OPTIONS", "").split())
         self.line("Serving")
 
-    def metrics(self, scheme="http"):
+    def metrics(self, scheme="http", token=None):
         import ssl
         context = ssl._create_unverified_context() if scheme == "https" else None
-        with urllib.request.urlopen("%s://127.0.0.1:%d/metrics" % (scheme, self.port), context=context) as answer:
+        request = urllib.request.Request("%s://127.0.0.1:%d/metrics" % (scheme, self.port))
+        if token:
+            request.add_header("Authorization", "Bearer " + token)
+        with urllib.request.urlopen(request, context=context) as answer:
             text = answer.read().decode()
         return {m.group(1): int(m.group(2)) for m in re.finditer(r"^martlet_(\w+) (-?\d+)$", text, re.M)}
 

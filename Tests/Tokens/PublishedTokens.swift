@@ -1,4 +1,5 @@
-// Facts from RFC 7515, appendix A, RFC 7520, section 4, RFC 8037, appendix A, and Project Wycheproof.
+// Facts from RFC 7515, appendix A, RFC 7520, section 4, RFC 7797, section 4, RFC 8037, appendix A, and Project
+// Wycheproof.
 
 /// Published keys and tokens.
 enum PublishedTokens {
@@ -40,6 +41,18 @@ enum PublishedTokens {
   static let a3 = """
     eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0c\
     nVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q
+    """
+
+  /// RFC 7515, A.4: ES512.
+  static let a4Key = """
+    {"kty":"EC","crv":"P-521","x":"AekpBQ8ST8a8VcfVOTNl353vSrDCLLJXmPk06wTjxrrjcBpXp5EOnYG_NjFZ6OvLFV1jSfS9tsz4qUx\
+    cWceqwQGk","y":"ADSmRA43Z1DSNx_RvcLI87cdL07l6jQyyBXMoxVg_l2Th-x3S1WDhjDly79ajL4Kkd0AZMaZmh9ubmf63e3kyMj2"}
+    """
+
+  /// Its token, whose payload is the text "Payload".
+  static let a4 = """
+    eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB34\
+    XO0aw_7XdtAG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn
     """
 
   /// RFC 7515, A.5: a token without a signature.
@@ -123,5 +136,13 @@ enum PublishedTokens {
     HGaTDUHqPrId7fe4r11CqRw09yBFuW79V8sYIwHdzCaWflUI6auImYbVfoN9_nD5n8N8SY9DwXw7mwZM9wREPXoDPgOoIWl6q_MPsp7n0zs3Z5\
     ZaiQWOOzl1S9OhwAfSiiOwz6efnXEaxuTEtPd7BjSx7NaFka8Dx9U7YqXy2RFj1O9PjyaDGuRh7YXsX3iMUSP_wSyHQg_c_qHRtKUsNSGCT7OZ\
     g0hzm2KphtjnayKJvC64vAbROBR4Ubg6Bxg9IQVZ-QYyE","e":"AQAB","kid":"roca","kty":"RSA"}
+    """
+
+  /// RFC 7797, section 4.1: the payload "$.02" in base64url, with the key of RFC 7515, A.1.
+  static let encodedPayload = "eyJhbGciOiJIUzI1NiJ9.JC4wMg.5mvfOroL-g7HyqJoozehmsaqmvTYGEq5jTI1gVvoEoQ"
+
+  /// RFC 7797, section 4.2: the same payload as it is, beside the token.
+  static let unencodedPayload = """
+    eyJhbGciOiJIUzI1NiIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19..A5dxf2s96_n5FLueVuW1Z_vh161FwXZC4YLPff6dmDY
     """
 }

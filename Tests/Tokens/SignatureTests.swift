@@ -7,7 +7,8 @@ import Testing
 @Suite struct SignatureTests {
   @Test(arguments: [
     (PublishedTokens.a1Key, PublishedTokens.a1), (PublishedTokens.a2Key, PublishedTokens.a2),
-    (PublishedTokens.a3Key, PublishedTokens.a3), (PublishedTokens.ed25519Key, PublishedTokens.ed25519),
+    (PublishedTokens.a3Key, PublishedTokens.a3), (PublishedTokens.a4Key, PublishedTokens.a4),
+    (PublishedTokens.ed25519Key, PublishedTokens.ed25519), (PublishedTokens.a1Key, PublishedTokens.encodedPayload),
     (PublishedTokens.cookbookRSA, PublishedTokens.cookbookRS256),
     (PublishedTokens.cookbookEC, PublishedTokens.cookbookES512),
     (PublishedTokens.cookbookSecret, PublishedTokens.cookbookHS256),

@@ -111,6 +111,25 @@ final class TokenSigner: @unchecked Sendable {
     }
   }
 
+  /// The private key of RSA applied to a block of the modulus' length, which is padded already.
+  func raw(_ block: [UInt8]) throws -> [UInt8] {
+    let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil)
+    defer { EVP_PKEY_CTX_free(context) }
+    var signature = [UInt8](repeating: 0, count: block.count)
+    var length = signature.count
+    guard EVP_PKEY_sign_init(context) == 1, EVP_PKEY_CTX_set_rsa_padding(context, RSA_NO_PADDING) == 1,
+      EVP_PKEY_sign(context, &signature, &length, block, block.count) == 1, length == block.count
+    else { throw Failure(what: "no signature of a padded block") }
+    return signature
+  }
+
+  func digest(of text: String) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    var length: UInt32 = 0
+    EVP_Digest(Array(text.utf8), text.utf8.count, &digest, &length, EVP_sha256(), nil)
+    return digest
+  }
+
   /// The signature in the library's own encoding.
   func distinguishedSignature(of text: String) throws -> [UInt8] {
     guard case .ecdsa(let hash, _) = algorithm.scheme else { throw Failure(what: "not a signature of two numbers") }

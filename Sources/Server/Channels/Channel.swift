@@ -1,5 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletChannels
+internal import MartletJSON
 internal import MartletJSONTree
 internal import MartletRuntime
 internal import MartletStore
@@ -9,7 +10,7 @@ internal import MartletVocabulary
 ///
 /// Confined to its loop.
 final class Channel {
-  let definition: ChannelDefinition
+  private(set) var definition: ChannelDefinition
   let isConfigured: Bool
   let body: EventBody
   let tools: ChannelTools
@@ -106,6 +107,12 @@ final class Channel {
     self.source?.stop()
     machine.skip(to: followed)
     start(source, after: tools.cursor(at: followed))
+  }
+
+  /// The owner, or the administrator that made it, has shown newer credentials.
+  func renew(owner: JSONValue, maker: JSONValue) {
+    definition.owner = owner
+    definition.maker = maker
   }
 
   /// Ends everything that is under way, and records what was delivered.

@@ -93,6 +93,7 @@ struct ChannelEndpoints {
   private static func perform(
     _ action: Action, as caller: Caller, _ service: ChannelService, _ completion: @escaping @Sendable (Answer) -> Void
   ) {
+    service.seen(caller)
     let requests = ChannelRequests(service: service)
     do throws(ChannelRefused) {
       switch action {

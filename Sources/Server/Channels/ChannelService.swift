@@ -45,7 +45,8 @@ final class ChannelService {
     tools = ChannelTools(
       loop: service.loop, feed: service.feed, calendar: node.calendar, limits: node.limits.channels, log: node.log)
     recorder = ChannelRecorder(feed: service.feed)
-    rights = ChannelRights(settings: settings, access: node.access)
+    rights = ChannelRights(
+      settings: settings, access: node.access, absence: node.limits.channels.ownerAbsence)
     webhooks = WebhookSender(settings, tools, http)
     devices = DeviceRegistry(recorder)
     push = PushSender(settings.push, devices, tools, http)
@@ -216,6 +217,26 @@ final class ChannelService {
     }
   }
 
+  /// A caller has shown its credentials: what belongs to it stands by these, where they are newer.
+  func seen(_ caller: Caller) {
+    guard ChannelOwner.proofEnd(of: caller.identity) != nil else { return }
+    var isChanged = false
+    for channel in all {
+      var isAwaited = false
+      if case .withdrawn = channel.suspension { isAwaited = true }
+      let (owner, maker) = (channel.definition.owner, channel.definition.maker)
+      let newOwner = rights.renewal(of: owner, by: caller, isAwaited: isAwaited)
+      let newMaker = rights.renewal(of: maker, by: caller, isAwaited: isAwaited)
+      guard newOwner != nil || newMaker != nil else { continue }
+      isChanged = true
+      channel.renew(owner: newOwner ?? owner, maker: newMaker ?? maker)
+      recorder.keep(channel.definition.json.serialized(), of: channel.definition.id) { _ in }
+      // Under the newer claims the rules may allow it something else.
+      if newOwner != nil, channel.suspension == nil, let source = source(of: channel) { channel.restart(source) }
+    }
+    if isChanged { recheckOwners() }
+  }
+
   private func resume(_ channel: Channel) {
     if let source = source(of: channel) { channel.resume(source) }
   }
@@ -272,6 +293,8 @@ final class ChannelService {
       self.beginning[definition.id] = nil
       if case .failure(let error) = result { return completion(.failure(.unavailable(error))) }
       let channel = self.begin(definition, isConfigured: false, nil)
+      // The end of its owner's credentials may be the next one.
+      self.recheckOwners()
       func ready(_ reason: String?) {
         guard let reason else { return completion(.success(channel.status)) }
         self.remove(definition.id) { _ in }

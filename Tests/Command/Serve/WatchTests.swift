@@ -51,6 +51,7 @@ import Testing
     key() { martlet access key create "$1" --file access.json | grep -o 'martlet_[0-9a-f]*'; }
     wait_for() { for i in $(seq 600); do "$@" && return; sleep 0.1; done; echo "no $*"; cat err; exit 9; }
     lines() { test "$(grep -c "^$1" err)" -ge "$2"; }
+    four() { test "$(grep -c '"text"' $1.out)" -ge 4; }
     certificate() {
       openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
         -addext subjectAltName=DNS:localhost -keyout $1.key -out $1.pem 2> /dev/null
@@ -69,11 +70,11 @@ import Testing
     trap 'kill -9 $pid 2>/dev/null' EXIT
     wait_for grep -q '^Serving' out
     port=$(sed -n 's/^Serving.*:\([0-9]*\)\/graphql$/\1/p' out)
-    for name in graphql-transport-ws sse multipart; do
+    for name in graphql-transport-ws graphql-ws appsync sse multipart; do
       martlet subscribe https://localhost:$port 'subscription { onCreateNote { text } }' --protocol $name \
         --cacert first.pem --header "x-api-key: $first" --limit 4 > $name.out 2> $name.err &
     done
-    for name in graphql-transport-ws sse multipart; do wait_for grep -q Subscribed $name.err; done
+    for name in graphql-transport-ws graphql-ws appsync sse multipart; do wait_for grep -q Subscribed $name.err; done
     write 1 $first first
 
     certificate second
@@ -92,8 +93,8 @@ import Testing
     echo 'type Note @model { id: ID! stars: Int text: String }' > s.graphql
     wait_for lines Reloaded 3
     write 4 $second second
-    for name in graphql-transport-ws sse multipart; do
-      wait_for grep -q '^Ended' $name.err
+    for name in graphql-transport-ws graphql-ws appsync sse multipart; do
+      wait_for four $name
       echo "$name $(grep -o '"text":"[0-9]"' $name.out | tr -dc 0-9) $(grep -c lost $name.err) $(grep -c gap $name.out)"
     done
     kill -TERM $pid
@@ -113,12 +114,14 @@ import Testing
     let run = try await ShellRun.bash(Self.script, in: folder)
     #expect(run.status == 0, "\(run.errors) \(run.output)")
     let lines = run.output.split(separator: "\n").map(String.init)
-    try #require(lines.count == 6, "\(run.output)")
-    for (line, name) in zip(lines, ["graphql-transport-ws", "sse", "multipart"]) {
+    let names = ["graphql-transport-ws", "graphql-ws", "appsync", "sse", "multipart"]
+    try #require(lines.count == names.count + 3, "\(run.output)")
+    for (line, name) in zip(lines, names) {
       #expect(line == "\(name) 1234 0 0")
     }
-    #expect(lines[3] == "ended with 0")
-    #expect(lines[4].hasPrefix("admitted: ") && lines[4].contains("first") && lines[4].contains("second"))
-    #expect(lines[5].hasPrefix("-rw-"))
+    #expect(lines[names.count] == "ended with 0")
+    let admitted = lines[names.count + 1]
+    #expect(admitted.hasPrefix("admitted: ") && admitted.contains("first") && admitted.contains("second"))
+    #expect(lines[names.count + 2].hasPrefix("-rw-"))
   }
 }

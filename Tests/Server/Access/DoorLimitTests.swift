@@ -144,6 +144,34 @@ import Testing
     await server.stop()
   }
 
+  @Test func `strangers that sign in again and again are refused by the limit of their address`() async throws {
+    let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"
+    let access = try AccessFile(#"{"signIn": {"secret": "\#(secret)", "anonymous": true}}"#)
+    let server = try CountedServer(schema: Self.schema, isClocked: true) { configuration in
+      configuration.access = .keys(access)
+      configuration.resolvers = { $0.compute("Query", "one") { _ in 1 } }
+      configuration.limits.callers.operationsPerSecondPerAddress = 1
+      configuration.limits.callers.burst = .seconds(2)
+      configuration.limits.callers.refusedPause = .zero
+    }
+    func signIn(_ body: String = #"{"anonymous": true}"#) async throws -> HTTPRequest.Answer {
+      try await HTTPRequest.send("POST", "/signIn", port: server.port, body: body)
+    }
+    let users = try await [signIn().json["localId"], signIn().json["localId"]]
+    #expect(users[0] != nil && users[1] != nil && users[0] != users[1])
+    // Custom tokens and what is no JSON are counted with the others, before anything is made of them.
+    for body in [#"{"anonymous": true}"#, #"{"token": "a.b.c"}"#, "{"] {
+      let refused = try await signIn(body)
+      #expect(refused.status == 429 && refused.head.contains("Retry-After: 1\r\n"), "\(refused.head)")
+      #expect(refused.json["errors"]?[0]?["extensions"]?["limit"] == "callers.operationsPerSecondPerAddress")
+      #expect(refused.json["idToken"] == nil)
+    }
+    await server.advance(.seconds(1))
+    #expect(try await signIn().status == 200)
+    #expect(try await signIn().status == 429)
+    await server.stop()
+  }
+
   @Test func `messages of the tree's socket beyond the rate wait, are answered in their order, and none is lost`()
     async throws
   {

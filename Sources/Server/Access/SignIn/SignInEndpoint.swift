@@ -12,7 +12,8 @@ struct SignInEndpoint {
     guard let path = PathPattern("/signIn") else { return [] }
     return [
       Endpoint(
-        path, methods: ["POST"], sharing: .configured, bodyBytes: { [bodyBytes] _ in bodyBytes },
+        path, methods: ["POST"], sharing: .configured, countsRequests: true,
+        bodyBytes: { [bodyBytes] _ in bodyBytes },
         // Callers without credentials come here to get some.
         admission: { _ in .sameOrigin },
         respond: { [unowned transport, calendar] request, responder in

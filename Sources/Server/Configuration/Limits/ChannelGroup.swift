@@ -5,6 +5,9 @@ extension ServerLimits {
     public var subscriptions = 1_000
     /// Subscriptions of one caller that is not an administrator, so that one cannot take the places of all.
     public var subscriptionsPerCaller = 100
+    /// How long a subscription continues after the end of the last token that its owner has shown at `/channels`. It is
+    /// suspended then until the owner shows another one.
+    public var ownerAbsence: Duration = .seconds(2_592_000)
     /// Devices that are registered for push: each is an entry of the log and a row of the store.
     public var devices = 100_000
     /// Devices of one caller that is not an administrator.

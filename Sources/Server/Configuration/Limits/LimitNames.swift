@@ -211,6 +211,7 @@ extension LimitSetting {
   private static let channels: [LimitSetting] = [
     .count("channels.subscriptions", \.channels.subscriptions),
     .count("channels.subscriptionsPerCaller", \.channels.subscriptionsPerCaller),
+    .time("channels.ownerAbsence", \.channels.ownerAbsence),
     .count("channels.devices", \.channels.devices),
     .count("channels.devicesPerCaller", \.channels.devicesPerCaller),
     .count("channels.definitionBytes", \.channels.definitionBytes),
