@@ -342,7 +342,7 @@ let suites: [Target] = [
       "GraphQLClient",
       martlet(
         "Vocabulary", "JSON", "Models", "ModelSDL", "ChangeFeed", "GraphQLWire", "Wire", "Runtime", "GraphQLClient",
-        "SQLiteStore", "Testing", "Sockets", "Simulation",
+        "SQLiteStore", "Testing", "Sockets", "Simulation", "Datasync", "JSONTree",
         "SQLite", "Store", "Server", "GraphQLExecution", "HTTPClient")
         + ["Martlet"]),
   suite(

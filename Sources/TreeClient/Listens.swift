@@ -1,3 +1,4 @@
+import MartletJSON
 import MartletJSONTree
 import MartletTreeWire
 
@@ -13,6 +14,8 @@ struct Listens: Sendable {
   private var unready: Set<ListenerID> = []
   /// The listens by the ids of their requests.
   private var requests: [Int64: Query] = [:]
+  /// Values that come in parts.
+  var loads = Loads()
   /// What the server has confirmed on the connection that is open.
   private var confirmed: Set<Query> = []
 
@@ -48,6 +51,18 @@ struct Listens: Sendable {
   /// What a request listens to; nil when the request is another one.
   func query(ofRequest id: Int64) -> Query? { requests[id] }
 
+  /// Takes a part of the value of a whole node; returns the value when it is whole.
+  ///
+  /// - Throws: `invalidTree` when the part cannot be read.
+  mutating func take(_ json: JSONValue, of path: TreePath, _ part: TreePush.Part) throws(TreeWireError) -> TreeNode? {
+    // A part of what is no longer listened to may have been on its way.
+    guard requests.values.contains(Query(path, .all)) else { return nil }
+    guard let node = try? TreeReader(limits: .largest).read(json, at: path) else {
+      throw TreeWireError(.invalidTree, "part: the value of \(path) cannot be read")
+    }
+    return loads.take(node, of: path, part)
+  }
+
   /// Notes the request of a listen.
   mutating func ask(_ query: Query, by request: Int64) { requests[request] = query }
 
@@ -77,10 +92,14 @@ struct Listens: Sendable {
     requests = requests.filter { $0.value != query }
     confirmed.remove(query)
     revisions[query] = nil
+    if query.window.isUnbounded { loads.drop(query.path) }
   }
 
   /// The connection has ended, and with it what the server confirmed.
-  mutating func disconnect() { confirmed = [] }
+  mutating func disconnect() {
+    confirmed = []
+    loads.dropAll()
+  }
 
   /// Whether the server has confirmed a listen that covers the node, on the connection that is open.
   func isLive(_ path: TreePath, _ window: Window) -> Bool {

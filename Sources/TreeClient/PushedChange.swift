@@ -37,12 +37,21 @@ struct PushedChange {
         replaced.append(LeafRange(start: range.start, end: range.end, replacement: node))
       }
       value = .ranges(replaced)
-    case .cancelled, .gap, .revoked, .debug: return nil
+    case .part, .cancelled, .gap, .revoked, .debug: return nil
     }
   }
 
   private static func unreadable(_ action: String, _ path: TreePath) -> TreeWireError {
     TreeWireError(.invalidTree, "\(action): the value of \(path) cannot be read")
+  }
+
+  /// What is written below the path; nothing of ranges, which are sent to clients that have a value.
+  var writes: [TreeWrite] {
+    switch value {
+    case .node(let node): [TreeWrite(path: .root, node: node)]
+    case .parts(let parts): parts
+    case .ranges: []
+    }
   }
 
   /// Makes the change in what the engine knows of the server.

@@ -89,11 +89,16 @@ extension TreeClient {
   mutating func receive(_ push: TreePush, _ now: Instant) -> [Action] {
     do throws(TreeWireError) {
       if let change = try PushedChange(push) {
-        return follow(change.apply(to: &engine), now) + changes(change.path, change.tag)
+        return listens.loads.take(change)
+          ? [] : follow(change.apply(to: &engine), now) + changes(change.path, change.tag)
+      }
+      if case .part(let path, let json, let part) = push {
+        guard let value = try listens.take(json, of: path, part) else { return [] }
+        return follow(engine.serverOverwrite(path, with: value), now) + changes(path, nil)
       }
     } catch { return [.close(error)] }
     switch push {
-    case .overwrite, .merge, .rangeMerge, .debug: return []
+    case .overwrite, .merge, .rangeMerge, .part, .debug: return []
     case .cancelled(let path, let window, let reason):
       return cancelled(Query(path, window.isUnbounded ? .all : window), reason ?? "permission_denied", now)
     case .gap(let path, let window, let gap):

@@ -234,7 +234,9 @@ struct Contact: Codable, Equatable {
       try await children.ready()
       for number in 0..<10 { try await (list / "k\(number)")?.set(number).acknowledged() }
       var keys: [String] = []
-      let error = await #expect(throws: DatasyncError.self) { for try await event in children { keys.append(event.key) } }
+      let error = await #expect(throws: DatasyncError.self) {
+        for try await event in children { keys.append(event.key) }
+      }
       #expect(keys == ["k0", "k1", "k2"])
       #expect(error?.code == .revoked)
       #expect(error?.message.contains("waitingEvents") == true)
@@ -242,6 +244,46 @@ struct Contact: Codable, Equatable {
       var last: DatasyncEvent?
       for _ in 0..<3 { last = try await iterator.next() }
       #expect(last?.value.keys.count == 10)
+    }
+  }
+
+  @Test func `a slow consumer of values gets the rejection of a write, whatever newer values replace`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server) { $0.waitingEvents = 3 }
+      let node = try node(application, "/open/number")
+      let events = try node.events(.value(change: true, rejection: true))
+      try await events.ready()
+      let refused = try node.set("text")
+      await #expect(throws: DatasyncError.self) { try await refused.acknowledged() }
+      for number in 0..<10 { try await node.set(number).acknowledged() }
+      var iterator = events.makeAsyncIterator()
+      var found: [DatasyncEvent] = []
+      while found.last?.value.asInt != 9, let event = try await iterator.next() { found.append(event) }
+      #expect(found.count == 3)
+      #expect(found.filter { $0.rejection != nil }.count == 1)
+      #expect(found.compactMap(\.value.asInt) == [8, 9])
+    }
+  }
+
+  @Test func `what waits for a callback's queue is delivered before the revocation that came after it`() async throws {
+    try await TreeServing.with { server in
+      let application = TreeServing.application(server)
+      let node = try node(application, "/open/a")
+      let transcript = Transcript()
+      let queue = DispatchQueue(label: "callbacks")
+      queue.suspend()
+      let subscription = node.subscribe(to: .valueChange, queue: queue) { event in
+        transcript.add("value \(event.value.json)")
+      } onCompletion: { completion in
+        if case .revocation(let reason) = completion { transcript.add("revoked \(reason.kind)") }
+      }
+      try await subscription.ready()
+      try await server.reload(treeRules: #"{"rules": {}}"#)
+      let other = try self.node(application, "/open/b").events(.valueChange)
+      // The revocation of the first was on its way before the answer to this one.
+      await #expect(throws: DatasyncError.self) { try await other.ready() }
+      queue.resume()
+      #expect(await transcript.wait(2) == ["value null", "revoked rules"])
     }
   }
 

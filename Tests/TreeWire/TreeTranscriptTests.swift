@@ -110,6 +110,8 @@ struct ClientScript {
     case .push(.overwrite(let path, let json, let tag)): ["= overwrite \(path) \(json)" + (tag.map { " \($0)" } ?? "")]
     case .push(.merge(let path, let object, let tag)): ["= merge \(path) \(object)" + (tag.map { " \($0)" } ?? "")]
     case .push(.gap(let path, _, let gap)): ["= gap \(path) \(gap.reason)"]
+    case .push(.part(let path, let json, let part)):
+      ["= part \(part.number) \(path) \(json)" + (part.isLast ? " last" : "")]
     case .push(.rangeMerge(let path, let ranges, _)): ["= ranges \(path) \(ranges.count)"]
     case .push(.cancelled(let path, _, _)): ["= cancelled \(path)"]
     case .push(.revoked(let status, let reason)): ["= revoked \(status) \(reason)"]

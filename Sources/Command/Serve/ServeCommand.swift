@@ -57,6 +57,9 @@ enum ServeCommand: Subcommand {
         help: "serve another tree under these rules to requests with ns=NAME; may be given several times", repeats: true
       ),
       .init(
+        name: "tree-name", value: "NAME",
+        help: "the first tree's own name: requests with ns=NAME are for it, as those without ns"),
+      .init(
         name: "channels", value: "FILE",
         help: "deliver to the webhooks and devices of this JSON file; docs/guides/webhooks.md and push.md"),
       .init(name: "allow-dropping", value: nil, help: "let models and fields the schema lost go, with their data"),
@@ -192,6 +195,7 @@ enum ServeCommand: Subcommand {
     }
     configuration.tracing = arguments.value("trace-to").map { TracingConfiguration(endpoint: $0) }
     configuration.treeRules = try arguments.value("rules").map { try NamedFile.text($0) }
+    configuration.treeName = arguments.value("tree-name")
     configuration.treeNamespaces = try namespaces(arguments)
     configuration.channels = try arguments.value("channels").map { try channels($0) }
     if let file = arguments.value("limits") { try setLimits(&configuration.limits, from: file) }

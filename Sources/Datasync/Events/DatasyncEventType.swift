@@ -61,6 +61,11 @@ public enum DatasyncEventType: Hashable, Sendable {
     }
   }
 
+  /// Whether it is the kind of an event with a new value of the node.
+  var isValueChange: Bool {
+    if case .value(change: true, _, _, _, _) = self { true } else { false }
+  }
+
   var hasData: Bool {
     if case .value(_, true, _, _, _) = self { false } else { true }
   }

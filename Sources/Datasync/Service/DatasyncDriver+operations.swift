@@ -18,7 +18,8 @@ extension DatasyncDriver {
 
   func unlisten(_ core: SubscriptionCore) {
     guard cores[core.id] != nil else { return }
-    if case .cancellation? = core.completion { values.retire(core) }
+    // What stays of a revoked value was decided with the revocation, unless the policy was changed since.
+    if core.isRevoked ? core.policy == .forgetData : core.isCancelled { values.retire(core) }
     cores[core.id] = nil
     perform(machine.unlisten(core.id, now: now))
   }

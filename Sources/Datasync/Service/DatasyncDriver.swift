@@ -14,7 +14,9 @@ final class DatasyncDriver {
   let shared: ServiceShared
   let connection: DatasyncConnection
   private let storage: DatasyncStorage?
-  private(set) lazy var values = CachedValues(storage, configuration, self)
+  private(set) lazy var values = CachedValues(storage, configuration, self, known)
+  /// What the application begins with.
+  private let known: CacheText?
   /// The numbers of the writes that are in the file, by id.
   var numbers: [Int64: Int64] = [:]
   var notedNumber: Int64
@@ -52,6 +54,8 @@ final class DatasyncDriver {
     self.configuration = configuration
     self.environment = environment
     self.shared = shared
+    known =
+      if case .initialized(let text) = configuration.cacheMode { try CacheText(text) } else { nil }
     storage = try configuration.cacheMode.file.map { file throws(DatasyncError) in
       try DatasyncStorage(file: file, bytes: configuration.cacheBytes)
     }

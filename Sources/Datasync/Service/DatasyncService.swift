@@ -99,6 +99,13 @@ public final class DatasyncService: Sendable {
   /// Writes the values that have changed since they were written last; for `manualSaving`.
   public func saveCache() { onLoop { $0.values.save() } }
 
+  /// The values that are known here as the server last sent them, as a text: those of subscriptions, of nodes that are
+  /// kept synced, and of the cache. Another start begins with it as `DatasyncCacheMode.initialized`. It has no writes,
+  /// and what is revoked later stays in a text that was taken before.
+  public func cache() async throws -> String {
+    try await asking { driver, done in done(.success(driver.values.text)) }
+  }
+
   /// Forgets the values of the cache, as if every completed subscription had had the policy `forgetData`. Running
   /// subscriptions keep theirs, and nodes that are kept synced stay so.
   public func cleanCache() { onLoop { $0.values.clean() } }

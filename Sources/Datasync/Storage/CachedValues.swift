@@ -19,10 +19,25 @@ final class CachedValues {
   /// Last values of subscriptions that have ended, where there is no file.
   private var kept: KeptValues
 
-  init(_ storage: DatasyncStorage?, _ configuration: DatasyncConfiguration, _ driver: DatasyncDriver) {
+  /// - Parameter known: the values of a text that the application begins with.
+  init(
+    _ storage: DatasyncStorage?, _ configuration: DatasyncConfiguration, _ driver: DatasyncDriver, _ known: CacheText?
+  ) {
     (self.storage, self.driver) = (storage, driver)
     mode = configuration.cacheMode
-    kept = KeptValues(most: configuration.keptNodes)
+    kept = KeptValues(most: max(configuration.keptNodes, known?.values.count ?? 0))
+    for (query, value) in known?.values ?? [] { kept.keep(value, of: query) }
+  }
+
+  /// Everything that is known, as a text.
+  var text: String {
+    var values: [TreeClient.Query: TreeClient.CachedValue] = [:]
+    for (query, value) in storage?.values() ?? kept.all { values[query] = value }
+    for query in queriesInUse {
+      if let value = driver.machine.serverValue(of: query) { values[query] = value }
+    }
+    let sorted = values.sorted { DatasyncStorage.key($0.key) < DatasyncStorage.key($1.key) }
+    return CacheText(sorted.map { (query: $0.key, value: $0.value) }).text
   }
 
   /// A value has changed: it is written soon.

@@ -123,7 +123,7 @@ final class DatasyncStorage {
 
   // MARK: Values
 
-  private static func key(_ query: TreeClient.Query) -> String {
+  static func key(_ query: TreeClient.Query) -> String {
     let window = WireWindow.json(of: query.window).map { String(decoding: $0.serialized(), as: UTF8.self) } ?? ""
     return "\(query.path)\n\(window)"
   }
@@ -137,6 +137,30 @@ final class DatasyncStorage {
     let revision = String(decoding: select.bytes(1), as: UTF8.self)
     note(use: query)
     return TreeClient.CachedValue(node: node, revision: revision.isEmpty ? nil : revision)
+  }
+
+  /// Every value. Rows that cannot be read are left out.
+  func values() -> [(TreeClient.Query, TreeClient.CachedValue)] {
+    var found: [(TreeClient.Query, TreeClient.CachedValue)] = []
+    guard let select = try? database.statement("SELECT query, value, revision FROM nodes") else { return [] }
+    defer { select.reset() }
+    while (try? select.step()) == true {
+      let key = String(decoding: select.bytes(0), as: UTF8.self).split(
+        separator: "\n", omittingEmptySubsequences: false)
+      guard key.count == 2, let path = try? TreePath(String(key[0])),
+        let json = try? JSONValue(parsing: select.bytes(1)),
+        let window = try? WireWindow.read(
+          key[1].isEmpty ? JSONValue?.none : try JSONValue(parsing: String(key[1])), at: path, limits: TreeLimits()),
+        let node = try? TreeReader().read(json, at: path)
+      else { continue }
+      let revision = String(decoding: select.bytes(2), as: UTF8.self)
+      found.append(
+        (
+          TreeClient.Query(path, window.isUnbounded ? .all : window),
+          TreeClient.CachedValue(node: node, revision: revision.isEmpty ? nil : revision)
+        ))
+    }
+    return found
   }
 
   /// The value at a path, as a whole node at it or above it was kept.

@@ -12,6 +12,10 @@ struct KeptValues {
 
   func value(of query: TreeClient.Query) -> TreeClient.CachedValue? { values[query] }
 
+  var all: [(TreeClient.Query, TreeClient.CachedValue)] {
+    order.compactMap { query in values[query].map { (query, $0) } }
+  }
+
   mutating func keep(_ value: TreeClient.CachedValue, of query: TreeClient.Query) {
     forget(query)
     values[query] = value

@@ -30,8 +30,8 @@ struct CallbackDelivery: Sendable {
     case .queue(let queue, let onEvent, _):
       await withCheckedContinuation { continuation in
         queue.async {
-          // Ended while this waited in the queue: nothing more is delivered.
-          if core.isOpen { onEvent(event) }
+          // Cancelled while this waited in the queue: nothing more is delivered. A revocation is reported after it.
+          if !core.isCancelled { onEvent(event) }
           continuation.resume()
         }
       }
@@ -41,7 +41,7 @@ struct CallbackDelivery: Sendable {
   @MainActor private static func onMain(
     _ core: SubscriptionCore, _ event: DatasyncEvent, _ onEvent: @MainActor (DatasyncEvent) -> Void
   ) {
-    if core.isOpen { onEvent(event) }
+    if !core.isCancelled { onEvent(event) }
   }
 
   private func tell(_ completion: DatasyncCompletion) async {

@@ -66,6 +66,9 @@ final class SubscriptionCore: Sendable {
     set { inner.withLock { if $0.completion == nil { $0.policy = newValue } } }
   }
 
+  /// Whether the server has ended it; the events before that may still wait for the consumer.
+  var isRevoked: Bool { inner.withLock { $0.revocation != nil } }
+
   /// Whether it ended with its manager or its last reference, not by a call.
   var endedImplicitly: Bool { inner.withLock { $0.endedImplicitly } }
 
@@ -98,6 +101,9 @@ final class SubscriptionCore: Sendable {
 
   var completion: DatasyncCompletion? { inner.withLock { $0.completion } }
   var isOpen: Bool { inner.withLock { $0.completion == nil } }
+  var isCancelled: Bool {
+    if case .cancellation? = completion { true } else { false }
+  }
 
   // MARK: The service's side
 
@@ -132,9 +138,12 @@ final class SubscriptionCore: Sendable {
     let (consumer, isFull) = inner.withLock { inner -> (CheckedContinuation<Void, Never>?, Bool) in
       guard inner.completion == nil, inner.revocation == nil else { return (nil, false) }
       if inner.events.count - inner.head >= limit {
-        guard case .value = type else { return (nil, true) }
-        // The newest value is what a consumer of values wants.
-        inner.events[inner.events.count - 1] = event
+        // The newest value is what a consumer of values wants. What is not a value, such as a gap, is not replaced.
+        guard let oldest = inner.events[inner.head...].firstIndex(where: { $0.eventType.isValueChange }) else {
+          return (nil, true)
+        }
+        inner.events.remove(at: oldest)
+        inner.events.append(event)
         return (nil, false)
       }
       inner.events.append(event)
@@ -206,8 +215,8 @@ final class SubscriptionCore: Sendable {
     let (consumer, waiters, onEnd) = inner.withLock {
       inner -> (CheckedContinuation<Void, Never>?, [CheckedContinuation<Void, any Error>], (@Sendable () -> Void)?) in
       guard inner.completion == nil else { return (nil, [], nil) }
+      if case .revocation = completion { inner.revocation = inner.revocation ?? completion }
       if case .revocation = completion, inner.head < inner.events.count {
-        inner.revocation = inner.revocation ?? completion
         defer { inner.readyWaiters = [:] }
         return (nil, Array(inner.readyWaiters.values), nil)
       }

@@ -1,7 +1,37 @@
 /// Listeners by path, so that a write finds those it concerns: on the way to its path, and below it.
 package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
+  /// The listeners of one node, in the order in which they came.
+  package struct Members: Sequence, Sendable {
+    /// Nil where one has left.
+    private var order: [ID?] = []
+    private var places: [ID: Int] = [:]
+
+    var isEmpty: Bool { places.isEmpty }
+
+    mutating func insert(_ id: ID) -> Bool {
+      guard places[id] == nil else { return false }
+      places[id] = order.count
+      order.append(id)
+      return true
+    }
+
+    mutating func remove(_ id: ID) -> Bool {
+      guard let place = places.removeValue(forKey: id) else { return false }
+      order[place] = nil
+      if order.count > 2 * places.count + 8 {
+        order = order.filter { $0 != nil }
+        for (place, id) in order.enumerated() {
+          if let id { places[id] = place }
+        }
+      }
+      return true
+    }
+
+    package func makeIterator() -> some IteratorProtocol<ID> { order.lazy.compactMap { $0 }.makeIterator() }
+  }
+
   private struct Level: Sendable {
-    var ids: Set<ID> = []
+    var ids = Members()
     var children: [TreeKey: Level] = [:]
 
     var isEmpty: Bool { ids.isEmpty && children.isEmpty }
@@ -32,7 +62,7 @@ package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
   }
 
   private static func insert(_ id: ID, _ keys: ArraySlice<TreeKey>, _ level: inout Level) -> Bool {
-    guard let key = keys.first else { return level.ids.insert(id).inserted }
+    guard let key = keys.first else { return level.ids.insert(id) }
     return insert(id, keys.dropFirst(), &level.children[key, default: Level()])
   }
 
@@ -45,7 +75,7 @@ package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
   }
 
   private static func remove(_ id: ID, _ keys: ArraySlice<TreeKey>, _ level: inout Level) -> Bool {
-    guard let key = keys.first else { return level.ids.remove(id) != nil }
+    guard let key = keys.first else { return level.ids.remove(id) }
     guard var child = level.children.removeValue(forKey: key) else { return false }
     let isRemoved = remove(id, keys.dropFirst(), &child)
     if !child.isEmpty { level.children[key] = child }
@@ -67,7 +97,7 @@ package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
   ///
   /// - Returns: how many levels of the index were looked at: those on the path, and those with listeners below it.
   @discardableResult
-  package func forEachNode(concernedBy path: TreePath, _ body: (Set<ID>, TreePath, Relation) -> Void) -> Int {
+  package func forEachNode(concernedBy path: TreePath, _ body: (Members, TreePath, Relation) -> Void) -> Int {
     var (level, visited) = (root, 1)
     for (index, key) in path.keys.enumerated() {
       if !level.ids.isEmpty {
@@ -84,9 +114,9 @@ package struct ListenerIndex<ID: Hashable & Sendable>: Sendable {
 
   private static func descend(
     _ level: Level, _ written: TreePath, _ below: TreePath, _ visited: inout Int,
-    _ body: (Set<ID>, TreePath, Relation) -> Void
+    _ body: (Members, TreePath, Relation) -> Void
   ) {
-    for (key, child) in level.children {
+    for (key, child) in level.children.sorted(by: { $0.key < $1.key }) {
       visited += 1
       let below = below.child(key)
       if !child.ids.isEmpty { body(child.ids, written.appending(below), .covering(below)) }

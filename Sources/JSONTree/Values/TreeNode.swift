@@ -98,6 +98,17 @@ package struct TreeNode: Sendable {
     }
   }
 
+  /// The node with the leaves and the priorities of `part`; its other leaves stay.
+  package func joined(with part: TreeNode) -> TreeNode {
+    guard case .children(let added) = part.content, !isEmpty else { return part.isEmpty ? self : part }
+    var node = self
+    added.forEach { key, child in
+      node = node.setting(key, to: node.child(key).joined(with: child))
+      return true
+    }
+    return part.priority == nil ? node : node.withPriority(part.priority)
+  }
+
   /// The node with `node` at `path` below it. Parents are made; emptied parents are removed.
   package func setting(_ path: TreePath, to node: TreeNode) -> TreeNode {
     setting(path.keys[...], to: node)

@@ -129,6 +129,7 @@ package final class LoopServer {
   package func start() {
     metrics.follow(LoopBound(self, on: loop))
     for service in services { service.feed.start() }
+    trees?.first.begins(after: services[0].feed.applied)
   }
 
   /// Fetches the published key sets of these issuers from now on, and of no others.

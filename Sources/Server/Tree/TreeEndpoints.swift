@@ -13,7 +13,7 @@ struct TreeEndpoints {
     self.bodyBytes = bodyBytes
   }
 
-  private static let methods = ["GET", "PUT", "PATCH", "POST", "DELETE"]
+  static let methods = ["GET", "PUT", "PATCH", "POST", "DELETE"]
 
   var rows: [Endpoint] {
     var rows: [Endpoint] = []

@@ -6,6 +6,8 @@ enum TreeShowing {
   case value(TreeNode)
   /// Changes are missing for this reason, since an offset where it is known; the whole value follows.
   case gap(String, since: Int64?)
+  /// A part of the value of a whole node: it begins the value with number 0, and nothing follows the last one.
+  case part(TreeNode, number: Int64, isLast: Bool)
   /// What has changed since the revision that the client resumes from, in place of the value.
   case resumed([TreeWrite])
   /// Values below the node, all of one transaction; an empty node is a deletion.
@@ -24,6 +26,8 @@ final class TreeListener {
   /// What the client calls it in the messages of a socket; nil without one.
   let tag: Int64?
   var caller: TreeCaller
+  /// Counts the listeners of the loop, in the order in which they came.
+  var serial = 0
   private let show: (TreeListener, TreeShowing) -> Void
   /// Counts it for its caller, until it ends.
   var hold: CallerHold?
@@ -36,8 +40,13 @@ final class TreeListener {
   private var dropped: Int64?
   /// The newest offset that the first value contains.
   private(set) var reached: Int64 = 0
-  /// Changes that arrived while the first value was read.
+  /// How a large value may be shown in parts; nil shows it whole.
+  var parts: TreeParts?
+  /// The value that is being shown in parts.
+  private var load: TreeLoad?
+  /// Changes that arrived while the first value was read, and what they count for a value in parts.
   private var early: [(offset: Int64, changes: SharedChanges)] = []
+  private var earlyCount = 0
   /// The window as it was shown.
   private var shown = TreeNode.empty
   /// Whether a read is under way, and whether another one is needed after it.
@@ -76,6 +85,21 @@ final class TreeListener {
     return true
   }
 
+  /// Which part of the value is to be read; nil for all of it.
+  var unreadPart: TreeReads.Part? {
+    guard offset == nil, let parts else { return nil }
+    return TreeReads.Part(after: load?.last, bytes: parts.bytes)
+  }
+
+  /// Whether what a read found is a part of the value.
+  func isPart(_ found: TreeReads.Found) -> Bool { load != nil || found.last != nil }
+
+  /// Whether the value, or more of it, has not been read.
+  var isUnread: Bool { offset == nil && !isEnded }
+
+  /// Whether something of the value is still to be shown.
+  var isWaiting: Bool { isReading || isUnread }
+
   /// A read has ended with what the store had at the head that it names.
   ///
   /// - Returns: whether another read is needed.
@@ -87,18 +111,21 @@ final class TreeListener {
       isVoid = false
       return true
     }
+    if isPart(found) {
+      receivedPart(found)
+      return false
+    }
     if window.isUnbounded { counted(found.changes == nil ? node.rowCount : found.leaves) }
     guard !isEnded else { return false }
     if offset == nil {
       shown = node
       // The owner answers with it.
       reached = head
-      if let gap = found.gap ?? (dropped == nil ? nil : "slow-client") { show(self, .gap(gap, since: dropped)) }
-      dropped = nil
+      showGap(found)
       show(self, found.changes.map { .resumed($0) } ?? .value(node))
       offset = head
       let waiting = early
-      early = []
+      forgetEarly()
       for (offset, changes) in waiting where offset > head {
         show(self, .changes(changes))
         self.offset = offset
@@ -113,11 +140,60 @@ final class TreeListener {
     return isStale
   }
 
+  /// Shows a part of the value, and then what has changed meanwhile of what was shown.
+  ///
+  /// A part has its rows as they were at the head of its read; the changes that arrived since the read began follow it,
+  /// those that it contains included, so that the rows end as the last change left them. Before the value is whole,
+  /// what the client has of it may have been at no time; it shows nothing of it until then.
+  private func receivedPart(_ found: TreeReads.Found) {
+    guard !isEnded else { return }
+    let number = load?.number ?? 0
+    if number == 0 {
+      counted(found.leaves)
+      reached = found.head
+      showGap(found)
+    }
+    show(self, .part(found.node, number: number, isLast: false))
+    let shown = early
+    forgetEarly()
+    for (_, changes) in shown { show(self, .changes(changes)) }
+    reached = max(reached, found.head, shown.last?.offset ?? 0)
+    guard found.last == nil else {
+      load = TreeLoad(last: found.last, number: number + 1)
+      return
+    }
+    load = nil
+    offset = reached
+    show(self, .part(.empty, number: number + 1, isLast: true))
+  }
+
+  private func showGap(_ found: TreeReads.Found) {
+    if let gap = found.gap ?? (dropped == nil ? nil : "slow-client") { show(self, .gap(gap, since: dropped)) }
+    dropped = nil
+  }
+
+  private func forgetEarly() { (early, earlyCount) = ([], 0) }
+
+  /// Keeps changes that arrived before the value was whole.
+  private func keep(_ changes: SharedChanges, at offset: Int64) {
+    if !isReading {
+      // The next read contains what is written now; only what was shown already has to be shown again.
+      guard let load, load.concerns(changes, at: path) else { return }
+    }
+    early.append((offset, changes))
+    earlyCount += changes.leaves + changes.writes.count
+    guard load != nil, let parts, earlyCount > parts.mostEarly else { return }
+    // Too much to keep: the value is read from its beginning.
+    load = nil
+    isVoid = isReading
+    forgetEarly()
+  }
+
   /// Takes the changes of one transaction that concern a whole node.
   func take(_ changes: SharedChanges, at offset: Int64) {
     guard !isEnded else { return }
     guard let known = self.offset else {
-      early.append((offset, changes))
+      keep(changes, at: offset)
       return
     }
     guard offset > known else { return }
@@ -132,14 +208,15 @@ final class TreeListener {
   /// Changes were dropped: the next value is shown whole again.
   func restart() {
     dropped = dropped ?? offset
-    offset = nil
-    early = []
+    renew()
   }
 
-  /// The next value is shown whole again, for another reason than changes that were dropped.
+  /// The next value is shown whole again, for another reason than changes that were dropped. What a read under way
+  /// finds is not shown: the changes since it began are not kept.
   func renew() {
     offset = nil
-    early = []
+    load = nil
+    forgetEarly()
     isVoid = isReading
   }
 
@@ -167,4 +244,9 @@ final class TreeListener {
     }
     return changes
   }
+}
+
+extension Collection<TreeListener> {
+  /// In the order in which they came.
+  var inOrder: [TreeListener] { sorted { $0.serial < $1.serial } }
 }

@@ -33,8 +33,18 @@ final class TreeReads {
     var changes: [TreeWrite]?
     /// Why the log does not say what has changed since the client's revision.
     var gap: String?
-    /// Leaves that the node may have when it was left out.
+    /// Leaves that the node may have when it was left out, or has when its first part was read.
     var leaves = 0
+    /// The path of the last row of a part that others follow.
+    var last: TreePath?
+  }
+
+  /// Which part of a whole node's rows is read.
+  struct Part: Sendable {
+    /// The rows that follow this one's; the first ones without it.
+    var after: TreePath?
+    /// As many as take so many bytes.
+    var bytes: Int
   }
 
   /// Reads a node, or a window of it, under the rules. `completion` runs on the loop.
@@ -42,9 +52,10 @@ final class TreeReads {
   /// - Parameters:
   ///   - resumption: what the client has of it.
   ///   - isListening: whether the caller is to see changes as they happen.
+  ///   - part: which part is read of a whole node of the tree.
   func read(
     _ path: TreePath, _ window: Window, as caller: TreeCaller, resuming resumption: TreeResumption? = nil,
-    isListening: Bool = false, _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
+    isListening: Bool = false, part: Part? = nil, _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
   ) {
     let (judge, most) = (question(path, window, caller), limits.nodeLeaves)
     if RecordTree.contains(path), let records = records() {
@@ -68,6 +79,17 @@ final class TreeReads {
       if let written, window.isUnbounded {
         // The node was not looked at: it counts as half full.
         return .success(Found(node: .empty, head: head, changes: written.writes, leaves: most / 2))
+      }
+      if let part, window.isUnbounded {
+        let (node, last) = try snapshot.tree.part(of: path, after: part.after, bytes: part.bytes)
+        var found = Found(node: node, head: head, gap: gap, last: last)
+        // The rows are counted once, with the first part.
+        guard part.after == nil else { return .success(found) }
+        found.leaves = last == nil ? node.rowCount : try snapshot.tree.count(at: path, most: most + 1)
+        guard found.leaves <= most else {
+          throw StoreError(.invalid, "the node \(path) has more than \(most) leaves")
+        }
+        return .success(found)
       }
       let node = try snapshot.tree.node(at: path, in: window, limit: most)
       return .success(

@@ -13,14 +13,16 @@ struct TreeRequests {
 
   func answer(_ request: HTTPRequest, _ responder: HTTPResponder, as admitted: TreeAdmitted) {
     let caller = admitted.caller
-    let (path, query): (TreePath, RESTQuery)
+    let (method, path, query): (String, TreePath, RESTQuery)
     do {
+      let parameters = try Self.parameters(request.head.query ?? "")
       path = try TreePath(wire: try PercentCoding.decode(request.path), limits: service.treeLimits)
-      query = try RESTQuery(try Self.parameters(request.head.query ?? ""), at: path, limits: service.treeLimits)
+      query = try RESTQuery(parameters, at: path, limits: service.treeLimits)
+      method = try Self.method(of: request.head, parameters)
     } catch {
       return Self.send(400, error: "\(error)", responder)
     }
-    if request.head.method == "GET" {
+    if method == "GET" {
       if request.head.headers["Accept"]?.contains("text/event-stream") == true {
         do {
           let hold = try use.hold(.subscriptions, by: caller.identity)
@@ -31,7 +33,7 @@ struct TreeRequests {
       }
       return read(path, query, request.head, responder, caller)
     }
-    guard var write = write(path, request, responder) else { return }
+    guard var write = write(method, path, request, responder) else { return }
     write.request.answersValue = query.printing != .silent
     write.request.mostLeaves = query.writeSize?.seconds.map { $0 * service.limits.estimatedLeaves }
     service.write(write.request, as: caller) { result in
@@ -44,6 +46,19 @@ struct TreeRequests {
       case .success(let written): Self.send(200, query.body(write.answer ?? written.resolved ?? write.json), responder)
       }
     }
+  }
+
+  /// The method that a client means: where it cannot send another one than POST, it names it.
+  private static func method(
+    of head: HTTPRequestHead, _ parameters: [(name: String, value: String)]
+  ) throws(RESTQueryError) -> String {
+    guard head.method == "POST" else { return head.method }
+    let named = parameters.last { $0.name.lowercased() == "x-http-method-override" }?.value
+    guard let method = (head.headers["X-HTTP-Method-Override"] ?? named)?.uppercased() else { return head.method }
+    guard TreeEndpoints.methods.contains(method) else {
+      throw RESTQueryError("X-HTTP-Method-Override is one of \(TreeEndpoints.methods.joined(separator: ", "))")
+    }
+    return method
   }
 
   // MARK: Reading
@@ -90,16 +105,18 @@ struct TreeRequests {
   }
 
   /// The write that a request asks for; nil after a refusal.
-  private func write(_ path: TreePath, _ request: HTTPRequest, _ responder: HTTPResponder) -> Write? {
+  private func write(
+    _ method: String, _ path: TreePath, _ request: HTTPRequest, _ responder: HTTPResponder
+  ) -> Write? {
     var json = JSONValue.null
-    if request.head.method != "DELETE" {
+    if method != "DELETE" {
       do { json = try JSONValue(parsing: request.body) } catch {
         Self.send(400, error: "Invalid data; couldn't parse JSON object: \(error)", responder)
         return nil
       }
     }
     let expected = request.head.headers["If-Match"]
-    switch request.head.method {
+    switch method {
     case "PATCH":
       guard let object = json.object else {
         Self.send(400, error: "Invalid data; the body of PATCH is a JSON object", responder)

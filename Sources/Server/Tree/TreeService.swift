@@ -28,10 +28,9 @@ final class TreeService {
   /// Open sockets and streams, by the order in which they were opened.
   private var sessions: [Int: any LoopSession] = [:]
   private var lastSerial = 0
+  private var lastListener = 0
   private(set) var pushKeys = PushKeyGenerator()
-  /// Acknowledgements that wait until the batch of their write has been shown.
-  private var waiting: [(offset: Int64, run: () -> Void)] = []
-  private var applied: Int64 = 0
+  private var taken = TakenChanges()
   private var lastRevision: (term: UInt64, offset: Int64, text: String) = (0, -1, "")
   let reads: TreeReads
 
@@ -92,7 +91,7 @@ final class TreeService {
   }
 
   /// Everything up to here has been shown to the listeners; nil before the first batch.
-  var shownOffset: Int64? { applied > 0 ? applied : nil }
+  var shownOffset: Int64? { taken.applied > 0 ? taken.applied : nil }
 
   var milliseconds: Int64 { calendar.sinceEpoch().milliseconds }
 
@@ -107,13 +106,16 @@ final class TreeService {
     writing.commit(request, as: caller, to: destination) { result in
       let (service, completion) = done.value
       guard let last = try? result.get().receipt.offsets?.upperBound else { return completion(result) }
-      service.afterShowing(last) { completion(result) }
+      service.afterTaking(last) { completion(result) }
     }
   }
 
-  private func afterShowing(_ offset: Int64, _ run: @escaping () -> Void) {
-    if offset <= applied { return run() }
-    waiting.append((offset, run))
+  /// Every batch after this offset reaches the service.
+  func begins(after offset: Int64) { taken.begins(after: offset) }
+
+  /// Runs `run` when the listeners of this loop have taken every change up to `offset`, at which the store stands.
+  private func afterTaking(_ offset: Int64, _ run: @escaping () -> Void) {
+    if taken.has(offset) { run() } else { taken.wait(for: offset, run) }
   }
 
   /// A key for a new child.
@@ -124,12 +126,22 @@ final class TreeService {
 
   // MARK: Listening
 
+  /// How clients that know parts are shown large values.
+  var parts: TreeParts { TreeParts(bytes: limits.partBytes, mostEarly: limits.resumeChanges) }
+
   /// Adds a listener and reads its first value.
   func add(_ listener: TreeListener) {
+    insert(listener)
+    refresh(listener)
+  }
+
+  /// Adds a listener whose first value is read later.
+  func insert(_ listener: TreeListener) {
     let id = ObjectIdentifier(listener)
+    lastListener += 1
+    listener.serial = lastListener
     listeners[id] = listener
     index.insert(id, at: listener.path)
-    refresh(listener)
   }
 
   func remove(_ listener: TreeListener) {
@@ -143,14 +155,24 @@ final class TreeService {
   func refresh(_ listener: TreeListener) {
     guard !listener.isEnded, listener.beginReading() else { return }
     reads.read(
-      listener.path, listener.window, as: listener.caller, resuming: listener.resumption, isListening: true
+      listener.path, listener.window, as: listener.caller, resuming: listener.resumption, isListening: true,
+      part: listener.unreadPart
     ) { [self] result in
       switch result {
-      case .success(let found): if listener.received(found) { refresh(listener) }
-      case .failure(let refusal): remove(listener, ending: refusal)
+      // The changes that a part contains have been taken before the value may be called whole.
+      case .success(let found) where listener.isPart(found):
+        afterTaking(found.head) { [self] in received(found, for: listener) }
+      case .success(let found): received(found, for: listener)
+      case .failure(let refusal):
+        remove(listener, ending: refusal)
+        listener.afterRead()
       }
-      listener.afterRead()
     }
+  }
+
+  private func received(_ found: TreeReads.Found, for listener: TreeListener) {
+    if listener.received(found) { refresh(listener) }
+    listener.afterRead()
   }
 
   private func remove(_ listener: TreeListener, ending refusal: TreeRefusal) {
@@ -162,7 +184,7 @@ final class TreeService {
 
   /// Judges every listener by the rules that are in force now; those that may no longer read are ended.
   func recheck() {
-    for listener in listeners.values { recheck(listener) }
+    for listener in listeners.values.inOrder { recheck(listener) }
   }
 
   /// Judges one listener by the present rules and its present caller.
@@ -177,7 +199,7 @@ final class TreeService {
 
   /// Another schema is in force: listeners to records are shown them by its rules.
   func recheckRecords() {
-    for listener in listeners.values where RecordTree.contains(listener.path) { callerChanged(listener) }
+    for listener in listeners.values.inOrder where RecordTree.contains(listener.path) { callerChanged(listener) }
   }
 
   /// Judges a listener for its present caller; of records it is shown those that this caller sees.
@@ -226,39 +248,11 @@ final class TreeService {
     }
     if !transaction.isEmpty { show(transaction, at: batch.lastOffset) }
     RecordShowing(service: self).apply(batch)
-    applied = batch.lastOffset
-    let due = waiting.prefix { $0.offset <= applied }
-    waiting.removeFirst(due.count)
-    for entry in due { entry.run() }
+    for run in taken.take(batch.lastOffset) { run() }
   }
 
   private func show(_ changes: [TreeChange], at offset: Int64) {
-    var concerned: [(ids: Set<ObjectIdentifier>, writes: [TreeWrite])] = []
-    var places: [TreePath: Int] = [:]
-    for change in changes {
-      let isPriority = change.path.key?.isPriority == true
-      // The priority of a node concerns its listeners and those above.
-      let path = isPriority ? change.path.parent ?? .root : change.path
-      index.forEachNode(concernedBy: path) { ids, node, relation in
-        let write: TreeWrite
-        switch relation {
-        case .below(let relative):
-          write = TreeWrite(path: isPriority ? relative.child(.priority) : relative, node: change.node)
-        case .covering(let below) where isPriority:
-          // Of the node itself; nodes below it are not concerned.
-          guard below.isRoot else { return }
-          write = TreeWrite(path: [.priority], node: change.node)
-        case .covering(let below): write = TreeWrite(path: .root, node: change.node.node(at: below))
-        }
-        if let place = places[node] {
-          concerned[place].writes.append(write)
-        } else {
-          places[node] = concerned.count
-          concerned.append((ids, [write]))
-        }
-      }
-    }
-    for (ids, writes) in concerned {
+    for (ids, writes) in index.concerned(by: changes) {
       let shared = SharedChanges(writes)
       for id in ids {
         if let listener = listeners[id] { take(shared, for: listener, at: offset) }

@@ -46,6 +46,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private var waiting: [(request: TreeRequest, number: Int64, additions: TreeAdditions)] = []
   private var writes = TreeWriteOrder()
   private var listeners: [Key: TreeListener] = [:]
+  private lazy var loads = TreeLoads(service) { [weak self] in self?.socket?.pendingBytes ?? 0 }
   /// Listens that have not been answered.
   private var unanswered: [ObjectIdentifier: Asked] = [:]
   /// The session of an earlier connection that the client names.
@@ -109,13 +110,14 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   func received(text: [UInt8]) { perform(machine.receive(String(decoding: text, as: UTF8.self))) }
 
   func drained() {
-    guard isLagging else { return }
+    let restarts = isLagging
     isLagging = false
     // What was dropped is not sent again: each listener gets its value as it is now.
-    for listener in listeners.values {
+    for listener in listeners.values.inOrder where restarts && !listener.isUnread {
       listener.restart()
-      service.refresh(listener)
+      loads.add(listener)
     }
+    loads.next()
   }
 
   func closed(_ closure: WebSocketClosure) {
@@ -276,7 +278,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   /// Whether a listener has not been shown the write that ends at `offset`: what a write changes is sent before it is
   /// acknowledged.
   private func isReading(before offset: Int64) -> Bool {
-    listeners.values.contains { $0.isReading && $0.offset ?? 0 < offset }
+    listeners.values.contains { $0.isWaiting && $0.offset ?? 0 < offset }
   }
 
   private func answerHeld() {
@@ -291,7 +293,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     self.admitted = admitted
     boundMessages()
     expire()
-    for listener in listeners.values {
+    for listener in listeners.values.inOrder {
       listener.caller = admitted.caller
       if isStranger {
         service.remove(listener)
@@ -318,10 +320,16 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       self?.show(showing, of: listener)
     }
     listener.hold = hold
-    listener.afterRead = { [weak self] in self?.answerHeld() }
+    listener.afterRead = { [weak self, unowned listener] in
+      self?.answerHeld()
+      self?.loads.ended(listener)
+    }
+    // A client that has something of the value may have it all.
+    if asked.hash?.isEmpty ?? true, asked.ranges == nil, machine.isExtended { listener.parts = service.parts }
     listeners[key] = listener
     unanswered[ObjectIdentifier(listener)] = asked
-    service.add(listener)
+    service.insert(listener)
+    loads.add(listener)
   }
 
   private func show(_ showing: TreeShowing, of listener: TreeListener) {
@@ -333,20 +341,23 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       let isKnown = asked?.hash.map { !$0.isEmpty && $0 == TreeHash.hash(node) } ?? false
       if !isKnown { show(node, of: listener, knowing: asked?.ranges, tag) }
       complete(asked, listener)
+    case .part(let node, let number, let isLast):
+      push(.part(listener.path, node.exportedJSON(), TreePush.Part(number: number, isLast: isLast)))
+      if isLast { complete(unanswered.removeValue(forKey: ObjectIdentifier(listener)), listener) }
     case .gap(let reason, let since):
       guard machine.isExtended else { return }
       let from = unanswered[ObjectIdentifier(listener)]?.resumption?.cursor.description ?? since.map(service.revision)
       let gap = TreePush.Gap(reason: reason, from: from, to: service.revision(listener.reached))
       push(.gap(listener.path, listener.window, gap))
     case .resumed(let changes):
-      if !changes.isEmpty { push(Self.merge(changes, of: listener)) }
+      if !changes.isEmpty { push(TreePush(merging: changes, of: listener)) }
       complete(unanswered.removeValue(forKey: ObjectIdentifier(listener)), listener)
     case .changes(let changes):
-      guard let socket, socket.pendingBytes <= service.limits.pendingBytes else {
+      guard let socket, listener.isUnread || socket.pendingBytes <= service.limits.pendingBytes else {
         isLagging = true
-        return
+        return service.loop.atEndOfTurn(self)
       }
-      let frames = changes.frames(tag: tag) { machine.frames(of: Self.push(changes.writes, of: listener)) }
+      let frames = changes.frames(tag: tag) { machine.frames(of: TreePush(changes.writes, of: listener)) }
       for frame in frames { socket.send(text: frame) }
       if machine.isExtended { service.loop.atEndOfTurn(self) }
     case .ended(let refusal):
@@ -362,6 +373,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
 
   /// Answers a listen: its value has been sent.
   private func complete(_ asked: Asked?, _ listener: TreeListener) {
+    listener.parts = machine.isExtended ? service.parts : nil
     guard let asked else { return }
     let revision = machine.isExtended ? service.revision(listener.reached) : nil
     let warning: JSONValue = service.hasIndex(listener.path, listener.window) ? .null : ["w": ["no_index"]]
@@ -379,39 +391,23 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     if !sent.isEmpty { push(.rangeMerge(listener.path, sent, tag: tag)) }
   }
 
-  /// The changes of one transaction.
-  private static func push(_ changes: [TreeWrite], of listener: TreeListener) -> TreePush {
-    guard changes.count == 1, let change = changes.first else { return merge(changes, of: listener) }
-    return .overwrite(listener.path.appending(change.path), change.node.exportedJSON(), tag: listener.tag)
-  }
-
-  /// Several changes as one merge, unless the whole node is among them.
-  private static func merge(_ changes: [TreeWrite], of listener: TreeListener) -> TreePush {
-    if let whole = changes.lastIndex(where: { $0.path.isRoot }) {
-      var node = changes[whole].node
-      for change in changes[(whole + 1)...] { node = node.setting(change.path, to: change.node) }
-      return .overwrite(listener.path, node.exportedJSON(), tag: listener.tag)
-    }
-    var object = JSONObject()
-    for change in changes {
-      object[change.path.keys.map(\.text).joined(separator: "/")] = change.node.exportedJSON()
-    }
-    return .merge(listener.path, object, tag: listener.tag)
-  }
-
   private func push(_ push: TreePush) {
     perform(machine.push(push))
-    if machine.isExtended { service.loop.atEndOfTurn(self) }
+    service.loop.atEndOfTurn(self)
   }
 
   // MARK: Positions
 
-  func turnEnded() { sendPosition() }
+  func turnEnded() {
+    // What was written in this turn has been sent. A channel that was never full does not report that it is empty.
+    if socket?.pendingBytes == 0 { drained() }
+    sendPosition()
+  }
 
   /// Sends the revision up to which every listener has been shown everything, if that is so.
   private func sendPosition() {
     guard machine.isExtended, !isLagging, let offset = service.shownOffset,
-      !listeners.values.contains(where: { $0.isReading && unanswered[ObjectIdentifier($0)] == nil })
+      !listeners.values.contains(where: { $0.isWaiting && unanswered[ObjectIdentifier($0)] == nil })
     else { return }
     perform(machine.position(service.revision(offset)))
   }

@@ -6,7 +6,7 @@ internal import MartletVocabulary
 internal import MartletWire
 
 /// The event stream of one node: its value, then its changes. Confined to its loop.
-final class TreeStream: LoopSession {
+final class TreeStream: LoopSession, TurnEnd {
   private let service: TreeService
   private let responder: HTTPResponder
   private let query: RESTQuery
@@ -85,6 +85,8 @@ final class TreeStream: LoopSession {
     // The protocol of event streams has no word for it.
     case .gap: break
     case .changes(let changes): write(changes.event { Self.event(changes.writes).bytes })
+    // Streams ask for whole values.
+    case .part: break
     case .resumed(let changes): write(Self.event(changes).bytes)
     case .ended(let refusal):
       use.note(refusal, admitted.caller.identity)
@@ -104,7 +106,13 @@ final class TreeStream: LoopSession {
       responder.write(event)
     } else {
       isLagging = true
+      service.loop.atEndOfTurn(self)
     }
+  }
+
+  /// What was written in this turn has been sent. A channel that was never full does not report that it is empty.
+  func turnEnded() {
+    if responder.pendingBytes == 0 { drained() }
   }
 
   /// One event for the changes of one transaction.

@@ -37,6 +37,15 @@ package struct TreeReading {
     try Self.typed { try table.node(at: path, in: window, limit: limit) }
   }
 
+  /// A part of the rows at and below `path`: those that follow the row of `last`, as many as take `bytes`.
+  ///
+  /// - Returns: the rows as a node, and the path of the last one; nil when no others follow.
+  package func part(
+    of path: TreePath, after last: TreePath?, bytes: Int
+  ) throws(StoreError) -> (node: TreeNode, last: TreePath?) {
+    try Self.typed { try table.part(of: path, after: last, bytes: bytes) }
+  }
+
   private static func typed<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
     do {
       return try body()

@@ -190,6 +190,27 @@ final class TreeTable {
     return TreeNode(rows: rows, at: path)
   }
 
+  /// The rows of `path` that follow the row of `last`, or the first ones: as many as take `bytes`, and one at least.
+  ///
+  /// - Returns: the rows as a node, and the path of the last one; nil when no others follow.
+  func part(of path: TreePath, after last: TreePath?, bytes: Int) throws -> (node: TreeNode, last: TreePath?) {
+    var range = PathKeyCoding.subtree(of: path)
+    // What stands below the last row follows it: a leaf may have become a node with children.
+    if let last { range.first = PathKeyCoding.encode(last) + [0] }
+    var (rows, used, isWhole): ([LeafRow], Int, Bool) = ([], 0, true)
+    try forEachRow(range) { row in
+      // The priority of a node stands in front of its children, and is not separated from the first of them.
+      if used >= bytes, rows.last?.scalar != nil {
+        isWhole = false
+        return false
+      }
+      used += (row.path.key?.text.utf8.count ?? 0) + row.encodedValue.count
+      rows.append(row)
+      return true
+    }
+    return (TreeNode(rows: rows, at: path), isWhole ? nil : rows.last?.path)
+  }
+
   /// Visits the rows of a range until `body` returns false.
   private func forEachRow(
     _ range: (first: [UInt8], end: [UInt8]), isReversed: Bool = false, _ body: (LeafRow) throws -> Bool

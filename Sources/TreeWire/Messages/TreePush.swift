@@ -31,9 +31,22 @@ package enum TreePush: Hashable, Sendable {
     }
   }
 
+  /// Part of a whole node's value.
+  package struct Part: Hashable, Sendable {
+    /// Counts the parts; 0 is the first.
+    package var number: Int64
+    /// Whether the value is whole now.
+    package var isLast: Bool
+
+    package init(number: Int64, isLast: Bool) { (self.number, self.isLast) = (number, isLast) }
+  }
+
   case overwrite(TreePath, JSONValue, tag: Int64?)
   case merge(TreePath, JSONObject, tag: Int64?)
   case rangeMerge(TreePath, [Range], tag: Int64?)
+  /// Leaves of a large node, which its client joins to the node's value. Sent to clients that asked for what goes
+  /// beyond version 5.
+  case part(TreePath, JSONValue, Part)
   /// The server ended a listener. The reason, a status and a text, is sent to clients that asked for what goes beyond
   /// version 5.
   case cancelled(TreePath, Window, reason: String? = nil)
@@ -62,6 +75,10 @@ package enum TreePush: Hashable, Sendable {
         return .object(entry)
       }
       return ("rm", Self.body(path, .array(list), tag))
+    case .part(let path, let json, let part):
+      var body: JSONObject = ["p": .string(Self.text(path)), "d": json, "n": .int(part.number)]
+      if part.isLast { body["e"] = true }
+      return ("part", body)
     case .cancelled(let path, let window, let reason):
       var body: JSONObject = ["p": .string(Self.text(path))]
       if let query = WireWindow.json(of: window) { body["q"] = query }
@@ -107,6 +124,9 @@ package enum TreePush: Hashable, Sendable {
         ranges.append(Range(start: start, end: end, replacement: entry["m"] ?? .null))
       }
       self = .rangeMerge(try path(body["p"]), ranges, tag: body["t"]?.int)
+    case "part":
+      let part = Part(number: body["n"]?.int ?? 0, isLast: body["e"]?.bool ?? false)
+      self = .part(try path(body["p"]), body["d"] ?? .null, part)
     case "c":
       let path = try path(body["p"])
       self = .cancelled(

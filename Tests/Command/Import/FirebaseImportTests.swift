@@ -7,7 +7,8 @@ import Testing
     wait_for() { for i in $(seq 600); do "$@" && return; sleep 0.1; done; echo "no $*"; cat err; exit 9; }
     lines() { test "$(grep -c "^$1" err)" -ge "$2"; }
     serve() {
-      martlet serve s.graphql --data "$1" --dev --port 0 --rules rules.json --namespace side=side.json > out 2> err &
+      martlet serve s.graphql --data "$1" --dev --port 0 --rules rules.json --namespace side=side.json \
+        --tree-name main > out 2> err &
       pid=$!
       trap 'kill -9 $pid 2>/dev/null' EXIT
       wait_for grep -q '^Serving' out
@@ -39,6 +40,8 @@ import Testing
     serve data
     curl -s "$base/rooms.json?orderBy=%22seats%22&limitToLast=1"; echo
     curl -s -X PUT -d '{"x": 1}' "$base/kept.json?ns=side"; echo
+    curl -s "$base/rooms/hall/seats.json?ns=main"; echo
+    curl -s -o /dev/null -w '%{http_code}\n' "$base/rooms.json?ns=other"
     echo '{"rules": {".read": true}}' > side.json
     kill -HUP $pid
     wait_for lines Reloaded 1
@@ -94,6 +97,8 @@ import Testing
     next("= 65")
     next(#"{"hall":{"seats":90}}"#)
     next(#"{"x":1}"#)
+    next("90")
+    next("404")
     next("401")
     next("1")
     next("Copied data to copy.")

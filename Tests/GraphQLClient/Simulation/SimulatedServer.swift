@@ -1,5 +1,6 @@
 import MartletChangeFeed
 import MartletJSON
+import MartletJSONTree
 import MartletModelSDL
 import MartletModels
 import MartletRuntime
@@ -25,6 +26,13 @@ final class SimulatedServer: @unchecked Sendable {
     var value: Int64
   }
 
+  /// One write of the tree as it was committed.
+  struct LoggedLeaf: Sendable {
+    var offset: Int64
+    var path: String
+    var value: JSONValue
+  }
+
   private struct Running {
     let node: ServerNode
     let hubs: [LoopBound<LoopServer>]
@@ -44,6 +52,8 @@ final class SimulatedServer: @unchecked Sendable {
   private var starts: UInt64 = 0
   /// What was committed, in order, over all runs of the server.
   private(set) var log: [Logged] = []
+  /// What was committed to the tree, in order, over all runs of the server.
+  private(set) var treeLog: [LoggedLeaf] = []
   /// Terms of the runs so far.
   private(set) var terms: [UInt64] = []
 
@@ -85,6 +95,10 @@ final class SimulatedServer: @unchecked Sendable {
     let node = try ServerAssembly.node(configuration, on: surroundings)
     let fields = node.models.models.first?.fields.map(\.name) ?? []
     let log = CommitLog { [weak self] change in
+      if let tree = change.tree {
+        let leaf = LoggedLeaf(offset: change.offset, path: tree.path.description, value: tree.node.json())
+        self?.treeLog.append(leaf)
+      }
       guard let record = change.record else { return }
       let values = record.image.values
       func number(_ name: String) -> Int64 {

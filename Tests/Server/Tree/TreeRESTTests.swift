@@ -1,7 +1,14 @@
 import MartletJSON
+import MartletRuntime
 import MartletServer
+import MartletStore
 import MartletWire
 import Testing
+
+/// Takes what a read has found.
+private final class Nowhere: StoreDestination {
+  func deliver(_ delivery: StoreDelivery) { delivery.finish() }
+}
 
 /// The tree over HTTP: `/PATH.json` and its event streams.
 @Suite struct TreeRESTTests {
@@ -74,6 +81,60 @@ import Testing
         """
       #expect(try await send("GET", "/open/s.json?print=pretty", port: port).text == pretty)
       #expect(try await send("GET", "/open/none.json?print=pretty&timeout=5s", port: port).text == "null\n")
+    }
+  }
+
+  @Test func `a POST that names another method is that method, by header or by parameter`() async throws {
+    try await serve { port in
+      func post(_ target: String, _ body: String?, as method: String?) async throws -> HTTPRequest.Answer {
+        try await send("POST", target, body, method.map { [("X-HTTP-Method-Override", $0)] } ?? [], port: port)
+      }
+      #expect(try await post("/open/o.json", #"{"a": 1, "b": 2}"#, as: "PUT").json == ["a": 1, "b": 2])
+      #expect(try await post("/open/o.json", #"{"b": null, "c": 3}"#, as: "PATCH").status == 200)
+      #expect(try await post("/open/o.json", "", as: "get").json == ["a": 1, "c": 3])
+      #expect(try await post("/open/o.json?x-http-method-override=PATCH", #"{"d": 4}"#, as: nil).status == 200)
+      #expect(try await send("GET", "/open/o.json", port: port).json == ["a": 1, "c": 3, "d": 4])
+      #expect(try await post("/open/o/a.json", "", as: "DELETE").text == "null")
+      #expect(try await post("/open/o/list.json", "5", as: "POST").json["name"]?.string?.utf8.count == 20)
+      let other = try await post("/open/o.json", "1", as: "MERGE")
+      #expect(other.status == 400)
+      #expect(other.json["error"]?.string?.hasPrefix("X-HTTP-Method-Override is one of GET,") == true)
+      // Another method than POST is what it says.
+      let get = try await send("GET", "/open/o/c.json", nil, [("X-HTTP-Method-Override", "DELETE")], port: port)
+      #expect(get.text == "3")
+      #expect(try await send("GET", "/open/o/c.json", port: port).text == "3")
+      // Rules judge the method that is meant.
+      #expect(try await post("/posts/ada.json", "", as: "GET").status == 401)
+    }
+  }
+
+  @Test func `a read that takes longer than its timeout is answered with 400, and once`() async throws {
+    try await Served.with(
+      Self.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.limits.store.readers = 1
+      }
+    ) { (server: GraphQLServer) async throws in
+      let port = server.port
+      #expect(try await send("PUT", "/open/a.json", "1", port: port).status == 200)
+      let (begun, begins) = AsyncStream<Void>.makeStream()
+      let free = Bell()
+      // The only reader is busy with something else.
+      let busy = ReadRequest(
+        read: { _ in
+          begins.finish()
+          free.wait()
+        }, completion: { (_: Result<Void, StoreError>) in })
+      server.node.store.read([busy], to: Nowhere())
+      defer { free.ring() }
+      for await _ in begun {}
+      let late = try await send("GET", "/open/a.json?timeout=50ms", port: port)
+      #expect(late.status == 400)
+      #expect(late.json["error"] == "The read did not end within its timeout.")
+      free.ring()
+      #expect(try await send("GET", "/open/a.json?timeout=50s", port: port).text == "1")
+      #expect(try await send("GET", "/open/a.json?timeout=1min", port: port).text == "1")
     }
   }
 

@@ -195,6 +195,8 @@ extension LimitSetting {
     .time("tree.leaseStep", \.tree.leaseStep),
     .count("tree.expiriesAtOnce", \.tree.expiriesAtOnce),
     .count("tree.pendingBytes", \.tree.pendingBytes),
+    .count("tree.partBytes", \.tree.partBytes),
+    .count("tree.readsAtOnce", \.tree.readsAtOnce),
     .time("tree.keepAlive", \.tree.keepAlive),
     .count("tree.resumeChanges", \.tree.resumeChanges),
     .count("tree.namespaces", \.tree.namespaces),

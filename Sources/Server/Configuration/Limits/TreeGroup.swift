@@ -55,6 +55,11 @@ extension ServerLimits {
     public var expiriesAtOnce = 10_000
     /// Bytes that wait for a client before its listeners are shown whole values in place of each change.
     public var pendingBytes = 1_048_576
+    /// Bytes of one part of a value that is sent in parts, each read when the client has taken the one before it: a
+    /// hundredth of a second of reading, and few frames.
+    public var partBytes = 262_144
+    /// Values, or parts of them, that are read for one connection at a time; the others wait their turn.
+    public var readsAtOnce = 32
     /// Time between two signs of life of an event stream: proxies cut silent streams after a minute.
     public var keepAlive: Duration = .seconds(30)
 

@@ -92,7 +92,7 @@ final class TreeFeed: DeliveryReceiver {
   func start(_ service: TreeService) {
     self.service = service
     destination.attach(LoopBound(self, on: loop))
-    store.register(destination)
+    service.begins(after: store.register(destination).head)
   }
 
   func stop() {
