@@ -125,7 +125,7 @@ private final class RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
 extension JSONDecoding {
   /// What reads a value.
-  func decoder(of value: JSONValue) throws -> any Decoder {
+  fileprivate func decoder(of value: JSONValue) throws -> any Decoder {
     try decode(TakenDecoder.self, from: value).decoder
   }
 }
@@ -138,7 +138,7 @@ private struct TakenDecoder: Decodable {
 
 extension DecodingError {
   /// The error, of which `key` is the place.
-  func inside(_ key: any CodingKey) -> DecodingError {
+  fileprivate func inside(_ key: any CodingKey) -> DecodingError {
     func placed(_ context: Context) -> Context {
       Context(
         codingPath: [key] + context.codingPath, debugDescription: context.debugDescription,

@@ -279,8 +279,8 @@ package enum ChangeEffect: Sendable {
 private enum TakenRows: Sendable {
   case nothing
   /// The rows kept in this range, but for those that were replaced since: by their indices among the rows kept, what
-  /// the consumer has there. Nothing has to be looked for, and no second list of the rows has to be held: the window then
-  /// is its list's only owner, and replaces a row without a copy.
+  /// the consumer has there. Nothing has to be looked for, and no second list of the rows has to be held: the window
+  /// then is its list's only owner, and replaces a row without a copy.
   case inPlace(Range<Int>, [(index: Int, row: LiveRow)])
   /// Rows have other places now.
   case apart(VisibleRows, [RecordKey: TouchedRow])
