@@ -4,7 +4,7 @@ import MartletCommandLine
 /// `martlet-lab bench`: measures one part of Martlet by itself, in processor time, and prints one line of JSON per
 /// figure. The scripts in `Benchmarks` run it beside its peers.
 enum BenchCommand: Subcommand {
-  private static let workloads = "graphql, json, store, cache, tree, window, live, save, sync, crowd or floor"
+  private static let workloads = "graphql, json, store, cache, tree, window, live, decode, save, sync, crowd or floor"
 
   static let specification = CommandSpecification(
     program: LabMain.name, name: "bench",
@@ -23,9 +23,9 @@ enum BenchCommand: Subcommand {
       .init(name: "records", value: "N", help: "cache: records in the client's store, thousands (default 1000)"),
       .init(
         name: "file", value: "FILE",
-        help: "cache, sync: a new SQLite file for the records; otherwise they are in memory"),
+        help: "cache, decode, sync: a new SQLite file for the records; otherwise they are in memory"),
       .init(name: "writes", value: "N", help: "store: writes in all (default 20000)"),
-      .init(name: "rows", value: "N", help: "live: records in the store (default 10000)"),
+      .init(name: "rows", value: "N", help: "live, decode: records in the store (default 10000)"),
       .init(name: "commits", value: "N", help: "live: commits per figure and round (default 1000)"),
       .init(name: "batch", value: "N", help: "save: records in each transaction (default 1)"),
       .init(
@@ -54,6 +54,9 @@ enum BenchCommand: Subcommand {
       try await LiveWorkload.run(
         rows: try arguments.integer("rows", in: 1_000...10_000_000) ?? 10_000,
         commits: try arguments.integer("commits", in: 1...1_000_000) ?? 1_000)
+    case "decode":
+      guard let file = arguments.value("file") else { throw UsageError("bench decode needs --file FILE.") }
+      try await DecodeWorkload.run(file: file, rows: try arguments.integer("rows", in: 1_000...10_000_000) ?? 10_000)
     case "save":
       guard let folder = arguments.value("data") else { throw UsageError("bench save needs --data DIR.") }
       try SaveWorkload.run(

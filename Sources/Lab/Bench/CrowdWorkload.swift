@@ -33,15 +33,13 @@ enum CrowdWorkload {
     let printing = ConcurrentSpawner().spawn {
       while !Task.isCancelled {
         try? await Task.sleep(for: .seconds(10))
-        show(
-          delays.withLock { delays in
-            defer { delays = [] }
-            return delays
-          })
+        show(taken(delays))
       }
     }
     while readLine() != nil {}
     printing.cancel()
+    // What has come since the last figure.
+    show(taken(delays))
     for device in devices { device.client.shutDown() }
   }
 
@@ -54,6 +52,13 @@ enum CrowdWorkload {
         guard let sent = Int64(snapshot.items[index].sent), sent > 0 else { continue }
         delays.withLock { $0.append(now - sent) }
       }
+    }
+  }
+
+  private static func taken(_ delays: Lock<[Int64]>) -> [Int64] {
+    delays.withLock { delays in
+      defer { delays = [] }
+      return delays
     }
   }
 

@@ -21,8 +21,7 @@ package struct QueryWindow: Sendable {
   /// False before the first page, and when so much has left that the rest of the result cannot be located.
   private var isLocated = false
   /// The rows that the consumer took last, and what has changed since.
-  private var published: VisibleRows?
-  private var untaken = UntakenChanges.replaced([])
+  private var taken = TakenRows.nothing
   private var hasUntaken = false
   /// Whether changes were missed, so that all rows have to be compared.
   private var missedChanges = false
@@ -38,14 +37,16 @@ package struct QueryWindow: Sendable {
   }
 
   /// The rows of the query, while `request` is nil.
-  package var rows: VisibleRows {
+  package var rows: VisibleRows { VisibleRows(kept, shownRange) }
+
+  private var shownRange: Range<Int> {
     let low = min(max(query.offset - before, 0), kept.count)
     let high = query.limit.map { min(max(query.offset - before + $0, low), kept.count) } ?? kept.count
-    return VisibleRows(kept, low..<high)
+    return low..<high
   }
 
   /// Whether the consumer has something to take.
-  package var isDue: Bool { request == nil && (published == nil || missedChanges || hasUntaken) }
+  package var isDue: Bool { request == nil && (taken.isNothing || missedChanges || hasUntaken) }
 
   // MARK: Changes
 
@@ -54,7 +55,7 @@ package struct QueryWindow: Sendable {
     counters.changes += 1
     let (old, new) = effect.images
     guard let key = (old ?? new)?.key else { return }
-    hasUntaken = published != nil
+    hasUntaken = !taken.isNothing
     if isLocated, let old, let new, order(old, new) == 0 { return replace(old, with: new) }
     note(key, old, new)
     // A page that is still awaited is read after this change.
@@ -64,42 +65,21 @@ package struct QueryWindow: Sendable {
   }
 
   private mutating func replace(_ old: LiveRow, with row: LiveRow) {
-    let index = index(of: row)
-    if published != nil {
-      switch untaken {
-      case .replaced(let indices) where indices.count >= UntakenChanges.mostReplaced: note(row.key, old, row)
-      case .replaced(var indices):
-        untaken = .replaced([])
-        if let index { indices.append(index) }
-        untaken = .replaced(indices)
-      case .touched: note(row.key, old, row)
-      }
-    }
-    guard let index else { return }
+    // A row outside those kept changes nothing of what is shown.
+    guard let index = index(of: row) else { return taken.note(row.key, old, row) }
+    if !taken.noteReplacement(at: index, in: kept) { note(row.key, old, row) }
     kept.replace(at: index, with: row)
     counters.rowsTouched += 1
   }
 
   /// Notes a change that is not, or not only, the replacement of a row at its place.
   private mutating func note(_ key: RecordKey, _ old: LiveRow?, _ new: LiveRow?) {
-    guard published != nil else { return }
     losePlaces()
-    guard case .touched(var touched) = untaken else { return }
-    untaken = .replaced([])
-    touched[key, default: TouchedRow(first: old)].last = new
-    untaken = .touched(touched)
+    taken.note(key, old, new)
   }
 
   /// Rows are about to get other places in `kept` than they had when they were taken.
-  private mutating func losePlaces() {
-    guard case .replaced(let indices) = untaken else { return }
-    var touched: [RecordKey: TouchedRow] = [:]
-    for index in indices {
-      guard let first = published?.row(keptAt: index) else { continue }
-      touched[first.key] = TouchedRow(first: first, last: kept[index])
-    }
-    untaken = .touched(touched)
-  }
+  private mutating func losePlaces() { taken.part(from: kept) }
 
   private mutating func remove(_ row: LiveRow) {
     guard isLocated else { return }
@@ -143,7 +123,7 @@ package struct QueryWindow: Sendable {
   /// The changes, or the store's answers, do not fit what the window has: the store is asked for the page again.
   private mutating func contradict() {
     isLocated = false
-    missedChanges = published != nil
+    missedChanges = !taken.isNothing
   }
 
   /// Forgets what it has, after changes that were not applied one by one; the store is asked for the page again.
@@ -223,31 +203,33 @@ package struct QueryWindow: Sendable {
   /// The rows and how they differ from those taken before; nil when nothing has changed, or while the store is asked.
   package mutating func take() -> WindowSnapshot? {
     guard isDue else { return nil }
-    let rows = rows
-    let changes: ChangeSet
-    if let published {
-      if missedChanges {
-        changes = ChangeSet(from: published, to: rows)
-      } else {
-        switch untaken {
-        case .replaced(let indices): changes = published.updates(in: rows, at: indices)
-        case .touched(let touched):
-          var comparison = WindowComparison(query.order, published, rows)
-          changes = comparison.changes(touched)
-          counters.comparisons += comparison.comparisons
-        }
-      }
-    } else {
-      var first = ChangeSet()
-      first.insertions = Array(rows.indices)
-      changes = first
-    }
-    let isFirst = published == nil
-    published = rows
-    untaken = .replaced([])
+    let shown = shownRange
+    let rows = VisibleRows(kept, shown)
+    let isFirst = taken.isNothing
+    let changes = changes(to: rows)
+    taken = .inPlace(shown, [])
     hasUntaken = false
     missedChanges = false
     return changes.isEmpty && !isFirst ? nil : WindowSnapshot(rows: rows, changes: changes)
+  }
+
+  private mutating func changes(to rows: VisibleRows) -> ChangeSet {
+    if missedChanges { losePlaces() }
+    var changes = ChangeSet()
+    switch taken {
+    case .nothing: changes.insertions = Array(rows.indices)
+    case .inPlace(let shown, let replaced):
+      for (index, row) in replaced where shown.contains(index) && kept[index] != row {
+        changes.updates.append(index - shown.lowerBound)
+      }
+      changes.updates.sort()
+    case .apart(let published, _) where missedChanges: changes = ChangeSet(from: published, to: rows)
+    case .apart(let published, let touched):
+      var comparison = WindowComparison(query.order, published, rows)
+      changes = comparison.changes(touched)
+      counters.comparisons += comparison.comparisons
+    }
+    return changes
   }
 
   // MARK: Places
@@ -293,14 +275,61 @@ package enum ChangeEffect: Sendable {
   }
 }
 
-/// What has changed since the consumer last took the rows.
-private enum UntakenChanges: Sendable {
-  /// Rows got other values at their places, by their indices among the rows kept: nothing has to be looked for.
-  case replaced([Int])
-  case touched([RecordKey: TouchedRow])
+/// The rows that the consumer took last, and what has changed since.
+private enum TakenRows: Sendable {
+  case nothing
+  /// The rows kept in this range, but for those that were replaced since: by their indices among the rows kept, what
+  /// the consumer has there. Nothing has to be looked for, and no second list of the rows has to be held: the window
+  /// then is its list's only owner, and replaces a row without a copy.
+  case inPlace(Range<Int>, [(index: Int, row: LiveRow)])
+  /// Rows have other places now.
+  case apart(VisibleRows, [RecordKey: TouchedRow])
 
-  /// Replacements noted by their place; beyond it a slow consumer's are noted by their record, once for each.
-  static let mostReplaced = 64
+  /// Replacements noted by their place; beyond it a slow consumer's are noted by their record.
+  private static let mostReplaced = 64
+
+  var isNothing: Bool {
+    switch self {
+    case .nothing: true
+    case .inPlace, .apart: false
+    }
+  }
+
+  /// The row at an index of those kept is about to be replaced. False when that has to be noted by its record.
+  mutating func noteReplacement(at index: Int, in kept: SharedChunks<LiveRow>) -> Bool {
+    switch self {
+    case .nothing: return true
+    case .apart: return false
+    case .inPlace(let shown, var replaced):
+      if replaced.contains(where: { $0.index == index }) { return true }
+      guard replaced.count < Self.mostReplaced else { return false }
+      // The enumeration gives its list up, so that the list is changed in place.
+      self = .nothing
+      replaced.append((index, kept[index]))
+      self = .inPlace(shown, replaced)
+      return true
+    }
+  }
+
+  /// A record has another place now, or none.
+  mutating func note(_ key: RecordKey, _ old: LiveRow?, _ new: LiveRow?) {
+    guard case .apart(let rows, var touched) = self else { return }
+    self = .nothing
+    touched[key, default: TouchedRow(first: old)].last = new
+    self = .apart(rows, touched)
+  }
+
+  /// Makes a list of what the consumer has, before `kept` gets rows at other places.
+  mutating func part(from kept: SharedChunks<LiveRow>) {
+    guard case .inPlace(let shown, let replaced) = self else { return }
+    var earlier = kept
+    var touched: [RecordKey: TouchedRow] = [:]
+    for (index, row) in replaced {
+      touched[row.key] = TouchedRow(first: row, last: kept[index])
+      earlier.replace(at: index, with: row)
+    }
+    self = .apart(VisibleRows(earlier, shown), touched)
+  }
 }
 
 /// A record's place in the result when the consumer last took it, and its place now; nil for outside.

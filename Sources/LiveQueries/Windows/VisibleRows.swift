@@ -8,19 +8,6 @@ package struct VisibleRows: RandomAccessCollection, Sendable {
     self.range = range
   }
 
-  /// The row at an index of all rows kept; nil beyond them.
-  func row(keptAt index: Int) -> LiveRow? { index < kept.count ? kept[index] : nil }
-
-  /// How the same places look in `rows`, when nothing but the rows at these indices of those kept has changed.
-  func updates(in rows: VisibleRows, at indices: [Int]) -> ChangeSet {
-    var changes = ChangeSet()
-    for index in indices.count > 1 ? Set(indices).sorted() : indices
-    where range.contains(index) && kept[index] != rows.kept[index] {
-      changes.updates.append(index - range.lowerBound)
-    }
-    return changes
-  }
-
   /// No rows.
   package init() { self.init(SharedChunks(), 0..<0) }
 
