@@ -71,8 +71,8 @@ final class ScriptedHTTP: HTTPExchanging, @unchecked Sendable {
   /// What happens to a request.
   enum Reply {
     case answer(Int, String, type: String = "application/graphql-response+json", more: [(String, String)] = [])
-    /// A head and pieces of a stream; the response stays open, unless its connection is cut.
-    case stream(type: String, [String], isCut: Bool = false)
+    /// A head and pieces of a stream; the response stays open.
+    case stream(type: String, [String])
     /// The request is accepted, and this is sent on the newest stream.
     case accepted(sending: [String])
     case fails(HTTPExchangeError.Code)
@@ -111,11 +111,10 @@ final class ScriptedHTTP: HTTPExchanging, @unchecked Sendable {
         head(status, type, more)
         piece(body)
         if !isOver { handler.ended(nil) }
-      case .stream(let type, let pieces, let isCut):
+      case .stream(let type, let pieces):
         self.sendOnStream = piece
         head(200, type)
         for text in pieces { piece(text) }
-        if isCut, !isOver { handler.ended(HTTPExchangeError(.response, "cut")) }
       case .accepted(let pieces):
         head(202, "text/plain")
         if !isOver { handler.ended(nil) }

@@ -6,8 +6,8 @@ import MartletRuntime
 import MartletTesting
 import Testing
 
-/// Batches, persisted operations, results in parts and streams that are resumed, through a complete HTTP client on the
-/// loop of Foundation's network and in real time.
+/// Batches, persisted operations, results in parts and shared streams, through a complete HTTP client on the loop of
+/// Foundation's network and in real time.
 @Suite(.timeLimit(.minutes(1))) struct RealTimeFeatureTests {
   private let time = RealTime()
   private static let fine = ScriptedHTTP.Reply.answer(200, #"{"data":{"n":1}}"#)
@@ -81,42 +81,6 @@ import Testing
     let client = try time.client(over: http)
     let answer = try await client.query("query Hero { hero { id ... @defer { name } } }")
     #expect(answer.data?["hero"]?["id"] == "1" && answer.data?["hero"]?["name"] == "Luke")
-    client.shutDown()
-  }
-
-  @Test(arguments: [SubscriptionMediaType.eventStream, .multipart])
-  func `a stream that is cut is asked for again from its cursor, and nothing is missing or repeated`(
-    media: SubscriptionMediaType
-  ) async throws {
-    func piece(_ payload: String) -> String {
-      media == .eventStream
-        ? "event: next\ndata: \(payload)\n\n"
-        : "\r\nContent-Type: application/json\r\n\r\n{\"payload\":\(payload)}\r\n--graphql"
-    }
-    func ready(_ cursor: String) -> String {
-      piece(#"{"extensions":{"martlet":{"ready":{"cursor":"\#(cursor)"}}}}"#)
-    }
-    func tick(_ number: Int) -> String {
-      piece(#"{"data":{"tick":\#(number)},"extensions":{"martlet":{"cursor":"a-\#(number)"}}}"#)
-    }
-    let isEvents = media == .eventStream
-    let type = isEvents ? "text/event-stream" : "multipart/mixed;boundary=graphql"
-    let begin = isEvents ? ":\n\n" : "--graphql"
-    let end = isEvents ? "event: complete\ndata:\n\n" : "--\r\n"
-    let first = [begin, ready("a-0"), tick(1), tick(2)]
-    // The second begins with one that was seen already.
-    let second = [begin, ready("a-2"), tick(2), tick(3), end]
-    let http = ScriptedHTTP { number, _ in
-      number == 1 ? .stream(type: type, first, isCut: true) : .stream(type: type, second)
-    }
-    let client = try time.client(over: http) { $0.subscriptionMediaType = media }
-    var seen: [String] = []
-    for try await event in client.subscribe("subscription { tick }") {
-      seen.append(event.gap == nil ? "\(event.data?["tick"] ?? .null)" : "gap")
-    }
-    #expect(seen == ["1", "2", "3"])
-    let resumed = try await bodies(http).map { $0["extensions"]?["martlet"]?["resume"]?.string ?? "-" }
-    #expect(resumed == ["-", "a-2"])
     client.shutDown()
   }
 

@@ -96,7 +96,7 @@ import Testing
     transport.shutDown()
   }
 
-  @Test(arguments: [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodHTTPBasic])
+  @Test(arguments: [ScriptedResponses.certificate, NSURLAuthenticationMethodHTTPBasic])
   func `a challenge goes to the given session's delegate, with the new session, and its answer counts`(method: String)
     async throws
   {
@@ -138,7 +138,7 @@ import Testing
     let asked = try client("certificate.test")
     let refused = asked.subscribe("subscription { n }")
     await #expect(throws: GraphQLClientError.self) { for try await _ in refused {} }
-    #expect(application.challenged.withLock { $0 }.map(\.method) == [NSURLAuthenticationMethodServerTrust])
+    #expect(application.challenged.withLock { $0 }.map(\.method) == [ScriptedResponses.certificate])
     for client in [streaming, asked] { client.shutDown() }
   }
 
@@ -161,9 +161,10 @@ import Testing
 }
 
 /// The responses of hosts that do not exist: what each does stands in its name.
-///
-/// `@unchecked Sendable` is inherited; it holds no state.
-private final class ScriptedResponses: URLProtocol, @unchecked Sendable {
+private final class ScriptedResponses: URLProtocol {
+  /// What a challenge about a server's certificate is called. Foundation on Linux has the constant without its value.
+  static let certificate = "NSURLAuthenticationMethodServerTrust"
+
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host?.hasSuffix(".test") == true }
   override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
@@ -178,8 +179,7 @@ private final class ScriptedResponses: URLProtocol, @unchecked Sendable {
   override func startLoading() {
     guard let client, let url = request.url, let host = url.host else { return }
     if host == "certificate.test" || host == "password.test" {
-      let method =
-        host == "password.test" ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodServerTrust
+      let method = host == "password.test" ? NSURLAuthenticationMethodHTTPBasic : Self.certificate
       let space = URLProtectionSpace(
         host: host, port: 443, protocol: "https", realm: nil, authenticationMethod: method)
       return client.urlProtocol(
