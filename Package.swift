@@ -299,7 +299,9 @@ let testing: [Target] = [
 /// Tests of the client that need the server in their own process, or the client's own HTTP and WebSockets over bytes,
 /// which are Linux's. The others are the same with Foundation's network.
 let needLinuxNetwork = [
-  "API/ModelEndToEndTests.swift", "EndToEnd", "Simulation", "Writes", "HTTP/RedirectTests.swift",
+  "API/ModelEndToEndTests.swift", "EndToEnd", "HTTP/CompressedAnswerTests.swift", "Simulation/ItemResult.swift",
+  "Simulation/Promises.swift", "Simulation/Scenario.swift", "Simulation/ServerSimulationTests.swift",
+  "Simulation/SimulatedServer.swift", "Writes/AppliedOnceTests.swift",
 ]
 
 let suites: [Target] = [

@@ -46,11 +46,14 @@ final class RealTime: TaskExecutor {
   ) throws -> GraphQLClient {
     var configuration = Self.configuration
     configure(&configuration)
-    let environment = ClientEnvironment(
+    let url = try #require(URL(string: "http://example.test/graphql"))
+    return try GraphQLClient(url: url, configuration: configuration, environment: environment(http))
+  }
+
+  func environment(_ http: any HTTPExchanging) -> ClientEnvironment {
+    ClientEnvironment(
       loop: loop, sockets: nil, http: http, requests: .exchanges(http, TemporaryBodies()),
       spawner: ConcurrentSpawner(), seed: 1)
-    let url = try #require(URL(string: "http://example.test/graphql"))
-    return try GraphQLClient(url: url, configuration: configuration, environment: environment)
   }
 
   private static var configuration: ConnectionConfiguration {
@@ -70,6 +73,8 @@ final class ScriptedHTTP: HTTPExchanging, @unchecked Sendable {
     case answer(Int, String, type: String = "application/graphql-response+json", more: [(String, String)] = [])
     /// A head and pieces of a stream; the response stays open.
     case stream(type: String, [String])
+    /// The request is accepted, and this is sent on the newest stream.
+    case accepted(sending: [String])
     case fails(HTTPExchangeError.Code)
     case silence
   }
@@ -78,6 +83,8 @@ final class ScriptedHTTP: HTTPExchanging, @unchecked Sendable {
   /// The bodies that were files, which are removed after the exchange.
   private(set) var files: [[UInt8]] = []
   private(set) var cancelled = 0
+  /// Sends on the newest stream.
+  private var sendOnStream: (String) -> Void = { _ in }
   private let script: (Int, HTTPExchangeRequest) -> Reply
 
   init(_ script: @escaping @Sendable (Int, HTTPExchangeRequest) -> Reply) { self.script = script }
@@ -105,8 +112,13 @@ final class ScriptedHTTP: HTTPExchanging, @unchecked Sendable {
         piece(body)
         if !isOver { handler.ended(nil) }
       case .stream(let type, let pieces):
+        self.sendOnStream = piece
         head(200, type)
         for text in pieces { piece(text) }
+      case .accepted(let pieces):
+        head(202, "text/plain")
+        if !isOver { handler.ended(nil) }
+        for text in pieces { self.sendOnStream(text) }
       case .fails(let code): handler.ended(HTTPExchangeError(code, "scripted"))
       case .silence: break
       }
