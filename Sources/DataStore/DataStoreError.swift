@@ -6,7 +6,7 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
   public struct Code: Sendable, Hashable {
     fileprivate enum Kind: String, Sendable, Hashable {
       case notConfigured, invalidModel, invalidQuery, invalidCondition, invalidOperation, constraint, notFound,
-        decodingError
+        recordMissing, decodingError
       case migration, storage, closed, sync, unsentWrites
     }
     fileprivate var kind: Kind
@@ -26,6 +26,8 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     public static let constraint = Code(kind: .constraint)
     /// A reference that is required leads to no record.
     public static let notFound = Code(kind: .notFound)
+    /// A refused write cannot be made again: the record that it changes is no longer there.
+    public static let recordMissing = Code(kind: .recordMissing)
     /// The store that a value was read from is closed.
     public static let closed = Code(kind: .closed)
     /// A stored record does not decode into the model's type.
@@ -54,6 +56,7 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     case .invalidOperation: "See the message."
     case .constraint: "Save the record that is named first, or write another reference."
     case .notFound: "Use get(), which gives nil then."
+    case .recordMissing: "Discard the write, or save the record anew."
     case .decodingError: "Make the field optional, or give it a default."
     case .migration: "Add a field of the new type under another name."
     case .sync: "Nothing has to be done while the store tries again by itself; otherwise call start()."
@@ -76,7 +79,8 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     case .migration: self.init(.migration, error.message)
     case .invalid: self.init(.invalidQuery, error.message)
     case .notUnique, .referenced: self.init(.constraint, error.message)
-    case .versionMismatch, .alreadyExists, .notFound, .invalidToken, .tooManyRows, .outcomeForgotten, .outcomeUnknown,
+    case .notFound: self.init(.recordMissing, error.message)
+    case .versionMismatch, .alreadyExists, .invalidToken, .tooManyRows, .outcomeForgotten, .outcomeUnknown,
       .forbidden, .notAuthority, .aborted, .overloaded, .deadline, .diskFull, .closed, .locked, .noStore, .newerFormat,
       .diverged,
       .damaged, .filesGone, .failed:

@@ -71,6 +71,29 @@ import Testing
     }
   }
 
+  @Test func `a refused change of a record that is gone cannot be made again, and stays until it is discarded`()
+    async throws
+  {
+    try await SyncedServer.with { server in
+      let ada = try SyncedStore(server)
+      defer { ada.close() }
+      let note = try await ada.store.save(Note(id: "a", text: "one"))
+      try await ada.settle()
+      ada.wire.refuse(with: [Self.error("NO_CODE_OF_OURS")])
+      let refused = try await ada.store.submit(Note(id: "a", text: "two"))
+      _ = await refused.end(before: .durable)
+      try await ada.store.delete(note)
+      try await ada.settle()
+      let letter = try #require(try await ada.store.rejectedWrites().first)
+      let error = await #expect(throws: DataStoreError.self) { try await ada.store.retry(letter) }
+      #expect(error?.code == .recordMissing)
+      #expect(error?.message == "the Note that the refused write \(letter.write) changes is not there")
+      #expect(try await ada.store.rejectedWrites() == [letter])
+      try await ada.store.discard(letter)
+      #expect(try await ada.store.rejectedWrites().isEmpty)
+    }
+  }
+
   @Test(arguments: [429, 502, 503, 504])
   func `a status that says that the server has no capacity never drops a write`(status: Int) async throws {
     try await SyncedServer.with { server in

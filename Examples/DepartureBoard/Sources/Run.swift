@@ -68,6 +68,14 @@ enum Run {
 
   private static func server(_ options: Options) async throws -> GraphQLServer {
     let files = DataFiles(folder: options.files)
+    let server = try GraphQLServer(try configuration(options, files))
+    // Before anybody is served: the tables are there when the first query comes.
+    try await TableLoader.load(files, into: server)
+    try start(server, options)
+    return server
+  }
+
+  private static func configuration(_ options: Options, _ files: DataFiles) throws -> ServerConfiguration {
     var configuration = ServerConfiguration(schema: try files.text("schema.graphql"))
     configuration.data = .folder(options.data)
     // With an access file the schema's rules hold: all callers may read, staff may write.
@@ -78,9 +86,11 @@ enum Run {
     configuration.port = options.port
     // The board has the terminal to itself.
     configuration.log = options.action == .run ? .silent : .standardError(level: .warning)
-    let server = try GraphQLServer(configuration)
-    // Before anybody is served: the tables are there when the first query comes.
-    try await TableLoader.load(files, into: server)
+    return configuration
+  }
+
+  /// Not part of `server`: with the catch of a typed error in an async function, the optimizer of Swift 6.3.1 crashes.
+  private static func start(_ server: GraphQLServer, _ options: Options) throws {
     do {
       try server.start()
     } catch {
@@ -89,7 +99,6 @@ enum Run {
       throw Options.Wrong(
         description: "\(error.description). Another port: make run PORT=\(other), or --port 0 for a free one.")
     }
-    return server
   }
 
   /// A client that never gives up.

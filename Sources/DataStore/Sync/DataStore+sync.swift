@@ -110,7 +110,7 @@ extension DataStore {
 
   /// Makes a refused write again, on the record as it is now.
   ///
-  /// - Throws: as `save` and `delete`; the write stays among the refused ones then.
+  /// - Throws: `recordMissing` when its record is gone, else as `save` and `delete`. The write stays refused then.
   public func retry(_ write: RejectedWrite) async throws(DataStoreError) {
     let room = try open()
     _ = try await room.commit { try $0.retryLetter(write.write) }

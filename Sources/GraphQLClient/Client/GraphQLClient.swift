@@ -91,7 +91,8 @@ public final class GraphQLClient: Sendable {
   }
 
   /// The life of the client's WebSocket, or of its subscriptions' event streams, from now on: connected, reconnected,
-  /// disconnected, ping, pong. Ends when the client is shut down. Each call returns a sequence of its own, in which at most 256 events wait.
+  /// disconnected, ping, pong. Ends when the client is shut down. Each call returns a sequence of its own, in which at
+  /// most 256 events wait.
   ///
   ///     for await event in client.connectionEvents {
   ///       if case .disconnected(let code, let reason) = event { log("lost", code, reason) }

@@ -1,15 +1,15 @@
 public import MartletJSON
 internal import MartletRuntime
 
-/// A step in the life of a client's WebSocket, or of the event streams of its subscriptions; with more subscriptions than
-/// one carries, of each of them.
+/// A step in the life of a client's WebSocket, or of the event streams of its subscriptions; with more subscriptions
+/// than one carries, of each of them.
 public enum ConnectionEvent: Sendable, Hashable {
   /// A connection stands for the first time: the server has acknowledged, with this payload if it sent one.
   case connected(payload: JSONObject?)
   /// A connection that was lost stands again.
   case reconnected(payload: JSONObject?)
-  /// A connection is over. The code is the WebSocket's, 1006 for a WebSocket or a stream that was cut; nil for an attempt
-  /// that led to none.
+  /// A connection is over. The code is the WebSocket's, 1006 for a WebSocket or a stream that was cut; nil for an
+  /// attempt that led to none.
   case disconnected(code: Int?, reason: String)
   /// The server asked for life, and was answered.
   case ping(payload: JSONObject?)

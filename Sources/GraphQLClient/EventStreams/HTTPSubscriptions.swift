@@ -29,7 +29,8 @@ package final class HTTPSubscriptions {
     guard !isShutDown else { return feed.core.move(to: .finished(.cancelled)) }
     guard !feed.isFinished else { return }
     if sharesOneStream { return shared.start(number, request, feed) }
-    let subscription = HTTPSubscription(request, feed, endpoint, configuration, environment, http, events) { [weak self] in
+    let subscription = HTTPSubscription(request, feed, endpoint, configuration, environment, http, events) {
+      [weak self] in
       self?.running[number] = nil
     }
     running[number] = subscription

@@ -90,7 +90,8 @@ extension ClientTransaction {
     case .delete: _ = try delete(model: letter.model, letter.key, where: write.condition)
     case .update(let patches):
       guard var record = try row(model: letter.model, letter.key)?.record else {
-        throw StoreError(.notFound, "the record that the write changes is not there")
+        let name = try records.table(letter.model).shape.name
+        throw StoreError(.notFound, "the \(name) that the refused write \(number) changes is not there")
       }
       for patch in patches where patch.field < record.values.count { record.values[patch.field] = patch.new }
       try save(model: letter.model, record, where: write.condition)

@@ -11,7 +11,8 @@ import Testing
 #endif
 
 /// An application's own session: its configuration makes the sessions that are used, its delegate gets their challenges
-/// and metrics and no data. The responses are scripted by a protocol of the configuration's, so that no network is used.
+/// and metrics and no data. The responses are scripted by a protocol of the configuration's, so that no network is
+/// used.
 @Suite(.timeLimit(.minutes(1))) struct GivenSessionTests {
   /// The delegate of an application's session.
   private final class Application: NSObject, URLSessionDataDelegate, Sendable {

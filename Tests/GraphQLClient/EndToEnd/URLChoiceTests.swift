@@ -17,6 +17,7 @@ import Testing
     defer { server.remove() }
     let client = try GraphQLClient(url: try #require(URL(string: "http://127.0.0.1:\(server.server.port)/graphql")))
     #expect(client.networkTransport is RequestChainNetworkTransport)
+    var events = client.connectionEvents.makeAsyncIterator()
     let stream = client.subscribe(Self.changes, as: Added.self)
     try await stream.ready()
     try await client.depart("VIE", 7)
@@ -24,10 +25,11 @@ import Testing
     var iterator = stream.makeAsyncIterator()
     #expect(try await iterator.next()?.data?.onCreateDeparture.minutes == 7)
     #expect(try await iterator.next()?.data?.onCreateDeparture.minutes == 8)
-    // There is no socket whose state could be reported.
-    for await event in client.connectionEvents { Issue.record("an event of a socket: \(event)") }
     stream.cancel()
     #expect(stream.state.description == "finished(cancelled)")
+    client.shutDown()
+    #expect(await events.next() == .connected(payload: nil))
+    #expect(await events.next() == nil)
     await server.server.stop()
   }
 
