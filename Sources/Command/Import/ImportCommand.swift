@@ -44,7 +44,8 @@ enum ImportCommand: Subcommand {
     discussion:
       "Cells become values of their fields' types, which the command reads by introspection. An import that is "
       + "interrupted continues where it stopped; rows whose key exists are updated where a value differs, so that "
-      + "running it again changes nothing. FILE.MODEL.import remembers the place and is removed at the end.")
+      + "running it again changes nothing; of rows with one key the last is kept. FILE.MODEL.import remembers the place "
+      + "and is removed at the end.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
     if arguments.value("from") == "firebase" { return try await FirebaseImport.run(arguments) }

@@ -105,14 +105,17 @@ struct RowReader {
       case UInt8(ascii: ","):
         cells.append(try text(cell))
         cell.removeAll(keepingCapacity: true)
-      case UInt8(ascii: "\r"): break
+      case UInt8(ascii: "\r"):
+        // Before a line feed it ends the line, elsewhere it is a character of the cell.
+        if let next = try source.peek(), next != UInt8(ascii: "\n") { cell.append(byte) }
       case UInt8(ascii: "\n"):
-        line += 1
         if cells.isEmpty, cell.isEmpty {
+          line += 1
           start = line
           continue
         }
         cells.append(try text(cell))
+        line += 1
         return .cells(cells, line: start)
       default: cell.append(byte)
       }

@@ -48,7 +48,8 @@ struct TreeEndpoints {
   private func session(_ request: HTTPRequest) -> TreeDoor {
     let use = transport.use(of: request.peer)
     return TreeDoor(
-      use, find: { [trees] completion in trees.find(Self.namespace(request), completion) },
+      use, messageBytes: transport.limits.tree.strangerMessageBytes,
+      find: { [trees] completion in trees.find(Self.namespace(request), completion) },
       session: { [unowned transport] service in
         TreeSession(
           service, use, host: request.head.headers["Host"] ?? "", TreeOpening(request.head.query ?? ""),

@@ -90,13 +90,17 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
 
   /// Nothing large is kept for a stranger.
   private func boundMessages() {
-    machine.bound(messageBytes: isStranger ? service.limits.strangerMessageBytes : nil)
+    let bytes = isStranger ? service.limits.strangerMessageBytes : nil
+    machine.bound(messageBytes: bytes)
+    // The piece with which a message becomes too long is refused by the machine, which says why.
+    socket?.bound(messageBytes: bytes.map { $0 + service.limits.frameBytes })
   }
 
   // MARK: The socket
 
   func opened(_ socket: WebSocketChannel) {
     self.socket = socket
+    boundMessages()
     service.open(self)
     expire()
     // A client that comes back is the session it was, as long as something of it is left.

@@ -96,6 +96,11 @@ package final class WebSocketChannel {
     channel.abort()
   }
 
+  // MARK: Receiving
+
+  /// Accepts no message of more bytes from now on, nor more than the limits allow; nil leaves it to them.
+  package func bound(messageBytes: Int?) { machine.bound(messageBytes: messageBytes) }
+
   // MARK: Driving the machine
 
   private func follow(_ events: [WebSocketEvent]) {

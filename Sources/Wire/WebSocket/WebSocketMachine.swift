@@ -23,6 +23,8 @@ package struct WebSocketMachine {
   /// The negotiated compression, if any. A fan-out that splices compressed pieces asks whether it is there.
   package let compression: (any WebSocketCompression)?
 
+  /// The longest message that is accepted at present.
+  private var messageBytes: Int
   private var masks: (any RandomNumberGenerator)?
   private var reader: WebSocketFrameReader
   /// The frame whose payload is arriving.
@@ -49,6 +51,7 @@ package struct WebSocketMachine {
       self.masks = masks
     }
     self.limits = limits
+    messageBytes = limits.messageBytes
     self.compression = compression
     reader = WebSocketFrameReader(expectsMask: isServer, allowsCompression: compression != nil)
     lastHeard = now
@@ -58,6 +61,11 @@ package struct WebSocketMachine {
   package var canSend: Bool { phase == .open }
 
   // MARK: Receiving
+
+  /// Accepts no message of more bytes from now on, nor more than the limits allow; nil leaves it to them.
+  package mutating func bound(messageBytes: Int?) {
+    self.messageBytes = min(messageBytes ?? .max, limits.messageBytes)
+  }
 
   /// Takes bytes as they arrived, all at once. An owner that answers messages uses `receive(_:from:)`.
   package mutating func receive(
@@ -112,7 +120,7 @@ package struct WebSocketMachine {
     if header.opcode.isControl {
       control.removeAll(keepingCapacity: true)
     } else {
-      try assembly.begin(header, limit: limits.messageBytes)
+      try assembly.begin(header, limit: messageBytes)
     }
   }
 
@@ -129,7 +137,7 @@ package struct WebSocketMachine {
       scratch.removeAll(keepingCapacity: true)
       append(bytes, range, to: &scratch)
       if header.isMasked { applyMask(header.mask, offset: offset, to: &scratch, from: 0) }
-      try assembly.decompress(scratch, endsMessage: false, with: compression, limit: limits.messageBytes)
+      try assembly.decompress(scratch, endsMessage: false, with: compression, limit: messageBytes)
       scratch = []
     } else {
       let start = assembly.payload.count
@@ -146,7 +154,7 @@ package struct WebSocketMachine {
     case .continuation, .text, .binary:
       guard header.isFinal else { return }
       let isText = assembly.isText
-      let message = try assembly.end(with: compression, limit: limits.messageBytes)
+      let message = try assembly.end(with: compression, limit: messageBytes)
       events.append(isText ? .text(message) : .binary(message))
     case .ping:
       if phase == .open { appendFrame(.pong, control, to: &output) }

@@ -67,6 +67,19 @@ import Testing
     #expect(reader.fraction == 1)
   }
 
+  @Test func `bytes that are not UTF-8 are reported with their own line`() throws {
+    var reader = try RowReader(Array("a,b\n1,x\n2,".utf8) + [0xFF] + Array("\n3,y\n".utf8), format: .csv)
+    _ = try reader.next()
+    #expect { try reader.next() } throws: { ($0 as? CommandFailure)?.message == "Line 3: not UTF-8 text." }
+  }
+
+  @Test func `a carriage return within a cell is kept, and one before the line's end is not`() throws {
+    var reader = try RowReader(Array("a,b\r\nx\r\ry,z\r".utf8), format: .csv)
+    #expect(reader.header == ["a", "b"])
+    #expect(try reader.next() == .cells(["x\r\ry", "z"], line: 2))
+    #expect(try reader.next() == nil)
+  }
+
   @Test func `JSON lines keep their types and name the line of a mistake`() throws {
     var reader = try RowReader(Array("{\"id\":\"1\",\"count\":2}\n\n[]\n".utf8), format: .jsonl)
     let row = try #require(try reader.next())

@@ -214,6 +214,25 @@ import Testing
     #expect(server.failure == .messageTooLarge)
   }
 
+  @Test func `a bound counts from the next frame on, and lifts the limit for no message`() {
+    var limits = WebSocketLimits()
+    limits.messageBytes = 10
+    var server = WebSocketEnd(limits: limits)
+    server.machine.bound(messageBytes: 4)
+    server.receive(masked(2, [UInt8](repeating: 0, count: 4)))
+    server.machine.bound(messageBytes: 20)
+    server.receive(masked(2, [UInt8](repeating: 0, count: 10)))
+    #expect(server.events.count == 2)
+    server.receive(masked(2, [UInt8](repeating: 0, count: 6), final: false))
+    server.machine.bound(messageBytes: 4)
+    server.receive(masked(0, [0]))
+    #expect(server.failure == .messageTooLarge)
+    var other = WebSocketEnd(limits: limits)
+    other.machine.bound(messageBytes: 20)
+    other.receive(masked(2, [UInt8](repeating: 0, count: 11)))
+    #expect(other.failure == .messageTooLarge)
+  }
+
   @Test func `a length no memory could hold allocates nothing`() {
     var server = WebSocketEnd()
     server.receive([0x82, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3, 4])

@@ -45,6 +45,7 @@ extension LimitSetting {
 
   private static let webSocket: [LimitSetting] = [
     .count("webSocket.messageBytes", \.webSocket.messageBytes),
+    .count("webSocket.strangerMessageBytes", \.webSocket.strangerMessageBytes),
     .count("webSocket.messageDepth", \.webSocket.messageDepth, to: 512),
     .count("webSocket.heldBytes", \.webSocket.heldBytes, from: 0),
     .count("webSocket.compressionThreshold", \.webSocket.compressionThreshold, from: 0),

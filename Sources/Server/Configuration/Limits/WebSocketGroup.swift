@@ -3,6 +3,9 @@ extension ServerLimits {
   public struct WebSocket: Sendable {
     /// Bytes of one incoming message, after decompression. Operations are text written by people; 1 MiB is generous.
     public var messageBytes = 1_048_576
+    /// Bytes of one incoming message of a client whose credentials have not been accepted. It has a token to send, and
+    /// nothing large.
+    public var strangerMessageBytes = 65_536
     /// Levels of arrays and objects in one incoming message. Variables nest as deep as input types do.
     public var messageDepth = 64
     /// Bytes of `start` messages kept of a client of the older protocols until its credentials have been checked.

@@ -154,6 +154,10 @@ extension GraphQLSession: LoopSession {
 extension GraphQLSession: SocketEndpoint {
   func opened(_ socket: WebSocketChannel) {
     link.open(.socket(socket))
+    // Nothing large is kept for a client before its credentials are accepted.
+    if caller.current.grant == nil {
+      socket.bound(messageBytes: service.node.limits.webSocket.strangerMessageBytes)
+    }
     service.sessions[ObjectIdentifier(self)] = self
     link.armTimer()
     guard !hasDialect else { return }

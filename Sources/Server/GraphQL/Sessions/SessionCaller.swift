@@ -1,6 +1,7 @@
 internal import MartletGraphQLWire
 internal import MartletJSON
 internal import MartletRuntime
+internal import MartletSockets
 internal import MartletTokens
 internal import MartletVocabulary
 internal import MartletWire
@@ -110,6 +111,7 @@ final class SessionCaller {
     if link.socket != nil, let refusal = use.connect(current, service) {
       return link.step { refusal.refuse(&$0, &$1) }
     }
+    link.socket?.bound(messageBytes: nil)
     service.node.audit.connected(current.identity, use.peer, over: link.machine.dialect?.name ?? "events")
     let now = service.loop.now
     link.step { $0.accept(payload: payload, at: now, actions: &$1) }

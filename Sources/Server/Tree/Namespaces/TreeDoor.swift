@@ -16,6 +16,8 @@ final class TreeDoor: SocketEndpoint {
   private let find: (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void
   private let session: (TreeService) -> TreeSession
   private let use: PeerUse
+  /// Bytes of one message until the session says how many its caller may send.
+  private let messageBytes: Int
   private var inner: TreeSession?
   private var socket: WebSocketChannel?
   /// What has arrived and is not taken: before the tree is open, and while the caller has used what it may use. The
@@ -27,16 +29,18 @@ final class TreeDoor: SocketEndpoint {
   private var held: CallerHold?
 
   init(
-    _ use: PeerUse, find: @escaping (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void,
+    _ use: PeerUse, messageBytes: Int, find: @escaping (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void,
     session: @escaping (TreeService) -> TreeSession
   ) {
     self.use = use
+    self.messageBytes = messageBytes
     self.find = find
     self.session = session
   }
 
   func opened(_ socket: WebSocketChannel) {
     self.socket = socket
+    socket.bound(messageBytes: messageBytes)
     find { [weak self] result in self?.found(result) }
   }
 
