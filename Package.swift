@@ -301,7 +301,7 @@ let testing: [Target] = [
 let needLinuxNetwork = [
   "API/ModelEndToEndTests.swift", "EndToEnd", "HTTP/CompressedAnswerTests.swift", "Simulation/ItemResult.swift",
   "Simulation/Promises.swift", "Simulation/Scenario.swift", "Simulation/ServerSimulationTests.swift",
-  "Simulation/SimulatedServer.swift", "Writes/AppliedOnceTests.swift",
+  "Simulation/SimulatedServer.swift", "Simulation/Tree", "Writes/AppliedOnceTests.swift",
 ]
 
 let suites: [Target] = [
