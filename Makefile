@@ -9,8 +9,8 @@ SECONDS ?= 30
 SANITIZER ?= thread
 SUITES ?=
 # Without debug information, and with one compilation for each module, the tests build from clean with about a third less
-# processor time; `make test TEST_FLAGS=` keeps the one and builds incrementally. The index of editors, a third of what is
-# left, cannot be left out: on Linux the package manager looks for tests in it.
+# processor time; `make test TEST_FLAGS=` keeps the one and builds incrementally. Scripts/build-tests leaves out the index
+# of editors, a third of what is left.
 TEST_FLAGS ?= -debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 1
 
 .DEFAULT_GOAL := help
