@@ -148,10 +148,7 @@ public final class DataStore: Sendable {
     let mapping = try room.mapping(type)
     let query = try mapping.query(predicate, sort, page)
     room.resume()
-    let rows = try await room.perform { writer in
-      try writer.rows(query, .page(offset: query.offset, count: query.limit)).rows
-    }
-    return try rows.map { row throws(DataStoreError) in try mapping.model(row.record, as: type) }
+    return try await room.perform { writer in try mapping.models(query, as: type, from: writer) }
   }
 
   // MARK: Observing

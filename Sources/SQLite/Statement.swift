@@ -144,12 +144,27 @@ package final class Statement {
   }
 
   /// The column as text; ill-formed UTF-8, which this package never writes, is repaired.
-  package func text(_ column: Int) -> String {
+  package func text(_ column: Int) -> String { textIfAny(column) ?? "" }
+
+  /// The column as text; nil for null.
+  package func textIfAny(_ column: Int) -> String? {
     let column = Int32(truncatingIfNeeded: column)
-    guard let bytes = unsafe sqlite3_column_text(pointer, column) else { return "" }
+    guard let bytes = unsafe sqlite3_column_text(pointer, column) else { return nil }
     // The bytes are valid until the next step or reset; they are copied here.
     let count = Int(unsafe sqlite3_column_bytes(pointer, column))
     return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  /// The column as a whole number; nil for null, which is asked for only where the number is zero.
+  package func int64IfAny(_ column: Int) -> Int64? {
+    let number = int64(column)
+    return number == 0 && isNull(column) ? nil : number
+  }
+
+  /// The column as a number; nil for null, which is asked for only where the number is zero.
+  package func doubleIfAny(_ column: Int) -> Double? {
+    let number = double(column)
+    return number == 0 && isNull(column) ? nil : number
   }
 
   /// The column's bytes, whether text or blob.

@@ -58,22 +58,18 @@ struct RowFields: Sendable {
 
   var members: [Member]
 
-  /// The row as JSON, without the fields that have no value.
+  /// The row as JSON; fields without a value are null.
   func json(_ record: Record) -> JSONValue {
     var found: [JSONObject.Element] = []
     found.reserveCapacity(members.count)
-    for member in members {
-      if let value = value(of: member, in: record) { found.append((member.name, value)) }
-    }
+    for member in members { found.append((member.name, value(of: member, in: record))) }
     return .object(JSONObject(distinct: found))
   }
 
-  /// The value of a member; nil for a field without one.
-  func value(of member: Member, in record: Record) -> JSONValue? {
+  /// The value of a member; null for a field without one.
+  func value(of member: Member, in record: Record) -> JSONValue {
     switch member.content {
-    case .column(let position):
-      let value = record[position]
-      return value.isNull ? nil : value
+    case .column(let position): return record[position]
     case .reference(let key):
       if key.contains(where: { record[$0.column].isNull }) { return .null }
       return .object(JSONObject(distinct: key.map { (key: $0.name, value: record[$0.column]) }))

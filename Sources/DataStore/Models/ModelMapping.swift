@@ -10,6 +10,8 @@ struct ModelMapping: Sendable {
   let shape: RecordShape
   let relations: [String: MappedRelation]
   private let rows: RowFields
+  /// Where a row's fields are when all of them are columns; nil when some are relations.
+  private let columns: FieldColumns?
   /// What rows need of related records.
   private let shown: RelatedTerms
   let models: StoredModels
@@ -24,6 +26,7 @@ struct ModelMapping: Sendable {
     self.shape = shape
     self.relations = relations
     self.rows = rows
+    columns = FieldColumns(rows, shape)
     self.shown = shown
     self.models = models
     self.decoding = decoding
@@ -61,11 +64,33 @@ struct ModelMapping: Sendable {
     do {
       return try RowDecoder(record: record, fields: rows, decoding: decoding).decode(type)
     } catch {
-      throw DataStoreError(.decodingError, "a stored \(name) does not decode: \(error)")
+      throw undecodable(error)
     }
   }
 
-  /// A record as JSON, without the fields that have no value.
+  /// The values of the rows of a query's page. On the store's thread.
+  func models<M: Model>(_ query: WindowQuery, as type: M.Type, from writer: ClientWriter) throws -> [M] {
+    var models: [M] = []
+    if let columns {
+      var decoder: ColumnDecoder?
+      let isRead = try writer.forEachRow(query) { statement in
+        let known = decoder ?? ColumnDecoder(statement, columns, rows, decoding)
+        decoder = known
+        do { models.append(try type.init(from: known)) } catch { throw undecodable(error) }
+      }
+      if isRead { return models }
+    }
+    let found = try writer.rows(query, .page(offset: query.offset, count: query.limit)).rows
+    models.reserveCapacity(found.count)
+    for row in found { models.append(try model(row.record, as: type)) }
+    return models
+  }
+
+  private func undecodable(_ error: any Error) -> DataStoreError {
+    DataStoreError(.decodingError, "a stored \(name) does not decode: \(error)")
+  }
+
+  /// A record as JSON; fields without a value are null.
   func json(_ record: Record) -> JSONValue { rows.json(record) }
 
   /// The key of a record.

@@ -35,9 +35,7 @@ private final class RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
   init(_ row: RowDecoder) { self.row = row }
 
-  var allKeys: [Key] {
-    row.fields.members.compactMap { row.fields.value(of: $0, in: row.record) == nil ? nil : Key(stringValue: $0.name) }
-  }
+  var allKeys: [Key] { row.fields.members.compactMap { Key(stringValue: $0.name) } }
 
   // MARK: Values
 
@@ -125,7 +123,7 @@ private final class RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
 extension JSONDecoding {
   /// What reads a value.
-  fileprivate func decoder(of value: JSONValue) throws -> any Decoder {
+  func decoder(of value: JSONValue) throws -> any Decoder {
     try decode(TakenDecoder.self, from: value).decoder
   }
 }
@@ -138,7 +136,7 @@ private struct TakenDecoder: Decodable {
 
 extension DecodingError {
   /// The error, of which `key` is the place.
-  fileprivate func inside(_ key: any CodingKey) -> DecodingError {
+  func inside(_ key: any CodingKey) -> DecodingError {
     func placed(_ context: Context) -> Context {
       Context(
         codingPath: [key] + context.codingPath, debugDescription: context.debugDescription,

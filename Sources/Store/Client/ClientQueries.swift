@@ -42,10 +42,7 @@ struct ClientQueries {
   }
 
   func rows(_ query: WindowQuery, _ request: WindowRequest) throws -> WindowRows {
-    let table = try records.table(query.model)
-    for term in query.order.terms where !table.shape.columns.indices.contains(term.field) {
-      throw StoreError(.invalid, "\(table.shape.name) has no field number \(term.field)")
-    }
+    let table = try table(of: query)
     switch request {
     case .page(let offset, let count):
       let rows = try select(query, table, nil, isReversed: false, skipping: offset, count)
@@ -83,8 +80,33 @@ struct ClientQueries {
     }
   }
 
+  /// Calls `body` with a statement that stands on each row of a query's page, in order; its columns are the record's
+  /// fields. Returns false, without a call, when the rows or the condition need more than that.
+  func forEachRow(_ query: WindowQuery, _ body: (Statement) throws -> Void) throws -> Bool {
+    let table = try table(of: query)
+    guard query.related.isEmpty else { return false }
+    let sql = try sql(
+      query, table, nil, isReversed: false, skipping: query.offset, query.limit, columns: table.fieldColumns)
+    guard sql.residual == nil else { return false }
+    let statement = try database.statement(sql.text)
+    try sql.bind(to: statement)
+    defer { statement.reset() }
+    while try statement.step() { try body(statement) }
+    return true
+  }
+
+  /// The table of a query's model, which has the fields of its order.
+  private func table(of query: WindowQuery) throws -> RecordTable {
+    let table = try records.table(query.model)
+    for term in query.order.terms where !table.shape.columns.indices.contains(term.field) {
+      throw StoreError(.invalid, "\(table.shape.name) has no field number \(term.field)")
+    }
+    return table
+  }
+
   private func sql(
-    _ query: WindowQuery, _ table: RecordTable, _ bound: LiveRow?, isReversed: Bool, skipping: Int, _ count: Int?
+    _ query: WindowQuery, _ table: RecordTable, _ bound: LiveRow?, isReversed: Bool, skipping: Int, _ count: Int?,
+    columns: String? = nil
   ) throws(StoreError) -> BoundSQL {
     let shape = table.shape
     let condition = try PredicateSQL(query.predicate, shape, related: query.related, shapes: shapes)
@@ -97,9 +119,10 @@ struct ClientQueries {
     }
     let order = query.order.terms.map { "\(shape.column($0.field)) \($0.isAscending != isReversed ? "ASC" : "DESC")" }
     let limit = condition.residual == nil ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
+    let columns = columns ?? table.columns
     return BoundSQL(
       text:
-        "SELECT \(table.columns) FROM \(shape.table) WHERE \(text) ORDER BY \(order.joined(separator: ", "))\(limit)",
+        "SELECT \(columns) FROM \(shape.table) WHERE \(text) ORDER BY \(order.joined(separator: ", "))\(limit)",
       values: values, residual: condition.residual)
   }
 

@@ -1,5 +1,5 @@
 package import MartletJSON
-internal import MartletSQLite
+package import MartletSQLite
 
 extension ColumnStorage {
   /// Binds a field's value as its column holds it.
@@ -21,7 +21,7 @@ extension ColumnStorage {
   }
 
   /// Reads a field's value from its column.
-  func read(_ statement: Statement, _ column: Int) throws -> JSONValue {
+  package func read(_ statement: Statement, _ column: Int) throws -> JSONValue {
     if statement.isNull(column) { return .null }
     switch self {
     case .text: return .string(statement.text(column))

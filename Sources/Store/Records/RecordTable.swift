@@ -8,6 +8,8 @@ final class RecordTable {
   private let database: Database
   /// Every column a row is read from: the fields, then the bookkeeping.
   let columns: String
+  /// The columns of the fields alone.
+  let fieldColumns: String
   private let keyCondition: String
   private var insertStatement: Statement?
   private var insertSeveralStatement: Statement?
@@ -29,6 +31,7 @@ final class RecordTable {
     self.shape = shape
     self.database = database
     let fields = shape.columns.indices.map(shape.column)
+    fieldColumns = fields.joined(separator: ", ")
     columns = (fields + [SQLText.version, SQLText.created, SQLText.changed]).joined(separator: ", ")
     keyCondition = shape.key.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
     rowsAtOnce = max(1, min(Self.mostAtOnce, Self.mostParameters / (shape.columns.count + 3)))

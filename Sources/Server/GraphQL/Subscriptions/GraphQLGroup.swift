@@ -19,25 +19,15 @@ final class GraphQLGroup: FeedGroup {
   let interests: [Interest]
   /// Writes the payload straight from the record, where the record alone answers the selection.
   private let selection: RecordSelection?
-  /// For fields fed by a topic: members of the payload that must equal the subscription's arguments.
-  private let topicFilter: JSONObject
   /// The canonical document and the operation's name: what the plan is made from again when it is needed after all.
   let document: [UInt8]
   let operationName: String?
   /// The caller for whom the group's resolvers run. Members share a group only where no resolver can distinguish them.
   let identity: Identity
-  /// What hides fields of the records from the members; nil where nothing does.
-  private let mask: RuleOutcome?
-  /// What the rules come to for the members, as a digest; empty where nothing restricts them.
-  private(set) var rules: [UInt8] = []
-  /// Says what the members see of the log: another view has seen other events. Nil where nothing restricts it.
-  private(set) var view: String?
-  /// Makes the payloads of a subscription for the changes of several models.
-  private let changes: ChangeSelection?
-  /// What the program has added to the subscription.
-  let control: EventControl?
-  /// The part of the tree that the subscription is about.
-  let tree: TreeSubscription?
+  /// What some groups have besides; nil for most.
+  private let particulars: GroupParticulars?
+  /// What the rules come to for the members; nil where nothing restricts them.
+  private var restriction: GroupRestriction?
   /// Kept where every event needs it.
   private let plan: OperationPlan?
 
@@ -47,25 +37,32 @@ final class GraphQLGroup: FeedGroup {
     topicFilter: JSONObject = JSONObject(), changes: ChangeSelection? = nil, control: EventControl? = nil,
     tree: TreeSubscription? = nil
   ) {
-    self.tree = tree
-    self.changes = changes
-    self.control = control
+    particulars = GroupParticulars(topicFilter: topicFilter, changes: changes, control: control, tree: tree)
     self.service = service
     self.variables = variables
     self.interests = interests
     self.selection = selection
-    self.topicFilter = topicFilter
-    self.mask = mask.flatMap { $0.hidesParts(for: .listen) ? $0 : nil }
     self.operationName = operationName
     identity = prepared.scope.identity
     document = prepared.canonical
     plan = selection == nil ? prepared.plan : nil
-    rules = rulesDigest(prepared.scope.rights)
+    let rules = rulesDigest(prepared.scope.rights)
     if rules.isEmpty { return }
-    var seen = rules
-    for interest in interests { seen += interest.predicate.canonicalText.utf8 }
-    view = String(decoding: Base64URL.encode(Array(Digest.sha256(seen).prefix(16))), as: UTF8.self)
+    restriction = GroupRestriction(
+      rules, interests, mask: mask.flatMap { $0.hidesParts(for: .listen) ? $0 : nil })
   }
+
+  /// What the rules come to for the members, as a digest; empty where nothing restricts them.
+  var rules: [UInt8] { restriction?.rules ?? [] }
+
+  /// Says what the members see of the log: another view has seen other events. Nil where nothing restricts it.
+  var view: String? { restriction?.view }
+
+  /// What the program has added to the subscription.
+  var control: EventControl? { particulars?.control }
+
+  /// The part of the tree that the subscription is about.
+  var tree: TreeSubscription? { particulars?.tree }
 
   /// The schema that the group was judged under last, and whether its document is valid there.
   private var judged: (schema: ServedSchema, isValid: Bool)?
@@ -98,12 +95,13 @@ final class GraphQLGroup: FeedGroup {
   /// argument equals the payload's member of its name.
   func accepts(_ change: Change, _ effect: Effect) -> Bool {
     if let record = change.record {
-      return (changes != nil || effect != .left || record.kind == .delete) && passes(record)
+      return (particulars?.changes != nil || effect != .left || record.kind == .delete) && passes(record)
     }
     if let change = change.tree { return tree?.event(of: change) != nil }
     guard let event = change.event else { return false }
-    return topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
-      && control?.filter?.holds(for: event.payload.object ?? JSONObject()) ?? true
+    guard let particulars else { return true }
+    return particulars.topicFilter.allSatisfy { event.payload[$0.key] == $0.value }
+      && particulars.control?.filter?.holds(for: event.payload.object ?? JSONObject()) ?? true
   }
 
   /// Whether the program's filter lets a record's change pass.
@@ -113,7 +111,7 @@ final class GraphQLGroup: FeedGroup {
   }
 
   /// A record that the interests select, as the members see it.
-  private func masked(_ record: Record) -> Record { mask?.masked(record, for: .listen) ?? record }
+  private func masked(_ record: Record) -> Record { restriction?.mask?.masked(record, for: .listen) ?? record }
 
   func encode(_ change: Change, into writer: inout JSONWriter) -> Bool {
     guard let selection, let record = change.record else { return false }
@@ -127,6 +125,7 @@ final class GraphQLGroup: FeedGroup {
 
   func evaluate(_ change: Change, _ completion: @escaping ([UInt8]) -> Void) {
     let node = service.node
+    let changes = particulars?.changes
     let root: ResolvedValue =
       switch change.body {
       case .record where changes != nil: changes?.value(of: change).map { .value($0) } ?? .null
