@@ -26,20 +26,65 @@ struct FieldColumns: Sendable {
   }
 }
 
-/// What a row is read from.
-private struct StatementRow {
+/// What the rows of a statement are read from. Not generic, because generic code is what costs most here. Confined to the
+/// statement's thread.
+private final class ColumnReader {
+  /// Where a field's value is, without its name: copying it counts no references.
+  struct Place {
+    var column: Int32
+    var storage: ColumnStorage
+  }
+
   let statement: Statement
   let fields: FieldColumns
   let rows: RowFields
   let decoding: JSONDecoding
 
+  init(_ statement: Statement, _ fields: FieldColumns, _ rows: RowFields, _ decoding: JSONDecoding) {
+    self.statement = statement
+    self.fields = fields
+    self.rows = rows
+    self.decoding = decoding
+  }
+
+  func place(named name: String) -> Place? {
+    guard let column = fields.columns.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
+    return Self.place(of: column)
+  }
+
+  static func place(of column: FieldColumns.Column) -> Place {
+    Place(column: Int32(truncatingIfNeeded: column.position), storage: column.storage)
+  }
+
   /// The field's value as JSON; null for a field without one.
-  func json(_ place: Place) throws -> JSONValue { try place.storage.read(statement, place.column) }
+  func json(_ place: Place) throws -> JSONValue { try place.storage.read(statement, Int(place.column)) }
+
+  func isNull(_ place: Place) -> Bool { statement.isNull(Int(place.column)) }
+
+  // The value where it is stored as the type that is asked for; nil where it is not, and for null.
+
+  func text(_ place: Place) -> String? {
+    if case .text = place.storage { statement.textIfAny(Int(place.column)) } else { nil }
+  }
+
+  func integer(_ place: Place) -> Int? {
+    guard case .integer = place.storage, let number = statement.int64IfAny(Int(place.column)) else { return nil }
+    return Int(exactly: number)
+  }
+
+  func number(_ place: Place) -> Double? {
+    if case .real = place.storage { statement.doubleIfAny(Int(place.column)) } else { nil }
+  }
+
+  func flag(_ place: Place) -> Bool? {
+    guard case .boolean = place.storage, let number = statement.int64IfAny(Int(place.column)) else { return nil }
+    return number != 0
+  }
 
   /// The row taken out of the statement, for types that do not consist of fields.
   func decoder() throws -> RowDecoder {
     var record = Record(values: Array(repeating: .null, count: fields.columns.count))
-    for column in fields.columns { record.values[column.position] = try column.storage.read(statement, column.position) }
+    for column in fields.columns { record.values[column.position] = try json(Self.place(of: column)) }
     return RowDecoder(record: record, fields: rows, decoding: decoding)
   }
 }
@@ -47,14 +92,14 @@ private struct StatementRow {
 /// Reads values of one model straight from the columns of a statement, row after row: nothing is made that the value
 /// does not keep. Confined to the statement's thread.
 final class ColumnDecoder: Decoder {
-  private let row: StatementRow
+  private let reader: ColumnReader
   /// The container of the type that was asked for last: each row of a query asks for the same.
   private var kept: (type: Any.Type, container: AnyObject)?
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   init(_ statement: Statement, _ fields: FieldColumns, _ rows: RowFields, _ decoding: JSONDecoding) {
-    row = StatementRow(statement: statement, fields: fields, rows: rows, decoding: decoding)
+    reader = ColumnReader(statement, fields, rows, decoding)
   }
 
   private final class Kept<Key: CodingKey> {
@@ -67,67 +112,52 @@ final class ColumnDecoder: Decoder {
       // The object was made below for the same type of keys.
       return unsafe unsafeDowncast(kept.container, to: Kept<Key>.self).container
     }
-    let container = KeyedDecodingContainer(ColumnContainer<Key>(row))
+    let container = KeyedDecodingContainer(ColumnContainer<Key>(reader))
     kept = (type, Kept(container))
     return container
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try row.decoder().unkeyedContainer() }
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try reader.decoder().unkeyedContainer() }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer { try row.decoder().singleValueContainer() }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { try reader.decoder().singleValueContainer() }
 }
 
-/// Where a field's value is, without its name: copying it counts no references.
-private struct Place {
-  var column: Int
-  var storage: ColumnStorage
-}
-
-/// The fields of the row that the statement stands on. A class, so that it can note which key is which column.
+/// The fields of the row that the statement stands on.
 private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let row: StatementRow
-  private let statement: Statement
-  /// In the order of the type's fields.
-  private let places: [Place]
-  /// By a key's byte: the index of its place, or `unknown`. Empty where keys are not one byte.
-  private var indices: [UInt8]
+  private let reader: ColumnReader
+  /// The places by the one byte that a key is; empty where keys are not one byte. What is no field has no column.
+  private let places: [ColumnReader.Place]
   var codingPath: [any CodingKey] { [] }
 
-  private static var unknown: UInt8 { .max }
-
-  init(_ row: StatementRow) {
-    self.row = row
-    statement = row.statement
-    places = row.fields.columns.map { Place(column: $0.position, storage: $0.storage) }
-    let isByte = MemoryLayout<Key>.size == 1 && _isPOD(Key.self) && places.count < Int(Self.unknown)
-    indices = isByte ? Array(repeating: Self.unknown, count: 256) : []
+  init(_ reader: ColumnReader) {
+    self.reader = reader
+    guard MemoryLayout<Key>.size == 1, _isPOD(Key.self) else {
+      places = []
+      return
+    }
+    var places = Array(repeating: ColumnReader.Place(column: -1, storage: .json), count: 256)
+    for column in reader.fields.columns {
+      guard let key = Key(stringValue: column.name), key.stringValue == column.name else { continue }
+      places[Self.byte(of: key)] = ColumnReader.place(of: column)
+    }
+    self.places = places
   }
 
-  var allKeys: [Key] {
-    row.fields.columns.compactMap { Key(stringValue: $0.name) }
-  }
+  /// The byte that a key is. It holds no reference, so that equal bytes are equal keys.
+  private static func byte(of key: Key) -> Int { Int(unsafe unsafeBitCast(key, to: UInt8.self)) }
+
+  var allKeys: [Key] { reader.fields.columns.compactMap { Key(stringValue: $0.name) } }
 
   // MARK: Fields
 
   /// The place of a field, whether it has a value or not; nil when the model has no such field.
-  private func place(_ key: Key) -> Place? {
-    guard !indices.isEmpty else { return found(key).map { places[$0] } }
-    // A key that is one byte without a reference in it: equal bytes are equal keys.
-    let byte = Int(unsafe withUnsafeBytes(of: key) { unsafe $0[0] })
-    let index = Int(indices[byte])
-    if index < places.count { return places[index] }
-    guard let index = found(key) else { return nil }
-    indices[byte] = UInt8(truncatingIfNeeded: index)
-    return places[index]
+  private func place(_ key: Key) -> ColumnReader.Place? {
+    if places.isEmpty { return reader.place(named: key.stringValue) }
+    let place = places[Self.byte(of: key)]
+    return place.column < 0 ? nil : place
   }
 
-  /// The index of a key's place, by its name.
-  private func found(_ key: Key) -> Int? {
-    let name = key.stringValue
-    return row.fields.columns.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
-  }
-
-  private func known(_ key: Key) throws -> Place {
+  private func known(_ key: Key) throws -> ColumnReader.Place {
     if let place = place(key) { return place }
     throw DecodingError.keyNotFound(
       key, DecodingError.Context(codingPath: [], debugDescription: "There is no member \"\(key.stringValue)\"."))
@@ -135,71 +165,66 @@ private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProto
 
   /// Reads from a value's JSON; errors name the field.
   private func read<Value>(_ key: Key, _ body: (JSONValue) throws -> Value) throws -> Value {
-    let value = try row.json(known(key))
+    let value = try reader.json(known(key))
     do { return try body(value) } catch let error as DecodingError { throw error.inside(key) }
   }
 
   private func decode<Value: Decodable>(json type: Value.Type, _ key: Key) throws -> Value {
-    try read(key) { try row.decoding.decode(type, from: $0) }
+    try read(key) { try reader.decoding.decode(type, from: $0) }
   }
 
   func contains(_ key: Key) -> Bool { place(key) != nil }
 
-  func decodeNil(forKey key: Key) throws -> Bool { statement.isNull(try known(key).column) }
+  func decodeNil(forKey key: Key) throws -> Bool { reader.isNull(try known(key)) }
 
   // MARK: Values as they are stored
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    let place = try known(key)
-    if place.storage == .text, let text = statement.textIfAny(place.column) { return text }
+    if let place = place(key), let text = reader.text(place) { return text }
     return try decode(json: type, key)
   }
 
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    let place = try known(key)
-    if place.storage == .integer, let number = statement.int64IfAny(place.column), let number = Int(exactly: number) {
-      return number
-    }
+    if let place = place(key), let number = reader.integer(place) { return number }
     return try decode(json: type, key)
   }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    let place = try known(key)
-    if place.storage == .real, let number = statement.doubleIfAny(place.column) { return number }
+    if let place = place(key), let number = reader.number(place) { return number }
     return try decode(json: type, key)
   }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    let place = try known(key)
-    if place.storage == .boolean, let number = statement.int64IfAny(place.column) { return number != 0 }
+    if let place = place(key), let flag = reader.flag(place) { return flag }
     return try decode(json: type, key)
   }
 
-  // The forms for optional fields of the most frequent types, which would be asked three times what they are asked once.
-
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
     guard let place = place(key) else { return nil }
-    if place.storage == .text { return statement.textIfAny(place.column) }
-    return statement.isNull(place.column) ? nil : try decode(json: type, key)
+    if let text = reader.text(place) { return text }
+    return reader.isNull(place) ? nil : try decode(json: type, key)
   }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    guard let place = place(key), !statement.isNull(place.column) else { return nil }
-    return try decode(type, forKey: key)
+    guard let place = place(key) else { return nil }
+    if let number = reader.integer(place) { return number }
+    return reader.isNull(place) ? nil : try decode(json: type, key)
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    guard let place = place(key), !statement.isNull(place.column) else { return nil }
-    return try decode(type, forKey: key)
+    guard let place = place(key) else { return nil }
+    if let number = reader.number(place) { return number }
+    return reader.isNull(place) ? nil : try decode(json: type, key)
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    guard let place = place(key), !statement.isNull(place.column) else { return nil }
-    return try decode(type, forKey: key)
+    guard let place = place(key) else { return nil }
+    if let flag = reader.flag(place) { return flag }
+    return reader.isNull(place) ? nil : try decode(json: type, key)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    guard let place = place(key), !statement.isNull(place.column) else { return nil }
+    guard let place = place(key), !reader.isNull(place) else { return nil }
     return try decode(json: type, key)
   }
 
@@ -222,19 +247,19 @@ private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProto
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
-    try read(key) { try row.decoding.decoder(of: $0).container(keyedBy: type) }
+    try read(key) { try reader.decoding.decoder(of: $0).container(keyedBy: type) }
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try read(key) { try row.decoding.decoder(of: $0).unkeyedContainer() }
+    try read(key) { try reader.decoding.decoder(of: $0).unkeyedContainer() }
   }
 
   func superDecoder() throws -> any Decoder {
-    let value = try row.fields.columns.firstIndex { $0.name == "super" }.map { try row.json(places[$0]) }
-    return try row.decoding.decoder(of: value ?? .null)
+    let value = try reader.place(named: "super").map { try reader.json($0) }
+    return try reader.decoding.decoder(of: value ?? .null)
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder {
-    try row.decoding.decoder(of: place(key).map { try row.json($0) } ?? .null)
+    try reader.decoding.decoder(of: place(key).map { try reader.json($0) } ?? .null)
   }
 }
