@@ -165,6 +165,16 @@ struct ClientScript {
     < {"t":"d","d":{"r":2,"b":{"s":"invalid_path","d":"/a: the window's bounds or limit are invalid: limit 0"}}}
     > {"t":"d","d":{"r":3,"a":"dance","b":{}}}
     < {"t":"d","d":{"r":3,"b":{"s":"invalid_action","d":"the action dance is not known"}}}
+    > {"t":"d","d":{"r":4,"a":"q","b":{"p":"/a","q":{"l":1,"vf":"z"},"h":""}}}
+    < {"t":"d","d":{"r":4,"b":{"s":"invalid_path","d":"/a: the window's bounds or limit are invalid: vf \"z\""}}}
+    > {"t":"d","d":{"r":5,"a":"p","b":{"p":"/a"}}}
+    < {"t":"d","d":{"r":5,"b":{"s":"invalid_data","d":"/a: d is missing"}}}
+    > {"t":"d","d":{"r":6,"a":"o","b":{"p":"/a"}}}
+    < {"t":"d","d":{"r":6,"b":{"s":"invalid_data","d":"/a: d is missing"}}}
+    > {"t":"d","d":{"r":7,"a":"m","b":{"p":"/a","d":3}}}
+    < {"t":"d","d":{"r":7,"b":{"s":"invalid_data","d":"/a: d is not an object"}}}
+    > {"t":"d","d":{"r":8,"a":"p","b":{"p":"/a","d":1,"h":3}}}
+    < {"t":"d","d":{"r":8,"b":{"s":"invalid_data","d":"/a: h is not a text"}}}
     > {"t":"d","d":{"r":4,"a":"g","b":{"p":"/"}}}
     = 4 g {"p":"/"}
     > {"t":"d","d":{"r":4,"a":"g","b":{"p":"/"}}}
@@ -175,7 +185,6 @@ struct ClientScript {
     "> [1]\n= close malformedMessage",
     "> {\"t\":\"d\",\"d\":{\"r\":1}}\n= close malformedMessage",
     "> {\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"p\",\"b\":{}}}\n= close malformedMessage",
-    "> {\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"m\",\"b\":{\"p\":\"/a\",\"d\":3}}}\n= close malformedMessage",
     "> 2\n> {\"t\":\"c\",\"d\":\n> {\"t\":\"p\",\"d\":{}}}\n< {\"t\":\"c\",\"d\":{\"t\":\"o\",\"d\":{}}}\n= pinged\n> 7x\n= close malformedFrame",
     "> 123456789\n= close malformedFrame",
   ]
@@ -278,13 +287,13 @@ struct ClientScript {
     }
     _ = machine.receive(frame(1, .listen(["a"], .all, tag: nil, hash: nil)))
     let second = machine.receive(frame(2, .listen(["b"], .all, tag: nil, hash: nil)))
-    #expect(ServerScript.lines(try #require(second.first)).first?.contains("the limit listens (1)") == true)
+    #expect(ServerScript.lines(try #require(second.first)).first?.contains("/b: the limit listens (1)") == true)
     #expect(machine.listenCount == 1)
     _ = machine.answer(1, .ok)
     _ = machine.receive(frame(3, .deferredPut(["a"], 1)))
     _ = machine.answer(3, .ok)
     let fourth = machine.receive(frame(4, .deferredPut(["a"], 1)))
-    #expect(ServerScript.lines(try #require(fourth.first)).first?.contains("deferredWrites (1)") == true)
+    #expect(ServerScript.lines(try #require(fourth.first)).first?.contains("/a: the limit deferredWrites (1)") == true)
     _ = machine.receive(frame(5, .get(["a"], .all)))
     _ = machine.receive(frame(6, .get(["a"], .all)))
     guard case .close(let error)? = machine.receive(frame(7, .get(["a"], .all))).first else {

@@ -27,6 +27,8 @@ package struct TreeWireError: Error, Hashable, Sendable, CustomStringConvertible
     case malformedMessage
     /// A path, a value or a window that the tree refuses.
     case invalidTree
+    /// A write without its value, or with one of the wrong type.
+    case invalidWrite
     case tooManyRequests
   }
 

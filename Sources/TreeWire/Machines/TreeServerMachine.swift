@@ -96,9 +96,12 @@ package struct TreeServerMachine: Sendable {
   ) throws(TreeWireError) -> [Action] {
     let request: TreeRequest?
     do { request = try TreeRequest(action: action, body: body, limits: treeLimits) } catch {
-      // A path or a window that the tree refuses concerns this request only.
-      guard error.code == .invalidTree else { throw error }
-      return answer(number, TreeAnswer(status: "invalid_path", data: .string(error.text)))
+      // What the tree refuses concerns this request only.
+      switch error.code {
+      case .invalidTree: return answer(number, TreeAnswer(status: "invalid_path", data: .string(error.text)))
+      case .invalidWrite: return answer(number, TreeAnswer(status: "invalid_data", data: .string(error.text)))
+      case .malformedFrame, .malformedJSON, .malformedMessage, .messageTooLarge, .tooManyRequests: throw error
+      }
     }
     guard let request else {
       return answer(number, TreeAnswer(status: "invalid_action", data: .string("the action \(action) is not known")))
@@ -107,13 +110,13 @@ package struct TreeServerMachine: Sendable {
     case .listen(let path, let window, _, _, _):
       let listen = Listen(path: path, window: window)
       guard listens.contains(listen) || listens.count < limits.listens else {
-        return answer(number, Self.tooMany("listens", limits.listens))
+        return answer(number, Self.tooMany("listens", limits.listens, path))
       }
       listens.insert(listen)
     case .unlisten(let path, let window, _): listens.remove(Listen(path: path, window: window))
-    case .deferredPut, .deferredMerge:
+    case .deferredPut(let path, _), .deferredMerge(let path, _):
       guard deferred < limits.deferredWrites else {
-        return answer(number, Self.tooMany("deferredWrites", limits.deferredWrites))
+        return answer(number, Self.tooMany("deferredWrites", limits.deferredWrites, path))
       }
       deferred += 1
     case .put, .merge, .get, .cancelDeferred, .authenticate, .unauthenticate, .attest, .stats: break
@@ -121,8 +124,8 @@ package struct TreeServerMachine: Sendable {
     return [.request(number, request, isExtended ? TreeAdditions(body["x"], limits: treeLimits) : TreeAdditions())]
   }
 
-  private static func tooMany(_ limit: String, _ value: Int) -> TreeAnswer {
-    TreeAnswer(status: "limit_exceeded", data: .string("the limit \(limit) (\(value))"))
+  private static func tooMany(_ limit: String, _ value: Int, _ path: TreePath) -> TreeAnswer {
+    TreeAnswer(status: "limit_exceeded", data: .string("\(path): the limit \(limit) (\(value))"))
   }
 
   /// Answers a request. A number that is not open is ignored: its connection's client asked for something else since.

@@ -91,13 +91,21 @@ package enum TreeRequest: Hashable, Sendable {
     case "n", "unlisten":
       let path = try Self.path(body, limits)
       self = .unlisten(path, try WireWindow.read(body["q"], at: path, limits: limits), tag: body["t"]?.int)
-    case "p": self = .put(try Self.path(body, limits), body["d"] ?? .null, expectedHash: body["h"]?.string)
-    case "m": self = .merge(try Self.path(body, limits), try Self.object(body))
+    case "p":
+      let path = try Self.path(body, limits)
+      self = .put(path, try Self.value(body, at: path), expectedHash: try Self.expectedHash(body, at: path))
+    case "m":
+      let path = try Self.path(body, limits)
+      self = .merge(path, try Self.object(body, at: path))
     case "g":
       let path = try Self.path(body, limits)
       self = .get(path, try WireWindow.read(body["q"], at: path, limits: limits))
-    case "o": self = .deferredPut(try Self.path(body, limits), body["d"] ?? .null)
-    case "om": self = .deferredMerge(try Self.path(body, limits), try Self.object(body))
+    case "o":
+      let path = try Self.path(body, limits)
+      self = .deferredPut(path, try Self.value(body, at: path))
+    case "om":
+      let path = try Self.path(body, limits)
+      self = .deferredMerge(path, try Self.object(body, at: path))
     case "oc": self = .cancelDeferred(try Self.path(body, limits))
     case "auth", "gauth":
       guard let credential = body["cred"]?.string else {
@@ -119,8 +127,21 @@ package enum TreeRequest: Hashable, Sendable {
     }
   }
 
-  private static func object(_ body: JSONObject) throws(TreeWireError) -> JSONObject {
-    guard let object = body["d"]?.object else { throw TreeWireError(.malformedMessage, "d is not an object") }
+  /// What a write is to leave. A deletion says null: a member that was left out deletes nothing.
+  private static func value(_ body: JSONObject, at path: TreePath) throws(TreeWireError) -> JSONValue {
+    guard let value = body["d"] else { throw TreeWireError(.invalidWrite, "\(path): d is missing") }
+    return value
+  }
+
+  private static func object(_ body: JSONObject, at path: TreePath) throws(TreeWireError) -> JSONObject {
+    guard let object = body["d"]?.object else { throw TreeWireError(.invalidWrite, "\(path): d is not an object") }
     return object
+  }
+
+  /// A condition that cannot be read is not left out: the write would be made without it.
+  private static func expectedHash(_ body: JSONObject, at path: TreePath) throws(TreeWireError) -> String? {
+    guard let hash = body["h"], !hash.isNull else { return nil }
+    guard let text = hash.string else { throw TreeWireError(.invalidWrite, "\(path): h is not a text") }
+    return text
   }
 }

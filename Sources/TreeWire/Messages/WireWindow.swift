@@ -60,7 +60,11 @@ package enum WireWindow {
         throw TreeError(.invalidWindow, at: path, text: "l \(limit)")
       }
       // Without a side a limit counts from the start, unless only an end is given.
-      let isFromEnd = query["vf"]?.string.map { $0 == "r" } ?? (window.start == nil && window.end != nil)
+      var isFromEnd = window.start == nil && window.end != nil
+      if let side = query["vf"], !side.isNull {
+        guard side == "l" || side == "r" else { throw TreeError(.invalidWindow, at: path, text: "vf \(side)") }
+        isFromEnd = side == "r"
+      }
       window.limit = isFromEnd ? .last(count) : .first(count)
     }
     return window.isUnbounded ? .all : try window.checked(at: path)

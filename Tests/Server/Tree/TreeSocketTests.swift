@@ -336,7 +336,10 @@ import Testing
       #expect(closing.reason.hasPrefix("malformedJSON: "), "\(closing.reason)")
       let odd = try await Client(port: server.port)
       odd.socket.send(#"{"t":"d","d":{"r":1,"a":"m","b":{"p":"/open","d":5}}}"#)
-      #expect(await odd.socket.closing() == RawSocket.Closing(1008, "malformedMessage: d is not an object"))
+      // Where the request can be read, it alone is refused.
+      #expect(try await odd.answer(1) == ["s": "invalid_data", "d": "/open: d is not an object"])
+      odd.socket.send(#"{"t":"d","d":{"r":2,"a":"m","b":{"p":5,"d":{}}}}"#)
+      #expect(await odd.socket.closing() == RawSocket.Closing(1008, "malformedMessage: p is not a text"))
       let binary = try await Client(port: server.port)
       binary.socket.sendBinary([0])
       #expect(await binary.socket.closeCode() == 1003)
