@@ -25,6 +25,8 @@ final class Endpoint {
   let countsRequests: Bool
   /// Bytes of the body that a request may bring.
   let bodyBytes: (HTTPRequestHead) -> Int
+  /// The answer to a request with a longer body.
+  let tooLarge: (HTTPRequestHead) -> HTTPAnswer
   /// What has to be established of the caller before the body is read.
   let admission: (HTTPRequestHead) -> AdmissionRule
   let respond: (HTTPRequest, HTTPResponder) -> Void
@@ -34,6 +36,7 @@ final class Endpoint {
   init(
     _ path: PathPattern, methods: [String], sharing: Sharing = .none, isShedWhenLate: Bool = true,
     countsRequests: Bool = false, bodyBytes: @escaping (HTTPRequestHead) -> Int,
+    tooLarge: @escaping (HTTPRequestHead) -> HTTPAnswer = { _ in RequestJudge.tooLarge },
     admission: @escaping (HTTPRequestHead) -> AdmissionRule,
     upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)? = nil,
     respond: @escaping (HTTPRequest, HTTPResponder) -> Void
@@ -44,6 +47,7 @@ final class Endpoint {
     self.isShedWhenLate = isShedWhenLate
     self.countsRequests = countsRequests
     self.bodyBytes = bodyBytes
+    self.tooLarge = tooLarge
     self.admission = admission
     self.upgrade = upgrade
     self.respond = respond

@@ -192,7 +192,7 @@ final class HTTPPipeline {
     switch request.verdict {
     case .admitted(let endpoint, _, _):
       request.take(piece)
-      if request.body.count > endpoint.bodyBytes(request.head) { refuseNow(RequestJudge.tooLarge) }
+      if request.body.count > endpoint.bodyBytes(request.head) { refuseNow(endpoint.tooLarge(request.head)) }
     case .asks: request.take(piece)
     case .answered(let answer):
       request.dropped += piece.count

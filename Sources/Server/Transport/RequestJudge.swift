@@ -36,7 +36,7 @@ struct RequestJudge {
       return .answered(
         .text(405, "\(endpoint.path) takes \(allowed).", headers: [("Allow", allowed)], note: .violation))
     }
-    if Self.declaredLength(of: head) > endpoint.bodyBytes(head) { return .answered(Self.tooLarge) }
+    if Self.declaredLength(of: head) > endpoint.bodyBytes(head) { return .answered(endpoint.tooLarge(head)) }
     switch transport.admission.judge(head, endpoint.admission(head), peerIsLoopback: peerIsLoopback) {
     case .admitted(let caller): return .admitted(endpoint, path: path, caller)
     case .refused(let answer): return .answered(answer)

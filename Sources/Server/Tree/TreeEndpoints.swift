@@ -29,7 +29,8 @@ struct TreeEndpoints {
       rows.append(
         Endpoint(
           path, methods: Self.methods, sharing: .configured, countsRequests: true,
-          bodyBytes: { [bodyBytes] _ in bodyBytes }, admission: { _ in .identified(.http) },
+          bodyBytes: { [bodyBytes] _ in bodyBytes }, tooLarge: { [bodyBytes] in Self.tooLarge($0, bodyBytes) },
+          admission: { _ in .identified(.http) },
           respond: { [trees, unowned transport] request, responder in
             let caller = Self.caller(request, transport.admission)
             let use = transport.use(of: request.peer)
@@ -43,6 +44,14 @@ struct TreeEndpoints {
           }))
     }
     return rows
+  }
+
+  private static func tooLarge(_ head: HTTPRequestHead, _ bytes: Int) -> HTTPAnswer {
+    let path = head.path.hasSuffix(".json") ? String(head.path.dropLast(5)) : head.path
+    let text = "\(path): the body is larger than the limit writeBytes (\(bytes))"
+    return HTTPAnswer(
+      status: 413, headers: HTTPHeaders([("Content-Type", "application/json; charset=utf-8")]),
+      body: JSONValue.object(["error": .string(text)]).serialized(), note: .violation, reason: text)
   }
 
   private func session(_ request: HTTPRequest) -> TreeDoor {

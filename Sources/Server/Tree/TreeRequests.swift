@@ -89,7 +89,9 @@ struct TreeRequests {
           if condition == tag { return responder.send(304, headers) }
         }
         if query.printing == .silent { return responder.send(204) }
-        responder.send(200, headers, body: query.body(query.json(of: found.node)))
+        // The Realtime Database answers a query that finds nothing with an object, which its clients go through.
+        let isFound = query.window.isUnbounded || !found.node.isEmpty
+        responder.send(200, headers, body: query.body(isFound ? query.json(of: found.node) : [:]))
       }
     }
   }

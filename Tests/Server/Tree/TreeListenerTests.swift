@@ -68,7 +68,8 @@ import Testing
     #expect(!listener.isWaiting)
   }
 
-  @Test func `a deletion that comes while a value is read again is not lost when changes are dropped once more`() throws {
+  @Test func `a deletion that comes while a value is read again is not lost when changes are dropped once more`() throws
+  {
     #expect(listener.beginReading())
     answer(TreeReads.Found(node: try Self.node(["x": 1, "y": 2, "z": 3]), head: 1))
     listener.restart()

@@ -167,6 +167,36 @@ private final class Nowhere: StoreDestination {
     }
   }
 
+  @Test func `a body has the length of a write, whatever other requests may bring, and a longer one is refused`()
+    async throws
+  {
+    try await Served.with(
+      Self.schema,
+      {
+        $0.treeRules = Self.rules
+        ($0.limits.http.bodyBytes, $0.limits.http.uploadBytes, $0.limits.tree.writeBytes) = (1_000, 1_000, 2_000)
+      }
+    ) { server in
+      let port = server.port
+      let text = String(repeating: "x", count: 1_500)
+      #expect(try await send("PUT", "/open/a.json", "\"\(text)\"", port: port).status == 200)
+      let longer = try await send("PUT", "/open/a.json", "\"\(text + text)\"", port: port)
+      #expect(longer.status == 413)
+      #expect(longer.json["error"] == "/open/a: the body is larger than the limit writeBytes (2000)")
+      #expect(try await send("GET", "/open/a.json", port: port).json == .string(text))
+    }
+  }
+
+  @Test func `a query that finds nothing is answered with an object, a node that is not there with null`() async throws
+  {
+    try await serve { port in
+      #expect(try await send("PUT", "/open/a.json", #"{"x": {"n": 1}}"#, port: port).status == 200)
+      #expect(try await send("GET", #"/open/a.json?orderBy="n"&equalTo=2"#, port: port).text == "{}")
+      #expect(try await send("GET", #"/open/a.json?orderBy="$key"&limitToFirst=1"#, port: port).json == ["x": ["n": 1]])
+      #expect(try await send("GET", "/open/b.json", port: port).text == "null")
+    }
+  }
+
   @Test func `windows are read in their order`() async throws {
     try await serve { port in
       let people = #"{"ada": {"age": 36}, "bob": {"age": 20}, "eve": {"age": 28}}"#

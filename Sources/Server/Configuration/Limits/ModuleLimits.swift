@@ -47,7 +47,7 @@ extension HTTPLimits {
   package init(_ limits: ServerLimits) {
     self.init()
     // Each endpoint holds its requests to a length of its own when the head has come.
-    bodyBytes = max(limits.http.bodyBytes, limits.http.uploadBytes)
+    bodyBytes = .max
     startLineBytes = limits.http.requestLineBytes
     headerBytes = limits.http.headerBytes
     headerFields = limits.http.headerFields
