@@ -36,6 +36,8 @@ package final class Database {
   package var startedStatements: Int { connection.startedStatements }
   /// How many rows were read; tests count with it.
   package var readRows: Int { connection.readRows }
+  /// How many rows were read and changed; tests count with it.
+  package var touchedRows: Int { connection.readRows + Int(unsafe sqlite3_total_changes64(handle)) }
 
   /// Opens or, unless read-only, creates the database at `path`.
   ///

@@ -40,17 +40,10 @@ enum SyncWorkload {
     figure.add("seconds", Double(cost.elapsed) / 1e9)
     figure.add("cpu_us_per_record", Double(cost.processor) / 1_000 / Double(max(records, 1)))
     figure.add("snapshots_meanwhile", snapshots)
-    figure.add("peak_memory_mib", peakMemory)
+    figure.add("peak_memory_mib", PeakMemory.kibibytes >> 10)
     if let file { figure.add("file_mib", bytes(of: file) >> 20) }
     figure.print()
     client.shutDown()
-  }
-
-  /// The largest resident memory of this process so far, in MiB; 0 where the system does not say.
-  private static var peakMemory: Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) >> 10
   }
 
   /// The database with its log.

@@ -27,9 +27,13 @@ enum TreeWorkload {
     _ = engine.listen(at: .root, Window(limit: .last(50)), as: ListenerID(2))
     _ = engine.serverOverwrite(.root, with: TreeNode(children: SortedMap(sorted: entries)))
     var (number, events): (Int64, Int) = (0, 0)
+    let (shown, window) = (Int64(size), Int64(50))
     let cost = CPUTime.each(operations) {
       number += 1
-      let path: TreePath = [TreeKey(unchecked: String(number * 7_919 % Int64(size))), "n"]
+      // Every second write concerns both listeners, whatever the size.
+      let place = number * 7_919
+      let child = number % 2 == 0 ? place % (shown - window) : shown - 1 - place % window
+      let path: TreePath = [TreeKey(unchecked: String(child)), "n"]
       events += engine.overwrite(path, with: TreeNode(.int(number)), id: number).events.count
       events += engine.serverOverwrite(path, with: TreeNode(.int(number))).events.count
       events += engine.acknowledge(number).events.count

@@ -2,7 +2,7 @@ import MartletCommandLine
 import MartletDatasync
 
 /// The client's part of a window of fifty over many children: its processor time from a started program to the last
-/// child of the first value.
+/// child of the first value, and the memory of its process.
 enum WindowWorkload {
   static func run(url: String, path: String) async throws {
     let start = CPUTime.now()
@@ -20,6 +20,7 @@ enum WindowWorkload {
     figure.add("first_us", Double(first.processor) / 1000)
     figure.add("cpu_us", Double(all.processor) / 1000)
     figure.add("seconds", Double(all.elapsed) / 1e9)
+    figure.add("peak_memory_kib", PeakMemory.kibibytes)
     figure.print()
     application.datasyncService.shutDown()
   }

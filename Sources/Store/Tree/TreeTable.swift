@@ -101,10 +101,17 @@ final class TreeTable {
     return try next(select)
   }
 
+  /// The row before `key` where it is one of a node above; of any other its value, which may be a long text, is not
+  /// read.
   private func row(before key: [UInt8]) throws -> LeafRow? {
-    let select = try database.statement("SELECT key, value FROM martlet_tree WHERE key < ? ORDER BY key DESC LIMIT 1")
+    let select = try database.statement(
+      """
+      SELECT key, iif(substr(?1, 1, length(key)) = key, value, NULL) FROM martlet_tree
+      WHERE key < ?1 ORDER BY key DESC LIMIT 1
+      """)
+    defer { select.reset() }
     try select.bind(1, blob: key)
-    return try next(select)
+    return try select.step() && !select.isNull(1) ? try Self.row(select) : nil
   }
 
   private func next(_ select: Statement) throws -> LeafRow? {
@@ -112,12 +119,22 @@ final class TreeTable {
     return try select.step() ? try Self.row(select) : nil
   }
 
+  private func nextPath(_ select: Statement) throws -> TreePath? {
+    defer { select.reset() }
+    return try select.step() ? try Self.path(select) : nil
+  }
+
+  private static func path(_ select: Statement) throws(StoreError) -> TreePath {
+    guard let path = PathKeyCoding.decode(select.bytes(0)) else { throw damage }
+    return path
+  }
+
   private static func row(_ select: Statement) throws(StoreError) -> LeafRow {
-    guard let path = PathKeyCoding.decode(select.bytes(0)),
-      let row = LeafRow(path: path, encodedValue: select.bytes(1))
-    else { throw StoreError(.damaged, "a row of the tree is damaged") }
+    guard let row = LeafRow(path: try path(select), encodedValue: select.bytes(1)) else { throw damage }
     return row
   }
+
+  private static var damage: StoreError { StoreError(.damaged, "a row of the tree is damaged") }
 
   /// What stands at `path`.
   func glimpse(at path: TreePath) throws -> TreeGlimpse {
@@ -142,13 +159,12 @@ final class TreeTable {
     let all = PathKeyCoding.subtree(of: path)
     let select = try database.statement(
       """
-      SELECT key, value FROM martlet_tree WHERE key >= ? AND key < ? AND substr(value, 1, 1) <> x'00'
-      ORDER BY key LIMIT 1
+      SELECT key FROM martlet_tree WHERE key >= ? AND key < ? AND substr(value, 1, 1) <> x'00' ORDER BY key LIMIT 1
       """)
     // Between a node's own row and its children's rows stands no other key.
     try select.bind(1, blob: key.map { PathKeyCoding.subtree(of: path.child($0)).end } ?? all.first)
     try select.bind(2, blob: all.end)
-    guard let found = try next(select)?.path, found.keys.count > path.keys.count else { return nil }
+    guard let found = try nextPath(select), found.keys.count > path.keys.count else { return nil }
     return found.keys[path.keys.count]
   }
 
@@ -168,10 +184,10 @@ final class TreeTable {
   func leaf(from key: [UInt8]) throws -> TreePath? {
     let select = try database.statement(
       """
-      SELECT key, value FROM martlet_tree WHERE key >= ? AND substr(value, 1, 1) <> x'00' ORDER BY key LIMIT 1
+      SELECT key FROM martlet_tree WHERE key >= ? AND substr(value, 1, 1) <> x'00' ORDER BY key LIMIT 1
       """)
     try select.bind(1, blob: key)
-    return try next(select)?.path
+    return try nextPath(select)
   }
 
   /// The whole value at `path`.

@@ -12,6 +12,8 @@ package final class WriteTransaction {
   private let open: OpenTransaction
   private let file: StoreFile
   private var database: Database { file.database }
+  /// Rows that the store has read and changed; tests count with it.
+  package var touchedRows: Int { database.touchedRows }
   private var trees: TreeTable { file.tree }
   private var deferred: DeferredTable { file.deferred }
   /// A failure the whole group shares, kept even when the code swallows it.

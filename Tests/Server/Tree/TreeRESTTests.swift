@@ -189,7 +189,7 @@ private final class Nowhere: StoreDestination {
 
   @Test func `a query that finds nothing is answered with an object, a node that is not there with null`() async throws
   {
-    try await serve { port in
+    try await serve { (port: Int) async throws in
       #expect(try await send("PUT", "/open/a.json", #"{"x": {"n": 1}}"#, port: port).status == 200)
       #expect(try await send("GET", #"/open/a.json?orderBy="n"&equalTo=2"#, port: port).text == "{}")
       #expect(try await send("GET", #"/open/a.json?orderBy="$key"&limitToFirst=1"#, port: port).json == ["x": ["n": 1]])

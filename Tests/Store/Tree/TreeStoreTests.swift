@@ -1,6 +1,8 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletJSONTree
+import MartletRuntime
+import MartletSQLite
 import MartletStore
 import MartletVocabulary
 import Testing
@@ -67,21 +69,54 @@ import Testing
     }
   }
 
-  @Test func `a leaf is written without touching its siblings`() throws {
-    let fixture = try StoreFixture()
-    var statements: [Int] = []
-    for size in [10, 2_000] {
+  /// What is written, and below how many levels it stands.
+  static let leafWrites: [(path: TreePath, node: TreeNode)] = [
+    (["list", "5"], TreeNode(.int(2))), (["list", "5x"], TreeNode(.int(2))), (["list", "6", "a", "b"], TreeNode(.int(2))),
+    (["list", "7"], TreeNode(.int(2), priority: .int(1))), (["list", "7", ".priority"], TreeNode(.int(3))),
+    (["list", "8"], .empty), (["only", "a", "b"], .empty), (["list", ".priority"], TreeNode(.int(3))),
+    (["list", "none"], .empty),
+  ]
+
+  @Test(arguments: leafWrites.indices)
+  func `a leaf is written with at most four other rows read and changed, however many siblings it has`(
+    index: Int
+  ) throws {
+    let (path, node) = Self.leafWrites[index]
+    var touched: [Int] = []
+    for size in [10, 20_000] {
+      let fixture = try StoreFixture()
       let entries = (0..<size).map { (key: TreeKey(unchecked: String($0)), value: TreeNode(.int(1))) }
       let all = TreeNode(children: SortedMap(sorted: entries))
-      try fixture.commit(.transaction { try $0.put(TreeChange(path: ["list"], node: all)) })
-      let receipt = try fixture.commit(
-        .transaction { try $0.put(TreeChange(path: ["list", "5"], node: TreeNode(.int(2)))) })
-      #expect(receipt.outcomes == [.tree])
-      let change = try #require(fixture.recorder.changes.last?.tree)
-      statements.append(change.path.keys.count)
-      #expect(change == TreeChange(path: ["list", "5"], node: TreeNode(.int(2))))
+      try fixture.commit(
+        .transaction {
+          try $0.put(TreeChange(path: ["list"], node: all))
+          try $0.put(TreeChange(path: ["only", "a", "b"], node: TreeNode(.int(1))))
+        })
+      let count = Lock(0)
+      try fixture.commit(
+        .transaction { transaction in
+          let before = transaction.touchedRows
+          try transaction.put(TreeChange(path: path, node: node))
+          let after = transaction.touchedRows
+          count.withLock { $0 = after - before }
+        })
+      touched.append(count.withLock { $0 })
     }
-    #expect(statements == [2, 2])
+    #expect(touched[0] == touched[1])
+    #expect(touched[1] <= 1 + 4, "\(path)")
+  }
+
+  @Test func `a leaf is written without reading the value in front of it`() throws {
+    let files = MemoryFiles()
+    let fixture = try StoreFixture(files: files)
+    try fixture.commit(
+      .transaction { try $0.put(TreeChange(path: ["a"], node: TreeNode(.string("as large as a text may be")))) })
+    // What is not read is not found to be damaged.
+    try Database(path: StoreFormat.databaseName, on: files).execute("UPDATE martlet_tree SET value = x'FF'")
+    try fixture.commit(.transaction { try $0.put(TreeChange(path: ["b"], node: TreeNode(.int(1)))) })
+    #expect(throws: StoreError.self) {
+      try fixture.commit(.transaction { try $0.put(TreeChange(path: ["a", "b"], node: TreeNode(.int(1)))) })
+    }
   }
 
   @Test func `a node with more leaves than asked for is refused by name`() throws {
