@@ -132,7 +132,7 @@ final class CurlLine: CurlWork {
     case .connect: code = .unreachable
     case .tls: code = .tls
     case .timeout: code = .timeout
-    case .invalidRequest, .bodyTooLarge, .response, .other: code = .other
+    case .invalidRequest, .bodyTooLarge, .overflow, .response, .other: code = .other
     }
     return ConnectError(code, error.message)
   }

@@ -57,6 +57,8 @@ package struct HTTPExchangeError: Error, Sendable, Equatable, CustomStringConver
     case timeout
     /// The response is longer than the request allows.
     case bodyTooLarge
+    /// While the owner had paused the exchange, more came than the network holds.
+    case overflow
     /// The response broke HTTP, or ended before its end.
     case response
     case other

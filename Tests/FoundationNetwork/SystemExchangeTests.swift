@@ -127,7 +127,7 @@ import Testing
     #expect(task?.calls == ["resume", "suspend", "resume", "suspend"])
   }
 
-  @Test func `more than the bound while paused ends the exchange as a lost connection`() {
+  @Test func `more than the bound while paused ends the exchange with an error of its own`() {
     var limits = ExchangeLimits()
     limits.pausedBytes = 4
     let recorder = recorder
@@ -138,7 +138,7 @@ import Testing
       task.body("abc")
       task.body("de")
     }
-    #expect(recorder.events == ["head 200", "end response"])
+    #expect(recorder.events == ["head 200", "end overflow"])
     #expect(task?.calls.last == "cancel")
   }
 

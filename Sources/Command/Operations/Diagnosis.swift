@@ -43,7 +43,7 @@ enum Diagnosis: Equatable {
         case .response: return .speaksTLS
         case .failed(let second): return second.code == .tls ? .speaksTLS : .unreachable(reason: cause(error, url))
         }
-      case .response, .invalidRequest, .resolution, .connect, .timeout, .bodyTooLarge, .other:
+      case .response, .invalidRequest, .resolution, .connect, .timeout, .bodyTooLarge, .overflow, .other:
         return .unreachable(reason: cause(error, url))
       }
     }

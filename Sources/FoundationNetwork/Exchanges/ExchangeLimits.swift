@@ -1,7 +1,7 @@
 /// The bounds of exchanges over the system's HTTP client.
 package struct ExchangeLimits: Sendable {
   /// Bytes that wait while an exchange is paused. A task that is suspended may still deliver what the system had read;
-  /// beyond this the exchange ends as a lost connection, and a subscription resumes from its cursor.
+  /// beyond this the exchange ends with `overflow`, and a subscription resumes from its cursor.
   package var pausedBytes = 1 << 20
   /// Connections to one host for requests; what browsers use.
   package var connections = 6

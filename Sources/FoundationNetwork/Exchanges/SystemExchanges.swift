@@ -130,7 +130,7 @@ private final class SystemExchange: ExchangeEvents {
     heldBytes += body.count
     guard heldBytes > limits.pausedBytes else { return }
     held = []
-    giveUp(HTTPExchangeError(.response, "more than \(limits.pausedBytes) bytes came while reading was paused"))
+    giveUp(HTTPExchangeError(.overflow, "more than \(limits.pausedBytes) bytes came while reading was paused"))
   }
 
   private func deliver(_ body: [UInt8]) {

@@ -83,7 +83,15 @@ final class EventStreamDriver: StreamOwner {
   }
 
   private func unpause() {
-    if !operations.values.contains(where: \.isHolding) { stream?.isPaused = false }
+    guard !isHeld else { return }
+    stream?.isPaused = false
+    listenForHeartbeats()
+    watch.hasRoom()
+  }
+
+  private func listenForHeartbeats() {
+    guard stream != nil, expectsHeartbeats else { return }
+    watch.listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
   }
 
   private var numbers: [Int] { operations.keys.sorted() }
@@ -122,6 +130,8 @@ final class EventStreamDriver: StreamOwner {
 
   var isNeeded: Bool { !operations.isEmpty }
 
+  var isHeld: Bool { operations.values.contains(where: \.isHolding) }
+
   var isReplaceable: Bool {
     configuration.resumesHTTPSubscriptions || operations.values.allSatisfy { $0.subscriber.canResume }
   }
@@ -145,6 +155,7 @@ final class EventStreamDriver: StreamOwner {
     reader = SharedEventStream.Reader(limits: limits)
     watch.listen(configuration.requestTimeout, "no answer")
     stream = http.start(call, on: loop, handler: self)
+    stream?.isPaused = isHeld
   }
 
   // MARK: Operations
@@ -303,9 +314,7 @@ extension EventStreamDriver: HTTPExchangeHandler {
     if messages.isEmpty { expectsHeartbeats = true }
     for message in messages { follow(message) }
     if let broken, stream != nil { fail(GraphQLClientError(.protocolViolation, broken.description)) }
-    if stream != nil, expectsHeartbeats {
-      watch.listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
-    }
+    listenForHeartbeats()
   }
 
   private func follow(_ message: SharedEventStream.Message) {
@@ -324,6 +333,7 @@ extension EventStreamDriver: HTTPExchangeHandler {
         attempts.progressed()
         operations[number]?.isHolding = true
         stream?.isPaused = true
+        watch.stopListening()
       case .serverEnds(.passing(let error)): return watch.lose(error)
       case .serverEnds(.credentials(let error)):
         // Those of the whole stream: the provider is asked at the next attempt.
@@ -340,8 +350,7 @@ extension EventStreamDriver: HTTPExchangeHandler {
   func ended(_ error: HTTPExchangeError?) {
     stream = nil
     if let error {
-      let code: GraphQLClientError.Code = head == nil ? .connectFailed : .connectionLost
-      return watch.lose(GraphQLClientError(code, error.message, underlying: error))
+      return watch.lose(error, head == nil ? .connectFailed : .connectionLost)
     }
     guard attempts.phase == .open else {
       return refused(

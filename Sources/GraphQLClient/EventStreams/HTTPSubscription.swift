@@ -28,6 +28,8 @@ final class HTTPSubscription: StreamOwner {
   private var head: HTTPExchangeHead?
   private var body = Body.whole([])
   private var isOver = false
+  /// The consumer has no room.
+  private(set) var isHeld = false
   /// The server shows that it is alive, so that silence means that it is not.
   private var expectsHeartbeats = false
   private let ended: () -> Void
@@ -60,7 +62,15 @@ final class HTTPSubscription: StreamOwner {
 
   /// A consumer that was too slow has room again.
   func goOn() {
+    isHeld = false
     exchange?.isPaused = false
+    listenForHeartbeats()
+    stream.hasRoom()
+  }
+
+  private func listenForHeartbeats() {
+    guard !isOver, exchange != nil, expectsHeartbeats else { return }
+    stream.listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
   }
 
   // MARK: Asking
@@ -94,6 +104,7 @@ final class HTTPSubscription: StreamOwner {
     stream.follow(credentials)
     stream.listen(configuration.requestTimeout, "no answer")
     exchange = http.start(call, on: loop, handler: self)
+    exchange?.isPaused = isHeld
   }
 
   // MARK: Another connection
@@ -209,9 +220,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
       }
       if let broken { fail(GraphQLClientError(.protocolViolation, broken.description)) }
     }
-    if !isOver, exchange != nil, expectsHeartbeats {
-      stream.listen(configuration.keepAliveTimeout, "the server has been silent for \(configuration.keepAliveTimeout)")
-    }
+    listenForHeartbeats()
   }
 
   private func activate() {
@@ -241,7 +250,9 @@ extension HTTPSubscription: HTTPExchangeHandler {
     case .kept: attempts.progressed()
     case .full:
       attempts.progressed()
+      isHeld = true
       exchange?.isPaused = true
+      stream.stopListening()
     case .serverEnds(let end): return serverEnds(end)
     }
     if subscriber.feed.isFinished { over() }
@@ -264,8 +275,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
     guard !isOver else { return }
     exchange = nil
     if let error {
-      let code: GraphQLClientError.Code = head == nil ? .connectFailed : .connectionLost
-      return stream.lose(GraphQLClientError(code, error.message, underlying: error))
+      return stream.lose(error, head == nil ? .connectFailed : .connectionLost)
     }
     switch body {
     case .whole(let all): answered(all)

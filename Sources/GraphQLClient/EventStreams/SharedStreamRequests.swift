@@ -43,6 +43,7 @@ struct SharedStreamOperation {
   /// Its `POST`, until that is answered.
   var start: WholeExchange?
   var wasSent = false
+  /// Its consumer has no room; also while another stream is made.
   var isHolding = false
   /// Its `POST` was refused for its credentials, and sent again with new ones.
   var wasRefused = false
@@ -51,6 +52,6 @@ struct SharedStreamOperation {
   mutating func letGo() {
     start?.cancel()
     start = nil
-    (wasSent, isHolding, wasRefused) = (false, false, false)
+    (wasSent, wasRefused) = (false, false)
   }
 }

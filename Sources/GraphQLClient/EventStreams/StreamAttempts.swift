@@ -8,6 +8,8 @@ protocol StreamOwner: AnyObject {
   var isNeeded: Bool { get }
   /// Whether the stream can be replaced by another one without a loss that the application did not allow.
   var isReplaceable: Bool { get }
+  /// Whether a consumer has no room, so that nothing is read.
+  var isHeld: Bool { get }
   /// Makes the stream's first request, with these credentials.
   func open(with credentials: Credentials)
   /// Ends all requests of the stream.
@@ -29,6 +31,8 @@ final class StreamAttempts {
   private let resumes: Bool
   private let events: ConnectionEvents
   private var hasConnected = false
+  /// The stream was lost while a consumer had no room: another one would fill memory.
+  private var waitsForRoom = false
 
   init(_ configuration: ConnectionConfiguration, _ environment: ClientEnvironment, _ events: ConnectionEvents) {
     self.events = events
@@ -59,10 +63,14 @@ final class StreamAttempts {
     }
   }
 
-  /// Takes so much silence for a lost connection.
+  /// Takes so much silence for a lost connection. An open stream that is not read seems silent whatever comes.
   func listen(_ time: Duration, _ what: String) {
+    if attempts.phase == .open, owner?.isHeld == true { return silence.stop() }
     silence.restart(time) { [weak self] in self?.lose(GraphQLClientError(.connectionLost, what)) }
   }
+
+  /// Nothing is read any more.
+  func stopListening() { silence.stop() }
 
   /// Whether a response that has begun is the stream of this attempt, which is open then.
   func begin() -> Bool {
@@ -74,8 +82,16 @@ final class StreamAttempts {
     return true
   }
 
+  /// The consumers have room again.
+  func hasRoom() {
+    guard waitsForRoom else { return }
+    waitsForRoom = false
+    attempts.need()
+  }
+
   /// Ends the watches of the stream.
   func stop() {
+    waitsForRoom = false
     silence.stop()
     renewal.stop()
   }
@@ -88,6 +104,11 @@ final class StreamAttempts {
     events.tell(.disconnected(code: attempts.phase == .open ? 1006 : nil, reason: error.message))
     guard owner.isNeeded, isAllowed ?? resumes else { return owner.fail(error) }
     owner.letGo()
+    if owner.isHeld {
+      _ = attempts.release()
+      waitsForRoom = true
+      return owner.reconnect(because: error.message)
+    }
     attempts.closed(.passing(retryAfter: retryAfter), isNeeded: true) { action in
       if case .fail = action {
         owner.fail(GraphQLClientError(.connectFailed, error.message, underlying: error))
@@ -95,6 +116,13 @@ final class StreamAttempts {
         owner.reconnect(because: error.message)
       }
     }
+  }
+
+  /// The stream's response has ended before its subscriptions. If more came than the network holds while nothing was
+  /// read, another stream continues where that leaves no gap.
+  func lose(_ error: HTTPExchangeError, _ code: GraphQLClientError.Code) {
+    let isAllowed = error.code == .overflow && owner?.isReplaceable == true ? true : nil
+    lose(GraphQLClientError(code, error.message, underlying: error), isAllowed: isAllowed)
   }
 
   /// The server refuses the credentials: others are asked for once, where there is a provider.

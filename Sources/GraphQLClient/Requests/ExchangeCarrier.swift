@@ -209,7 +209,7 @@ private final class ExchangeCall: HTTPExchangeHandler {
     case .bodyTooLarge: fail(.answer(HTTPFailure(.bodyTooLarge)))
     case .invalidRequest, .resolution, .connect, .tls:
       fail(.connection(error.message), stage: wasSent ? nil : .waiting)
-    case .timeout, .response, .other: fail(.connection(error.message))
+    case .timeout, .overflow, .response, .other: fail(.connection(error.message))
     }
   }
 }
