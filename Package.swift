@@ -64,12 +64,12 @@ func system(_ name: String, pkgConfig: String, package: String) -> Target {
 }
 
 func suite(
-  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [],
-  settings: [SwiftSetting] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], sources: [String]? = nil,
+  resources: [Resource] = [], settings: [SwiftSetting] = []
 ) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, resources: resources,
-    swiftSettings: common + settings)
+    name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, sources: sources,
+    resources: resources, swiftSettings: common + settings)
 }
 
 let floor0: [Target] = [
@@ -376,7 +376,8 @@ let suites: [Target] = [
     "FoundationNetwork",
     martlet(
       "Vocabulary", "JSON", "Wire", "Runtime", "GraphQLClient", "FoundationNetwork", "Simulation", "Testing")
-      + ["Martlet"]),
+      // An initialiser of the client's that exists with Foundation's network alone.
+      + ["Martlet"], exclude: usesFoundation ? [] : ["Transport"]),
   // Its servers are processes, which a build with Foundation's network takes from the ordinary one.
   suite(
     "FoundationServer",
@@ -393,16 +394,20 @@ let suites: [Target] = [
       "JSON", "GraphQLLanguage", "Models", "ModelSDL", "Generator", "GenerateFiles", "GraphQLClient", "DataStore")
       + ["Martlet"],
     resources: [.copy("Fixtures")]),
-  suite(
-    "Publishers",
-    martlet(
-      "Vocabulary", "JSON", "GraphQLClient", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution",
-      "Publishers")
-      + ["Martlet"]),
+  usesFoundation
+    ? suite(
+      "Publishers", martlet("Runtime", "Publishers") + ["Martlet"],
+      exclude: ["Bridge/DisconnectionTests.swift", "Samples", "Support/TickServer.swift"])
+    : suite(
+      "Publishers",
+      martlet(
+        "Vocabulary", "JSON", "GraphQLClient", "Runtime", "Testing", "Simulation", "Server", "GraphQLExecution",
+        "Publishers")
+        + ["Martlet"]),
   // Code as applications have it, whose default isolation is the main actor.
   suite(
-    "MainActor", martlet("Publishers", "Server", "DataStore") + ["Martlet"],
-    settings: [.defaultIsolation(MainActor.self)]),
+    "MainActor", martlet("Publishers", "DataStore") + (usesFoundation ? [] : martlet("Server")) + ["Martlet"],
+    exclude: usesFoundation ? ["ScreenTests.swift"] : [], settings: [.defaultIsolation(MainActor.self)]),
   // Scratch holds programs that are compiled by the tests, around blocks that are not in the project.
   suite(
     "Seeds", martlet("Sockets", "Server", "Publishers", "DataStore") + ["Martlet", "MartletCommand"],
@@ -412,18 +417,21 @@ let suites: [Target] = [
   suite("Channels", martlet("Vocabulary", "JSON", "JSONTree", "Wire", "Channels")),
   suite("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
   suite("TreeClient", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient")),
-  suite(
-    "Datasync",
-    martlet(
-      "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient", "Datasync",
-      "Server",
-      "Simulation", "TestSupport") + ["Martlet"]),
+  usesFoundation
+    ? suite(
+      "Datasync", martlet("Vocabulary", "Runtime", "GraphQLClient", "Datasync", "Simulation"),
+      sources: ["RefusedUpgradeTests.swift"])
+    : suite(
+      "Datasync",
+      martlet(
+        "Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient", "Wire", "Runtime", "GraphQLClient", "Datasync",
+        "Server", "Simulation", "TestSupport") + ["Martlet"]),
   suite(
     "DataStore",
     martlet(
       "JSON", "Models", "ModelSDL", "Runtime", "LiveQueries", "SyncEngine", "SQLite", "Store", "GraphQLClient",
       "DataStore", "Publishers", "Simulation", "TestSupport")
-      + ["martlet-lab"]),
+      + (usesFoundation ? [] : ["martlet-lab"]), exclude: usesFoundation ? ["Processes"] : []),
   // Stores and the servers they are synced with.
   suite(
     "DataStoreSync",
@@ -483,6 +491,8 @@ func reachable(from names: [String], in everything: [Target]) -> Set<String> {
 let linuxOnly: Set<String> = [
   "CMartletSystem", "CMartletOpenSSL", "CMartletZlib", "CMartletCurl", "CMartletAllocationCounter", "MartletLoop",
   "MartletSockets", "MartletSignatures", "MartletHTTPClient",
+  // Its servers are Linux's programs.
+  "FoundationServerTests",
 ]
 
 let available = everything.filter { !isApple || reachable(from: [$0.name], in: everything).isDisjoint(with: linuxOnly) }

@@ -40,6 +40,8 @@ final class ScriptedTasks: ExchangeTasks, SocketTasks, @unchecked Sendable {
     private var receiving: ((Result<SocketTaskMessage, any Error>) -> Void)?
     /// Calls of `receive` so far.
     private(set) var demands = 0
+    /// What goes wrong with messages that are sent from now on.
+    var sendFailure: (any Error)?
 
     init(_ request: MessageSocketRequest, _ events: any SocketTaskEvents) {
       self.request = request
@@ -49,7 +51,7 @@ final class ScriptedTasks: ExchangeTasks, SocketTasks, @unchecked Sendable {
     func resume() { calls.append("resume") }
     func send(text: String, _ completion: @escaping ((any Error)?) -> Void) {
       calls.append("send \(text)")
-      completion(nil)
+      completion(sendFailure)
     }
     func receive(_ completion: @escaping (Result<SocketTaskMessage, any Error>) -> Void) {
       precondition(receiving == nil, "one message is asked for at a time")

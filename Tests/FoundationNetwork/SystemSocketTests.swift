@@ -146,4 +146,93 @@ import Testing
     stage.pass(.seconds(6))
     #expect(recorder.events == ["opened -", "closed 1006 lost"])
   }
+
+  @Test func `a server that has closed is reported with its code, also by a task that does not end`() throws {
+    let stage = stage
+    let task = try open()
+    step(task) {
+      $0.events.opened(subprotocol: nil)
+      $0.events.closed(code: 4_499, reason: Array("late".utf8))
+    }
+    // What came before may still be read.
+    step(task) { $0.message(.success(.text("before"))) }
+    stage.pass(.seconds(4))
+    #expect(recorder.events == ["opened -", "text before"])
+    stage.pass(.seconds(2))
+    #expect(recorder.events == ["opened -", "text before", "closed 4499 late"] && task?.calls.last == "cancel")
+  }
+
+  @Test func `a message that could not be sent ends the socket, as the server closed it or as lost`() throws {
+    let (stage, recorder) = (stage, recorder)
+    for isClosed in [true, false] {
+      let task = try open()
+      step(task) {
+        $0.events.opened(subprotocol: nil)
+        $0.sendFailure = Lost()
+      }
+      stage.step { recorder.socket?.send(text: Array("x".utf8)) }
+      step(task) { if isClosed { $0.events.closed(code: 4_400, reason: []) } }
+      stage.pass(.seconds(6))
+      #expect(recorder.events.suffix(2) == ["opened -", isClosed ? "closed 4400 " : "closed 1006 lost"])
+      #expect(task?.calls.last == "cancel")
+    }
+  }
+
+  private enum Event: CaseIterable { case opened, message, unreadable, closed, completed }
+
+  /// What a socket reports for events in this order, the first of each.
+  private static func expected(_ events: [Event]) -> [String] {
+    var said: [String] = []
+    var (isOpen, isClosed, isUnreadable) = (false, false, false)
+    for event in events {
+      switch event {
+      case .opened:
+        said.append("opened -")
+        isOpen = true
+      case .message: if isOpen, !isUnreadable { said.append("text m") }
+      case .unreadable: if isOpen { isUnreadable = true }
+      case .closed: isClosed = true
+      case .completed:
+        return said + [isOpen ? isClosed ? "closed 4407 away" : "closed 1006 lost" : "failed lost "]
+      }
+    }
+    // The task's end does not come: given up after a while.
+    if !isOpen { return said + ["failed the opening handshake took too long "] }
+    if isClosed { return said + ["closed 4407 away"] }
+    return isUnreadable ? said + ["closed 1006 unreadable"] : said
+  }
+
+  private static func orders(_ events: [Event]) -> [[Event]] {
+    // With and without those that follow.
+    [[]] + events.flatMap { first in orders(events.filter { $0 != first }).map { [first] + $0 } }
+  }
+
+  @Test func `every order of a task's events, and every part of it, ends a socket at most once and for one reason`()
+    throws
+  {
+    let orders = Self.orders(Event.allCases)
+    #expect(orders.count == 326)
+    struct Unreadable: Error, CustomStringConvertible { var description: String { "unreadable" } }
+    for order in orders {
+      let before = recorder.events.count
+      let task = try open()
+      for event in order {
+        step(task) { task in
+          switch event {
+          case .opened: task.events.opened(subprotocol: nil)
+          case .message: task.message(.success(.text("m")))
+          case .unreadable: task.message(.failure(Unreadable()))
+          case .closed: task.events.closed(code: 4_407, reason: Array("away".utf8))
+          case .completed: task.events.completed(Lost(), status: nil, retryAfter: nil)
+          }
+        }
+      }
+      stage.pass(.seconds(20))
+      let said = Array(recorder.events.dropFirst(before))
+      #expect(said == Self.expected(order), "\(order)")
+      // A task that is over is let go of, once; another one is there to be used.
+      let isOver = said.last?.hasPrefix("closed") == true || said.last?.hasPrefix("failed") == true
+      #expect(task?.calls.count { $0 == "cancel" } == (isOver ? 1 : 0), "\(order)")
+    }
+  }
 }

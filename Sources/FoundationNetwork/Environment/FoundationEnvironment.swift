@@ -1,4 +1,5 @@
 package import MartletGraphQLClient
+internal import MartletHTTPWire
 internal import MartletRuntime
 
 #if canImport(FoundationNetworking)
@@ -76,5 +77,24 @@ extension URLSessionConfiguration {
     let own = (copy() as? URLSessionConfiguration) ?? self
     if let proxy = configuration.proxy { own.connectionProxyDictionary = try SystemProxy(proxy).dictionary }
     return own
+  }
+
+  /// Removes the additional header fields, which sessions send to every origin and do not check, and returns them for a
+  /// client's configuration, in the order of their names: without those that it has already, and without those that the
+  /// client sets itself.
+  /// - Throws: `invalidRequest` for a field that would break a request, naming it but never its value.
+  package func takeFields(
+    besides known: [(name: String, value: String)]
+  ) throws(GraphQLClientError) -> [(name: String, value: String)] {
+    var taken: [(name: String, value: String)] = []
+    var checked = HTTPHeaders()
+    for (name, value) in (httpAdditionalHeaders ?? [:]).map({ ("\($0.key)", "\($0.value)") }).sorted(by: { $0.0 < $1.0 }
+    )
+    where !HTTPHeaders.isReserved(Array(name.utf8)[...]) {
+      try checked.append(checking: [(name, value)])
+      if !known.contains(where: { $0.name.lowercased() == name.lowercased() }) { taken.append((name, value)) }
+    }
+    httpAdditionalHeaders = nil
+    return taken
   }
 }

@@ -46,6 +46,7 @@ private final class SystemSocket: MessageSocket, SocketTaskEvents {
 
   /// Time for the other side to answer the closing handshake.
   private static let closeTime = Duration.seconds(5)
+  private static let abnormal = Int(WebSocketCloseCode.abnormal.rawValue)
 
   init(
     on loop: any Loop, handler: any MessageSocketHandler,
@@ -108,6 +109,20 @@ private final class SystemSocket: MessageSocket, SocketTaskEvents {
     told?.closed(code: WebSocketCloseCode(rawValue: UInt16(clamping: code)), reason: reason)
   }
 
+  /// The same as the server closed it, otherwise with this code and reason.
+  private func finish(unlessClosed code: Int, _ reason: String) {
+    if let closure { return finish(code: closure.code, reason: String(decoding: closure.reason, as: UTF8.self)) }
+    finish(code: code, reason: reason)
+  }
+
+  /// The task's end follows and says how the socket closed. A task that does not end is given up after a while.
+  private func expectEnd(unlessClosed code: Int, _ reason: String) {
+    guard deadline == nil else { return }
+    deadline = loop.schedule(at: loop.now + Self.closeTime) { [weak self] in
+      self?.finish(unlessClosed: code, reason)
+    }
+  }
+
   // MARK: Events
 
   func opened(subprotocol: String?) {
@@ -117,11 +132,14 @@ private final class SystemSocket: MessageSocket, SocketTaskEvents {
     deadline?.cancel()
     deadline = nil
     told(.success((self, subprotocol)))
+    if closure != nil, phase == .open { expectEnd(unlessClosed: Self.abnormal, "") }
     receiveNext()
   }
 
   func closed(code: Int, reason: [UInt8]) {
     closure = (code, reason)
+    // What came before it may still be asked for.
+    if phase == .open { expectEnd(unlessClosed: Self.abnormal, "") }
   }
 
   func completed(_ error: (any Error)?, status: Int?, retryAfter: String?) {
@@ -130,12 +148,7 @@ private final class SystemSocket: MessageSocket, SocketTaskEvents {
       let answered = status.flatMap { $0 == 101 ? nil : $0 }
       let text = answered == nil ? error.map { "\($0)" } ?? "the server ended the handshake" : "the server refused"
       fail(MessageSocketFailure(text, status: answered, retryAfter: retryAfter))
-    case .open, .closing:
-      if let closure {
-        finish(code: closure.code, reason: String(decoding: closure.reason, as: UTF8.self))
-      } else {
-        finish(code: Int(WebSocketCloseCode.abnormal.rawValue), reason: error.map { "\($0)" } ?? "")
-      }
+    case .open, .closing: finish(unlessClosed: Self.abnormal, error.map { "\($0)" } ?? "")
     case .over: break
     }
   }
@@ -150,16 +163,9 @@ private final class SystemSocket: MessageSocket, SocketTaskEvents {
       switch result {
       case .success(.text(let text)): handler?.received(text: Array(text.utf8))
       case .success(.binary): handler?.receivedBinary()
-      case .failure(let error): return expectEnd(error)
+      case .failure(let error): return expectEnd(unlessClosed: Self.abnormal, "\(error)")
       }
       receiveNext()
-    }
-  }
-
-  /// Nothing more can be read: the task's end follows and says how it closed. A task that does not end is given up.
-  private func expectEnd(_ error: any Error) {
-    deadline = loop.schedule(at: loop.now + Self.closeTime) { [weak self] in
-      self?.finish(code: Int(WebSocketCloseCode.abnormal.rawValue), reason: "\(error)")
     }
   }
 
@@ -175,17 +181,20 @@ private final class SystemSocket: MessageSocket, SocketTaskEvents {
 
   func send(text: [UInt8]) {
     guard phase == .open else { return }
-    // A failure ends the task, which reports it.
-    task?.send(text: String(decoding: text, as: UTF8.self)) { _ in }
+    // What was not sent cannot be answered, so that the connection is of no more use.
+    task?.send(text: String(decoding: text, as: UTF8.self)) { [weak self] error in
+      guard let self, let error, phase == .open else { return }
+      expectEnd(unlessClosed: Self.abnormal, "\(error)")
+    }
   }
 
   func close(_ code: WebSocketCloseCode, reason: String) {
     guard phase == .open else { return }
     phase = .closing
     task?.close(code: Int(code.rawValue), reason: Array(reason.utf8))
-    deadline = loop.schedule(at: loop.now + Self.closeTime) { [weak self] in
-      self?.finish(code: Int(code.rawValue), reason: reason)
-    }
+    deadline?.cancel()
+    deadline = nil
+    expectEnd(unlessClosed: Int(code.rawValue), reason)
   }
 
   func abort() {
@@ -194,7 +203,7 @@ private final class SystemSocket: MessageSocket, SocketTaskEvents {
     deadline?.cancel()
     // Not inside the owner's call.
     deadline = loop.schedule(at: loop.now) { [weak self] in
-      self?.finish(code: Int(WebSocketCloseCode.abnormal.rawValue), reason: "")
+      self?.finish(code: Self.abnormal, reason: "")
     }
   }
 }

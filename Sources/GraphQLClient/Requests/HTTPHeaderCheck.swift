@@ -14,11 +14,16 @@ extension HTTPHeaders {
       guard HTTPSyntax.isFieldValue(valueBytes) else {
         throw GraphQLClientError(.invalidRequest, "a control character in the value of the header \(name)")
       }
-      for reserved in Self.reserved where HTTPSyntax.equals(nameBytes, reserved) {
+      guard !Self.isReserved(nameBytes) else {
         throw GraphQLClientError(.invalidRequest, "the header \(name) is the client's own")
       }
       append(name: nameBytes, value: valueBytes)
     }
+  }
+
+  /// Whether a field of this name is set by the client itself.
+  package static func isReserved(_ name: ArraySlice<UInt8>) -> Bool {
+    reserved.contains { HTTPSyntax.equals(name, $0) }
   }
 
   private static let reserved: [StaticString] = [

@@ -9,7 +9,9 @@ import Testing
 /// The loop of Foundation's network, in real time, with everything above it that a client has: its tasks run on the
 /// concurrent pool, as in an application. The script of a test runs on the loop.
 final class RealTime: TaskExecutor {
-  let loop = DispatchLoop(name: "client")
+  let loop: DispatchLoop
+
+  init(_ loop: DispatchLoop = DispatchLoop(name: "client")) { self.loop = loop }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -72,7 +74,7 @@ final class ScriptedHTTP: HTTPExchanging, @unchecked Sendable {
   enum Reply {
     case answer(Int, String, type: String = "application/graphql-response+json", more: [(String, String)] = [])
     /// A head and pieces of a stream; the response stays open.
-    case stream(type: String, [String])
+    case stream(type: String, [String], isCut: Bool = false)
     /// The request is accepted, and this is sent on the newest stream.
     case accepted(sending: [String])
     case fails(HTTPExchangeError.Code)
@@ -111,10 +113,11 @@ final class ScriptedHTTP: HTTPExchanging, @unchecked Sendable {
         head(status, type, more)
         piece(body)
         if !isOver { handler.ended(nil) }
-      case .stream(let type, let pieces):
+      case .stream(let type, let pieces, let isCut):
         self.sendOnStream = piece
         head(200, type)
         for text in pieces { piece(text) }
+        if isCut, !isOver { handler.ended(HTTPExchangeError(.response, "cut")) }
       case .accepted(let pieces):
         head(202, "text/plain")
         if !isOver { handler.ended(nil) }

@@ -84,6 +84,45 @@ import Testing
     client.shutDown()
   }
 
+  @Test(arguments: [SubscriptionMediaType.eventStream, .multipart])
+  func `a stream that is cut is asked for again from its cursor, and nothing is missing or repeated`(
+    media: SubscriptionMediaType
+  ) async throws {
+    func piece(_ payload: String) -> String {
+      media == .eventStream
+        ? "event: next\ndata: \(payload)\n\n"
+        : "\r\nContent-Type: application/json\r\n\r\n{\"payload\":\(payload)}\r\n--graphql"
+    }
+    func ready(_ cursor: String) -> String {
+      piece(#"{"extensions":{"martlet":{"ready":{"cursor":"\#(cursor)"}}}}"#)
+    }
+    func tick(_ number: Int) -> String {
+      piece(#"{"data":{"tick":\#(number)},"extensions":{"martlet":{"cursor":"a-\#(number)"}}}"#)
+    }
+    let isEvents = media == .eventStream
+    let type = isEvents ? "text/event-stream" : "multipart/mixed;boundary=graphql"
+    let begin = isEvents ? ":\n\n" : "--graphql"
+    let end = isEvents ? "event: complete\ndata:\n\n" : "--\r\n"
+    let first = [begin, ready("a-0"), tick(1), tick(2)]
+    // The second begins with one that was seen already.
+    let second = [begin, ready("a-2"), tick(2), tick(3), end]
+    let http = ScriptedHTTP { number, _ in
+      number == 1 ? .stream(type: type, first, isCut: true) : .stream(type: type, second)
+    }
+    let client = try time.client(over: http) {
+      $0.subscriptionMediaType = media
+      $0.resumesHTTPSubscriptions = true
+    }
+    var seen: [String] = []
+    for try await event in client.subscribe("subscription { tick }") {
+      seen.append(event.gap == nil ? "\(event.data?["tick"] ?? .null)" : "gap")
+    }
+    #expect(seen == ["1", "2", "3"])
+    let resumed = try await bodies(http).map { $0["extensions"]?["martlet"]?["resume"]?.string ?? "-" }
+    #expect(resumed == ["-", "a-2"])
+    client.shutDown()
+  }
+
   @Test func `subscriptions share one event stream, each with its own events`() async throws {
     let http = ScriptedHTTP { _, request in
       switch request.method {
