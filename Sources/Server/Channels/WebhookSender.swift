@@ -93,7 +93,8 @@ extension HTTPExchangeError.Code {
     case .bodyTooLarge: "the receiver's answer is longer than the limit channels.answerBytes"
     // Addresses and fields were checked: what libcurl refuses is what came.
     case .response, .invalidRequest: "the receiver's answer cannot be read as HTTP"
-    case .other: "the request failed"
+    // Deliveries are not paused.
+    case .overflow, .other: "the request failed"
     }
   }
 }
