@@ -137,6 +137,38 @@ import Testing
     }
   }
 
+  @Test func `a conflict handler gets the record without the later writes, whose conditions it cannot keep`()
+    async throws
+  {
+    let schema = SyncedServer.schema.replacingOccurrences(
+      of: "type Note @model @versioned", with: "type Note @model @versioned(conflicts: OPTIMISTIC_CONCURRENCY)")
+    try await SyncedServer.with(schema) { server in
+      let ada = try SyncedStore(server) { configuration in
+        configuration.conflictHandler = { conflict in
+          guard conflict.attempt == 0, let note = try? conflict.local(as: Note.self) else { return .applyRemote }
+          return .retry(note)
+        }
+      }
+      let bob = try SyncedStore(server, as: "bob")
+      try await ada.settle()
+      try await ada.store.save(a)
+      try await ada.settle()
+      try await bob.settle()
+      try await ada.cut()
+      let first = try await ada.store.submit(Note(id: "a", text: "first", rank: 3, owner: "ada"))
+      let rank = Note.keys.rank
+      let second = try await ada.store.submit(Note(id: "a", text: "second", rank: 4, owner: "ada"), where: rank == 3)
+      try await bob.store.submit(Note(id: "a", text: "bob's", rank: 5, owner: "ada")).reached(.durable)
+      try await ada.mend()
+      try await first.reached(.seen)
+      try await second.reached(.seen)
+      try await ada.settle()
+      try await bob.sees([Note(id: "a", text: "second", rank: 4, owner: "ada")])
+      ada.close()
+      bob.close()
+    }
+  }
+
   @Test func `the later writes of a record follow the one whose conflict is answered by a retry, in their order`()
     async throws
   {

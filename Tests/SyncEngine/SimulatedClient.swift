@@ -158,7 +158,7 @@ struct SimulatedClient {
       return .settled(number: number, retriedAs: isRetried ? newNumber : nil)
     case .wake(let time): wake = time
     case .clearStore: disk = Disk()
-    case .disconnect, .refreshCredentials, .progress, .hub: break
+    case .disconnect, .refreshCredentials, .progress, .abandon, .hub: break
     }
     return nil
   }

@@ -14,13 +14,15 @@ import Testing
 
     init(
       models: [SyncConfiguration.Model] = [.init()], progress: [ModelProgress]? = nil,
-      pending: [(number: Int64, model: Int)] = [], configure: (inout SyncConfiguration) -> Void = { _ in }
+      pending: [(number: Int64, model: Int)] = [], position: Int64 = 0,
+      configure: (inout SyncConfiguration) -> Void = { _ in }
     ) {
       var configuration = SyncConfiguration(models: models)
       configuration.retry.jitter = .zero
       configure(&configuration)
       engine = SyncEngine(
-        configuration, progress: progress ?? models.map { _ in ModelProgress() }, pending: pending, seed: 1)
+        configuration, progress: progress ?? models.map { _ in ModelProgress() }, pending: pending, position: position,
+        seed: 1)
     }
 
     mutating func callAsFunction(_ event: SyncEvent) -> [SyncAction] {
@@ -250,6 +252,61 @@ import Testing
     #expect(
       step(.subscribed(generation: 2, resumed: false, cursor: nil)).last
         == .query(generation: 2, model: 0, .full, nextToken: nil))
+  }
+
+  @Test func `P19: on an older copy of the server's data no position of before counts, and what it had is abandoned`() {
+    var step = Transcript(pending: [(1, 0), (2, 0)])
+    step.becomeLive()
+    _ = step(.feed(generation: 1, [], cursor: "a", position: 30))
+    _ = step(.uploaded(generation: 1, number: 1, nil, position: 40))
+    #expect(step(.otherHistory(generation: 1)) == [.abandon([1]), .disconnect, .subscribe(generation: 2)])
+    _ = step(.subscribed(generation: 2, resumed: false, cursor: nil))
+    #expect(step(.page(generation: 2, model: 0, Self.page(position: 10))).contains(.upload(generation: 2, number: 2)))
+    // 30 was seen, but of another log.
+    #expect(
+      step(.uploaded(generation: 2, number: 2, nil, position: 20)) == [
+        .acknowledge(number: 2, nil), .progress(number: 2, .durable),
+      ])
+    #expect(
+      step(.feed(generation: 2, [], cursor: "b", position: 20)) == [
+        .apply([], cursor: "b"), .progress(number: 2, .seen),
+      ])
+  }
+
+  @Test func `P12: a write that was applied before the engine stopped is seen by the next engine's feed`() {
+    var step = Transcript(pending: [(1, 0)])
+    step.becomeLive()
+    _ = step(.uploaded(generation: 1, number: 1, nil, position: 20))
+    _ = step(.stop)
+    var next = Transcript(progress: [ModelProgress(lastSync: 1, completedAt: 1)])
+    next.engine.follow(step.engine)
+    _ = next(.start)
+    _ = next(.subscribed(generation: 1, resumed: true, cursor: nil))
+    #expect(
+      next(.feed(generation: 1, [], cursor: "a", position: 20)) == [
+        .apply([], cursor: "a"), .progress(number: 1, .seen),
+      ])
+  }
+
+  @Test func `P12: a resend that the feed had passed before the engine began is seen at once`() {
+    var step = Transcript(progress: [ModelProgress(lastSync: 1, completedAt: 1)], pending: [(1, 0)], position: 20)
+    _ = step(.start)
+    _ = step(.subscribed(generation: 1, resumed: true, cursor: nil))
+    #expect(
+      step(.uploaded(generation: 1, number: 1, nil, position: 20)) == [
+        .acknowledge(number: 1, nil), .progress(number: 1, .durable), .progress(number: 1, .seen),
+      ])
+  }
+
+  @Test func `P19: a conflict with a record of another history is asked about anew`() {
+    var step = Transcript(pending: [(1, 0)])
+    step.becomeLive()
+    let image = ServerImage(record: Record(values: ["a"]), version: 9, position: 90)
+    _ = step(.uploadFailed(generation: 1, number: 1, .conflict(image)))
+    _ = step(.otherHistory(generation: 1))
+    #expect(step(.resolved(number: 1, .retryLocal, newNumber: 2)) == [])
+    _ = step(.subscribed(generation: 2, resumed: false, cursor: nil))
+    #expect(step(.page(generation: 2, model: 0, Self.page())).contains(.upload(generation: 2, number: 1)))
   }
 
   @Test func `defect 10: a model that meets the cap on records is reported as truncated and not as synced`() {

@@ -100,14 +100,14 @@ public struct DataStoreConflict: Sendable {
   public let modelId: String
   /// What the write does to the record.
   public let mutationType: MutationEvent.MutationType
-  /// The record as this store shows it; nil for a deletion. As JSON.
+  /// The record as the write leaves it, without later writes; nil for a deletion. As JSON.
   public let local: String?
   /// The server's record; nil for one that was deleted. As JSON.
   public let remote: String?
   /// How often the application has answered a conflict of this write already.
   public let attempt: Int
 
-  /// The record as this store shows it, as a value of its model; nil for a deletion.
+  /// The record as the write leaves it, without later writes, as a value of its model; nil for a deletion.
   /// - Throws: `DataStoreError.decodingError`.
   public func local<M: Model>(as type: M.Type) throws -> M? { try Self.decode(local, as: type) }
 

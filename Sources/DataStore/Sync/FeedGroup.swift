@@ -76,7 +76,7 @@ final class FeedGroup: Sendable {
 
   private func received(_ index: Int, _ event: SubscriptionEvent) async {
     if state.withLock({ $0.isOver }) { return }
-    if let gap = event.gap { return await handle(.other(.gap(reason: gap.reason.rawValue))) }
+    if let gap = event.gap { return await handle(.other(.gap(reason: gap.reason.rawValue, to: gap.to))) }
     if let mark = event.mark { return await established(index, mark) }
     if let life = event.life { return await changed(index, life) }
     guard let value = try? JSONValue(parsing: event.payload) else {
@@ -111,7 +111,7 @@ final class FeedGroup: Sendable {
       return (true, false)
     }
     if isReady { await handle(.ready(mark)) }
-    if isRestored { await handle(.other(.restored)) }
+    if isRestored { await handle(.other(.restored(mark?.cursor))) }
   }
 
   private func ended(_ index: Int, _ error: any Error) async {

@@ -51,7 +51,19 @@ struct GraphQLSyncServer: SyncServer {
 
   // MARK: Uploads
 
-  func upload(_ upload: SyncUpload) async throws(SyncFailure) -> SyncUploaded {
+  func upload(_ upload: SyncUpload) async -> SyncAnswer {
+    do throws(SyncFailure) {
+      let response = try await send(mutation(upload))
+      let refusal = Self.error(in: response)
+      let cursor = response["extensions"]?["martlet"]?["cursor"] ?? refusal?["extensions"]?["cursor"]
+      return SyncAnswer(
+        result: result(of: upload, response), cursor: isOwn ? cursor?.string.flatMap { Cursor($0) } : nil)
+    } catch {
+      return SyncAnswer(result: .failure(error))
+    }
+  }
+
+  private func mutation(_ upload: SyncUpload) -> OperationRequest {
     let model = models[upload.model]
     let parts = model.input(upload.write, upload.key, version: upload.image?.version ?? 0)
     let condition = upload.write.condition.map { model.condition($0) }
@@ -60,11 +72,23 @@ struct GraphQLSyncServer: SyncServer {
       variables: ["input": .object(parts.input)])
     if let condition { request.variables["condition"] = condition }
     if isOwn { request.extensions = extensions(upload, parts.replaced) }
-    let response = try await send(request)
+    return request
+  }
+
+  private func result(of upload: SyncUpload, _ response: JSONValue) -> Result<SyncUploaded, SyncFailure> {
+    do throws(SyncFailure) {
+      return .success(try uploaded(upload, response))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func uploaded(_ upload: SyncUpload, _ response: JSONValue) throws(SyncFailure) -> SyncUploaded {
+    let model = models[upload.model]
     let cursor = response["extensions"]?["martlet"]?["cursor"]?.string.flatMap { Cursor($0) }
     if let error = Self.error(in: response) { return try failed(upload, error, model) }
     let position: Int64? = isOwn ? cursor?.offset ?? 0 : nil
-    let field = model.mutationField(parts.verb)
+    let field = model.mutationField(model.input(upload.write, upload.key, version: 0).verb)
     let record = response["data"]?[field] ?? JSONValue.null
     if record.isNull { return SyncUploaded(image: nil, position: position ?? 0) }
     var image = model.change(record, number: upload.model, position: position).image

@@ -1,8 +1,10 @@
+internal import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletModels
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletSyncEngine
+internal import MartletVocabulary
 
 /// What is remembered of the server's answers while one engine runs.
 struct DownloadState {
@@ -14,11 +16,16 @@ struct DownloadState {
   var refused: Set<Int> = []
   /// How often in a row the server's rules have refused the feed.
   var refusals = 0
+  /// What the stored positions belong to.
+  var history = SyncHistory()
+  /// Whether the feed that is followed is there to have the server judge these alone.
+  var isJudging = false
 
   mutating func disconnect() {
     follower?.cancel()
     follower = nil
     partial = []
+    isJudging = false
   }
 }
 
@@ -31,7 +38,9 @@ struct SyncDownloads {
 
   func subscribe(_ generation: Int) throws {
     shell.downloads.disconnect()
-    let cursor = try writer.value("cursor").flatMap { $0.isEmpty ? nil : $0 }
+    let toJudge = shell.downloads.history.toJudge
+    shell.downloads.isJudging = toJudge != nil
+    let cursor = toJudge?.description ?? shell.downloads.history.feed?.description
     let view = try writer.value("view").flatMap { $0.isEmpty ? nil : $0 }
     let epoch = shell.epoch
     shell.downloads.follower = shell.server?.follow(from: cursor, view: view) { [weak shell] news in
@@ -52,16 +61,29 @@ struct SyncDownloads {
     switch news {
     case .ready(let resumed, let cursor, let view):
       shell.downloads.refusals = 0
+      let mark = cursor.flatMap { Cursor($0) }
+      if shell.downloads.isJudging { return try judged(at: resumed ? mark : nil, generation) }
+      if let mark, !shell.downloads.history.agrees(with: mark) { return doubt(generation) }
       try shell.change(writer, .live) { try $0.set("view", view ?? "") }
       return .subscribed(generation: generation, resumed: resumed, cursor: cursor)
     case .changes(let part):
+      if shell.downloads.isJudging { return nil }
       shell.downloads.partial += part.changes
       // A transaction is applied whole.
       guard part.endsTransaction else { return nil }
       defer { shell.downloads.partial = [] }
+      if let cursor = part.cursor.flatMap({ Cursor($0) }), !shell.downloads.history.agrees(with: cursor) {
+        return doubt(generation)
+      }
       return .feed(
         generation: generation, shell.downloads.partial, cursor: part.cursor, position: part.position)
-    case .gap(let reason):
+    case .gap(EventGap.Reason.lineage.rawValue, _):
+      try forgetHistory()
+      return .otherHistory(generation: generation)
+    case .gap(let reason, let cursor):
+      if shell.downloads.isJudging { return try judged(at: cursor, generation) }
+      // A server that gives another reason has written what is stored.
+      if let cursor { shell.downloads.history.judged(at: cursor) }
       try forgetProgress(removesRows: false)
       return .feedReset(generation: generation, reason: reason)
     case .unreachable(let reason):
@@ -72,7 +94,9 @@ struct SyncDownloads {
       shell.report.announce(.networkStatus(active: false))
       shell.publishStatus(writer)
       return nil
-    case .restored:
+    case .restored(let cursor):
+      if shell.downloads.isJudging { return nil }
+      if let cursor, !shell.downloads.history.agrees(with: cursor) { return doubt(generation) }
       shell.report.announce(.networkStatus(active: true))
       return .reachable
     case .forbidden:
@@ -84,10 +108,34 @@ struct SyncDownloads {
     }
   }
 
+  /// Another run of the server has been heard: the feed begins anew, with its judgement of what is stored.
+  private func doubt(_ generation: Int) -> SyncEvent { .disconnected(generation: generation, .network) }
+
+  /// The server has written all that is stored: the feed is followed from where it is owed.
+  private func judged(at cursor: Cursor?, _ generation: Int) throws -> SyncEvent? {
+    shell.downloads.history.judged(at: cursor)
+    try shell.change(writer, .live) { try shell.saveHistory($0) }
+    try subscribe(generation)
+    return nil
+  }
+
+  /// The server's log is another one than that which the stored positions come from: everything is synced anew, and
+  /// what the server sends then is taken whatever was stored.
+  private func forgetHistory() throws {
+    shell.downloads.history = SyncHistory()
+    try shell.change(writer, .live) { transaction in
+      try transaction.set(SyncHistory.aheadName, "")
+      try transaction.forgetPositions()
+    }
+    try forgetProgress(removesRows: false)
+  }
+
   /// Every model is owed a full sync from now on, also after a restart.
   private func forgetProgress(removesRows: Bool) throws {
+    shell.downloads.history.feed = nil
     try shell.change(writer, .live) { [mappings = shell.mappings] transaction in
-      try transaction.set("cursor", "")
+      try transaction.set(SyncHistory.feedName, "")
+      try shell.saveHistory(transaction)
       for mapping in mappings {
         try transaction.set(ModelProgress.name(mapping.shape), "")
         guard removesRows else { continue }
@@ -115,6 +163,11 @@ struct SyncDownloads {
     switch result {
     case .success(let page):
       shell.downloads.refused.remove(model)
+      if generation == shell.engine?.generation, let cursor = page.cursor.flatMap({ Cursor($0) }),
+        !shell.downloads.history.takes(cursor)
+      {
+        return doubt(generation)
+      }
       if let expected = page.expected, generation == shell.engine?.generation {
         shell.report.expect(model: model, expected)
       }

@@ -2,6 +2,7 @@ internal import MartletModels
 internal import MartletRuntime
 internal import MartletStore
 internal import MartletSyncEngine
+internal import MartletVocabulary
 
 extension SyncEngine {
   /// The engine that continues what a store has.
@@ -21,7 +22,9 @@ extension SyncEngine {
     let progress = try models.map { model in
       try writer.value(ModelProgress.name(model.shape)).flatMap { ModelProgress(text: $0) } ?? ModelProgress()
     }
+    let cursor = try writer.value(SyncHistory.feedName).flatMap { Cursor($0) }
     self.init(
-      settings, progress: progress, pending: try writer.outbox().map { ($0.number, $0.model) }, seed: seed)
+      settings, progress: progress, pending: try writer.outbox().map { ($0.number, $0.model) },
+      position: cursor?.offset ?? 0, seed: seed)
   }
 }

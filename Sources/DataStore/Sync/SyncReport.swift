@@ -60,6 +60,9 @@ final class SyncReport {
     handles.removeValue(forKey: number)?.end(reason)
   }
 
+  /// All writes that are on their way end.
+  func endAll(_ reason: WriteHandle.Ended.Reason) { for number in handles.keys.sorted() { finish(number, reason) } }
+
   /// A write gets another number.
   func renumber(_ number: Int64, _ newNumber: Int64) {
     handles[newNumber] = handles.removeValue(forKey: number)

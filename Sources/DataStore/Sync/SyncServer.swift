@@ -1,6 +1,7 @@
 internal import MartletJSON
 internal import MartletModels
 internal import MartletSyncEngine
+internal import MartletVocabulary
 
 /// The server as the engine's driver needs it.
 protocol SyncServer: Sendable {
@@ -12,7 +13,7 @@ protocol SyncServer: Sendable {
   /// A page of a model.
   func page(model: Int, _ kind: SyncKind, token: String?) async throws(SyncFailure) -> SyncPage
   /// Sends a write.
-  func upload(_ upload: SyncUpload) async throws(SyncFailure) -> SyncUploaded
+  func upload(_ upload: SyncUpload) async -> SyncAnswer
 }
 
 /// What a followed feed reports.
@@ -20,14 +21,14 @@ enum FeedNews: Sendable {
   /// Every change after `cursor` comes. `resumed`: every one since the cursor that was given has come.
   case ready(resumed: Bool, cursor: String?, view: String?)
   case changes(FeedPart)
-  /// Changes are missing.
-  case gap(reason: String)
+  /// Changes are missing up to `to`.
+  case gap(reason: String, to: Cursor?)
   /// An attempt to connect has failed, and is repeated.
   case unreachable(reason: String)
   /// The connection was lost and is being made again.
   case interrupted
-  /// The connection is there again.
-  case restored
+  /// The connection is there again, and every change after the cursor comes.
+  case restored(Cursor?)
   /// The server's rules let the caller follow none of the models.
   case forbidden
   case ended(SyncFailure)
@@ -61,6 +62,13 @@ struct SyncUpload: Sendable {
   var acknowledged: Int64
   /// Whether it may have been sent before.
   var isResend: Bool
+}
+
+/// What came of sending a write.
+struct SyncAnswer: Sendable {
+  var result: Result<SyncUploaded, SyncFailure>
+  /// The moment at the server that its positions belong to; nil where they belong to none.
+  var cursor: Cursor?
 }
 
 /// The server's answer to a write.

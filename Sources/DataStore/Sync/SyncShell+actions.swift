@@ -2,6 +2,7 @@ internal import MartletLiveQueries
 internal import MartletModels
 internal import MartletStore
 internal import MartletSyncEngine
+internal import MartletVocabulary
 
 /// What the engine has decided, carried out. On the store's thread.
 extension SyncShell {
@@ -21,7 +22,10 @@ extension SyncShell {
       try change(writer, .syncPage) { try $0.beginFullSync(model: model) }
     case .applyPage(let model, let changes):
       report.received(model: model, changes.count)
-      try change(writer, .syncPage) { try $0.receivePage(changes) }
+      try change(writer, .syncPage) { transaction in
+        try transaction.receivePage(changes)
+        try saveHistory(transaction)
+      }
     case .finishModel(let model, let progress, let sweepBefore):
       try change(writer, .syncPage) { [mappings] transaction in
         if let sweepBefore { try transaction.sweep(model: model, before: sweepBefore) }
@@ -30,14 +34,16 @@ extension SyncShell {
     case .apply(let changes, let cursor):
       try change(writer, .live) { transaction in
         try transaction.receive(changes)
-        if let cursor { try transaction.set("cursor", cursor) }
+        if let cursor { try transaction.set(SyncHistory.feedName, cursor) }
       }
+      if let cursor = cursor.flatMap({ Cursor($0) }) { downloads.history.feed = cursor }
     case .upload(let generation, let number): try SyncUploads(shell: self, writer: writer).send(generation, number)
     case .acknowledge(let number, let image):
       guard let place = try writer.place(of: number) else { return }
       try change(writer, .mutationResponse) { transaction in
         try transaction.acknowledge(model: place.model, place.key, number, image)
         try transaction.set(SyncUploads.answered, String(number))
+        try saveHistory(transaction)
       }
     case .reject(let number, let reason):
       guard let place = try writer.place(of: number) else { return }
@@ -55,8 +61,16 @@ extension SyncShell {
     case .clearStore: break
     case .wake(let time): wake(at: time)
     case .progress(let number, let progress): report.move(number, progress)
+    case .abandon(let numbers): for number in numbers { report.finish(number, .serverRestored) }
     case .hub(let event): report.announce(event)
     }
+  }
+
+  /// Stores with a transaction's positions what they belong to.
+  func saveHistory(_ transaction: ClientTransaction) throws {
+    guard downloads.history.isUnsaved else { return }
+    try transaction.set(SyncHistory.aheadName, downloads.history.ahead?.description ?? "")
+    downloads.history.saved()
   }
 
   /// Runs a transaction and passes its changes on.

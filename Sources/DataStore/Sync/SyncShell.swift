@@ -102,7 +102,11 @@ final class SyncShell: @unchecked Sendable {
       }
       let models = try makeModels()
       _ = try clientName(writer)
+      downloads = DownloadState()
+      downloads.history = try SyncHistory(writer)
+      let earlier = engine
       engine = try SyncEngine(models, parents: parents, configuration, writer, seed: chance())
+      if let earlier { engine?.follow(earlier) }
       server = GraphQLSyncServer(
         transport: sync.transport, models: models, dialect: sync.dialect, pageSize: configuration.syncPageSize,
         spawner: spawner)
@@ -111,7 +115,6 @@ final class SyncShell: @unchecked Sendable {
       return publishStatus(writer)
     }
     epoch += 1
-    downloads = DownloadState()
     report.status.isElsewhere = false
     // As the original does: the first report of the network is that it is not reached yet.
     report.announce(.networkStatus(active: false))
@@ -137,6 +140,7 @@ final class SyncShell: @unchecked Sendable {
           write: write.number, modelName: mapping.name, modelId: mapping.text(write.key), json: nil, version: nil,
           isDeleted: false))
     }
+    report.endAll(.cleared)
     publishStatus(writer)
   }
 

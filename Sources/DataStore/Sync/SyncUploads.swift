@@ -31,19 +31,17 @@ struct SyncUploads {
     shell.report.note(try mutation(number, place.model, place.key, image?.version))
     let epoch = shell.epoch
     shell.spawner.spawn { [weak shell] in
-      let event: SyncEvent
-      var answer: SyncUploaded?
-      do throws(SyncFailure) {
-        let uploaded = try await server.upload(upload)
-        event = .uploaded(generation: generation, number: number, uploaded.image, position: uploaded.position)
-        answer = uploaded
-      } catch {
-        event = .uploadFailed(generation: generation, number: number, error)
-      }
-      let found = answer
+      let answer = await server.upload(upload)
       shell?.answer(epoch) { shell, _ in
-        if let found { shell.note(found, number, place.model, place.key) }
-        return event
+        if let cursor = answer.cursor, generation == shell.engine?.generation, !shell.downloads.history.takes(cursor) {
+          return .disconnected(generation: generation, .network)
+        }
+        switch answer.result {
+        case .success(let uploaded):
+          shell.note(uploaded, number, place.model, place.key)
+          return .uploaded(generation: generation, number: number, uploaded.image, position: uploaded.position)
+        case .failure(let failure): return .uploadFailed(generation: generation, number: number, failure)
+        }
       }
     }
   }
@@ -66,7 +64,7 @@ struct SyncUploads {
       let write = try writer.pending(model: place.model, place.key).first(where: { $0.number == number })
     else { return shell.follow(with: .outbox(.removed([number]))) }
     let mapping = shell.mappings[place.model]
-    let local = try writer.row(model: place.model, place.key)?.record
+    let local = try record(after: number, place.model, place.key)
     let conflict = DataStoreConflict(
       modelName: mapping.name, modelId: mapping.text(place.key), mutationType: write.mutationType,
       local: local.map { mapping.json($0).description }, remote: image.record.map { mapping.json($0).description },
@@ -79,6 +77,13 @@ struct SyncUploads {
         SyncUploads(shell: shell, writer: writer).event(of: answer, number, mapping)
       }
     }
+  }
+
+  /// The record as a write leaves it, without the writes after it: their conditions are theirs.
+  private func record(after number: Int64, _ model: Int, _ key: RecordKey) throws -> Record? {
+    let earlier = try writer.pending(model: model, key).prefix { $0.number <= number }
+    let image = try writer.image(model: model, key)
+    return RecordReplica(server: image, pending: Array(earlier)).visible
   }
 
   private func event(
@@ -109,6 +114,7 @@ struct SyncUploads {
     var renumbered: [(old: Int64, new: Int64)] = []
     try shell.change(writer, .mutationResponse) { transaction in
       renumbered = try transaction.resolve(model: place.model, place.key, number, resolution, image)
+      try shell.saveHistory(transaction)
       try transaction.set(Self.answered, String(number))
     }
     let retried = renumbered.first { $0.old == number }?.new

@@ -28,12 +28,14 @@ public final class WriteHandle: Sendable {
       case rejected(RejectedWrite.Reason)
       /// Another write made it unnecessary: there is nothing to send, or a conflict was resolved without it.
       case superseded
-      /// The store was cleared before the server had it.
+      /// The store was cleared before the server had it, or before the feed had passed it.
       case cleared
       /// The store was closed. The write is in its file and is sent when the store is opened again.
       case closed
       /// The store has no server.
       case localOnly
+      /// The server has gone back to an older copy of its data. It had the write; whether the copy has it is not known.
+      case serverRestored
       /// The task that waited was cancelled; the write itself continues.
       case cancelled
     }
@@ -50,9 +52,10 @@ public final class WriteHandle: Sendable {
       switch reason {
       case .rejected(let reason): "the server refused the write: \(reason)"
       case .superseded: "another write has made it unnecessary"
-      case .cleared: "the store was cleared before the server had the write"
+      case .cleared: "the store was cleared before the write had come so far"
       case .closed: "the store was closed before the server had the write"
       case .localOnly: "the store has no server"
+      case .serverRestored: "the server runs on an older copy of its data, which may not have the write"
       case .cancelled: "the task that waited was cancelled; the write goes on"
       }
     }

@@ -1,6 +1,7 @@
 internal import MartletJSON
 internal import MartletLiveQueries
 package import MartletModels
+internal import MartletSQLite
 package import MartletSyncEngine
 
 /// What the sync engine asks of a client's store.
@@ -40,6 +41,15 @@ extension ClientTransaction {
       }
     }
     try tables.forgetSeen(table.shape)
+  }
+
+  /// Forgets where the server's log had each image, so that whatever the server sends next is newer.
+  package func forgetPositions() throws {
+    let tables = try tables
+    for table in records.tables {
+      try tables.database.execute("UPDATE \(table.shape.table) SET \(SQLText.changed) = 0")
+    }
+    try tables.database.execute("UPDATE martlet_client_images SET position = 0")
   }
 
   // MARK: Conflicts

@@ -122,6 +122,16 @@ struct OutboxQueue: Sendable {
     if items.first?.number == number { items.removeFirst() } else { items.removeAll { $0.number == number } }
   }
 
+  mutating func follow(_ earlier: OutboxQueue) { durable = earlier.durable }
+
+  /// What the server has said is void. Returns the writes that it had, and that the feed has not passed.
+  mutating func abandon() -> [Int64] {
+    defer { durable = [] }
+    // The record of the conflict comes from the other history: the write is sent again.
+    if case .resolving = state { state = .idle }
+    return durable.map(\.number)
+  }
+
   mutating func seen(upTo position: Int64) -> [Int64] {
     let seen = durable.filter { $0.position <= position }.map(\.number)
     durable.removeAll { $0.position <= position }

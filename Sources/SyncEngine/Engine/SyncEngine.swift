@@ -53,15 +53,20 @@ package struct SyncEngine: Sendable {
   /// - Parameters:
   ///   - progress: how far each model has been synced, by position.
   ///   - pending: the outbox: number and model of each write, in order.
+  ///   - position: up to where the feed has passed.
   package init(
     _ configuration: SyncConfiguration, progress: [ModelProgress], pending: [(number: Int64, model: Int)],
-    seed: UInt64
+    position: Int64 = 0, seed: UInt64
   ) {
     self.configuration = configuration
     self.progress = progress
+    self.position = position
     random = SeededRandom(seed: seed)
     for write in pending { outbox.append(write.number, model: write.model) }
   }
+
+  /// Takes over the writes for which an engine that has stopped waited for the feed.
+  package mutating func follow(_ earlier: SyncEngine) { outbox.follow(earlier.outbox) }
 
   /// Whether this model's sync has finished since `start`: the original's `isSynced`.
   package func isSynced(model: Int) -> Bool { synced.contains(model) }
@@ -101,6 +106,8 @@ package struct SyncEngine: Sendable {
       if generation == self.generation { feed(changes, cursor, position) }
     case .feedReset(let generation, _):
       if generation == self.generation, phase != .stopped { reset() }
+    case .otherHistory(let generation):
+      if generation == self.generation, phase != .stopped { beginAnew() }
     case .disconnected(let generation, let failure):
       if generation == self.generation { failed(failure, now) }
     case .page(let generation, let model, let page):
@@ -214,6 +221,13 @@ package struct SyncEngine: Sendable {
     synced = []
     actions.append(.disconnect)
     subscribe()
+  }
+
+  private mutating func beginAnew() {
+    position = 0
+    let abandoned = outbox.abandon()
+    if !abandoned.isEmpty { actions.append(.abandon(abandoned)) }
+    reset()
   }
 
   private mutating func setTimer() {

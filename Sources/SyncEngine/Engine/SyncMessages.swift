@@ -82,6 +82,8 @@ package enum SyncEvent: Sendable, Hashable {
   case feed(generation: Int, [RemoteChange], cursor: String?, position: Int64)
   /// The server can no longer continue the feed, or the caller sees other records than before (`view-changed`).
   case feedReset(generation: Int, reason: String)
+  /// The server's log is not the one that the stored positions come from: it runs on an older copy of its data.
+  case otherHistory(generation: Int)
   case disconnected(generation: Int, SyncFailure)
   case page(generation: Int, model: Int, SyncPage)
   case queryFailed(generation: Int, model: Int, SyncFailure)
@@ -133,6 +135,8 @@ package enum SyncAction: Sendable, Hashable {
   case wake(at: Instant)
   /// How far a write is.
   case progress(number: Int64, WriteProgress)
+  /// The server had these writes, and nobody knows whether it still has them.
+  case abandon([Int64])
   case hub(SyncHubEvent)
 }
 

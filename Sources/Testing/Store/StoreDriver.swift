@@ -158,6 +158,7 @@ public struct StoreDriver: Sendable {
       for other in others { tell(other, "rejected") }
       return others.isEmpty ? nil : .outbox(.removed(others))
     case .progress(let number, let progress): tell(number, "\(progress)")
+    case .abandon(let numbers): for number in numbers { tell(number, "restored") }
     case .refreshCredentials(let generation): return .credentials(generation: generation, isRefreshed: true)
     case .wake(let time):
       wakesAt = time

@@ -15,7 +15,7 @@ struct MemberStart {
     if let resume = asked.resume {
       let present = (member.group as? GraphQLGroup)?.view
       guard present.map({ Array($0.utf8) }) == asked.view.map({ Array($0.utf8) }) else {
-        return feed.declareGap(member, .viewChanged, from: resume, owesReady: true)
+        return feed.declareGap(member, otherHistory(resume) ?? .viewChanged, from: resume, owesReady: true)
       }
       return begin(after: resume)
     }
@@ -23,6 +23,14 @@ struct MemberStart {
     // A reserved stream's client asked a moment ago, with the rights that it has now.
     guard let cursor = link.stream?.startsBehind else { return feed.begin(member) }
     begin(after: cursor)
+  }
+
+  /// A client that has seen what this log does not have must learn that first: no offset that it knows means anything.
+  private func otherHistory(_ resume: Cursor) -> GapReason? {
+    switch feed.judge(resume) {
+    case .gap(let reason) where reason == .unknownTerm || reason == .beyondTerm: reason
+    case .gap, .valid: nil
+    }
   }
 
   private func begin(after resume: Cursor) {

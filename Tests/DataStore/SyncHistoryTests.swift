@@ -1,0 +1,45 @@
+import MartletVocabulary
+import Testing
+
+@testable import MartletDataStore
+
+/// When the server has to judge what a store's positions come from. A cursor is a run of the server and an offset.
+@Suite struct SyncHistoryTests {
+  private func cursor(_ run: UInt64, _ offset: Int64) -> Cursor { Cursor(term: run, offset: offset) }
+
+  @Test func `the feed's cursor says enough where it has passed all answers`() {
+    var history = SyncHistory(feed: cursor(1, 40), ahead: cursor(1, 40))
+    #expect(history.toJudge == nil)
+    let known = [history.agrees(with: cursor(2, 45)), history.takes(cursor(2, 46))]
+    #expect(known == [true, true])
+    #expect(history.ahead == cursor(2, 46))
+  }
+
+  @Test func `P19: an answer that is ahead of the feed is judged once another run of the server is heard`() {
+    var history = SyncHistory(feed: cursor(1, 40))
+    let known = [history.takes(cursor(1, 60)), history.takes(cursor(1, 50))]
+    #expect(known == [true, true])
+    let unknown = [history.agrees(with: cursor(2, 45)), history.takes(cursor(2, 70))]
+    #expect(unknown == [false, false])
+    #expect(history.toJudge == cursor(1, 60))
+    history.judged(at: cursor(2, 70))
+    #expect(history.toJudge == nil)
+    let later = [history.takes(cursor(2, 71)), history.agrees(with: cursor(3, 71))]
+    #expect(later == [true, false])
+    #expect(history.toJudge == cursor(2, 71))
+  }
+
+  @Test func `P19: what an interrupted first sync has stored is judged when the store is opened again`() {
+    let history = SyncHistory(feed: nil, ahead: cursor(1, 60))
+    #expect(history.toJudge == cursor(1, 60))
+  }
+
+  @Test func `a feed that passes an answer takes over from it`() {
+    var history = SyncHistory(feed: cursor(1, 40))
+    let isTaken = history.takes(cursor(1, 60))
+    history.feed = cursor(1, 60)
+    let agrees = history.agrees(with: cursor(2, 61))
+    #expect(isTaken && agrees)
+    #expect(history.toJudge == nil)
+  }
+}
