@@ -88,10 +88,11 @@ extension Checks {
       if handle.stage < .seen { fail(.oneFate, "\(name) has come no further than \(handle.stage)") }
       return
     }
+    if end.reason == .serverRestored, copies == 0 { fail(.oneFate, "\(name) ended as \(end.reason)") }
     guard case .rejected(let reason) = end.reason else { return }
     if handle.stage >= .durable { fail(.oneFate, "\(name) was durable, and then refused: \(reason)") }
     if case .refused("OUTCOME_FORGOTTEN", _) = reason { return }
-    if intent.field != .deletion, intent.field != .tags, appliedTitles.contains(intent.word),
+    if intent.field != .deletion, intent.field != .tags, appliedTitles[intent.word] != nil,
       !retriedWords.contains(intent.word)
     {
       fail(.oneFate, "\(name) was refused as \(reason), and the server has applied it")

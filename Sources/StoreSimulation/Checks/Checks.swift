@@ -12,6 +12,12 @@ final class Checks {
     var number: Int64
   }
 
+  /// Up to where a client was to have everything, in which history of the server.
+  struct Mark {
+    var offset: Int64
+    var copies: Int
+  }
+
   struct Seen: Hashable {
     var client: Int
     var process: Int
@@ -23,8 +29,8 @@ final class Checks {
   private(set) var intents: [Intent] = []
   /// Words in requests to which the server has given an outcome that it remembers.
   private(set) var judged: Set<String> = []
-  /// Titles that the server has applied.
-  private(set) var appliedTitles: Set<String> = []
+  /// Titles that the server has applied, and up to which offset.
+  private(set) var appliedTitles: [String: Int64] = [:]
   /// Words of writes that were among the refused ones.
   private(set) var lettered: Set<String> = []
   /// Words of refused writes that the application has made again.
@@ -37,9 +43,11 @@ final class Checks {
   private var live: Set<String> = []
   /// Models that a client owes a full sync since a gap.
   private(set) var owed: [Int: Set<String>] = [:]
-  private var marks: [Int: Int64] = [:]
-  /// The server has forgotten deletions: versions restart, and outcomes are unknown.
-  private(set) var forgotDeletions = false
+  private var marks: [Int: Mark] = [:]
+  /// The server has forgotten deletions, or runs on an older copy: versions restart, and outcomes are unknown.
+  private(set) var versionsRestart = false
+  /// How often the server was put on an older copy of its data.
+  private(set) var copies = 0
   private(set) var lastItems: [Int: [Row]] = [:]
 
   func fail(_ check: Violation.Check, _ text: String) {
@@ -89,8 +97,9 @@ final class Checks {
     else { return fail(.idempotence, "\(caller) sends a write without a number") }
     for word in words { judged.insert(word) }
     guard code == nil else { return }
-    if let title { appliedTitles.insert(title) }
-    guard let text = response["extensions"]?["martlet"]?["cursor"]?.string, let cursor = Cursor(text) else { return }
+    let text = response["extensions"]?["martlet"]?["cursor"]?.string
+    if let title { appliedTitles[title] = text.flatMap { Cursor($0)?.offset } ?? 0 }
+    guard let cursor = text.flatMap({ Cursor($0) }) else { return }
     let name = WriteName(client: client, number: number)
     if let known = applied[name] {
       if known != cursor.offset {
@@ -143,7 +152,9 @@ final class Checks {
   }
 
   /// Everything after `cursor` is sent to the client from now on.
-  func ready(_ client: WorldClient, _ cursor: Cursor) { marks[client.index] = cursor.offset }
+  func ready(_ client: WorldClient, _ cursor: Cursor) {
+    marks[client.index] = Mark(offset: cursor.offset, copies: copies)
+  }
 
   func event(_ client: WorldClient, _ event: DataStoreEvent) {
     switch event {
@@ -185,7 +196,7 @@ final class Checks {
     world?.record(
       "\(client.name) \(event.source.rawValue) \(event.mutationType.rawValue) \(event.modelId) "
         + "v\(event.version ?? 0)\(event.isAcknowledged ? "" : " pending")")
-    guard let version = event.version, !forgotDeletions else { return }
+    guard let version = event.version, !versionsRestart else { return }
     let place = Seen(client: client.index, process: process, id: event.modelId)
     if let last = versions[place], version < last {
       let check: Violation.Check = event.source == .live ? .order : .sessions
@@ -229,21 +240,28 @@ final class Checks {
 
   /// P5: when a store says that it is ready, it has what was committed before the server said so.
   ///
-  /// - Parameter open: records with writes that were pending before `rows` were read.
-  func startPoint(_ client: WorldClient, _ rows: [Row], _ open: Set<String>) {
-    guard let world, let mark = marks[client.index] else { return }
+  /// - Parameters:
+  ///   - open: records with writes that were pending before or when `rows` were read.
+  ///   - mark: up to where the server had sent everything.
+  func startPoint(_ client: WorldClient, _ rows: [Row], _ open: Set<String>, at mark: Mark) {
+    // What the mark stands for is gone where the server has been put on an older copy since.
+    guard let world, mark.copies == copies else { return }
     let mine = open.union(openIds(client))
     for (id, last) in world.server.lastChanges
-    where last.offset <= mark && !mine.contains(id) {
+    where last.offset <= mark.offset && !mine.contains(id) {
       guard world.server.schema.shows(owner: last.owner, to: client.name) else { continue }
       let row = rows.first { $0.id == id }
       if row?.title != last.title {
         fail(
           .startPoint,
-          "\(client.name) is ready at \(mark), and has \(row?.title ?? "nothing") of \(id) \(last.title ?? "deleted")")
+          "\(client.name) is ready at \(mark.offset), and has \(row?.title ?? "nothing") of \(id) \(last.title ?? "deleted")"
+        )
       }
     }
   }
+
+  /// The offset up to which the client was to have everything when its feed began.
+  func mark(_ client: WorldClient) -> Mark? { marks[client.index] }
 
   /// Records of which a write may still be pending in a client's store.
   func openIds(_ client: WorldClient) -> Set<String> {
@@ -253,10 +271,19 @@ final class Checks {
   /// Whether a write may still be pending in its store.
   private func isOpen(_ intent: Intent) -> Bool {
     guard let handle = intent.handle, handle.end?.reason != .closed else {
-      return !appliedTitles.contains(intent.word) && !lettered.contains(intent.word)
+      return appliedTitles[intent.word] == nil && !lettered.contains(intent.word)
     }
     return handle.stage < .durable && handle.end == nil
   }
 
-  func deletionsForgotten() { forgotDeletions = true }
+  func deletionsForgotten() { versionsRestart = true }
+
+  /// The server runs on a copy of its data that ends at `head`: what came after it has not happened.
+  func serverRestored(to head: Int64) {
+    versionsRestart = true
+    copies += 1
+    appliedTitles = appliedTitles.filter { $0.value <= head }
+    applied = applied.filter { $0.value <= head }
+    recordNumbers = [:]
+  }
 }

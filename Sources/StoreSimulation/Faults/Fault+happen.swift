@@ -29,7 +29,7 @@ extension Fault {
       await disturb(world, target)
     case .clientKill: target.arm(amount, losesPower: false)
     case .clientPowerCut: target.arm(amount, losesPower: true)
-    case .serverKill, .serverPowerCut, .serverRestart, .retention: try await endServer(world)
+    case .serverKill, .serverPowerCut, .serverRestart, .retention, .restore: try await endServer(world)
     case .clientClock:
       target.skew += Int64(amount % 2 == 0 ? amount : -amount) * 1_000
     case .serverClock:
@@ -85,7 +85,7 @@ extension Fault {
       await last(world)
       client.isDeaf = false
     case .clientKill, .clientPowerCut, .serverKill, .serverPowerCut, .serverRestart, .clientClock, .serverClock, .rules,
-      .token, .retention, .overload, .schema, .pause:
+      .token, .retention, .restore, .overload, .schema, .pause:
       break
     }
   }
@@ -103,6 +103,11 @@ extension Fault {
       try server.forgetHistory(forgetsDeletions: amount % 2 == 1)
       for client in world.clients { client.isPartitioned = false }
       return
+    case .restore:
+      guard let copy = server.copy else { return }
+      await last(world)
+      server.stop()
+      server.restore(copy)
     default:
       server.arm(amount, losesPower: kind == .serverPowerCut)
       await last(world)

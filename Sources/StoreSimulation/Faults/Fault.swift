@@ -38,6 +38,8 @@ package struct Fault: Sendable, Hashable, CustomStringConvertible {
     case token
     /// The server forgets the log up to now, and deletions too.
     case retention
+    /// The server ends and runs again on a copy of its data that was made when the fault began.
+    case restore
     /// The server refuses for load, and says when to come back.
     case overload
     /// The server gets a schema with one more field; clients get the version of the application that has it when they

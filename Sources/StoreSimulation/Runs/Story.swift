@@ -68,9 +68,9 @@ package struct Story: Sendable {
   /// Transfers between accounts, and the store's care, for as long as the story lasts.
   private static func keepServer(_ world: World) async {
     var random = SeededRandom(seed: world.seed &* 17 &+ 5)
-    while !world.isOver {
+    while !world.isSettling {
       await world.executor.sleep(.milliseconds(500 + Int64(random.next() % 2_500)))
-      if world.isOver { return }
+      if world.isSettling { return }
       world.server.transfer(Int64(random.next() % 50), from: Int(random.next() % 4), to: Int(random.next() % 4))
       if random.next() % 4 == 0 { world.server.maintain() }
     }

@@ -38,7 +38,7 @@ final class Application<N: WorldNote>: @unchecked Sendable {
       try? await process.store?.start()
       while isAlive {
         await world.executor.sleep(.milliseconds(30 + below(1_500)))
-        guard isAlive else { break }
+        guard isAlive, !world.isSettling else { break }
         await step()
       }
     }
@@ -238,11 +238,22 @@ final class Application<N: WorldNote>: @unchecked Sendable {
         guard isAlive else { break }
         world.checks.event(client, event)
         if case .terminated = event { client.noteTerminated() }
-        guard case .ready = event else { continue }
-        let open = world.checks.openIds(client)
-        guard let notes = try? await store.query(N.self), isAlive else { continue }
-        world.checks.startPoint(client, notes.map { Row($0) }, open)
+        if case .ready = event { lookAtStart() }
       }
+    }
+  }
+
+  /// Compares what the store has, now that it says that it is ready.
+  private func lookAtStart() {
+    guard let mark = world.checks.mark(client), let stream = process.store?.observeQuery(for: N.self) else { return }
+    process.streams.append { stream.cancel() }
+    let open = world.checks.openIds(client)
+    world.spawn { [self] in
+      defer { stream.cancel() }
+      var snapshots = stream.makeAsyncIterator()
+      guard let items = try? await snapshots.next()?.items, isAlive else { return }
+      let pending = items.indices.filter { items.isPending(at: $0) }.map { items[$0].id }
+      world.checks.startPoint(client, items.map { Row($0) }, open.union(pending), at: mark)
     }
   }
 }

@@ -23,6 +23,8 @@ final class World: @unchecked Sendable {
   var diskChance: SeededRandom
   /// The service that gives tokens is away until then.
   var staleTokensUntil = Instant.zero
+  /// The faults have ended: applications write nothing more, and everything is to come to rest.
+  private(set) var isSettling = false
   /// The story is over: applications do nothing more.
   private(set) var isOver = false
   /// Tasks of applications that run.
@@ -66,6 +68,7 @@ final class World: @unchecked Sendable {
 
   /// Ends the faults and lets everything come to rest. False when it does not within ten minutes.
   func settle() async throws -> Bool {
+    isSettling = true
     network.conditions = WorldNetwork.Conditions()
     server.overloadedUntil = .zero
     staleTokensUntil = .zero

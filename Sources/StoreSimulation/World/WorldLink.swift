@@ -45,8 +45,8 @@ final class WorldLink: @unchecked Sendable {
   }
 
   private var client: WorldClient { transport.client }
-  /// Whether the server has a session for it and nothing is on its way.
-  var isCurrent: Bool { isConnected && underWay == 0 && !isOver }
+  /// Whether the server has a session for it, and nothing is on its way or was lost.
+  var isCurrent: Bool { isConnected && !isBroken && underWay == 0 && !isOver }
 
   func end() {
     isOver = true
@@ -85,7 +85,12 @@ final class WorldLink: @unchecked Sendable {
       feed.core.move(to: .reconnecting)
     }
     let pause = min(50 << min(failures, 5), 1_000)
-    world.network.wait(.milliseconds(pause)) { [weak self] in self?.connect() }
+    let attempt = connection
+    world.network.wait(.milliseconds(pause)) { [weak self] in
+      // It may be lost again before: then it connects once all the same.
+      guard let self, attempt == connection else { return }
+      connect()
+    }
   }
 
   /// The server refuses the subscription, or has ended it.

@@ -255,6 +255,21 @@ final class WorldServer: @unchecked Sendable {
     try start()
   }
 
+  /// A copy of what is stored now; nil while no process runs.
+  var copy: WorldCopy? { running.map { WorldCopy(files: disk.files.contents, head: $0.store.position.head) } }
+
+  /// Puts a copy in place of what is stored. No process runs meanwhile.
+  func restore(_ copy: WorldCopy) {
+    let lost = log.filter { $0.offset > copy.head }
+    world.record("server gets a copy with head \(copy.head), of \(lost.last?.offset ?? copy.head)")
+    if lost.isEmpty { return }
+    world.count("changes undone by a copy")
+    disk = WorldDisk(copy.files)
+    log.removeAll { $0.offset > copy.head }
+    durable = min(durable, copy.head)
+    world.checks.serverRestored(to: copy.head)
+  }
+
   // MARK: Rules and schema
 
   /// Puts another schema in force while the server runs.
@@ -372,14 +387,4 @@ final class WorldServer: @unchecked Sendable {
       return (key, JSONObject(members), stored.version)
     }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
-}
-
-/// Where a callback leaves its value. Used inside the pump only, hence unchecked.
-final class Found<Value>: @unchecked Sendable {
-  var value: Value?
-}
-
-extension RecordKey {
-  /// The first value, for lines of the history.
-  var text: String { values.first?.string ?? "?" }
 }

@@ -1,0 +1,19 @@
+internal import MartletJSON
+internal import MartletModels
+
+/// A copy of a server's data, as a backup makes it.
+struct WorldCopy {
+  var files: [String: [UInt8]]
+  /// The last offset of its log.
+  var head: Int64
+}
+
+/// Where a callback leaves its value. Used inside the pump only, hence unchecked.
+final class Found<Value>: @unchecked Sendable {
+  var value: Value?
+}
+
+extension RecordKey {
+  /// The first value, for lines of the history.
+  var text: String { values.first?.string ?? "?" }
+}
