@@ -81,9 +81,15 @@ struct SyncModel: Sendable {
 
   // MARK: Values
 
-  /// The record in a response's object.
+  /// The record in a response's object, whose members mostly have the order in which they were selected.
   func record(_ json: JSONValue) -> Record {
-    Record(values: shape.columns.map { $0.storage.normalized(json[$0.name] ?? .null) })
+    let object = json.object ?? JSONObject()
+    return Record(values: shape.columns.indices.map { value(of: $0, in: object) })
+  }
+
+  private func value(of field: Int, in object: JSONObject) -> JSONValue {
+    let column = shape.columns[field]
+    return column.storage.normalized(object.value(named: column.name, near: field) ?? .null)
   }
 
   /// The fields in an object, by position.
@@ -97,16 +103,19 @@ struct SyncModel: Sendable {
   }
 
   func key(_ json: JSONValue) -> RecordKey {
-    RecordKey(values: shape.key.map { shape.columns[$0].storage.normalized(json[shape.columns[$0].name] ?? .null) })
+    let object = json.object ?? JSONObject()
+    return RecordKey(values: shape.key.map { value(of: $0, in: object) })
   }
 
   /// A record of a response, with its stamps. `position` orders it; nil takes the version.
   func change(_ json: JSONValue, number: Int, position: Int64?) -> RemoteChange {
-    let version = json["_version"]?.int ?? 0
+    let object = json.object ?? JSONObject()
+    let version = object.value(named: "_version", near: shape.columns.count)?.int ?? 0
     let record = record(json)
-    let isGone = json["_deleted"]?.bool == true || predicate != .all && !predicate.matches(record)
+    let isDeleted = object.value(named: "_deleted", near: shape.columns.count + 1)?.bool == true
+    let isGone = isDeleted || predicate != .all && !predicate.matches(record)
     return RemoteChange(
-      model: number, key: key(json),
+      model: number, key: RecordKey(values: shape.key.map { record[$0] }),
       image: ServerImage(record: isGone ? nil : record, version: version, position: position ?? version))
   }
 

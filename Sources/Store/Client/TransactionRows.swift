@@ -24,6 +24,8 @@ final class TransactionRows {
   /// The entries of the records that were met, and these in the order of their meeting.
   private var places: [Name: Int] = [:]
   private var entries: [Entry] = []
+  /// The record that was met last, which mostly is the one that is asked for next.
+  private var last: (name: Name, place: Int)?
   /// What the file does not have yet.
   private var newRows = NewRows()
   private var mayHide: Bool?
@@ -56,12 +58,35 @@ final class TransactionRows {
   /// The record as it is, which the commit reports if it changes.
   @discardableResult
   func note(_ table: RecordTable, _ key: RecordKey) throws -> StoredRecord? {
+    entries[try meet(table, key).place].current
+  }
+
+  /// The place of a record's entry, and whether the transaction meets the record here first.
+  private func meet(_ table: RecordTable, _ key: RecordKey) throws -> (place: Int, isFirst: Bool) {
+    if let place = lastPlace(table, key) { return (place, false) }
     let name = Name(model: table.shape.model, key: key)
-    if let known = places[name] { return entries[known].current }
-    let stored = try table.get(key)
-    places[name] = entries.count
-    entries.append(Entry(model: name.model, before: stored, current: stored))
-    return stored
+    // Looks for the name once, whether it is there or not.
+    let place = Self.value(of: &places[name, default: entries.count])
+    if place == entries.count {
+      do {
+        let stored = try table.get(key)
+        entries.append(Entry(model: name.model, before: stored, current: stored))
+      } catch {
+        places[name] = nil
+        throw error
+      }
+      last = (name, place)
+      return (place, true)
+    }
+    last = (name, place)
+    return (place, false)
+  }
+
+  private static func value(of place: inout Int) -> Int { place }
+
+  private func lastPlace(_ table: RecordTable, _ key: RecordKey) -> Int? {
+    guard let last, last.name.model == table.shape.model, last.name.key == key else { return nil }
+    return last.place
   }
 
   /// The record as it is.
@@ -74,7 +99,7 @@ final class TransactionRows {
   func hasMet(_ table: RecordTable, _ key: RecordKey) -> Bool { place(table, key) != nil }
 
   private func place(_ table: RecordTable, _ key: RecordKey) -> Int? {
-    places[Name(model: table.shape.model, key: key)]
+    lastPlace(table, key) ?? places[Name(model: table.shape.model, key: key)]
   }
 
   /// A stored record as queries show it.
@@ -105,7 +130,8 @@ final class TransactionRows {
   /// Whether the store has nothing at all about a record that the transaction meets here first: no row, no write that
   /// waits, and no image.
   func isNew(_ table: RecordTable, _ key: RecordKey) throws -> Bool {
-    guard !hasMet(table, key), try note(table, key) == nil else { return false }
+    let (place, isFirst) = try meet(table, key)
+    guard isFirst, entries[place].current == nil else { return false }
     return try !hidesRecords
   }
 
@@ -136,6 +162,7 @@ final class TransactionRows {
   func forget() {
     places = [:]
     entries = []
+    last = nil
     mayHide = nil
   }
 }
