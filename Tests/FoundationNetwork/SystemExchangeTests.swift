@@ -127,19 +127,26 @@ import Testing
     #expect(task?.calls == ["resume", "suspend", "resume", "suspend"])
   }
 
-  @Test func `more than the bound while paused ends the exchange with an error of its own`() {
+  @Test func `more than the bound while paused ends the task, and the exchange once what is held was delivered`() {
     var limits = ExchangeLimits()
     limits.pausedBytes = 4
-    let recorder = recorder
-    let task = start(limits)
+    let (stage, recorder) = (stage, recorder)
+    let task = start(limits) { $0.idleTime = .seconds(5) }
     step(task) { task in
       task.head()
       recorder.exchange?.isPaused = true
       task.body("abc")
       task.body("de")
+      // What a cancelled task still reports.
+      task.body("f")
+      task.end(HTTPExchangeError(.other, "cancelled"))
     }
-    #expect(recorder.events == ["head 200", "end overflow"])
-    #expect(task?.calls.last == "cancel")
+    stage.pass(.seconds(100))
+    #expect(recorder.events == ["head 200"] && task?.calls.last == "cancel")
+    stage.step { recorder.exchange?.isPaused = false }
+    #expect(recorder.events == ["head 200", "body abc", "body de", "end overflow"])
+    stage.pass(.seconds(100))
+    #expect(recorder.events.count == 4 && task?.calls.count { $0 == "cancel" } == 1)
   }
 
   @Test func `a cancelled exchange reports nothing more, and cancels its task`() {

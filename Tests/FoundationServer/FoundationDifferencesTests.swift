@@ -15,9 +15,11 @@ import Testing
     private final class Gathering: HTTPExchangeHandler {
       private(set) var head: HTTPExchangeHead?
       private(set) var bytes = 0
+      private(set) var sent = 0
       private let done: (Gathering, HTTPExchangeError?) -> Void
 
       init(_ done: @escaping (Gathering, HTTPExchangeError?) -> Void) { self.done = done }
+      func sentBody() { sent += 1 }
       func received(head: HTTPExchangeHead) { self.head = head }
       func received(body: borrowing RawSpan) { bytes += body.byteCount }
       func ended(_ error: HTTPExchangeError?) { done(self, error) }
@@ -53,6 +55,44 @@ import Testing
               withExtendedLifetime(http) {}
             })
         }
+      }
+    }
+
+    /// One exchange whose response takes longer than a connection may; how often a part of the body had left.
+    private static func slowExchange(_ url: URL, _ configure: (inout HTTPExchangeRequest) -> Void) async -> (
+      outcome: Outcome, sent: Int
+    ) {
+      var request = HTTPExchangeRequest("POST", url: url.absoluteString)
+      request.connectTime = .milliseconds(100)
+      configure(&request)
+      let (loop, sent) = (DispatchLoop(name: "slow"), request)
+      let http = SystemExchanges(SessionTasks(on: loop, configuration: .martlet))
+      return await withCheckedContinuation { continuation in
+        loop.execute {
+          _ = http.start(
+            sent, on: loop,
+            handler: Gathering { gathered, error in
+              continuation.resume(
+                returning: (
+                  Outcome(status: gathered.head?.status, bytes: gathered.bytes, error: error), gathered.sent
+                ))
+              withExtendedLifetime(http) {}
+            })
+        }
+      }
+    }
+
+    @Test func `a response that takes longer than a connection may is waited for once a part of the body has left`()
+      async throws
+    {
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+      try Data(count: 50_000).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      try await Servers.withPeer { url in
+        let whole = await Self.slowExchange(url.path("late")) { $0.body = Array("{}".utf8) }
+        #expect(whole.outcome.status == 200 && whole.sent > 0, "\(whole)")
+        let upload = await Self.slowExchange(url.path("late")) { $0.bodyFile = file.path }
+        #expect(upload.outcome.status == 200 && upload.sent > 0, "\(upload)")
       }
     }
 

@@ -4,6 +4,10 @@ import MartletFoundationNetwork
 import MartletTestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// The client over Foundation's network against `martlet serve` and a server with fields in Swift: real sockets, plain
 /// HTTP.
 @Suite(.timeLimit(.minutes(2))) struct FoundationEndToEndTests {
@@ -126,6 +130,32 @@ import Testing
         }
       }
       client.shutDown()
+    }
+  }
+
+  private static let usesFoundation = ProcessInfo.processInfo.environment["MARTLET_NETWORK"] == "foundation"
+
+  /// Linux's own network has another initialiser, whose sockets are the library's own.
+  @Test(.enabled(if: usesFoundation))
+  func `a session's cookies are kept and sent, its credentials are the client's where that has some`() async throws {
+    try await Servers.withPeer { url in
+      let sessions = URLSessionConfiguration.ephemeral
+      sessions.httpAdditionalHeaders = ["Authorization": "Bearer session"]
+      for (token, shown) in [(nil, "Bearer session"), ("own", "Bearer own")] as [(String?, String)] {
+        var configuration = WebSocketTransport.configuration
+        configuration.requestTransport = .http
+        if let token { configuration.credentials = { _ in .bearer(token) } }
+        let transport = try WebSocketTransport(
+          urlSession: URLSession(configuration: sessions), store: GraphQLStore(), endpointURL: url.path("fields"),
+          configuration: configuration)
+        let client = GraphQLClient(networkTransport: transport, store: GraphQLStore())
+        var seen: [String?] = []
+        for _ in 0..<2 { seen.append(try await client.query("{ fields }").data?["fields"]?.string) }
+        // The session's cookies are one store: those of the first client are the second one's.
+        let first = token == nil ? "Cookie=- Authorization=\(shown)" : "Cookie=place=here Authorization=\(shown)"
+        #expect(seen == [first, "Cookie=place=here Authorization=\(shown)"])
+        client.shutDown()
+      }
     }
   }
 

@@ -45,7 +45,7 @@ package final class SessionTasks: ExchangeTasks, Sendable {
     guard let url = URL(string: request.url) else { return UnusableTask(loop, events) }
     var call = URLRequest(url: url)
     call.httpMethod = request.method
-    for (name, value) in request.headers { call.addValue(value, forHTTPHeaderField: name) }
+    call.add(request.headers)
     let task: URLSessionTask
     if let file = request.bodyFile {
       task = session.uploadTask(with: call, fromFile: URL(fileURLWithPath: file))
@@ -66,6 +66,19 @@ package final class SessionTasks: ExchangeTasks, Sendable {
         if paused { task.suspend() } else { task.resume() }
       }
     #endif
+  }
+}
+
+extension URLRequest {
+  /// Adds fields. Those of one name become one field with a list, except credentials, of which the last ones are sent.
+  mutating func add(_ fields: [(name: String, value: String)]) {
+    for (name, value) in fields {
+      if name.lowercased() == "authorization" {
+        setValue(value, forHTTPHeaderField: name)
+      } else {
+        addValue(value, forHTTPHeaderField: name)
+      }
+    }
   }
 }
 
@@ -107,11 +120,8 @@ private final class ExchangeRelay: SessionRelay, URLSessionDataDelegate, @unchec
     }
   }
 
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
-    totalBytesExpectedToSend: Int64
-  ) {
-    tell(task) { $0.sentBody() }
+  override func sentBody(_ task: URLSessionTask) {
+    running[ObjectIdentifier(task)]?.sentBody()
   }
 
   func urlSession(

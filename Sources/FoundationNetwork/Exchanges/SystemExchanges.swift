@@ -86,7 +86,7 @@ private final class SystemExchange: ExchangeEvents {
   private func restartIdleTimer() {
     idleTimer?.cancel()
     idleTimer = nil
-    guard let time = request.idleTime, !isPaused else { return }
+    guard let time = request.idleTime, !isPaused, task != nil else { return }
     idleTimer = timer(time, "nothing received")
   }
 
@@ -112,7 +112,7 @@ private final class SystemExchange: ExchangeEvents {
   }
 
   func received(body: [UInt8]) {
-    guard handler != nil, !body.isEmpty else { return }
+    guard handler != nil, heldEnd == nil, !body.isEmpty else { return }
     restartIdleTimer()
     if let most = request.bodyBytes, body.count > most - bodyBytes {
       return giveUp(HTTPExchangeError(.bodyTooLarge, "the response is longer than \(most) bytes"))
@@ -129,8 +129,10 @@ private final class SystemExchange: ExchangeEvents {
     held.append(body)
     heldBytes += body.count
     guard heldBytes > limits.pausedBytes else { return }
-    held = []
-    giveUp(HTTPExchangeError(.overflow, "more than \(limits.pausedBytes) bytes came while reading was paused"))
+    // What is held is delivered before it.
+    heldEnd = .failure(
+      HTTPExchangeError(.overflow, "more than \(limits.pausedBytes) bytes came while reading was paused"))
+    stopTask()
   }
 
   private func deliver(_ body: [UInt8]) {
@@ -139,6 +141,7 @@ private final class SystemExchange: ExchangeEvents {
   }
 
   func completed(_ error: HTTPExchangeError?) {
+    guard heldEnd == nil else { return }
     task = nil
     if held.isEmpty { return end(error) }
     heldEnd = error.map { .failure($0) } ?? .success(())
@@ -188,9 +191,13 @@ private final class SystemExchange: ExchangeEvents {
   }
 
   private func stop() {
-    for timer in [connectTimer, totalTimer, idleTimer] { timer?.cancel() }
     held = []
     heldEnd = nil
+    stopTask()
+  }
+
+  private func stopTask() {
+    for timer in [connectTimer, totalTimer, idleTimer] { timer?.cancel() }
     let running = task
     task = nil
     running?.cancel()

@@ -39,6 +39,18 @@ class SessionRelay: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
   /// The last call for a task. `refusal` is why its connection was refused by this side's rules, if it was.
   func ended(_ task: URLSessionTask, _ error: (any Error)?, refusal: String?) {}
 
+  /// A stretch of a task's body has left.
+  func sentBody(_ task: URLSessionTask) {}
+
+  // What the protocol of tasks has stands here: outside Darwin a subclass adds nothing to a conformance of this class.
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) {
+    loop.turn { sentBody(task) }
+  }
+
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     loop.turn { ended(task, error, refusal: refusals.removeValue(forKey: ObjectIdentifier(task))) }
   }

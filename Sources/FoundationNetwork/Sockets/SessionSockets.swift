@@ -36,7 +36,7 @@ package final class SessionSockets: SocketTasks, Sendable {
     precondition(self.loop.isCurrent, "a task is made on its loop")
     guard let url = URL(string: request.endpoint.socketURL) else { return nil }
     var call = URLRequest(url: url)
-    for (name, value) in request.headers { call.addValue(value, forHTTPHeaderField: name) }
+    call.add(request.headers)
     if !request.subprotocols.isEmpty {
       call.setValue(request.subprotocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
     }

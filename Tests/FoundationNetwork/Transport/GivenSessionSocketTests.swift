@@ -259,4 +259,33 @@ import Testing
     }
     client.shutDown()
   }
+
+  // MARK: The application's life
+
+  @Test(arguments: ["UIApplication", "WKApplication"])
+  func `the system's notifications pause a client that follows them, and resume it`(application: String) async throws {
+    let client = try client()
+    client.followsApplicationLife = true
+    @Sendable func post(_ name: String) {
+      NotificationCenter.default.post(name: Notification.Name(application + name), object: nil)
+    }
+    try await time.run { [sockets] in
+      let stream = client.subscribe("subscription { tick }")
+      let first = await sockets.next()
+      first.events.opened(subprotocol: "graphql-transport-ws")
+      post("DidEnterBackgroundNotification")
+      await first.closed()
+      #expect("\(stream.state)" == "paused")
+      post("WillEnterForegroundNotification")
+      let second = await sockets.next()
+      second.events.opened(subprotocol: "graphql-transport-ws")
+      client.followsApplicationLife = false
+      post("DidEnterBackgroundNotification")
+      #expect(await second.sent()["type"] == "connection_init")
+      second.message(#"{"type":"connection_ack"}"#)
+      #expect(await second.sent()["type"] == "subscribe" && !second.isClosed)
+      stream.cancel()
+    }
+    client.shutDown()
+  }
 }

@@ -43,6 +43,7 @@ final class WaitingSockets: SocketTasks, @unchecked Sendable {
     private(set) var texts: [String] = []
     private var read = 0
     private var isCancelled = false
+    private(set) var isClosed = false
     private var receiving: ((Result<SocketTaskMessage, any Error>) -> Void)?
     private let news = News()
 
@@ -61,7 +62,10 @@ final class WaitingSockets: SocketTasks, @unchecked Sendable {
       receiving = completion
       news.post()
     }
-    func close(code: Int, reason: [UInt8]) {}
+    func close(code: Int, reason: [UInt8]) {
+      isClosed = true
+      news.post()
+    }
     func cancel() {
       isCancelled = true
       news.post()
@@ -76,6 +80,8 @@ final class WaitingSockets: SocketTasks, @unchecked Sendable {
 
     /// Returns when a message is asked for.
     func asked() async { while receiving == nil { await news.wait() } }
+
+    func closed() async { while !isClosed { await news.wait() } }
 
     func cancelled() async { while !isCancelled { await news.wait() } }
 
@@ -94,7 +100,7 @@ final class WaitingSockets: SocketTasks, @unchecked Sendable {
     }
   }
 
-  /// Wakes whoever waits on the loop.
+  /// Wakes the one task that waits on the loop.
   private final class News {
     private var waiter: CheckedContinuation<Void, Never>?
 

@@ -46,6 +46,19 @@ import MartletServer
           guard await response.write([UInt8](repeating: UInt8(number), count: 65_536)) else { return }
         }
       },
+      // Takes a request and sends the response after a while.
+      try ServerEndpoint("/late", methods: ["POST"], bodyBytes: 100_000) { _, response in
+        try? await Task.sleep(for: .milliseconds(300))
+        await response.send(
+          200, headers: [("Content-Type", "application/json")], body: Array(#"{"data":{"n":1}}"#.utf8))
+      },
+      // Gives a cookie, and sends what fields of the request say.
+      try ServerEndpoint("/fields", methods: ["POST"], access: .open, bodyBytes: 1_000) { request, response in
+        let fields = ["Cookie", "Authorization"].map { "\($0)=\(request.header($0) ?? "-")" }.joined(separator: " ")
+        await response.send(
+          200, headers: [("Content-Type", "application/json"), ("Set-Cookie", "place=here; Path=/")],
+          body: Array("{\"data\":{\"fields\":\"\(fields)\"}}".utf8))
+      },
       // Takes a request and sends no response.
       try ServerEndpoint("/silent", methods: ["POST"], bodyBytes: 1_000) { _, _ in
         try? await Task.sleep(for: .seconds(30))
