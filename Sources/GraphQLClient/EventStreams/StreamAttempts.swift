@@ -69,7 +69,7 @@ final class StreamAttempts {
     silence.restart(time) { [weak self] in self?.lose(GraphQLClientError(.connectionLost, what)) }
   }
 
-  /// Nothing is read any more.
+  /// Nothing is read from now on.
   func stopListening() { silence.stop() }
 
   /// Whether a response that has begun is the stream of this attempt, which is open then.

@@ -182,7 +182,9 @@ final class HTTPOperation {
       let text = "the answer's gzip is malformed, or longer than \(home.configuration.messageBytes) bytes"
       return fail(kind == .query ? GraphQLClientError(.invalidResponse, text) : unknown(text))
     }
-    if kind == .query, let location = Redirect(answer.head, from: endpoint) { return follow(location) }
+    if kind == .query, let location = Redirect(answer.head, from: endpoint) {
+      return follow(location, status: answer.head.status)
+    }
     if answer.head.status == 401 { return refused(answer) { self.fail($0) } }
     if answer.parts != nil { return finish() }
     let reading = HTTPReading(answer, limit: home.configuration.messageBytes)
@@ -254,14 +256,14 @@ final class HTTPOperation {
   /// Redirects followed for one query; more are a circle.
   private static let mostRedirects = 5
 
-  private func follow(_ redirect: Redirect) {
+  private func follow(_ redirect: Redirect, status: Int) {
     switch redirect {
     case .to(let next) where redirects < Self.mostRedirects:
       redirects += 1
       endpoint = next
       attempts.replace {}
-    case .to: fail(GraphQLClientError(.httpStatus, "more than \(Self.mostRedirects) redirects", status: 308))
-    case .refused(let why, let status): fail(GraphQLClientError(.httpStatus, why, status: status))
+    case .to: fail(GraphQLClientError(.httpStatus, "more than \(Self.mostRedirects) redirects", status: status))
+    case .refused(let why): fail(GraphQLClientError(.httpStatus, why, status: status))
     }
   }
 

@@ -6,7 +6,7 @@ import MartletRuntime
 enum Redirect {
   case to(GraphQLEndpoint)
   /// It is not followed, for this reason.
-  case refused(String, status: Int)
+  case refused(String)
 
   /// Nil for a response that is not a redirect.
   init?(_ head: HTTPResponseHead, from endpoint: GraphQLEndpoint) {
@@ -18,12 +18,12 @@ enum Redirect {
       do throws(GraphQLClientError) {
         next = try GraphQLEndpoint(location)
       } catch {
-        self = .refused("a redirect that cannot be followed: \(error.message)", status: head.status)
+        self = .refused("a redirect that cannot be followed: \(error.message)")
         return
       }
     }
     guard next.isSecure || !endpoint.isSecure else {
-      self = .refused("a redirect from https to http is not followed: \(next.displayURL)", status: head.status)
+      self = .refused("a redirect from https to http is not followed: \(next.displayURL)")
       return
     }
     self = .to(next)
