@@ -258,6 +258,10 @@ let examples: [Target] = [
   // The Swift of the README, as it stands there.
   .executableTarget(
     name: "TodoWatcher", dependencies: ["Martlet"], path: "Examples/TodoWatcher/Sources", swiftSettings: strict),
+  // Views and their previews, which a Mac builds; elsewhere it prints what they show.
+  .executableTarget(
+    name: "LiveBoard", dependencies: ["Martlet", "MartletTesting"], path: "Examples/LiveBoard/Sources",
+    swiftSettings: strict),
   .executableTarget(
     name: "HandWritten", dependencies: ["MartletServer"], path: "Examples/HandWritten/Sources",
     swiftSettings: strict),
