@@ -3,10 +3,14 @@ import Testing
 
 /// The package's graph as Apple platforms see it: nothing that needs Linux is reached from a product.
 @Suite(.timeLimit(.minutes(2))) struct ManifestTests {
-  private struct Manifest {
+  struct Manifest {
     /// Target -> edges to other targets of the package, with the platforms of their condition.
     var edges: [String: [(target: String, platforms: [String]?)]] = [:]
     var products: [String: [String]] = [:]
+    /// Target -> what is left out of its folder, and the sources where they are not all of it.
+    var parts: [String: (excluded: [String], sources: [String]?)] = [:]
+    /// Libraries of the system, and whether they are looked for by pkg-config.
+    var libraries: [String: Bool] = [:]
 
     /// - Parameter environment: variables that the manifest reads.
     init(_ environment: [String: String]) throws {
@@ -29,6 +33,8 @@ import Testing
       let root = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
       for target in try #require(root["targets"] as? [[String: Any]]) {
         let name = try #require(target["name"] as? String)
+        parts[name] = (target["exclude"] as? [String] ?? [], target["sources"] as? [String])
+        if target["type"] as? String == "system" { libraries[name] = target["pkgConfig"] is String }
         edges[name] = (target["dependencies"] as? [[String: Any]] ?? []).compactMap { dependency in
           guard let edge = (dependency["target"] ?? dependency["byName"]) as? [Any], let to = edge.first as? String
           else { return nil }
@@ -77,6 +83,13 @@ import Testing
         #expect(manifest.reached(from: product, on: platform).contains("MartletFoundationNetwork"))
       }
     }
+    // Of the system's libraries there is SQLite, which Apple's systems have without pkg-config.
+    let libraries = Set(manifest.libraries.keys)
+    for product in Self.clients {
+      let reached = manifest.reached(from: product, on: "ios").intersection(libraries)
+      #expect(reached.isSubset(of: ["CMartletSQLite"]), "\(product): \(reached)")
+    }
+    if !environment.isEmpty { #expect(manifest.libraries == ["CMartletSQLite": false]) }
     let here = manifest.reached(from: "Martlet", on: "linux")
     if environment.isEmpty { #expect(here.contains("MartletLoop") && !here.contains("MartletFoundationNetwork")) }
   }
@@ -89,6 +102,26 @@ import Testing
     for (name, edges) in manifest.edges {
       for edge in edges { #expect(manifest.edges[edge.target] != nil, "\(name) needs \(edge.target)") }
     }
+  }
+
+  @Test func `the workflow builds every product of the client's for every system, and runs suites that are there`()
+    throws
+  {
+    let text = try Repository.current.text(".github/workflows/apple.yml")
+    let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+    #expect(words.isSuperset(of: Self.clients) && words.isSuperset(of: ["iOS", "tvOS", "watchOS", "visionOS"]))
+    let list = text.split(separator: "MARTLET_SUITES: ").last?.prefix { $0 != "\n" } ?? ""
+    let manifest = try Manifest(["MARTLET_MANIFEST": "apple", "MARTLET_SUITES": String(list)])
+    for suite in list.split(separator: ",") { #expect(manifest.edges["\(suite)Tests"] != nil, "\(suite)") }
+  }
+
+  /// So that the rules for what Apple platforms compile hold for a module that is added.
+  @Test func `every module of the client's products is checked for what its platforms have`() throws {
+    let manifest = try Manifest(["MARTLET_MANIFEST": "apple"])
+    let reached = Self.clients.reduce(into: Set<String>()) { $0.formUnion(manifest.reached(from: $1, on: "ios")) }
+    // Martlet itself, and Foundation's network, have names of their own.
+    let modules = reached.filter { !$0.hasPrefix("C") }.map { $0 == "Martlet" ? $0 : String($0.dropFirst(7)) }
+    #expect(Set(modules) == Set(PlatformTests.modules))
   }
 
   @Test func `with Foundation's network on Linux the client reaches what it reaches on a Mac`() throws {
