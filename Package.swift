@@ -374,7 +374,7 @@ let suites: [Target] = [
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("Presence", martlet("TestSupport") + ["Presence", "MartletCommand"]),
-  suite("SeedTour", ["Martlet", "MartletPublishers", "MartletCommand", "SeedTour"]),
+  suite("SeedTour", ["Martlet", "MartletDataStore", "MartletPublishers", "MartletCommand", "SeedTour"]),
   suite("HTTP", martlet("HTTP", "Cache", "Runtime", "Server", "TestSupport") + ["ShoppingList", "MartletCommand"]),
   suite(
     "FoundationNetwork",

@@ -63,8 +63,12 @@ import Testing
     }
   }
 
-  /// One test, because the namespace's store is one for the process.
+  /// One test, because the namespace's store is configured once in it. What other tests configure is not seen here.
   @Test func `the samples of seed 001 run over the namespace's store`() async throws {
+    try await Martlet.$dataStoreHolder.withValue(DataStoreHolder()) { try await runSamples() }
+  }
+
+  private func runSamples() async throws {
     let early = await #expect(throws: DataStoreError.self) { try await Martlet.DataStore.query(Post.self) }
     #expect(early?.code == .notConfigured)
 
@@ -93,6 +97,25 @@ import Testing
     try await Martlet.DataStore.save(post(9))
     #expect(await published.first() == "p9")
     cancellable.cancel()
+  }
+
+  @Test func `a store for a body is seen by its tasks, may be replaced in it and is gone after it`() async throws {
+    let (first, second) = (try DataStoreTests.store(), try DataStoreTests.store())
+    try await first.save(post(1, "first"))
+    try await second.save(post(2, "second"))
+    @Sendable func titles() async throws -> [String] { try await Martlet.DataStore.query(Post.self).map(\.title) }
+    let outside = Martlet.$dataStoreHolder.get()
+    let seen = try await Martlet.withDataStore(first) {
+      let ofTask = try await Task { try await titles() }.value
+      let within = try await Martlet.withDataStore(second) { try await titles() }
+      let after = try await titles()
+      Martlet.configure(dataStore: second)
+      return [ofTask, within, after, try await titles()]
+    }
+    #expect(seen == [["first"], ["second"], ["first"], ["second"]])
+    #expect(Martlet.$dataStoreHolder.get() === outside)
+    let held = Martlet.withDataStore(first) { Martlet.DataStore }
+    #expect(try await held.query(Post.self).map(\.title) == ["first"])
   }
 
   /// What a publisher's subscriber received.

@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletDataStore
 import Testing
 
 @testable import SeedTour
@@ -12,11 +13,13 @@ import Testing
     let server = try await ServeProcess.open()
     let told = Transcript()
     let visit = Visit(server: server, told: told)
-    if stop == Configuring.self {
-      // Nothing is configured here, whatever other tests of this process do.
-      try await Martlet.$holder.withValue(ClientHolder()) { try await Tour.visit(stop, visit) }
-    } else {
-      try await Martlet.withClient(try GraphQLClient(url: server.url)) { try await Tour.visit(stop, visit) }
+    // What other tests of this process configure is not seen here, and they do not see what is configured here.
+    try await Martlet.$dataStoreHolder.withValue(DataStoreHolder()) {
+      if stop == Configuring.self {
+        try await Martlet.$holder.withValue(ClientHolder()) { try await Tour.visit(stop, visit) }
+      } else {
+        try await Martlet.withClient(try GraphQLClient(url: server.url)) { try await Tour.visit(stop, visit) }
+      }
     }
     #expect(told.lines == lines.split(separator: "\n").map(String.init))
     // The stop's last `complete` may still be on its way to the server.
