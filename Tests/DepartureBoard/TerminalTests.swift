@@ -38,6 +38,18 @@ import Testing
     #expect(narrow.allSatisfy { Self.plain($0).count <= 40 }, "\(narrow)")
   }
 
+  @Test func `the lines for a second terminal are whole in 80 columns`() throws {
+    let terminal = try Terminal(rows: 24, columns: 80)
+    let process = try Self.board(terminal)
+    defer { Self.end(process) }
+    let screen = try #require(terminal.screen(within: 30) { $0.first?.contains("JFK") == true }).map(Self.plain)
+    #expect(
+      screen.suffix(2).map { $0.trimmingCharacters(in: .whitespaces) } == [
+        #"martlet subscribe ws://127.0.0.1:1/graphql \"#,
+        #"'subscription { departures(origin: "JFK") { id status delay } }'"#,
+      ])
+  }
+
   @Test(arguments: [nil, "", "1"] as [String?])
   func `colours are used, unless NO_COLOR has a value`(value: String?) throws {
     let terminal = try Terminal(rows: 20, columns: 100)

@@ -25,7 +25,7 @@ enum Run {
 
   /// Watches until interrupted, or enough events were seen.
   static func board(_ options: Options) async throws {
-    let footer = [options.url, subscribeLine(options, port: nil)]
+    let footer = [options.url] + subscribeLines(options, port: nil)
     try await watch(options, client: try client(options.url, token: options.token), footer: footer, beside: { _, _ in })
   }
 
@@ -45,10 +45,9 @@ enum Run {
       url = "ws://127.0.0.1:\(server.port)/graphql"
     }
     let client = try client(url, token: options.token)
-    let footer = [
-      "http://127.0.0.1:\(server.port)/graphql   kill -9 \(getpid()), then run it again: nothing will be missing",
-      subscribeLine(options, port: server.port),
-    ]
+    let footer =
+      ["http://127.0.0.1:\(server.port)/graphql   kill -9 \(getpid()): nothing will be missing"]
+      + subscribeLines(options, port: server.port)
     try await watch(options, client: client, footer: footer) { viewer, screen in
       let replay = Replay(client: client, steps: steps)
       let before = try await replay.progress()
@@ -60,10 +59,13 @@ enum Run {
     await server.stop()
   }
 
-  /// What follows the same flights in a second terminal.
-  private static func subscribeLine(_ options: Options, port: Int?) -> String {
+  /// What follows the same flights in a second terminal: one command in two lines, which 80 columns have room for.
+  private static func subscribeLines(_ options: Options, port: Int?) -> [String] {
     let url = port.map { "localhost:\($0)" } ?? options.url
-    return "martlet subscribe \(url) 'subscription { departures(origin: \"\(options.airport)\") { id status delay } }'"
+    return [
+      "martlet subscribe \(url) \\",
+      "  'subscription { departures(origin: \"\(options.airport)\") { id status delay } }'",
+    ]
   }
 
   private static func server(_ options: Options) async throws -> GraphQLServer {
