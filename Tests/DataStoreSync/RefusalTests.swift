@@ -128,7 +128,7 @@ import Testing
     #expect(delay.delay(after: 1, retryAfter: .seconds(1 << 30), using: &random) == .seconds(3_600))
   }
 
-  @Test func `a write that meets old credentials is sent again with fresh ones, and refused if they are refused, too`()
+  @Test func `a write that meets old credentials is sent again with fresh ones, and refused where the rules refuse it`()
     async throws
   {
     try await SyncedServer.with { server in
@@ -136,7 +136,7 @@ import Testing
       try await ada.settle()
       ada.wire.refuse(with: [Self.error("UNAUTHENTICATED")])
       try await ada.store.submit(Note(id: "a", text: "one")).reached(.durable)
-      ada.wire.refuse(with: [Self.error("UNAUTHENTICATED"), Self.error("UNAUTHENTICATED")])
+      ada.wire.refuse(with: [Self.error("FORBIDDEN"), Self.error("FORBIDDEN")])
       let refused = try await ada.store.submit(Note(id: "b", text: "two"))
       #expect(await refused.end(before: .durable) == .rejected(.unauthorized))
       try await ada.sees([Note(id: "a", text: "one", owner: "ada")])

@@ -189,14 +189,28 @@ import Testing
     var step = Transcript()
     step.becomeLive()
     _ = step(.outbox(.added(number: 1, model: 0)))
-    #expect(step(.uploadFailed(generation: 1, number: 1, .unauthorized)) == [.refreshCredentials(generation: 1)])
+    #expect(step(.uploadFailed(generation: 1, number: 1, .forbidden)) == [.refreshCredentials(generation: 1)])
     #expect(
       step(.credentials(generation: 1, isRefreshed: true)) == [
         .upload(generation: 1, number: 1), .progress(number: 1, .sent),
       ])
     #expect(
-      step(.uploadFailed(generation: 1, number: 1, .unauthorized)) == [.reject(number: 1, .unauthorized)])
+      step(.uploadFailed(generation: 1, number: 1, .forbidden)) == [.reject(number: 1, .unauthorized)])
     #expect(step.hub.contains(.outboxMutationFailed(number: 1, .unauthorized)))
+  }
+
+  @Test func `P15: a write waits while no credentials are accepted, since it may have been applied before`() {
+    var step = Transcript(pending: [(1, 0)])
+    step.becomeLive()
+    for attempt in 1...3 {
+      #expect(step(.uploadFailed(generation: 1, number: 1, .unauthorized)) == [.refreshCredentials(generation: 1)])
+      _ = step(.credentials(generation: 1, isRefreshed: true))
+      let waits = step(.uploadFailed(generation: 1, number: 1, .unauthorized))
+      step.now = step.now + .milliseconds(100 << attempt)
+      #expect(waits == [.wake(at: step.now)])
+      #expect(step(.timer) == [.upload(generation: 1, number: 1), .progress(number: 1, .sent)])
+    }
+    #expect(!step.hub.contains { if case .outboxMutationFailed = $0 { true } else { false } })
   }
 
   @Test func `a refused write is rejected with its reason and the next one is sent`() {

@@ -116,7 +116,7 @@ final class FeedGroup: Sendable {
 
   private func ended(_ index: Int, _ error: any Error) async {
     let failure = SyncFailures.failure(error)
-    if !isOwn, failure == .unauthorized { return await established(index, nil) }
+    if !isOwn, failure == .unauthorized || failure == .forbidden { return await established(index, nil) }
     let isFirst = state.withLock { state in
       defer { state.isOver = true }
       return !state.isOver

@@ -15,7 +15,8 @@ enum SyncFailures {
       case let failure: return failure
       }
     }
-    if error.code == .unauthorized || error.status == 401 || error.status == 403 { return .unauthorized }
+    if error.status == 403 { return .forbidden }
+    if error.code == .unauthorized || error.status == 401 { return .unauthorized }
     if let failure = passing(error) { return failure }
     if error.code == .httpStatus || error.code == .invalidRequest || error.code == .protocolMismatch {
       return .refused(code: "\(error.code)", message: error.message)
@@ -57,9 +58,9 @@ enum SyncFailures {
     let code = code(of: error)
     let type = details?["errorType"]?.string ?? error["errorType"]?.string ?? ""
     let message = error["message"]?.string ?? ""
+    if isForbidden(response: error) { return .forbidden }
     switch (code, type) {
-    case ("FORBIDDEN", _), ("ACCESS_REVOKED", _), ("UNAUTHENTICATED", _), ("UNAUTHORIZED", _), (_, "Unauthorized"),
-      (_, "UnauthorizedException"):
+    case ("UNAUTHENTICATED", _), ("UNAUTHORIZED", _), (_, "Unauthorized"), (_, "UnauthorizedException"):
       return .unauthorized
     case ("OVERLOADED", _), ("DEADLINE", _), ("SHUTTING_DOWN", _), ("OUTCOME_UNKNOWN", _), ("DISK_FULL", _),
       ("DATA_UNAVAILABLE", _), ("RATE_LIMITED", _), ("LIMIT_EXCEEDED", _), (_, "LimitExceededError"):

@@ -196,6 +196,7 @@ extension DataStoreError {
     case .overloaded: self.init(.sync, "the server has no capacity now")
     case .faulted(let code, let message): self.init(.sync, "the server failed: \(code): \(message)")
     case .unauthorized: self.init(.sync, "the server does not accept the credentials")
+    case .forbidden: self.init(.sync, "the server's rules do not allow it")
     case .conditionFailed: self.init(.sync, "a write's condition does not hold for the server's record")
     case .conflict: self.init(.sync, "the server has another version of the record")
     case .refused(let code, let message): self.init(.sync, "the server refused: \(code): \(message)")

@@ -27,7 +27,7 @@ extension Checks {
           fail(.snapshots, "\(client.name)'s last snapshot has \(last), a query gives \(rows)")
         }
         let amounts = try await store.query(Account.self).map(\.amount)
-        accounts(client, amounts, isSynced: true)
+        compareSum(client, amounts)
         letters(try await store.rejectedWrites(), client)
       } catch {
         fail(.failure, "\(client.name) cannot be read: \(error)")
@@ -92,7 +92,7 @@ extension Checks {
     guard case .rejected(let reason) = end.reason else { return }
     if handle.stage >= .durable { fail(.oneFate, "\(name) was durable, and then refused: \(reason)") }
     if case .refused("OUTCOME_FORGOTTEN", _) = reason { return }
-    if intent.field != .deletion, intent.field != .tags, appliedTitles[intent.word] != nil,
+    if intent.field != .deletion, intent.field != .tags, applied.titles.contains(intent.word),
       !retriedWords.contains(intent.word)
     {
       fail(.oneFate, "\(name) was refused as \(reason), and the server has applied it")

@@ -1,3 +1,4 @@
+internal import MartletChangeFeed
 internal import MartletJSON
 internal import MartletModels
 
@@ -6,6 +7,10 @@ struct WorldCopy {
   var files: [String: [UInt8]]
   /// The last offset of its log.
   var head: Int64
+  /// What was committed until then.
+  var log: [Change]
+  /// What was applied until then.
+  var applied: Checks.Applied
 }
 
 /// Where a callback leaves its value. Used inside the pump only, hence unchecked.

@@ -256,18 +256,20 @@ final class WorldServer: @unchecked Sendable {
   }
 
   /// A copy of what is stored now; nil while no process runs.
-  var copy: WorldCopy? { running.map { WorldCopy(files: disk.files.contents, head: $0.store.position.head) } }
+  var copy: WorldCopy? {
+    guard running != nil else { return nil }
+    return WorldCopy(files: disk.files.contents, head: head, log: log, applied: world.checks.applied)
+  }
 
   /// Puts a copy in place of what is stored. No process runs meanwhile.
   func restore(_ copy: WorldCopy) {
-    let lost = log.filter { $0.offset > copy.head }
-    world.record("server gets a copy with head \(copy.head), of \(lost.last?.offset ?? copy.head)")
-    if lost.isEmpty { return }
+    world.record("server gets a copy with head \(copy.head), of \(log.last?.offset ?? 0)")
+    if log.last?.offset == copy.log.last?.offset { return }
     world.count("changes undone by a copy")
     disk = WorldDisk(copy.files)
-    log.removeAll { $0.offset > copy.head }
-    durable = min(durable, copy.head)
-    world.checks.serverRestored(to: copy.head)
+    log = copy.log
+    durable = copy.head
+    world.checks.serverRestored(copy.applied)
   }
 
   // MARK: Rules and schema

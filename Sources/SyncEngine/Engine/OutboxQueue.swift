@@ -74,6 +74,12 @@ struct OutboxQueue: Sendable {
     state = .refreshing
   }
 
+  /// Fresh credentials were not accepted either: others are asked for then.
+  mutating func retryRefreshing(at time: Instant) {
+    hasRefreshed = false
+    retry(at: time)
+  }
+
   mutating func refreshFailed(until time: Instant) {
     guard state == .refreshing else { return }
     hasRefreshed = false

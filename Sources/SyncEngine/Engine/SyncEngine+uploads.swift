@@ -42,10 +42,15 @@ extension SyncEngine {
       let delay = configuration.retry.delay(after: outbox.failures + 1, retryAfter: failure.retryAfter, using: &random)
       outbox.retry(at: now + delay)
       actions.append(.hub(.failed(failure)))
-    case .unauthorized where !outbox.hasRefreshed:
+    case .unauthorized where !outbox.hasRefreshed, .forbidden where !outbox.hasRefreshed:
       outbox.refresh()
       actions.append(.refreshCredentials(generation: generation))
-    case .unauthorized: reject(number, .unauthorized)
+    // Without credentials nothing is known of the write, which may have been applied: it waits for others.
+    case .unauthorized:
+      let delay = configuration.retry.delay(after: outbox.failures + 1, retryAfter: nil, using: &random)
+      outbox.retryRefreshing(at: now + delay)
+      actions.append(.hub(.failed(failure)))
+    case .forbidden: reject(number, .unauthorized)
     case .conditionFailed:
       actions.append(.hub(.conditionalSaveFailed(number: number)))
       reject(number, .conditionFailed)

@@ -176,13 +176,13 @@ package struct SyncEngine: Sendable {
     outbox.interrupt()
     actions += [.disconnect, .hub(.networkStatus(active: false))]
     switch failure {
-    case .unauthorized where !hasRefreshed:
+    case .unauthorized where !hasRefreshed, .forbidden where !hasRefreshed:
       phase = .waiting
       actions += [.hub(.failed(failure)), .refreshCredentials(generation: generation)]
     case .refused:
       phase = .terminated
       actions.append(.hub(.terminated(failure)))
-    case .network, .overloaded, .faulted, .unauthorized, .conditionFailed, .conflict:
+    case .network, .overloaded, .faulted, .unauthorized, .forbidden, .conditionFailed, .conflict:
       phase = .waiting
       failures += 1
       // After the wait, credentials are worth another refresh.

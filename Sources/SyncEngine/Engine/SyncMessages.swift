@@ -59,6 +59,8 @@ package enum SyncFailure: Error, Sendable, Hashable {
   case faulted(code: String, message: String)
   /// The credentials are not accepted.
   case unauthorized
+  /// The caller is known, and the rules refuse what it asks for.
+  case forbidden
   /// The record's condition does not hold.
   case conditionFailed
   /// The server has another version of the record.

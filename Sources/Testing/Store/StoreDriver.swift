@@ -38,7 +38,7 @@ internal import MartletVocabulary
 /// | `ack` | `write`, and its record as a change |
 /// | `refuse` | `write`, `code`, `message` |
 /// | `conflict` | `write`, and the server's record as a change |
-/// | `fail` | `write`, `reason`: `network`, `overloaded` (with `retryAfter` in seconds), `unauthorized`, `condition` or `fault` |
+/// | `fail` | `write`, `reason`: `network`, `overloaded` (with `retryAfter` in seconds), `unauthorized` (by the rules), `credentials`, `condition` or `fault` |
 ///
 /// A change is `model`, `record` or, for a record that is gone, `key`, with `version` and `position`.
 ///

@@ -156,7 +156,8 @@ struct StoreStepReader {
     case "network": return .network
     case "overloaded":
       return .overloaded(retryAfter: step["retryAfter"] == nil ? nil : try seconds("retryAfter"))
-    case "unauthorized": return .unauthorized
+    case "unauthorized": return .forbidden
+    case "credentials": return .unauthorized
     case "condition": return .conditionFailed
     case "fault": return .faulted(code: "INTERNAL", message: step["message"]?.string ?? "")
     case let reason: throw StoreDriverError("'\(reason)' is no reason of a failure")
