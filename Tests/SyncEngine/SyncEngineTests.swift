@@ -206,7 +206,7 @@ import Testing
       #expect(step(.uploadFailed(generation: 1, number: 1, .unauthorized)) == [.refreshCredentials(generation: 1)])
       _ = step(.credentials(generation: 1, isRefreshed: true))
       let waits = step(.uploadFailed(generation: 1, number: 1, .unauthorized))
-      step.now = step.now + .milliseconds(100 << attempt)
+      step.now = step.now + .milliseconds(100 << (attempt - 1))
       #expect(waits == [.wake(at: step.now)])
       #expect(step(.timer) == [.upload(generation: 1, number: 1), .progress(number: 1, .sent)])
     }
