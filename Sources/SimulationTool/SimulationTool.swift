@@ -5,7 +5,7 @@ import MartletVocabulary
 
 /// `martlet-sim`: plays seeds of the DataStore's simulation. `Simulation/run` starts several.
 ///
-///     martlet-sim FIRST COUNT [--stride N] [--until-broken] [--once] [--history] [--counts FILE]
+///     martlet-sim FIRST COUNT [--stride N] [--until-broken] [--until CHECKS] [--once] [--history] [--counts FILE]
 ///
 /// Plays the seeds FIRST, FIRST + N, … until COUNT of them had a fault.
 @main
@@ -19,13 +19,16 @@ enum SimulationTool {
     }
     let stride = option("--stride").flatMap(UInt64.init) ?? 1
     let counts = option("--counts")
+    let until = option("--until")
     let numbers = arguments.filter { !$0.hasPrefix("--") }.compactMap(UInt64.init)
     guard numbers.count == 2, stride > 0 else {
-      print("USAGE: martlet-sim FIRST COUNT [--stride N] [--until-broken] [--once] [--history] [--counts FILE]")
+      print("USAGE: martlet-sim FIRST COUNT [--stride N] [--until-broken] [--until CHECKS] [--once] [--history]")
+      print("                   [--counts FILE]")
       exit(64)
     }
     var run = Run(first: numbers[0], count: Int(numbers[1]), stride: stride)
     run.stops = arguments.contains("--until-broken")
+    run.until = until?.split(separator: "|").map(String.init) ?? []
     run.isOnce = arguments.contains("--once")
     run.showsHistory = arguments.contains("--history")
     let isSound = run.play()
@@ -49,6 +52,8 @@ enum SimulationTool {
     var stride: UInt64
     /// Whether it ends with the first seed that breaks something.
     var stops = false
+    /// Names of checks: it ends with the first seed that breaks one of them.
+    var until: [String] = []
     /// Whether each seed is played once only: mutants are looked for, not differences between two plays.
     var isOnce = false
     var showsHistory = false
@@ -76,8 +81,8 @@ enum SimulationTool {
         if showsHistory { print(run.story.report(run.outcome)) }
         guard !run.outcome.violations.isEmpty else { continue }
         broken += 1
-        report(run, schemas, shrinks: broken == 1 && !isOnce)
-        if stops { break }
+        report(run, schemas, shrinks: broken == 1 && !isOnce && until.isEmpty)
+        if stops || run.outcome.violations.contains(where: { until.contains($0.check.rawValue) }) { break }
       }
       let time = MonotonicClock.now() - begin
       let seconds = max(0.001, Double(time.wholeNanoseconds) / 1e9)
@@ -89,7 +94,7 @@ enum SimulationTool {
 
     private func report(_ run: SeedRun, _ schemas: SchemaCache, shrinks: Bool) {
       print("seed \(run.story.seed) is broken:")
-      for violation in run.outcome.violations.prefix(5) { print("  \(violation)") }
+      for violation in run.outcome.violations.prefix(until.isEmpty ? 5 : 100) { print("  \(violation)") }
       guard shrinks, let first = run.outcome.violations.first, first.check != .determinism else { return }
       let story = run.story.shrunk(first.check, schemas)
       print("with as few faults as break it:")

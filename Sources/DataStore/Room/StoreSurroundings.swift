@@ -19,6 +19,8 @@ package struct StoreSurroundings: Sendable {
   package var chance: @Sendable () -> any RandomNumberGenerator & Sendable
   /// The disk of a store in memory; nil for a new one.
   package var files: MemoryFiles?
+  /// Changes of the feed that may wait for a sync; nil for as many as the engine allows.
+  package var heldChanges: Int?
 
   package init(
     thread: @escaping @Sendable () -> any StoreLane, timer: @escaping @Sendable () -> any SyncTiming,

@@ -69,6 +69,12 @@ extension DataStore {
     (try? open())?.sync?.report.news.statuses() ?? AsyncStream { $0.finish() }
   }
 
+  /// How many changes of the feed wait for a sync in memory.
+  package func heldChanges() async throws(DataStoreError) -> Int {
+    let room = try open()
+    return try await room.perform { _ in room.sync?.engine?.heldCount ?? 0 }
+  }
+
   // MARK: Writes
 
   /// Creates or updates a record, as `save` does, and returns how far the write is on its way to the server.

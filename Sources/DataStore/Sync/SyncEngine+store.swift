@@ -8,7 +8,7 @@ extension SyncEngine {
   /// The engine that continues what a store has.
   init(
     _ models: [SyncModel], parents: [[Int]], _ configuration: DataStoreConfiguration, _ writer: ClientWriter,
-    seed: UInt64
+    heldChanges: Int?, seed: UInt64
   ) throws {
     var settings = SyncConfiguration(
       models: zip(models, parents).map { model, parents in
@@ -19,6 +19,7 @@ extension SyncEngine {
     settings.syncMaxRecords = configuration.syncMaxRecords
     settings.retry = configuration.retry
     settings.faultedAttempts = max(1, configuration.faultedAttempts)
+    if let heldChanges { settings.heldChanges = heldChanges }
     let progress = try models.map { model in
       try writer.value(ModelProgress.name(model.shape)).flatMap { ModelProgress(text: $0) } ?? ModelProgress()
     }

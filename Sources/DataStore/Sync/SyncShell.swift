@@ -105,7 +105,8 @@ final class SyncShell: @unchecked Sendable {
       downloads = DownloadState()
       downloads.history = try SyncHistory(writer)
       let earlier = engine
-      engine = try SyncEngine(models, parents: parents, configuration, writer, seed: chance())
+      engine = try SyncEngine(
+        models, parents: parents, configuration, writer, heldChanges: surroundings.heldChanges, seed: chance())
       if let earlier { engine?.follow(earlier) }
       server = GraphQLSyncServer(
         transport: sync.transport, models: models, dialect: sync.dialect, pageSize: configuration.syncPageSize,

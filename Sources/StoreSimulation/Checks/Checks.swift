@@ -238,6 +238,12 @@ final class Checks {
     if items != after { fail(.snapshots, "\(client.name): changes lead to \(items), the snapshot has \(after)") }
   }
 
+  /// P9: what waits in memory for a sync has a bound.
+  func holds(_ client: WorldClient, _ count: Int) {
+    if count > 0 { world?.count("changes held") }
+    if count > WorldClient.heldChanges { fail(.bounds, "\(client.name) holds \(count) changes back") }
+  }
+
   /// P7: a subscription never shows a transaction half. The pages of a sync come from several moments, and what the
   /// feed has beyond them has come once nothing is on its way.
   func accounts(_ client: WorldClient, _ amounts: [Int], isSynced: Bool) {

@@ -9,6 +9,8 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
     case startPoint = "P5 start point"
     case snapshots = "P6 snapshot and deltas"
     case atomicity = "P7 atomicity"
+    case reload = "P8 reload without loss"
+    case bounds = "P9 bounded memory"
     case revocation = "P10 revocation"
     case localEcho = "P11 local echo"
     case oneFate = "P12 one fate"

@@ -19,7 +19,7 @@ package struct Coverage: Sendable {
     "server crash at write of the file", "server crash at sync of the file", "request lost", "answer lost",
     "request doubled", "partitioned message", "half-open message", "token refused", "stale token",
     "overloaded", "ready", "full sync", "delta sync", "gap retention", "gap lineage", "gap view-changed", "conflict",
-    "changes undone by a copy",
+    "changes undone by a copy", "changes held",
     "conflict retried", "conflict retried with another record", "letter retried", "letter discarded",
     "conditional save failed", "attempt failed", "terminated", "sync stopped", "refused VERSION_MISMATCH",
     "refused ALREADY_EXISTS", "refused NOT_FOUND", "refused FORBIDDEN", "refused CONDITION_FAILED",

@@ -34,6 +34,9 @@ final class WorldClient: @unchecked Sendable {
     }
   }
 
+  /// Changes of the feed that may wait for a sync: few, so that stories meet the bound.
+  static let heldChanges = 1
+
   let index: Int
   let name: String
   unowned let world: World
@@ -103,6 +106,7 @@ final class WorldClient: @unchecked Sendable {
       spawner: executor.spawner, now: { executor.now }, milliseconds: { [weak self] in self?.milliseconds ?? 0 },
       chance: { [weak self] in self?.drawn() ?? SeededRandom(seed: 0) })
     surroundings.files = disk.files
+    surroundings.heldChanges = Self.heldChanges
     return surroundings
   }
 

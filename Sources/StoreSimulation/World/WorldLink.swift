@@ -1,3 +1,4 @@
+internal import MartletDataStore
 internal import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletSimulation
@@ -45,6 +46,8 @@ final class WorldLink: @unchecked Sendable {
   }
 
   private var client: WorldClient { transport.client }
+  /// The client's, for lines of the history.
+  var name: String { client.name }
   /// Whether the server has a session for it, and nothing is on its way or was lost.
   var isCurrent: Bool { isConnected && !isBroken && underWay == 0 && !isOver }
 
@@ -148,6 +151,7 @@ final class WorldLink: @unchecked Sendable {
       }
       self.cursor = cursor
       feed.yield(OperationPayload(bytes: payload), cursor: cursor, endsTransaction: endsTransaction)
+      lookAtHeld()
     case .gap(let gap):
       world.checks.gap(client, gap)
       cursor = gap.to
@@ -159,6 +163,16 @@ final class WorldLink: @unchecked Sendable {
       wasReady = true
       feed.core.move(to: .active, isConfirmed: true)
       feed.core.deliver(SubscriptionMark(cursor: cursor, view: view))
+    }
+  }
+
+  /// Looks at what waits in memory while a sync runs.
+  private func lookAtHeld() {
+    guard let store = client.process?.store, !store.syncStatus.isSynced else { return }
+    let client = client
+    world.spawn { [world] in
+      guard let count = try? await store.heldChanges() else { return }
+      world.checks.holds(client, count)
     }
   }
 

@@ -34,6 +34,8 @@ final class WorldServer: @unchecked Sendable {
   private var running: Running?
   private var starts: UInt64 = 0
   private(set) var schema: WorldSchema
+  /// The schema in force, which a reload changes when the store has been migrated.
+  private var served: WorldSchema
   /// Milliseconds that the calendar clock is wrong by.
   var skew: Int64 = 0
   /// Tokens older than this are refused.
@@ -52,6 +54,7 @@ final class WorldServer: @unchecked Sendable {
   init(_ world: World, _ schema: WorldSchema) {
     self.world = world
     self.schema = schema
+    served = schema
   }
 
   var isRunning: Bool { running != nil }
@@ -70,6 +73,7 @@ final class WorldServer: @unchecked Sendable {
       readers: [ServerLane()])
     options.limits = limits
     let served = try world.served(schema)
+    self.served = schema
     let store = try Store(.memory(disk.files), schema: served.models, options: options)
     let calendar = Calendar(milliseconds: milliseconds, generator: SeededRandom(seed: starts))
     let service = SyncService(served, store, calendar: calendar)
@@ -296,7 +300,9 @@ final class WorldServer: @unchecked Sendable {
     guard let running, running.store === store else { return }
     running.service = service
     world.record("server serves \(schema)")
-    for session in sessions { session.recheck(service) }
+    let changesViews = (schema.rules == .own) != (served.rules == .own)
+    served = schema
+    for session in sessions { session.recheck(service, changesViews: changesViews) }
     settle()
   }
 
@@ -330,6 +336,8 @@ final class WorldServer: @unchecked Sendable {
       reply(value)
     }
     settle()
+    // What the feed brings while a sync reads its pages waits for it.
+    if kind == "Query", !world.isSettling, world.network.happens(25) { transfer(1, from: 0, to: 1) }
   }
 
   /// A document that names fields the schema does not have is not valid.

@@ -100,9 +100,13 @@ final class WorldSession {
     }
   }
 
-  /// Another schema is in force.
-  func recheck(_ service: SyncService) {
-    switch service.changes(link.arguments, for: identity) {
+  /// Another schema is in force. P8: unless the rules show other records, the subscription continues.
+  func recheck(_ service: SyncService, changesViews: Bool) {
+    let next = service.changes(link.arguments, for: identity)
+    if !changesViews, (try? next.get())?.view != changes?.view {
+      world.checks.fail(.reload, "\(link.name)'s subscription does not outlive a reload")
+    }
+    switch next {
     case .failure(let refusal):
       world.server.sendLater { [link] in link.refused(refusal.error) }
       world.server.close(self)

@@ -8,7 +8,8 @@ struct HeldChanges: Sendable {
 
   private let limit: Int
   private var parts: [Part] = []
-  private var count = 0
+  /// How many changes wait.
+  private(set) var count = 0
   /// Whether there were more than the limit: none is kept then.
   private(set) var isOverfull = false
 
@@ -21,6 +22,7 @@ struct HeldChanges: Sendable {
     if count > limit {
       isOverfull = true
       parts = []
+      count = 0
     }
   }
 

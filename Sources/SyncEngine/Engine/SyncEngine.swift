@@ -71,6 +71,9 @@ package struct SyncEngine: Sendable {
   /// Whether this model's sync has finished since `start`: the original's `isSynced`.
   package func isSynced(model: Int) -> Bool { synced.contains(model) }
 
+  /// How many changes of the feed wait for the syncs before them.
+  package var heldCount: Int { held.count }
+
   /// Models whose pages are still awaited, in order.
   package var queuedModels: [Int] { queue.map(\.model) }
 
