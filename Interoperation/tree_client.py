@@ -69,6 +69,7 @@ step("order by child", list(people.order_by_child("age").get()), ["bob", "eve", 
 step("by a path, last", list(people.order_by_child("body/cm").limit_to_last(2).get()), ["ada", "bob"])
 step("start", list(people.order_by_child("age").start_at(25).get()), ["eve", "ada"])
 step("end, first", list(people.order_by_child("age").end_at(28).limit_to_first(1).get()), ["bob"])
+step("equal to nothing", list(people.order_by_child("age").equal_to(29).get()), [])
 step("equal", list(people.order_by_child("age").equal_to(28).get()), ["eve"])
 step("order by key", list(people.order_by_key().start_at("b").end_at("c").get()), ["bob"])
 root.child("scores").set({"a": 3, "b": 1, "c": 2})
@@ -88,7 +89,7 @@ heard, enough = [], threading.Event()
 def listener(event):
     heard.append((event.event_type, event.path, event.data))
     first.set()
-    if len(heard) == 4:
+    if len(heard) == 5:
         enough.set()
 
 
@@ -98,8 +99,9 @@ first.wait(20)
 root.child("live/x").set(1)
 root.child("live").update({"x": 3, "y": 2})
 root.child("live/x").delete()
+root.child("live/ü").set("naïve ☕")
 enough.wait(20)
-step("listen", heard, [("put", "/", None), ("put", "/x", 1), ("patch", "/", {"x": 3, "y": 2}), ("put", "/x", None)])
+step("listen", heard, [("put", "/", None), ("put", "/x", 1), ("patch", "/", {"x": 3, "y": 2}), ("put", "/x", None), ("put", "/ü", "naïve ☕")])
 
 print(json.dumps({"version": firebase_admin.__version__, "steps": steps}), flush=True)
 # Its listener's thread does not end by itself.

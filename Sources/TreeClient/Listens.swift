@@ -1,5 +1,5 @@
 import MartletJSON
-import MartletJSONTree
+package import MartletJSONTree
 import MartletTreeWire
 
 /// What a client listens to: its listeners, the listens it has asked the server for, which of them the server has
@@ -9,6 +9,8 @@ struct Listens: Sendable {
 
   /// Up to which revision the value of each query is known.
   private(set) var revisions: [Query: String] = [:]
+  /// When the value of each query that is not live was last known to be the server's, in milliseconds since 1970.
+  private var seen: [Query: Int64] = [:]
   private var listeners: [ListenerID: Query] = [:]
   /// Listeners whose value the server has not confirmed yet.
   private var unready: Set<ListenerID> = []
@@ -79,8 +81,11 @@ struct Listens: Sendable {
     revisions[query] = revision
   }
 
-  /// Notes up to which revision a cache knows a value.
-  mutating func note(_ revision: String?, of query: Query) { revisions[query] = revision }
+  /// Notes up to which revision a cache knows a value, and since when.
+  mutating func note(_ cached: TreeClient.CachedValue, of query: Query) {
+    revisions[query] = cached.revision
+    seen[query] = cached.seen
+  }
 
   /// Everything up to this revision has been received for all that is confirmed.
   mutating func reach(_ revision: String) {
@@ -92,18 +97,36 @@ struct Listens: Sendable {
     requests = requests.filter { $0.value != query }
     confirmed.remove(query)
     revisions[query] = nil
+    seen[query] = nil
     if query.window.isUnbounded { loads.drop(query.path) }
   }
 
   /// The connection has ended, and with it what the server confirmed.
-  mutating func disconnect() {
+  ///
+  /// - Parameter milliseconds: when the server was heard last.
+  mutating func disconnect(heard milliseconds: Int64) {
+    for query in confirmed { seen[query] = milliseconds }
     confirmed = []
     loads.dropAll()
   }
 
   /// Whether the server has confirmed a listen that covers the node, on the connection that is open.
   func isLive(_ path: TreePath, _ window: Window) -> Bool {
-    if confirmed.contains(Query(path, window.isUnbounded ? .all : window)) { return true }
-    return (0...path.keys.count).contains { confirmed.contains(Query(TreePath(path.keys.prefix($0)), .all)) }
+    Query.covering(path, window).contains { confirmed.contains($0) }
+  }
+
+  /// When a value that is not live was last known to be the server's.
+  func seen(_ path: TreePath, _ window: Window) -> Int64? {
+    Query.covering(path, window).compactMap { seen[$0] }.max()
+  }
+}
+
+extension TreeClient.Query {
+  /// The queries whose values contain that of a node's window: itself, the node, and the nodes above.
+  package static func covering(_ path: TreePath, _ window: Window) -> [TreeClient.Query] {
+    let whole = stride(from: path.keys.count, through: 0, by: -1).map {
+      TreeClient.Query(TreePath(path.keys.prefix($0)), .all)
+    }
+    return window.isUnbounded ? whole : [TreeClient.Query(path, window)] + whole
   }
 }

@@ -9,10 +9,13 @@ extension TreeClient {
     package var node: TreeNode
     /// The revision up to which it is known; nil when the server did not say.
     package var revision: String?
+    /// When it was last known to be the server's, in milliseconds since 1970; nil where that is not known.
+    package var seen: Int64?
 
-    package init(node: TreeNode, revision: String?) {
+    package init(node: TreeNode, revision: String?, seen: Int64? = nil) {
       self.node = node
       self.revision = revision
+      self.seen = seen
     }
   }
 
@@ -27,7 +30,7 @@ extension TreeClient {
     let outcome = engine.listen(at: path, window, as: id)
     var actions: [Action] = outcome.events.map { .event($0) }
     if let cached, outcome.requests.contains(where: { $0.isListen(query) }), engine.serverValue(at: path) == nil {
-      listens.note(cached.revision, of: query)
+      listens.note(cached, of: query)
       for outcome in engine.show(cached.node, as: query) { actions += follow(outcome, now) }
     }
     for request in outcome.requests { actions += ask(request, now) }
@@ -49,7 +52,14 @@ extension TreeClient {
 
   /// The server's value of a query and its revision, for a cache; nil while it is not wholly known.
   package func serverValue(of query: Query) -> CachedValue? {
-    engine.serverValue(at: query.path, query.window).map { CachedValue(node: $0, revision: listens.revisions[query]) }
+    engine.serverValue(at: query.path, query.window).map {
+      CachedValue(node: $0, revision: listens.revisions[query], seen: seen(query))
+    }
+  }
+
+  /// When the value of a query was last known to be the server's; nil where that is not known.
+  func seen(_ query: Query) -> Int64? {
+    listens.isLive(query.path, query.window) ? heard : listens.seen(query.path, query.window)
   }
 
   mutating func ask(_ request: TreeEngine.Request, _ now: Instant) -> [Action] {

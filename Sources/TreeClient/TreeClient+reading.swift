@@ -24,7 +24,7 @@ extension TreeClient {
   ///
   /// - Parameter cached: what a cache has of it.
   package func known(_ query: Query, cached: CachedValue? = nil) -> Reading {
-    engine.known(query, revision: listens.revisions[query], orElse: cached)
+    engine.known(query, revision: listens.revisions[query], seen: seen(query), orElse: cached)
   }
 }
 
@@ -33,17 +33,21 @@ extension TreeEngine {
   ///
   /// - Parameters:
   ///   - revision: up to which the server's value is known here.
+  ///   - seen: when it was last known to be the server's.
   ///   - cached: what a cache has of it.
   func known(
-    _ query: TreeClient.Query, revision: String?, orElse cached: TreeClient.CachedValue?
+    _ query: TreeClient.Query, revision: String?, seen: Int64?, orElse cached: TreeClient.CachedValue?
   ) -> TreeClient.Reading {
     let isAcknowledged = !writes.touches(query.path)
     if query.window.isUnbounded, let node = value(at: query.path) {
-      return .cache(node, revision: revision, isAcknowledged: isAcknowledged)
+      return .cache(node, revision: revision, seen: seen, isAcknowledged: isAcknowledged)
     }
-    let stored = serverValue(at: query.path, query.window).map { ($0, revision) }
-    guard let found = stored ?? cached.map({ ($0.node, $0.revision) }) else { return .unknown }
-    return .cache(withWrites(found.0, query), revision: found.1, isAcknowledged: isAcknowledged)
+    let stored = serverValue(at: query.path, query.window).map {
+      TreeClient.CachedValue(node: $0, revision: revision, seen: seen)
+    }
+    guard let found = stored ?? cached else { return .unknown }
+    return .cache(
+      withWrites(found.node, query), revision: found.revision, seen: found.seen, isAcknowledged: isAcknowledged)
   }
 
   /// What the server has answered to a read.

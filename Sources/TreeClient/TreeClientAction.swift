@@ -72,7 +72,9 @@ extension TreeClient {
     ///   - isAcknowledged: whether no pending write of this client is part of it.
     case server(TreeNode, revision: String?, isAcknowledged: Bool)
     /// The server was not reached: the value is the last one known.
-    case cache(TreeNode, revision: String?, isAcknowledged: Bool)
+    ///
+    /// - Parameter seen: when it was last known to be the server's, in milliseconds since 1970.
+    case cache(TreeNode, revision: String?, seen: Int64?, isAcknowledged: Bool)
     /// The server was not reached, and part of the value is not known.
     case unknown
     /// The server refused it.

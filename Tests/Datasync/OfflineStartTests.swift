@@ -1,5 +1,8 @@
 import Foundation
+import Martlet
 import MartletDatasync
+import MartletGraphQLClient
+import MartletRuntime
 import MartletServer
 import Testing
 
@@ -59,6 +62,50 @@ import Testing
         await end(third)
       }
     }
+  }
+
+  @Test func `what a kept value contains is known at a start without a server, and how long ago it was the server's`()
+    async throws
+  {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let mode = DatasyncCacheMode.automatic(file: folder + "/cache")
+    let clock = Lock<Int64>(1_000_000)
+    func application(_ configuration: DatasyncConfiguration) throws -> MartletApplication {
+      var (configuration, environment) = (configuration, try ClientEnvironment.shared())
+      configuration.cacheMode = mode
+      environment.calendar = { clock.withLock { $0 } }
+      return MartletApplication(configuration: configuration, environment: environment)
+    }
+    try await TreeServing.with { server in
+      let first = try application(DatasyncConfiguration(url: "ws://127.0.0.1:\(server.port)"))
+      let node = try first.datasyncService.createManager().nodeThrows(for: "/open/n")
+      try await node.set(["a": ["x": 1], "b": ["x": 2], "c": ["x": 0]]).acknowledged()
+      let events = try node.events(.valueChange)
+      try await events.ready()
+      #expect(try await node.cachedValue().age == .zero)
+      first.datasyncService.isConnectionEnabled = false
+      clock.withLock { $0 += 5_000 }
+      #expect(try await node.cachedValue().age == .seconds(5))
+      #expect(try await (node / "a")?.value().age == .seconds(5))
+      await end(first)
+    }
+    clock.withLock { $0 += 60_000 }
+    let second = try application(DatasyncConfiguration(url: "ws://127.0.0.1:1"))
+    let node = try second.datasyncService.createManager().nodeThrows(for: "/open/n")
+    let below = try #require(try await (node / "a/x")?.cachedValue())
+    #expect(below.value.asInt == 1)
+    #expect(below.source == .cache)
+    #expect(below.age == .seconds(65))
+    // What the whole value does not have is known not to be there.
+    #expect(try await (node / "d")?.cachedValue().value.isNull == true)
+    let window = try await node.cachedValue(window: DatasyncWindow(by: .child("x")).first(2))
+    #expect(window.value.keys == ["a", "c"])
+    var shown = try node.events(.children, window: .last(1)).makeAsyncIterator()
+    #expect(try await shown.next()?.key == "c")
+    let error = await #expect(throws: DatasyncError.self) { try await node.parent?.cachedValue() }
+    #expect(error?.code == .unknownValue)
+    await end(second)
   }
 
   @Test func `a value that may no longer be read leaves the file`() async throws {

@@ -177,7 +177,7 @@ extension DatasyncDriver {
     if case .failed = shared.state { return done(known(path, window)) }
     if case .disabled = shared.state { return done(known(path, window)) }
     let (id, actions) = machine.get(path, window, now: now)
-    reads[id] = Read(timer: nil, done: done)
+    reads[id] = Read(query: TreeClient.Query(path, window.isUnbounded ? .all : window), timer: nil, done: done)
     if !machine.isConnected {
       reads[id]?.timer = loop.schedule(at: now + configuration.readTimeout) { [weak self] in
         // A connection that came meanwhile answers.
@@ -197,31 +197,35 @@ extension DatasyncDriver {
   func answered(_ id: Int64, _ reading: TreeClient.Reading) {
     guard let read = reads.removeValue(forKey: id) else { return }
     read.timer?.cancel()
-    read.done(reading.result())
+    if case .refused("permission_denied", _) = reading { values.revoke(read.query) }
+    read.done(reading.result(now: milliseconds))
   }
 
   func known(_ path: TreePath, _ window: Window) -> Result<DatasyncReading, DatasyncError> {
     let query = TreeClient.Query(path, window.isUnbounded ? .all : window)
     let value = values.cached(query)
-    return machine.known(query, cached: value).result(isLive: machine.isLive(path, window))
+    return machine.known(query, cached: value)
+      .result(now: milliseconds, isLive: machine.isLive(path, window))
   }
 }
 
 extension TreeClient.Reading {
   /// The reading as the application gets it.
   ///
-  /// - Parameter isLive: whether a listener keeps the value up to date.
-  func result(isLive: Bool = false) -> Result<DatasyncReading, DatasyncError> {
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - isLive: whether a listener keeps the value up to date.
+  func result(now: Int64, isLive: Bool = false) -> Result<DatasyncReading, DatasyncError> {
     switch self {
     case .server(let node, let revision, let isAcknowledged):
       .success(
         DatasyncReading(
           value: DatasyncValue(node, isAcknowledged: isAcknowledged), source: .server, revision: revision, age: .zero))
-    case .cache(let node, let revision, let isAcknowledged):
+    case .cache(let node, let revision, let seen, let isAcknowledged):
       .success(
         DatasyncReading(
           value: DatasyncValue(node, isAcknowledged: isAcknowledged), source: .cache, revision: revision,
-          age: isLive ? .zero : nil))
+          age: isLive ? .zero : seen.map { .milliseconds(max(0, now - $0)) }))
     case .unknown:
       .failure(DatasyncError(.unknownValue, "the server was not reached, and the value is not known here"))
     case .refused(let status, let reason): .failure(DatasyncError(status: status, reason: reason))

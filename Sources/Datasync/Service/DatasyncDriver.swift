@@ -33,6 +33,7 @@ final class DatasyncDriver {
   private lazy var health = SocketHealth(self)
 
   struct Read {
+    var query: TreeClient.Query
     var timer: LoopTimer?
     var done: @Sendable (Result<DatasyncReading, DatasyncError>) -> Void
   }
@@ -78,7 +79,10 @@ final class DatasyncDriver {
 
   func shutDown() {
     guard !connection.isStopped else { return }
-    if configuration.cacheMode.isAutomatic { values.save() }
+    if configuration.cacheMode.isAutomatic {
+      values.save()
+      values.disconnected()
+    }
     connection.shutDown()
     let error = DatasyncError(.shutDown, "the service was shut down")
     for write in writes.values { write.end(.failure(error)) }
@@ -106,6 +110,7 @@ final class DatasyncDriver {
       health.armKeepAlive()
     case .lost:
       health.stop()
+      values.disconnected()
       machine.lost()
     case .failed(let reason):
       for (id, _) in reads { giveUp(id) }

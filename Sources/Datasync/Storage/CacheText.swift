@@ -17,6 +17,7 @@ struct CacheText {
       var entry: JSONObject = ["path": .string(query.path.description), "value": value.node.exportedJSON()]
       if let window = WireWindow.json(of: query.window) { entry["window"] = window }
       if let revision = value.revision { entry["revision"] = .string(revision) }
+      if let seen = value.seen { entry["seen"] = .int(seen) }
       return .object(entry)
     }
     let json: JSONValue = ["datasyncCache": .int(Self.version), "values": .array(list)]
@@ -36,7 +37,8 @@ struct CacheText {
         let window = try WireWindow.read(entry["window"], at: path, limits: TreeLimits())
         let node = try TreeReader().read(entry["value"] ?? .null, at: path)
         let query = TreeClient.Query(path, window.isUnbounded ? .all : window)
-        values.append((query, TreeClient.CachedValue(node: node, revision: entry["revision"]?.string)))
+        let (revision, seen) = (entry["revision"]?.string, entry["seen"]?.int)
+        values.append((query, TreeClient.CachedValue(node: node, revision: revision, seen: seen)))
       } catch {
         throw DatasyncError(.storage, "the text of a cache: value \(place) cannot be read: \(error)")
       }

@@ -64,9 +64,27 @@ final class CachedValues {
     Set(driver.cores.values.map(\.query)).union(keepers.queries)
   }
 
-  /// The value of a query that was known last, of which no listener may be left.
+  /// The value of a query that was known last, of which no listener may be left: as it was kept, or as a part of the
+  /// value of a node that was kept.
   func cached(_ query: TreeClient.Query) -> TreeClient.CachedValue? {
-    storage.map { $0.value(of: query) } ?? kept.value(of: query)
+    for known in TreeClient.Query.covering(query.path, query.window) {
+      guard var value = storage.map({ $0.value(of: known) }) ?? kept.value(of: known) else { continue }
+      if known == query { return value }
+      value.node = value.node.node(at: query.path.relative(to: known.path) ?? .root)
+      if !query.window.isUnbounded {
+        value.node = OrderedChildren(value.node, order: query.window.order).node(in: query.window)
+      }
+      return value
+    }
+    return nil
+  }
+
+  /// The connection has ended, or is about to: values of listeners that are live were the server's until now.
+  func disconnected() {
+    guard let storage, case .automatic = mode else { return }
+    for query in queriesInUse where driver.machine.isLive(query.path, query.window) && !dirty.contains(query) {
+      if let seen = driver.machine.serverValue(of: query)?.seen { storage.note(seen: seen, of: query) }
+    }
   }
 
   private func forget(_ query: TreeClient.Query) {
@@ -87,11 +105,16 @@ final class CachedValues {
     }
   }
 
-  /// Reading was revoked: neither the value nor parts of it that were kept by themselves are shown any longer.
-  private func revoke(_ query: TreeClient.Query) {
+  /// Reading was revoked: neither the value nor parts of it that were kept by themselves are shown any longer, nor
+  /// values of nodes above, of which it is a part: who may read one of those may read what is below.
+  func revoke(_ query: TreeClient.Query) {
     forget(query)
     storage?.forget(below: query.path)
     kept.forget(below: query.path)
+    let used = queriesInUse
+    for (other, _) in storage?.values() ?? kept.all where other.path.contains(query.path) && !used.contains(other) {
+      forget(other)
+    }
     // What may still be read is written again.
     for used in queriesInUse where used != query && query.path.contains(used.path) { changed(used) }
   }

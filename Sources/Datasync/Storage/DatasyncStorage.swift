@@ -38,11 +38,12 @@ final class DatasyncStorage {
         CREATE TABLE IF NOT EXISTS writes(number INTEGER PRIMARY KEY, path TEXT NOT NULL, merge INTEGER NOT NULL,
           value BLOB NOT NULL);
         CREATE TABLE IF NOT EXISTS nodes(query TEXT PRIMARY KEY, revision TEXT, value BLOB NOT NULL,
-          used INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+          used INTEGER NOT NULL DEFAULT 0, seen INTEGER) WITHOUT ROWID;
         """)
-      // Files of earlier versions have no uses.
-      if try Self.number("SELECT count(*) FROM pragma_table_info('nodes') WHERE name = 'used'", database) == 0 {
-        try database.execute("ALTER TABLE nodes ADD COLUMN used INTEGER NOT NULL DEFAULT 0")
+      // Files of earlier versions have no uses, and do not say when a value was known.
+      for (name, type) in [("used", "INTEGER NOT NULL DEFAULT 0"), ("seen", "INTEGER")]
+      where try Self.number("SELECT count(*) FROM pragma_table_info('nodes') WHERE name = '\(name)'", database) == 0 {
+        try database.execute("ALTER TABLE nodes ADD COLUMN \(name) \(type)")
       }
       uses = try Self.number("SELECT coalesce(max(used), 0) FROM nodes", database)
     } catch let error as DatasyncError {
@@ -129,20 +130,28 @@ final class DatasyncStorage {
   }
 
   func value(of query: TreeClient.Query) -> TreeClient.CachedValue? {
-    guard let select = try? database.statement("SELECT value, revision FROM nodes WHERE query = ?") else { return nil }
+    guard let select = try? database.statement("SELECT value, revision, seen FROM nodes WHERE query = ?") else { return nil }
     defer { select.reset() }
     guard (try? select.bind(1, text: Self.key(query))) != nil, (try? select.step()) == true,
       let json = try? JSONValue(parsing: select.bytes(0)), let node = try? TreeReader().read(json, at: query.path)
     else { return nil }
-    let revision = String(decoding: select.bytes(1), as: UTF8.self)
     note(use: query)
-    return TreeClient.CachedValue(node: node, revision: revision.isEmpty ? nil : revision)
+    return TreeClient.CachedValue(node: node, revision: Self.revision(select, 1), seen: Self.seen(select, 2))
+  }
+
+  private static func revision(_ select: Statement, _ column: Int) -> String? {
+    let revision = String(decoding: select.bytes(column), as: UTF8.self)
+    return revision.isEmpty ? nil : revision
+  }
+
+  private static func seen(_ select: Statement, _ column: Int) -> Int64? {
+    select.isNull(column) ? nil : select.int64(column)
   }
 
   /// Every value. Rows that cannot be read are left out.
   func values() -> [(TreeClient.Query, TreeClient.CachedValue)] {
     var found: [(TreeClient.Query, TreeClient.CachedValue)] = []
-    guard let select = try? database.statement("SELECT query, value, revision FROM nodes") else { return [] }
+    guard let select = try? database.statement("SELECT query, value, revision, seen FROM nodes") else { return [] }
     defer { select.reset() }
     while (try? select.step()) == true {
       let key = String(decoding: select.bytes(0), as: UTF8.self).split(
@@ -153,11 +162,10 @@ final class DatasyncStorage {
           key[1].isEmpty ? JSONValue?.none : try JSONValue(parsing: String(key[1])), at: path, limits: TreeLimits()),
         let node = try? TreeReader().read(json, at: path)
       else { continue }
-      let revision = String(decoding: select.bytes(2), as: UTF8.self)
       found.append(
         (
           TreeClient.Query(path, window.isUnbounded ? .all : window),
-          TreeClient.CachedValue(node: node, revision: revision.isEmpty ? nil : revision)
+          TreeClient.CachedValue(node: node, revision: Self.revision(select, 2), seen: Self.seen(select, 3))
         ))
     }
     return found
@@ -211,16 +219,25 @@ final class DatasyncStorage {
   func keep(_ value: TreeClient.CachedValue, of query: TreeClient.Query) {
     do {
       let insert = try database.statement(
-        "INSERT OR REPLACE INTO nodes(query, revision, value, used) VALUES(?, ?, ?, ?)")
+        "INSERT OR REPLACE INTO nodes(query, revision, value, used, seen) VALUES(?, ?, ?, ?, ?)")
       uses += 1
       try insert.bind(4, uses)
       try insert.bind(1, text: Self.key(query))
       try insert.bind(2, text: value.revision ?? "")
       try insert.bind(3, blob: value.node.exportedJSON().serialized())
+      if let seen = value.seen { try insert.bind(5, seen) } else { try insert.bind(5, null: ()) }
       try insert.run()
     } catch {
       forget(query)
     }
+  }
+
+  /// The kept value of a query was the server's at this moment.
+  func note(seen: Int64, of query: TreeClient.Query) {
+    guard let update = try? database.statement("UPDATE nodes SET seen = ? WHERE query = ?"),
+      (try? update.bind(1, seen)) != nil, (try? update.bind(2, text: Self.key(query))) != nil
+    else { return }
+    try? update.run()
   }
 
   /// The value must not be shown any longer.

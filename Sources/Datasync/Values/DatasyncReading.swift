@@ -14,7 +14,8 @@ public struct DatasyncReading: Sendable {
   public let source: Source
   /// The server's revision of the value, opaque; nil from servers that do not say.
   public let revision: String?
-  /// Time since the value was known to be the server's: zero for the server's answer and while a listener is live, nil
-  /// when an earlier process knew it.
+  /// Time since the value was last known to be the server's: zero for the server's answer and while a listener is live.
+  /// Since when an earlier process knew it, its file says; one that was killed may have known it later. Nil where
+  /// nothing says it, as in files and texts of earlier versions.
   public let age: Duration?
 }

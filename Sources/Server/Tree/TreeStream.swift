@@ -77,8 +77,9 @@ final class TreeStream: LoopSession, TurnEnd {
     switch showing {
     case .value(let node):
       if responder.isWaiting {
+        // Event streams are UTF-8 in any case; some clients take a text without a charset for another encoding.
         responder.start(
-          200, HTTPHeaders([("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache")]))
+          200, HTTPHeaders([("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-cache")]))
         keepAlive()
       }
       responder.write(RESTEvent.put(.root, query.json(of: node)).bytes)

@@ -120,7 +120,7 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
       let type = head.headers["Content-Type"]
       note(.head(status: head.status, contentType: type))
       multipart = try? MultipartSubscription.Reader(contentType: type ?? "")
-      if type == "text/event-stream" { events = EventStreamSubscription.Reader() }
+      if type?.hasPrefix("text/event-stream") == true { events = EventStreamSubscription.Reader() }
     case .body(let piece): read(piece)
     case .responseEnded: note(.ended)
     case .informational, .upgraded, .failed: break

@@ -297,6 +297,9 @@ private final class Nowhere: StoreDestination {
         guard case .event(let event) = last else { return [] }
         return [.string(event.name), try JSONValue(parsing: event.data)]
       }
+      let opening = await stream.heard { if case .head = $0 { true } else { false } }.last
+      // Without the charset, firebase-admin takes the text for Latin-1.
+      #expect(opening == .head(status: 200, contentType: "text/event-stream; charset=utf-8"))
       #expect(try await event() == ["put", ["path": "/", "data": ["a": 1]]])
       _ = try await send("PUT", "/open/s/b/c.json", "2", port: port)
       #expect(try await event() == ["put", ["path": "/b/c", "data": 2]])

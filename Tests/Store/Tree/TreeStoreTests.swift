@@ -71,7 +71,8 @@ import Testing
 
   /// What is written, and below how many levels it stands.
   static let leafWrites: [(path: TreePath, node: TreeNode)] = [
-    (["list", "5"], TreeNode(.int(2))), (["list", "5x"], TreeNode(.int(2))), (["list", "6", "a", "b"], TreeNode(.int(2))),
+    (["list", "5"], TreeNode(.int(2))), (["list", "5x"], TreeNode(.int(2))),
+    (["list", "6", "a", "b"], TreeNode(.int(2))),
     (["list", "7"], TreeNode(.int(2), priority: .int(1))), (["list", "7", ".priority"], TreeNode(.int(3))),
     (["list", "8"], .empty), (["only", "a", "b"], .empty), (["list", ".priority"], TreeNode(.int(3))),
     (["list", "none"], .empty),
