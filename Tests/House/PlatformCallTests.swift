@@ -70,6 +70,10 @@ import Testing
     #expect(try Self.uses(Self.notOnDarwin) { $0.onDarwin } == [])
   }
 
+  @Test func `Linux's own loop is used in no branch of a condition`() throws {
+    #expect(try Self.uses(Array(Self.notOnDarwin.prefix(1))) { _ in true } == [])
+  }
+
   @Test func `nothing is used that Foundation on Linux does not have`() throws {
     #expect(try Self.uses(Self.notOnLinux) { $0.onLinux } == [])
   }
