@@ -182,7 +182,7 @@ package struct GenerateFolder: Sendable {
     guard !files.isEmpty || settings.generator.models else {
       let patterns = settings.operations.map { "\"\($0)\"" }.joined(separator: ", ")
       throw GenerationErrors([
-        GenerationError(.configuration, "No file matches \(patterns) in \(shown.isEmpty ? "." : shown).")
+        GenerationError(.configuration, "No file matches \(patterns) in \(shown.isEmpty ? "this folder" : shown).")
       ])
     }
     return files

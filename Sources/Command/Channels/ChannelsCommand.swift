@@ -49,8 +49,8 @@ enum ChannelsCommand: Subcommand {
     // The URL of the same server's subscriptions does as well.
     parts.scheme = ["https", "wss"].contains(parts.scheme?.lowercased()) ? "https" : "http"
     guard let url = parts.string else { throw UsageError("'\(words[1])' is not a server's URL.") }
+    let authorityFile = try Remote.authorityFile(arguments)
     try await ServerWait.wait(for: base, arguments)
-    let authorityFile = arguments.value(Remote.authorityOption.name)
     var exchange = HTTPExchangeRequest(request.method, url: url)
     exchange.headers = try OperationInput.headers(arguments)
     exchange.totalTime = time
@@ -74,6 +74,9 @@ enum ChannelsCommand: Subcommand {
       // The same cause has the sentence and exit code that it has for other commands.
       let found = await Diagnosis.of(
         answer, url: url, headers: exchange.headers.filter { $0.name != "Content-Type" }, authorityFile: authorityFile)
+      if outcome.error == nil, (200..<300).contains(outcome.status) {
+        throw CommandFailure(.unavailable, "The server at \(base) serves no channels: its answer is not JSON.")
+      }
       throw found.failure(url: base) ?? CommandFailure(.failure, words ?? "HTTP status \(outcome.status)")
     }
     Console.out(arguments.has("json") ? JSONText.pretty(json) : text(json, of: words[0]))

@@ -83,6 +83,8 @@ enum ImportCommand: Subcommand {
       state = old
       Console.error("Continuing after row \(old.rows).")
     }
+    // With introspection the server has answered already.
+    if schema != nil { _ = try await first.perform("{ __typename }", variables: JSONObject(), isMutation: false) }
     for _ in 0..<state.rows { _ = try reader.next() }
     let size = try arguments.integer("batch", in: 1...1_000_000) ?? 100
     var writer = BatchWriter(target: target) { document, variables, isMutation throws(CommandFailure) in
@@ -105,7 +107,7 @@ enum ImportCommand: Subcommand {
   private static func remote(_ url: String, _ arguments: ParsedArguments, attempts: Int) throws -> Remote {
     try Remote(
       url: url, headers: try OperationInput.headers(arguments), attempts: attempts,
-      trusting: arguments.value(Remote.authorityOption.name))
+      trusting: try Remote.authorityFile(arguments))
   }
 
   /// The next rows: as many as `size` says, and no more than one request takes, so that the memory needed depends on

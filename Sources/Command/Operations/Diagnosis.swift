@@ -41,11 +41,25 @@ enum Diagnosis: Equatable {
       case .response where !isSecure:
         switch await other() {
         case .response: return .speaksTLS
-        case .failed(let second): return second.code == .tls ? .speaksTLS : .unreachable(reason: cause(error, url))
+        case .failed(let second): return isAnswer(second) ? .speaksTLS : .unreachable(reason: cause(error, url))
         }
       case .response, .invalidRequest, .resolution, .connect, .timeout, .bodyTooLarge, .overflow, .other:
         return .unreachable(reason: cause(error, url))
       }
+    }
+  }
+
+  /// Whether a server that speaks TLS was there: one that ends every connection says nothing about TLS.
+  private static func isAnswer(_ error: HTTPExchangeError) -> Bool {
+    error.code == .tls
+      && !["Connection reset", "unexpected eof", "SSL_ERROR_SYSCALL"].contains { error.message.contains($0) }
+  }
+
+  /// Whether the same call may succeed later: a server starts, a key is added.
+  var mayPass: Bool {
+    switch self {
+    case .speaksTLS, .speaksPlain, .certificate: false
+    case .unreachable, .keyNeeded, .keyUnknown, .refused, .unknownPath, .answers: true
     }
   }
 

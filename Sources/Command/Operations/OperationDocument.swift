@@ -34,6 +34,9 @@ enum OperationDocument {
     let names = operations.compactMap { $0.name?.text }
     let chosen: OperationDefinition
     if let operationName {
+      guard !names.isEmpty else {
+        throw UsageError("--operation names an operation, and none of the document has a name.")
+      }
       guard let named = operations.first(where: { $0.name?.text.utf8.elementsEqual(operationName.utf8) == true }) else {
         throw UsageError(Choices.unknown(operationName, among: names, is: "--operation"))
       }

@@ -114,6 +114,11 @@ struct OperationInput {
       }
       headers.append((String(parts[0]), String(parts[1].drop { $0 == " " })))
     }
+    do {
+      try Credentials(headers: headers).checkHeaders()
+    } catch {
+      throw UsageError("--header: \(error.message).")
+    }
     return headers
   }
 }

@@ -13,6 +13,15 @@ struct Remote: Sendable {
     name: "cacert", value: "FILE",
     help: "trust the certificate authorities in this PEM file in place of the system's (default: $SSL_CERT_FILE)")
 
+  /// What `--cacert` names: a file that is there and has certificates.
+  static func authorityFile(_ arguments: ParsedArguments) throws(CommandFailure) -> String? {
+    guard let path = arguments.value(authorityOption.name) else { return nil }
+    guard try NamedFile.text(path).contains("-----BEGIN ") else {
+      throw CommandFailure(.badData, "\(path) has no certificates.")
+    }
+    return path
+  }
+
   /// - Parameters:
   ///   - authorityFile: what `--cacert` names.
   ///   - attempts: connection attempts in a row before giving up; nil never gives up.
@@ -37,7 +46,12 @@ struct Remote: Sendable {
     for header in headers { payload[header.name] = .string(header.value) }
     let credentials = Credentials(headers: headers, payload: payload)
     if !headers.isEmpty { configuration.credentials = { _ in credentials } }
-    client = GraphQLClient(networkTransport: try route.transport(parsed, configuration))
+    do {
+      client = GraphQLClient(networkTransport: try route.transport(parsed, configuration))
+    } catch let error as GraphQLClientError {
+      // Of what is configured, certificates alone are read from a file.
+      throw CommandFailure(.badData, error.message + ".")
+    }
   }
 
   /// The whole response as an object.
@@ -88,7 +102,10 @@ struct Remote: Sendable {
         : try await client.query(document, variables: variables)
       return Self.object(response)
     } catch {
-      if let error = error as? GraphQLClientError, error.code != .unauthorized, !error.errors.isEmpty {
+      // A caller that is not let in is not a write that was refused.
+      if let error = error as? GraphQLClientError, error.code != .unauthorized, error.status != 403,
+        !error.errors.isEmpty
+      {
         return ["data": .null, "errors": .array(error.errors)]
       }
       throw await explain(error)
@@ -112,7 +129,7 @@ struct Remote: Sendable {
     let isOfDocument = error.errors.contains { $0["locations"] != nil }
     if !isOfDocument, Self.isUnclear(error.code) {
       let found = await diagnosis()
-      if found.explains(error), let failure = found.failure(url: url) { return failure }
+      if found.explains(error), let failure = failure(found) { return failure }
     }
     return Self.failure(error, of: route)
   }
@@ -124,7 +141,10 @@ struct Remote: Sendable {
     ].contains(code)
   }
 
-  private func diagnosis() async -> Diagnosis {
+  func failure(_ found: Diagnosis) -> CommandFailure? { found.failure(url: url) }
+
+  /// Why the server cannot be used, as one more request by HTTP finds out.
+  func diagnosis() async -> Diagnosis {
     guard var parts = URLComponents(string: url) else { return .answers(status: 0) }
     let isSecure = ["https", "wss"].contains(parts.scheme?.lowercased())
     parts.scheme = isSecure ? "https" : "http"
@@ -138,19 +158,21 @@ struct Remote: Sendable {
     if error.code == .unauthorized {
       return CommandFailure(.denied, "The server refuses the credentials: \(error.message)")
     }
-    if !error.errors.isEmpty {
-      let lines = error.errors.map { error in
-        let place = error["locations"]?[0].map { " (\($0["line"]?.int ?? 0):\($0["column"]?.int ?? 0))" } ?? ""
-        return (error["message"]?.string ?? error.description) + place
-      }
-      return CommandFailure(.failure, lines.joined(separator: "\n"))
-    }
+    if !error.errors.isEmpty { return CommandFailure(.failure, lines(error.errors)) }
     let text = sentence(error) + (advice(error.code).map { "\n\($0)" } ?? "")
     switch error.code {
     case .invalidRequest: return CommandFailure(.usage, text)
     case .operationFailed, .decodingFailed: return CommandFailure(.failure, text)
     default: return CommandFailure(.unavailable, text)
     }
+  }
+
+  /// What GraphQL errors say, with their places in the document.
+  static func lines(_ errors: [JSONValue]) -> String {
+    errors.map { error in
+      let place = error["locations"]?[0].map { " (\($0["line"]?.int ?? 0):\($0["column"]?.int ?? 0))" } ?? ""
+      return (error["message"]?.string ?? error.description) + place
+    }.joined(separator: "\n")
   }
 
   /// Code, message and close code; causes below are in the message already.

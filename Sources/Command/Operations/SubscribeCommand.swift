@@ -34,7 +34,8 @@ enum SubscribeCommand: Subcommand {
     discussion:
       "An event is one line: its cursor, then the response. A lost connection is made again and the events continue "
       + "where they stopped; a hole that cannot be filled is a line of its own: {\"gap\":{…}}. The state of the "
-      + "connection is written to standard error. Other servers, graphql-ws and appsync have no cursors: there every "
+      + "connection is written to standard error. A server that is not there is waited for; one that does not speak TLS "
+      + "as the URL says, or has a certificate that is not accepted, ends the command. Other servers, graphql-ws and appsync have no cursors: there every "
       + "lost connection leaves a gap. Header fields go with the handshake or request, into the payload of "
       + "connection_init, and by appsync into the authorization.")
 
@@ -46,15 +47,16 @@ enum SubscribeCommand: Subcommand {
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
     let remote = try Remote(
       url: input.url, headers: input.headers, attempts: attempts, subscribingBy: route,
-      trusting: arguments.value(Remote.authorityOption.name))
+      trusting: try Remote.authorityFile(arguments))
     try await ServerWait.wait(for: input.url, arguments)
     let attemptsMade = remote.client.connectionEvents
     let stream = remote.client.subscribe(
       input.document, variables: input.variables, operationName: input.operationName, as: JSONValue.self,
       from: start)
     let watching = Task { await tell(stream.states) }
+    let report = ConnectionReport(remote, stream)
     // A single attempt that fails is the command's own end, which says why.
-    let dialling = Task { if attempts != 0 { await tell(attemptsMade) } }
+    let dialling = Task { if attempts != 0 { await report.follow(attemptsMade) } }
     let stopping = Task { await stop(stream, at: Signals.sequence([SIGINT, SIGTERM])) }
     defer {
       watching.cancel()
@@ -62,9 +64,15 @@ enum SubscribeCommand: Subcommand {
       stopping.cancel()
     }
     do {
-      return try await print(stream, limit: limit, pretty: arguments.has("pretty"))
+      let code = try await print(stream, limit: limit, pretty: arguments.has("pretty"))
+      if let verdict = report.verdict { throw verdict }
+      return code
+    } catch let verdict as CommandFailure {
+      throw verdict
     } catch {
-      throw await remote.explain(error, of: route)
+      let failure = await remote.explain(error, of: route)
+      guard report.hasSaid(failure.message) else { throw failure }
+      return failure.code
     }
   }
 
@@ -89,6 +97,11 @@ enum SubscribeCommand: Subcommand {
     var hasErrors = false
     do {
       for try await response in stream {
+        if isRefusal(response) {
+          Console.error(Remote.lines(response.errors.map(\.json)))
+          hasErrors = true
+          continue
+        }
         let line = Self.line(response)
         Console.out(pretty ? JSONText.pretty(.object(line)) : JSONValue.object(line).description)
         if !response.errors.isEmpty { hasErrors = true }
@@ -104,6 +117,12 @@ enum SubscribeCommand: Subcommand {
       Console.error("Ended after \(Count.of(count, "event")); --from \(last) continues after the last.")
     }
     return hasErrors ? .failure : .success
+  }
+
+  /// Whether it is the server's answer to the request, which protocols over HTTP send as the only event.
+  private static func isRefusal(_ response: GraphQLResponse<JSONValue>) -> Bool {
+    response.data == nil && response.gap == nil && response.cursor == nil && !response.errors.isEmpty
+      && response.errors.allSatisfy(\.path.isEmpty)
   }
 
   static func line(_ response: GraphQLResponse<JSONValue>) -> JSONObject {
@@ -122,21 +141,6 @@ enum SubscribeCommand: Subcommand {
       case .pending, .paused, .finished: break
       case .active: Console.error("Subscribed.")
       case .reconnecting: Console.error("The connection was lost; reconnecting.")
-      }
-    }
-  }
-
-  /// Reports once why there is no connection, however often it is tried.
-  private static func tell(_ events: AsyncStream<ConnectionEvent>) async {
-    var said: String?
-    for await event in events {
-      switch event {
-      case .disconnected(let code, let reason):
-        guard code == nil, reason != said else { continue }
-        said = reason
-        Console.error("No connection: \(reason).")
-      case .connected, .reconnected: said = nil
-      case .ping, .pong: break
       }
     }
   }

@@ -1,5 +1,14 @@
 package import MartletHTTPWire
 
+extension Credentials {
+  /// Refuses header fields that no request could carry.
+  /// - Throws: `invalidRequest`, naming the field.
+  package func checkHeaders() throws(GraphQLClientError) {
+    var headers = HTTPHeaders()
+    try headers.append(checking: self.headers)
+  }
+}
+
 extension HTTPHeaders {
   /// Adds fields that came from a configuration or a credential provider: what would break the framing, or is set by
   /// the client itself, is refused.

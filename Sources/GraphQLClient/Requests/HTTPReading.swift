@@ -18,7 +18,7 @@ enum HTTPReading {
     let isOurs = type?.matches("application", "graphql-response+json") == true
     guard isOurs || (isFine && type?.matches("application", "json") == true) else {
       let errors = Self.errors(of: answer)
-      let said = errors.first?["message"]?.string ?? "an answer that is not GraphQL response"
+      let said = errors.first?["message"]?.string ?? "an answer that is not a GraphQL response"
       self = .noResponse(
         GraphQLClientError(
           isFine ? .invalidResponse : .httpStatus, "HTTP \(status): \(said)", status: status, errors: errors))

@@ -44,7 +44,7 @@ import Testing
     ("martlet generate", "There is no martlet-generate.json here: name one, or give --schema.\n", 64),
     ("martlet generate --schema none.graphql", "none.graphql cannot be read: there is no such file.", 74),
     ("martlet generate --schema schema.graphql --access open", "--access must be one of internal, package, public", 64),
-    ("martlet generate --schema schema.graphql --operations '*.gql'", "No file matches \"*.gql\" in .", 65),
+    ("martlet generate --schema schema.graphql --operations '*.gql'", "No file matches \"*.gql\" in this folder.", 65),
     ("martlet generate --schema schema.graphql --depth 3", "--depth goes with --operations-from-schema.\n", 64),
     ("martlet generate --schema http://127.0.0.1:1/graphql", "", 69),
     ("echo '{\"skema\": 1}' > g.json; martlet generate g.json", "g.json: Unknown setting \"skema\": ", 65),

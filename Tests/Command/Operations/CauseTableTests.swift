@@ -10,6 +10,10 @@ import Testing
   /// What a server is like when the command meets it.
   enum State: String, CaseIterable {
     case down, keyNeeded, keyUnknown, host, origin, speaksTLS, speaksPlain, certificate, path, otherKind, syntax
+    case noAuthority, badAuthority, ownHeader
+
+    /// Whether a subscription ends without --attempts.
+    var isFinal: Bool { self != .down }
   }
 
   /// A command without its URL.
@@ -42,13 +46,14 @@ import Testing
     ]
     + [
       Way(command: "import", document: "T rows.csv"),
+      Way(command: "import", document: "T rows.csv --schema schema.graphql"),
       Way(command: "generate --output types.swift --schema", document: ""),
       Way(command: "channels list", document: ""),
     ]
     + SubscriptionRoute.all.map {
       Way(
         command: "subscribe", document: "subscription { onCreateT { id } }", wrongKind: "{ listTs { items { id } } }",
-        options: "--protocol \($0.name) --attempts 0 --limit 1")
+        options: "--protocol \($0.name) --limit 1")
     }
 
   /// Three servers: open to this machine, with a key, and with TLS.
@@ -122,6 +127,18 @@ import Testing
         "The certificate of 127.0.0.1:\(secure) is not accepted: "
       )
     case .path: ("127.0.0.1:\(open)/nothing \(document)", .unavailable, "The server serves nothing at /nothing.")
+    case .noAuthority:
+      (
+        "https://127.0.0.1:\(secure) \(document) --cacert none.pem", .io,
+        "none.pem cannot be read: there is no such file."
+      )
+    case .badAuthority:
+      ("https://127.0.0.1:\(secure) \(document) --cacert rows.csv", .badData, "rows.csv has no certificates.")
+    case .ownHeader:
+      (
+        "127.0.0.1:\(open) \(document) --header Host:example.org", .usage,
+        "--header: the header Host is the client's own."
+      )
     case .otherKind: ("127.0.0.1:\(open) '\(way.wrongKind ?? "")'", .usage, "The document is a ")
     case .syntax: ("127.0.0.1:\(open) '\(way.document.dropLast(2))'", .badData, "Syntax Error: ")
     }
@@ -133,16 +150,23 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let servers = try Servers(folder)
     let down = try await TutorialTests.freePort()
+    try "type T @model { id: ID! }".write(
+      to: folder.appendingPathComponent("schema.graphql"), atomically: true, encoding: .utf8)
     try "id\n1\n".write(to: folder.appendingPathComponent("rows.csv"), atomically: true, encoding: .utf8)
     for way in Self.ways {
       for state in State.allCases where way.fits(state) {
         var (end, code, line) = Self.row(state, servers, down: down, way)
         // A schema without a scheme is a file's name.
         if way.command.hasPrefix("generate"), !end.hasPrefix("http") { end = "http://" + end }
-        let run = try await ShellRun.bash("timeout 20 martlet \(way.command) \(end) \(way.options)", in: folder)
+        // What waiting can repair is waited for, unless it is said otherwise.
+        let options = way.options + (state.isFinal || way.command != "subscribe" ? "" : " --attempts 0")
+        let run = try await ShellRun.bash("timeout 20 martlet \(way.command) \(end) \(options)", in: folder)
         let first = run.errors.split(separator: "\n").first.map(String.init) ?? ""
         #expect(run.status == code.rawValue, "\(way.testDescription) \(state): \(run.errors)")
         #expect(first.hasPrefix(line), "\(way.testDescription) \(state): \(run.errors)")
+        // The server's list of paths is the only second line.
+        let lines = state == .path ? 2 : 1
+        #expect(run.errors.split(separator: "\n").count == lines, "\(way.testDescription) \(state): \(run.errors)")
         #expect(run.output.isEmpty, "\(way.testDescription) \(state): \(run.output)")
       }
     }
