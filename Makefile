@@ -14,7 +14,7 @@ SUITES ?=
 TEST_FLAGS ?= -debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-checklist run-presence build lab deb test test-foundation test-console test-packaging lint format docs bench sim sim-mutants fuzz sanitize conformance check
+.PHONY: help setup run run-checklist run-presence build lab deb test test-foundation test-console test-readme test-packaging lint format docs bench sim sim-mutants fuzz sanitize conformance check
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -55,6 +55,9 @@ test: setup ## run every test a fresh machine can run
 test-console: ## the console in headless Chromium; says so where it is not installed
 	@$(SWIFT) build --product martlet
 	@Tests/Console/run .build/debug/martlet || [ $$? -eq 77 ]
+
+test-readme: ## paste the whole README into a fresh shell, in a fresh clone; says how long each command took
+	@Tests/Readme/run
 
 test-foundation: setup ## build the client over Foundation's network, as Apple platforms do, and test it
 	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/test-foundation

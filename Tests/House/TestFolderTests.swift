@@ -18,6 +18,7 @@ import Testing
     "MainActor": "code whose default isolation is the main actor",
     "Packaging": "proxies and packages; not Swift",
     "Presence": "an example",
+    "Readme": "the README in a fresh shell; not Swift",
     "SeedTour": "an example",
     "Seeds": "samples from outside",
     "Support": "what several suites share",

@@ -76,6 +76,13 @@ import Testing
     #expect(events.allSatisfy { $0["cursor"]?.string != nil })
   }
 
+  @Test(.timeLimit(.minutes(3)))
+  func `the whole README ends well in a fresh shell in a terminal, with make run and Ctrl-C`() async throws {
+    let result = try await ShellRun.bash("'\(Self.root.path)/Tests/Readme/run' --built '\(ShellRun.products.path)'")
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.hasSuffix("passed: the whole README in a fresh shell\n"), "\(result.output)")
+  }
+
   @Test(.timeLimit(.minutes(2)), arguments: documents.filter { $0 != "README.md" })
   func `the commands of a guide work, one after the other`(document: String) async throws {
     let (result, folder) = try await run(document)
