@@ -53,9 +53,11 @@ final class TreeReads {
   ///   - resumption: what the client has of it.
   ///   - isListening: whether the caller is to see changes as they happen.
   ///   - part: which part is read of a whole node of the tree.
+  ///   - isShallow: whether the children of a whole node of the tree are read without what stands below them.
   func read(
     _ path: TreePath, _ window: Window, as caller: TreeCaller, resuming resumption: TreeResumption? = nil,
-    isListening: Bool = false, part: Part? = nil, _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
+    isListening: Bool = false, part: Part? = nil, isShallow: Bool = false,
+    _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
   ) {
     let (judge, most) = (question(path, window, caller), limits.nodeLeaves)
     if RecordTree.contains(path), let records = records() {
@@ -91,6 +93,7 @@ final class TreeReads {
         }
         return .success(found)
       }
+      if isShallow { return .success(Found(node: try snapshot.tree.shallow(at: path, limit: most), head: head)) }
       let node = try snapshot.tree.node(at: path, in: window, limit: most)
       return .success(
         Found(node: node, head: head, changes: written.flatMap { replay?.changes(of: node, $0) }, gap: gap))

@@ -73,7 +73,7 @@ struct TreeRequests {
         Self.send(400, error: "The read did not end within its timeout.", responder)
       }
     }
-    service.read(path, query.window, as: caller) { result in
+    service.read(path, query.window, as: caller, isShallow: query.isShallow) { result in
       if isAnswered { return }
       timer?.cancel()
       switch result {

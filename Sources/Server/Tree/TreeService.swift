@@ -76,10 +76,10 @@ final class TreeService {
 
   /// Reads a node, or a window of it, under the rules. `completion` runs on the loop.
   func read(
-    _ path: TreePath, _ window: Window, as caller: TreeCaller,
+    _ path: TreePath, _ window: Window, as caller: TreeCaller, isShallow: Bool = false,
     _ completion: @escaping (Result<TreeReads.Found, TreeRefusal>) -> Void
   ) {
-    reads.read(path, window, as: caller, completion)
+    reads.read(path, window, as: caller, isShallow: isShallow, completion)
   }
 
   /// The revision at `offset`, as clients see it. All sessions ask for the same one after a write.

@@ -37,6 +37,11 @@ package struct TreeReading {
     try Self.typed { try table.node(at: path, in: window, limit: limit) }
   }
 
+  /// The value at `path` with `true` for each child, or the leaf that it is.
+  package func shallow(at path: TreePath, limit: Int = .max) throws(StoreError) -> TreeNode {
+    try Self.typed { try table.shallow(at: path, limit: limit) }
+  }
+
   /// A part of the rows at and below `path`: those that follow the row of `last`, as many as take `bytes`.
   ///
   /// - Returns: the rows as a node, and the path of the last one; nil when no others follow.

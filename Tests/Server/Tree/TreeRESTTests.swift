@@ -187,6 +187,30 @@ private final class Nowhere: StoreDestination {
     }
   }
 
+  @Test func `a shallow read of a large node reads its children and nothing below them`() async throws {
+    try await Served.with(
+      Self.schema,
+      {
+        $0.treeRules = Self.rules
+        $0.limits.tree.nodeLeaves = 20
+      }
+    ) { server in
+      let port = server.port
+      for name in ["a", "b"] {
+        let leaves = (0..<15).map { "\"k\($0)\": \($0)" }.joined(separator: ",")
+        #expect(try await send("PUT", "/open/n/\(name).json", "{\(leaves)}", port: port).status == 200)
+      }
+      #expect(try await send("PATCH", "/open/n.json", #"{"c": "text", "d": false}"#, port: port).status == 200)
+      #expect(try await send("GET", "/open/n.json", port: port).status == 413)
+      let shallow = try await send("GET", "/open/n.json?shallow=true", port: port)
+      #expect(shallow.json == ["a": true, "b": true, "c": true, "d": true])
+      #expect(try await send("GET", "/open/n/c.json?shallow=true", port: port).json == "text")
+      #expect(try await send("GET", "/open/n/none.json?shallow=true", port: port).text == "null")
+      #expect(try await send("GET", "/open/n/a.json?shallow=true", port: port).json.object?.count == 15)
+      #expect(try await send("GET", "/open/n/a/k0.json?shallow=true", port: port).text == "0")
+    }
+  }
+
   @Test func `a query that finds nothing is answered with an object, a node that is not there with null`() async throws
   {
     try await serve { (port: Int) async throws in
