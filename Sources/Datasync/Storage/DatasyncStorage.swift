@@ -130,7 +130,8 @@ final class DatasyncStorage {
   }
 
   func value(of query: TreeClient.Query) -> TreeClient.CachedValue? {
-    guard let select = try? database.statement("SELECT value, revision, seen FROM nodes WHERE query = ?") else { return nil }
+    let select = try? database.statement("SELECT value, revision, seen FROM nodes WHERE query = ?")
+    guard let select else { return nil }
     defer { select.reset() }
     guard (try? select.bind(1, text: Self.key(query))) != nil, (try? select.step()) == true,
       let json = try? JSONValue(parsing: select.bytes(0)), let node = try? TreeReader().read(json, at: query.path)

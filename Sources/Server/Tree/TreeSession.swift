@@ -68,7 +68,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     self.service = service
     self.use = use
     machine = TreeServerMachine(
-      limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits, isExtended: opening.isExtended)
+      limits: TreeWireLimits(service.limits), treeLimits: service.treeLimits, isExtended: opening.isExtended,
+      numbersWrites: opening.client != nil)
     client = opening.client
     lastSession = opening.lastSession
     self.host = host

@@ -31,10 +31,14 @@ package struct TreeServerMachine: Sendable {
   private var isClosed = false
   /// Whether the client asked for what goes beyond version 5.
   package let isExtended: Bool
+  private let numbersWrites: Bool
 
+  /// - Parameter numbersWrites: whether the client has a name, under which its writes can be numbered.
   package init(
-    limits: TreeWireLimits = TreeWireLimits(), treeLimits: TreeLimits = TreeLimits(), isExtended: Bool = false
+    limits: TreeWireLimits = TreeWireLimits(), treeLimits: TreeLimits = TreeLimits(), isExtended: Bool = false,
+    numbersWrites: Bool = true
   ) {
+    self.numbersWrites = numbersWrites
     self.limits = limits
     self.treeLimits = treeLimits
     self.isExtended = isExtended
@@ -49,7 +53,7 @@ package struct TreeServerMachine: Sendable {
   ///   - session: names this connection.
   package mutating func opened(milliseconds: Int64, host: String, session: String) -> [Action] {
     var greeting: JSONObject = ["ts": .int(milliseconds), "v": "5", "h": .string(host), "s": .string(session)]
-    if isExtended { greeting["x"] = ["resume": true, "writes": true] }
+    if isExtended { greeting["x"] = ["resume": true, "writes": .bool(numbersWrites)] }
     return send(TreeEnvelope.control("h", .object(greeting)))
   }
 

@@ -103,6 +103,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("x=1&c=one", true), ("x=1", false), ("x=1&c=", false), ("x=1&c=" + String(repeating: "n", count: 65), false),
+  ])
+  func `writes are numbered for a client whose name can be used, and the greeting says so`(
+    query: String, isNumbered: Bool
+  ) async throws {
+    try await serve { server in
+      let socket = try await RawSocket.open(port: server.port, subprotocols: [], target: "/.ws?v=5&ns=test&\(query)")
+      #expect(try await socket.message()["d"]?["d"]?["x"] == ["resume": true, "writes": .bool(isNumbered)])
+    }
+  }
+
   @Test func `a listener that has the value gets none`() async throws {
     try await serve { server in
       let client = try await Client(port: server.port)

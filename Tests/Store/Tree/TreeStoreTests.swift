@@ -84,7 +84,7 @@ import Testing
   ) throws {
     let (path, node) = Self.leafWrites[index]
     var touched: [Int] = []
-    for size in [10, 20_000] {
+    for size in [10, 2_000] {
       let fixture = try StoreFixture()
       let entries = (0..<size).map { (key: TreeKey(unchecked: String($0)), value: TreeNode(.int(1))) }
       let all = TreeNode(children: SortedMap(sorted: entries))
