@@ -102,7 +102,7 @@ struct Remote: Sendable {
         : try await client.query(document, variables: variables)
       return Self.object(response)
     } catch {
-      // A caller that is not let in is not a write that was refused.
+      // A caller that is refused is not a write that was refused.
       if let error = error as? GraphQLClientError, error.code != .unauthorized, error.status != 403,
         !error.errors.isEmpty
       {
