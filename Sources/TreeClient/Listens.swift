@@ -9,6 +9,8 @@ struct Listens: Sendable {
 
   /// Up to which revision the value of each query is known.
   private(set) var revisions: [Query: String] = [:]
+  /// When the server was heard last, in milliseconds since 1970.
+  var heard: Int64 = 0
   /// When the value of each query that is not live was last known to be the server's, in milliseconds since 1970.
   private var seen: [Query: Int64] = [:]
   private var listeners: [ListenerID: Query] = [:]
@@ -102,10 +104,8 @@ struct Listens: Sendable {
   }
 
   /// The connection has ended, and with it what the server confirmed.
-  ///
-  /// - Parameter milliseconds: when the server was heard last.
-  mutating func disconnect(heard milliseconds: Int64) {
-    for query in confirmed { seen[query] = milliseconds }
+  mutating func disconnect() {
+    for query in confirmed { seen[query] = heard }
     confirmed = []
     loads.dropAll()
   }
@@ -115,9 +115,15 @@ struct Listens: Sendable {
     Query.covering(path, window).contains { confirmed.contains($0) }
   }
 
-  /// When a value that is not live was last known to be the server's.
-  func seen(_ path: TreePath, _ window: Window) -> Int64? {
-    Query.covering(path, window).compactMap { seen[$0] }.max()
+  /// When the value of a query was last known to be the server's; nil where that is not known.
+  func seen(_ query: Query) -> Int64? {
+    if isLive(query.path, query.window) { return heard }
+    return Query.covering(query.path, query.window).compactMap { seen[$0] }.max()
+  }
+
+  /// The server's value of a query, as a cache keeps it.
+  func cached(_ node: TreeNode, of query: Query) -> TreeClient.CachedValue {
+    TreeClient.CachedValue(node: node, revision: revisions[query], seen: seen(query))
   }
 }
 

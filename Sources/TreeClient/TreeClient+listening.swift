@@ -52,14 +52,7 @@ extension TreeClient {
 
   /// The server's value of a query and its revision, for a cache; nil while it is not wholly known.
   package func serverValue(of query: Query) -> CachedValue? {
-    engine.serverValue(at: query.path, query.window).map {
-      CachedValue(node: $0, revision: listens.revisions[query], seen: seen(query))
-    }
-  }
-
-  /// When the value of a query was last known to be the server's; nil where that is not known.
-  func seen(_ query: Query) -> Int64? {
-    listens.isLive(query.path, query.window) ? heard : listens.seen(query.path, query.window)
+    engine.serverValue(at: query.path, query.window).map { listens.cached($0, of: query) }
   }
 
   mutating func ask(_ request: TreeEngine.Request, _ now: Instant) -> [Action] {

@@ -24,7 +24,7 @@ extension TreeClient {
   ///
   /// - Parameter cached: what a cache has of it.
   package func known(_ query: Query, cached: CachedValue? = nil) -> Reading {
-    engine.known(query, revision: listens.revisions[query], seen: seen(query), orElse: cached)
+    engine.known(query, revision: listens.revisions[query], seen: listens.seen(query), orElse: cached)
   }
 }
 

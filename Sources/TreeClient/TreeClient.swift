@@ -23,8 +23,6 @@ package struct TreeClient: Sendable {
   package private(set) var isConnected = false
   /// The server's clock minus this client's, in milliseconds; zero before the first greeting.
   package private(set) var timeOffset: Int64 = 0
-  /// When the server was heard last, in milliseconds since 1970.
-  private(set) var heard: Int64 = 0
 
   var listens = Listens()
   /// The writes and the reads that were not answered, by their ids.
@@ -58,7 +56,7 @@ package struct TreeClient: Sendable {
   /// The connection is gone, or could not be made.
   package mutating func lost() {
     isConnected = false
-    listens.disconnect(heard: heard)
+    listens.disconnect()
     wire.lost()
     deferred.disconnect()
   }
@@ -67,7 +65,7 @@ package struct TreeClient: Sendable {
   ///
   /// - Parameter milliseconds: this client's time since 1970.
   package mutating func receive(_ frame: String, now: Instant, milliseconds: Int64) -> [Action] {
-    heard = milliseconds
+    listens.heard = milliseconds
     let actions = wire.receive(frame, now: now, knowing: knowledge)
     var followed = actions.flatMap { follow($0, now, milliseconds) }
     // After the credential and everything else that is sent again.

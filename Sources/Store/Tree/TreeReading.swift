@@ -37,9 +37,18 @@ package struct TreeReading {
     try Self.typed { try table.node(at: path, in: window, limit: limit) }
   }
 
-  /// The value at `path` with `true` for each child, or the leaf that it is.
+  /// The value at `path` with `true` for each child, or the leaf that it is: what stands below the children is not read.
+  ///
+  /// - Parameter limit: children beyond which the node is refused as `invalid`.
   package func shallow(at path: TreePath, limit: Int = .max) throws(StoreError) -> TreeNode {
-    try Self.typed { try table.shallow(at: path, limit: limit) }
+    var entries: [(key: TreeKey, value: TreeNode)] = []
+    while let key = try child(of: path, after: entries.last?.key) {
+      guard entries.count < limit else {
+        throw StoreError(.invalid, "the node \(path) has more than \(limit) children")
+      }
+      entries.append((key, TreeNode(.bool(true))))
+    }
+    return entries.isEmpty ? try node(at: path, limit: 1) : TreeNode(children: SortedMap(sorted: entries))
   }
 
   /// A part of the rows at and below `path`: those that follow the row of `last`, as many as take `bytes`.

@@ -168,21 +168,6 @@ final class TreeTable {
     return found.keys[path.keys.count]
   }
 
-  /// The value at `path` with each child as `true`, or the leaf that it is: what stands below the children is not read.
-  ///
-  /// - Parameter limit: children beyond which the node is too large.
-  func shallow(at path: TreePath, limit: Int = .max) throws -> TreeNode {
-    var entries: [(key: TreeKey, value: TreeNode)] = []
-    var last: TreeKey?
-    while let key = try child(of: path, after: last) {
-      guard entries.count < limit else { throw Self.tooLarge(path, limit) }
-      entries.append((key, TreeNode(.bool(true))))
-      last = key
-    }
-    if entries.isEmpty { return try node(at: path, limit: 1) }
-    return TreeNode(children: SortedMap(sorted: entries))
-  }
-
   /// How many rows stand at and below `path`, counted up to `most`.
   func count(at path: TreePath, most: Int) throws -> Int {
     let range = PathKeyCoding.subtree(of: path)
