@@ -40,9 +40,8 @@ extension TreeClient {
   /// Removes a listener; it gets no further event.
   package mutating func unlisten(_ id: ListenerID, now: Instant) -> [Action] {
     guard let query = listens.remove(id) else { return [] }
-    let outcome = engine.unlisten(id, at: query.path)
     // The listener's own last events were those before.
-    return follow(outcome, now)
+    return follow(engine.unlisten(id, at: query.path), now)
   }
 
   /// Whether the server has confirmed a listen that covers the node, on the connection that is open.
