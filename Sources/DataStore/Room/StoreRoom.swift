@@ -36,7 +36,8 @@ final class StoreRoom: @unchecked Sendable {
       case .memory:
         writer = try ClientWriter(
           path: "/store", on: surroundings.files ?? MemoryFiles(), shapes: mappings.map(\.shape),
-          references: plan.references, syncs: sync != nil)
+          references: plan.references, syncs: sync != nil,
+          checkpointPages: surroundings.checkpointPages ?? ClientWriter.checkpointPages)
       }
     } catch {
       throw DataStoreError(error)

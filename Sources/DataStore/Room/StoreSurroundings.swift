@@ -19,6 +19,8 @@ package struct StoreSurroundings: Sendable {
   package var chance: @Sendable () -> any RandomNumberGenerator & Sendable
   /// The disk of a store in memory; nil for a new one.
   package var files: MemoryFiles?
+  /// Pages of write-ahead log after which a store in memory moves them into the file; nil for as many as on a disk.
+  package var checkpointPages: Int?
   /// Changes of the feed that may wait for a sync; nil for as many as the engine allows.
   package var heldChanges: Int?
 

@@ -50,23 +50,24 @@ package final class ClientWriter {
 
   /// Pages of write-ahead log after which a commit moves them into the file: 4 MiB, as SQLite does by itself. An
   /// application that is never closed in order, but ended by its system, would keep a log that only grows.
-  private static let checkpointPages = 1_000
+  package static let checkpointPages = 1_000
 
   /// Opens or creates the store at `path` and migrates it to the shapes, keeping rows and outbox.
   ///
   /// - Parameter syncs: whether writes go to a server. A store that had one keeps its outbox: opened without it, writes
   ///   wait.
+  /// - Parameter checkpointPages: pages of write-ahead log after which a commit moves them into the file.
   /// - Throws: `migration` when a field's type or a key has changed, or what the disk says.
   package init(
     path: String, on files: MemoryFiles? = nil, shapes models: [RecordShape], references: [ClientReference] = [],
-    key: String? = nil, syncs: Bool
+    key: String? = nil, syncs: Bool, checkpointPages: Int = ClientWriter.checkpointPages
   ) throws(StoreError) {
     constraints = ClientConstraints(models, references)
     do {
       var options = Database.Options()
       options.key = key
       database = try Database(path: path, on: files, options: options)
-      try database.execute("PRAGMA wal_autocheckpoint=\(Self.checkpointPages)")
+      try database.execute("PRAGMA wal_autocheckpoint=\(checkpointPages)")
       tables = ClientTables(database: database)
       var shapes = Self.shapes(models)
       try database.execute("BEGIN IMMEDIATE")

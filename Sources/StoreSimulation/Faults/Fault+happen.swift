@@ -45,8 +45,13 @@ extension Fault {
     case .overload:
       world.server.overloadedUntil = world.executor.now + length
     case .schema:
-      try world.server.reload { $0.hasMood = true }
       for client in world.clients { client.isLater = true }
+      // For every second of them the clients have it before the server, and one begins to use it at once.
+      if amount % 2 == 0, !world.server.schema.hasMood {
+        target.arm(1, losesPower: false)
+        await last(world)
+      }
+      try world.server.reload { $0.hasMood = true }
     // The applications stop and start their syncs by themselves; here all do at once.
     case .pause:
       for client in world.clients { try? await client.process?.store?.stop() }

@@ -8,7 +8,7 @@ package struct Coverage: Sendable {
   package static var expected: [String] {
     var names = Fault.Kind.allCases.map { "fault \($0.rawValue)" }
     for node in ["client crash", "server crash"] {
-      for point in ["write of the log", "sync of the log"] {
+      for point in ["write of the log", "sync of the log", "write of the file", "sync of the file"] {
         names += ["\(node) at \(point)", "\(node) at \(point), power lost"]
       }
     }
@@ -16,7 +16,7 @@ package struct Coverage: Sendable {
   }
 
   private static let branches = [
-    "server crash at write of the file", "server crash at sync of the file", "request lost", "answer lost",
+    "request lost", "answer lost",
     "request doubled", "partitioned message", "half-open message", "token refused", "stale token",
     "overloaded", "ready", "full sync", "delta sync", "gap retention", "gap lineage", "gap view-changed", "conflict",
     "changes undone by a copy", "changes held",

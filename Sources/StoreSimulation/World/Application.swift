@@ -71,7 +71,9 @@ final class Application<N: WorldNote>: @unchecked Sendable {
 
   private func word() -> String {
     words += 1
-    return "\(client.index).\(process.number).\(words)"
+    let word = "\(client.index).\(process.number).\(words)"
+    // Some are longer than the server allows a title to be.
+    return below(40) == 0 ? word + ".longer-than-a-title" : word
   }
 
   /// The record after a change that this application makes.

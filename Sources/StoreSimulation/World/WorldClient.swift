@@ -107,6 +107,8 @@ final class WorldClient: @unchecked Sendable {
       chance: { [weak self] in self?.drawn() ?? SeededRandom(seed: 0) })
     surroundings.files = disk.files
     surroundings.heldChanges = Self.heldChanges
+    // Checkpoints happen within a story.
+    surroundings.checkpointPages = 40
     return surroundings
   }
 
@@ -188,7 +190,14 @@ final class WorldClient: @unchecked Sendable {
 
   func cut() { process?.transport.cut() }
 
-  func noteTerminated() { isTerminated = true }
+  /// The sync has ended, and the application starts it again after a while.
+  func noteTerminated() {
+    isTerminated = true
+    world.network.wait(.seconds(1)) { [weak self] in
+      guard let self, isTerminated, !world.isOver else { return }
+      world.spawn { [self] in await reconnect() }
+    }
+  }
 
   /// The application starts the sync, if it has ended, and says that the network is there.
   func reconnect() async {

@@ -92,7 +92,9 @@ struct WorldSchema: Sendable, Hashable {
     return """
       type Account @model @versioned @auth(rules: [{allow: private, operations: [read]}]) { id: ID! amount: Int! }
       type Note @model \(versioned) \(auth) {
-        id: ID! title: String! rank: Int tags: [String!] owner: String\(hasMood ? " mood: String" : "")
+        id: ID!
+        title: String! @validate(type: maxLength, value: "20")
+        rank: Int tags: [String!] owner: String\(hasMood ? " mood: String" : "")
       }
       """
   }

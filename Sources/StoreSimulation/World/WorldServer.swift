@@ -323,7 +323,7 @@ final class WorldServer: @unchecked Sendable {
     let identity = Identity(provider: .function, subject: caller)
     let before = head
     let kind = request.kind == .mutation ? "Mutation" : "Query"
-    if kind == "Mutation", let refusal = unknownFields(request, field, running.service) { return reply(refusal) }
+    if let refusal = Self.unknownField(request, field, running.service) { return reply(refusal) }
     let answer = Found<JSONValue>()
     running.service.answer(
       kind, field, request.variables, extensions: request.extensions, for: identity, to: DirectDestination()
@@ -338,15 +338,6 @@ final class WorldServer: @unchecked Sendable {
     settle()
     // What the feed brings while a sync reads its pages waits for it.
     if kind == "Query", !world.isSettling, world.network.happens(25) { transfer(1, from: 0, to: 1) }
-  }
-
-  /// A document that names fields the schema does not have is not valid.
-  private func unknownFields(_ request: OperationRequest, _ field: String, _ service: SyncService) -> JSONValue? {
-    let model = String(field.drop { !$0.isUppercase })
-    guard let known = service.fields(of: model) else { return nil }
-    let unknown = (request.variables["input"]?.object?.keys ?? []).filter { !known.contains($0) }
-    if unknown.isEmpty { return nil }
-    return Self.error("GRAPHQL_VALIDATION_FAILED", "\(model) has no field \(unknown[0])")
   }
 
   /// Opens a session for a subscription.
@@ -370,16 +361,6 @@ final class WorldServer: @unchecked Sendable {
 
   /// A client's connection is gone.
   func drop(_ link: WorldLink) { sessions.removeAll { $0.link === link } }
-
-  static func error(_ code: String, _ message: String) -> JSONValue {
-    ["errors": [["message": .string(message), "extensions": ["code": .string(code)]]]]
-  }
-
-  /// The first field of a document's selection.
-  static func rootField(_ document: String) -> String {
-    let selection = document.drop { $0 != "{" }.dropFirst().drop { $0 == " " || $0 == "\n" }
-    return String(selection.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
-  }
 
   // MARK: What is stored
 
