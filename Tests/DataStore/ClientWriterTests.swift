@@ -151,6 +151,25 @@ import Testing
     #expect(try writer.pending(model: 0, Self.key("a")).map(\.content) == [.create(expected)])
   }
 
+  @Test func `P2: rows that get a field are owed a full sync, which fills it though nothing was written since`() throws
+  {
+    let files = MemoryFiles()
+    let image = ServerImage(record: Self.note("a", "x", 1), version: 3, position: 10)
+    _ = try Self.writer(files).transaction { transaction in
+      try transaction.receive([RemoteChange(model: 0, key: Self.key("a"), image: image)])
+      try transaction.set(ClientWriter.progressName(Self.notes), "[5,6,[]]")
+    }
+    #expect(try Self.writer(files).value(ClientWriter.progressName(Self.notes)) != nil)
+    var wider = Self.notes
+    wider.columns.insert(Self.column("added", .text), at: 1)
+    let writer = try Self.writer(files, wider)
+    #expect(try writer.value(ClientWriter.progressName(wider)) == nil)
+    let whole = Record(values: [.string("a"), .string("new"), .string("x"), .int(1)])
+    let same = ServerImage(record: whole, version: 3, position: 10)
+    _ = try writer.transaction { try $0.receivePage([RemoteChange(model: 0, key: Self.key("a"), image: same)]) }
+    #expect(try writer.row(model: 0, Self.key("a"))?.record == whole)
+  }
+
   @Test func `a deletion and a new record of the same key are both in the outbox`() throws {
     let files = MemoryFiles()
     let writer = try Self.writer(files)

@@ -4,7 +4,7 @@ internal import MartletSyncEngine
 
 extension ModelProgress {
   /// The name under which the store keeps a model's progress.
-  static func name(_ shape: RecordShape) -> String { "sync." + shape.tableName }
+  static func name(_ shape: RecordShape) -> String { ClientWriter.progressName(shape) }
 
   /// As the store keeps it.
   var text: String {

@@ -91,6 +91,23 @@ extension ClientTables {
     return try statement.step() ? Int(statement.int64(0)) : 0
   }
 
+  // MARK: Progress
+
+  /// The name of the value that says how far a model has been synced.
+  static func progressName(_ shape: RecordShape) -> String { "sync." + shape.tableName }
+
+  /// The rows of a model lack fields that the server may have: a full sync is owed, and its images are taken although
+  /// nothing was written since.
+  func oweFields(_ shape: RecordShape) throws {
+    let progress = try database.statement("DELETE FROM martlet_client WHERE name = ?")
+    try progress.bind(1, text: Self.progressName(shape))
+    try progress.run()
+    try database.execute("UPDATE \(shape.table) SET \(SQLText.changed) = \(SQLText.changed) - 1")
+    let images = try database.statement("UPDATE martlet_client_images SET position = position - 1 WHERE model = ?")
+    try images.bind(1, text: shape.tableName)
+    try images.run()
+  }
+
   // MARK: Full syncs
 
   func forgetSeen(_ shape: RecordShape) throws {

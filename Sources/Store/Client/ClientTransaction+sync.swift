@@ -112,6 +112,9 @@ extension ClientTransaction {
 }
 
 extension ClientWriter {
+  /// The name of the value that says how far a model has been synced.
+  package static func progressName(_ shape: RecordShape) -> String { ClientTables.progressName(shape) }
+
   /// The refused writes, in order.
   package func letters() throws(StoreError) -> [StoredLetter] {
     do { return try tables.letters(records) } catch { throw Self.storeError(error) }

@@ -23,6 +23,13 @@ struct MigrationPlan: Equatable {
 
   private(set) var steps: [Step] = []
 
+  /// Whether records of a model get fields that they did not have.
+  func widens(_ shape: RecordShape) -> Bool {
+    steps.contains { step in
+      if case .addColumn(let widened, _) = step { widened.tableName.hasSameBytes(as: shape.tableName) } else { false }
+    }
+  }
+
   /// Plans the way from `catalogue` to `shapes`.
   ///
   /// - Throws: `StoreError.migration`, with every reason in its message.

@@ -41,6 +41,8 @@ struct Row: Equatable, CustomStringConvertible {
   var rank: Int?
   var tags: [String]
   var owner: String?
+  /// What a later version of the application has.
+  var mood: String?
 
   init(_ note: some WorldNote) {
     id = note.id
@@ -48,15 +50,17 @@ struct Row: Equatable, CustomStringConvertible {
     rank = note.rank
     tags = note.tags ?? []
     owner = note.owner
+    mood = note.mood
   }
 
-  init(id: String, title: String, rank: Int?, tags: [String], owner: String?) {
+  init(id: String, title: String, rank: Int?, tags: [String], owner: String?, mood: String?) {
     self.id = id
     self.title = title
     self.rank = rank
     self.tags = tags
     self.owner = owner
+    self.mood = mood
   }
 
-  var description: String { "\(id) \(title) \(rank.map(String.init) ?? "-") \(tags) \(owner ?? "-")" }
+  var description: String { "\(id) \(title) \(rank.map(String.init) ?? "-") \(tags) \(owner ?? "-") \(mood ?? "-")" }
 }

@@ -19,6 +19,7 @@ protocol WorldNote: Model {
   var rank: Int? { get set }
   var tags: [String]? { get set }
   var owner: String? { get }
+  var mood: String? { get }
 
   init(id: String, title: String, rank: Int, tags: [String])
   /// The field with the number of places in an order, for conditions.
@@ -27,6 +28,8 @@ protocol WorldNote: Model {
 }
 
 extension Note: WorldNote {
+  var mood: String? { nil }
+
   init(id: String, title: String, rank: Int, tags: [String]) {
     self.init(id: id, title: title, rank: rank, tags: tags, owner: nil)
   }
