@@ -26,8 +26,8 @@ struct FieldColumns: Sendable {
   }
 }
 
-/// What the rows of a statement are read from. Not generic, because generic code is what costs most here. Confined to the
-/// statement's thread.
+/// What the rows of a statement are read from. Not generic, because generic code is what costs most here. Confined to
+/// the statement's thread.
 private final class ColumnReader {
   /// Where a field's value is, without its name: copying it counts no references.
   struct Place {

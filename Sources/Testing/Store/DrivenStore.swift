@@ -117,8 +117,8 @@ struct DrivenStore: Sendable {
       for name in replicas.keys { change(name) { $0 = RecordReplica() } }
       (outbox, cursor) = ([], nil)
       progress = models.map { _ in ModelProgress() }
-    case .subscribe, .disconnect, .query, .upload, .reject, .abandon, .askConflict, .resolve, .refreshCredentials, .wake,
-      .progress, .hub:
+    case .subscribe, .disconnect, .query, .upload, .reject, .abandon, .askConflict, .resolve, .refreshCredentials,
+      .wake, .progress, .hub:
       break
     }
   }

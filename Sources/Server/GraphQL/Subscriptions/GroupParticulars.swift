@@ -4,8 +4,8 @@ internal import MartletModels
 internal import MartletSockets
 internal import MartletTokens
 
-/// What only some groups of subscriptions have. An object of its own, because there is a group for each subscriber where
-/// all filters differ, and most groups have none of it.
+/// What only some groups of subscriptions have. An object of its own, because there is a group for each subscriber
+/// where all filters differ, and most groups have none of it.
 final class GroupParticulars {
   /// For fields fed by a topic: members of the payload that must equal the subscription's arguments.
   let topicFilter: JSONObject
