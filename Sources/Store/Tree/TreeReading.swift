@@ -37,7 +37,7 @@ package struct TreeReading {
     try Self.typed { try table.node(at: path, in: window, limit: limit) }
   }
 
-  /// The value at `path` with `true` for each child, or the leaf that it is: what stands below the children is not read.
+  /// The value at `path` with `true` for each child, or the leaf that it is: what is below the children is not read.
   ///
   /// - Parameter limit: children beyond which the node is refused as `invalid`.
   package func shallow(at path: TreePath, limit: Int = .max) throws(StoreError) -> TreeNode {
