@@ -74,7 +74,7 @@ public final class DatasyncService: Sendable {
 
   /// A manager, which owns the subscriptions of its nodes.
   ///
-  /// - Parameter defaultCompletedSubscriptionPolicy: what stays of the values of its subscriptions when they have
+  /// - Parameter policy: what stays of the values of its subscriptions when they have
   ///   ended.
   public func createManager(
     defaultCompletedSubscriptionPolicy policy: DatasyncCompletedSubscriptionPolicy = .keepData
