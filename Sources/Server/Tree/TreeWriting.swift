@@ -56,7 +56,7 @@ struct TreeWriting: Sendable {
   ) {
     let refusal = Lock<TreeRefusal?>(nil)
     let resolved = Lock<JSONValue?>(nil)
-    let operation = WriteOperation.transaction { [self] transaction in
+    let operation = WriteOperation.work { [self] transaction in
       do {
         let value = Self.resolved(request, try run(request, caller, transaction))
         resolved.withLock { $0 = value }

@@ -226,7 +226,7 @@ final class AuthorityWriter {
       transaction.append(.event(TopicEvent(topic: topic, payload: payload)))
     case .batch(let operations):
       try apply(operations, transaction)
-    case .transaction(let body), .series(let body):
+    case .transaction(let body), .work(let body), .series(let body):
       let handle = WriteTransaction(planner, transaction, file)
       let result = Result { try body(handle) }
       // The disk's failure counts even when the application's code has swallowed it.

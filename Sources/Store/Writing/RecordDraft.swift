@@ -44,7 +44,7 @@ struct RecordDrafter: Sendable {
     switch operation {
     case .create(let model, let record, nil): .create(model: model, record: record, draft: draft(model, record))
     case .batch(let operations): .batch(operations.map(drafted))
-    case .create, .update, .delete, .event, .transaction, .series: operation
+    case .create, .update, .delete, .event, .transaction, .work, .series: operation
     }
   }
 }

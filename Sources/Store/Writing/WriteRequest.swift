@@ -42,6 +42,9 @@ package indirect enum WriteOperation: Sendable {
   case batch([WriteOperation])
   /// Application code that reads and writes. It runs on the writer, cannot wait for anything and has a time limit.
   case transaction(@Sendable (WriteTransaction) throws -> Void)
+  /// Work of the server's own, one transaction whose size is bounded where it comes from. It has no time limit: whether
+  /// it is done must not depend on how busy the machine is.
+  case work(@Sendable (WriteTransaction) throws -> Void)
   /// Work of the server's own that bounds itself: several transactions in one commit, each within
   /// `WriteTransaction.separately`.
   case series(@Sendable (WriteTransaction) throws -> Void)
@@ -55,7 +58,7 @@ package indirect enum WriteOperation: Sendable {
   /// The operations that can be counted without running it.
   var listed: Int {
     switch self {
-    case .create, .update, .delete, .event, .transaction, .series: 1
+    case .create, .update, .delete, .event, .transaction, .work, .series: 1
     case .batch(let operations): operations.reduce(0) { $0 + $1.listed }
     }
   }

@@ -15,7 +15,7 @@ extension TreeService {
     write.grace = min(max(0, write.grace), limits.longestGrace.wholeNanoseconds / 1_000_000)
     leases.granted(owner, grace: write.grace)
     let (writing, kept, refusal) = (writing, Lock<Int64?>(nil), Lock<TreeRefusal?>(nil))
-    let operation = WriteOperation.transaction { [write] transaction in
+    let operation = WriteOperation.work { [write] transaction in
       do {
         let number = try writing.leave(write, of: owner, left, in: transaction)
         left.insert(number)
@@ -41,7 +41,7 @@ extension TreeService {
   ) {
     guard leases.hasWrites(owner) else { return completion(.success(0)) }
     let (writing, dropped) = (writing, Lock<[Int64]>([]))
-    let operation = WriteOperation.transaction { transaction in
+    let operation = WriteOperation.work { transaction in
       let numbers = try writing.cancel(at: path, of: owner, in: transaction)
       dropped.withLock { $0 = numbers }
     }
