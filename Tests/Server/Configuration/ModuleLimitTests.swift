@@ -56,8 +56,10 @@ import Testing
   @Test func `every bound of every module is set by one of the server's`() throws {
     let unusual = try Self.unusual()
     for module in Self.modules {
-      let values = Self.values(module.make(unusual))
+      var values = Self.values(module.make(unusual))
       #expect(!values.isEmpty)
+      // Each endpoint has a bound of its own, and its own answer to a longer body.
+      if module.name == "http" { #expect(values.removeValue(forKey: "bodyBytes") == "\(Int.max)") }
       for (name, value) in values {
         #expect(value.contains("61"), "\(module.name).\(name) is \(value): no bound of ServerLimits sets it")
       }
