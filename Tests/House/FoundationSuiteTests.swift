@@ -15,6 +15,7 @@ import Testing
     "TreeWire": domain, "Vocabulary": domain, "Wire": domain,
     "ChannelDelivery": server, "Command": server, "Console": server, "GraphQLExecution": server, "Server": server,
     "Sockets": server, "StoreSimulation": server, "Tokens": server, "Packaging": "no tests in Swift",
+    "Readme": "no tests in Swift",
     "Checklist": sockets, "DataStoreSync": sockets, "DepartureBoard": sockets, "Guides": sockets, "HTTP": sockets,
     "HandWritten": sockets, "Presence": sockets, "SeedTour": sockets, "Seeds": sockets, "Tracing": sockets,
     "Interoperation": "ForeignServerTests is the same by HTTP; the rest needs WebSockets",

@@ -125,7 +125,7 @@ final class ColumnDecoder: Decoder {
 /// The fields of the row that the statement stands on.
 private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let reader: ColumnReader
-  /// The places by the one byte that a key is; empty where keys are not one byte. What is no field has no column.
+  /// The places by the one byte that a key is; empty where keys are not one byte. Other keys have no column.
   private let places: [ColumnReader.Place]
   var codingPath: [any CodingKey] { [] }
 

@@ -57,12 +57,7 @@ extension DataStore {
   }
 
   /// How far the sync is. A store without a server has everything.
-  public var syncStatus: DataStoreSyncStatus {
-    if let sync = (try? open())?.sync { return sync.report.news.status }
-    var status = DataStoreSyncStatus()
-    status.isSettled = true
-    return status
-  }
+  public var syncStatus: DataStoreSyncStatus { (try? open())?.sync?.report.news.status ?? .settled }
 
   /// How far the sync is, now and after each change; a slow consumer gets the last one.
   public var syncStatuses: AsyncStream<DataStoreSyncStatus> {

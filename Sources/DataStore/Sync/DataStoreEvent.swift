@@ -79,6 +79,13 @@ public struct DataStoreSyncStatus: Sendable, Hashable {
   /// The last failure; nil once the server is followed again.
   public var lastError: DataStoreError?
 
+  /// That of a store without a server.
+  static let settled: DataStoreSyncStatus = {
+    var status = DataStoreSyncStatus()
+    status.isSettled = true
+    return status
+  }()
+
   /// Whether every model's sync has finished since `start()`.
   public var isSynced: Bool { models.values.allSatisfy(\.isSynced) }
 }

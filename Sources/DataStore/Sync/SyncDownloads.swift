@@ -108,7 +108,7 @@ struct SyncDownloads {
     }
   }
 
-  /// Another run of the server has been heard: the feed begins anew, with its judgement of what is stored.
+  /// Another run of the server has been heard: the feed restarts, with its judgement of what is stored.
   private func doubt(_ generation: Int) -> SyncEvent { .disconnected(generation: generation, .network) }
 
   /// The server has written all that is stored: the feed is followed from where it is owed.

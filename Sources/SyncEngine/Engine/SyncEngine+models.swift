@@ -26,7 +26,7 @@ extension SyncEngine {
   mutating func subscribed(_ resumed: Bool, _ cursor: String?, _ wall: Int64) {
     readyCursor = resumed ? nil : cursor
     needsCursor = !resumed && cursor == nil
-    (failures, hasRefreshed) = (0, false)
+    reconnection.succeeded()
     actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
     if !resumed { synced = [] }
     let order = DependencyOrder.order(parents: configuration.models.map(\.parents))

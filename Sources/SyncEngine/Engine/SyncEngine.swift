@@ -40,12 +40,7 @@ package struct SyncEngine: Sendable {
   var needsCursor = false
   /// Position up to which the feed has passed.
   var position: Int64 = 0
-  var failures = 0
-  /// Credentials were refreshed since the last success.
-  var hasRefreshed = false
-  /// Times at which something is tried again.
-  var reconnectAt: Instant?
-  private var wakesAt: Instant?
+  var reconnection = Reconnection()
   var actions: [SyncAction] = []
 
   /// An engine over a store.
@@ -123,15 +118,14 @@ package struct SyncEngine: Sendable {
       if generation == self.generation { uploadFailed(number, failure, now) }
     }
     upload()
-    setTimer()
+    if let time = reconnection.nextWake(besides: outbox.retryAt) { actions.append(.wake(at: time)) }
     return actions
   }
 
   // MARK: Starting and stopping
 
   private mutating func start() {
-    failures = 0
-    hasRefreshed = false
+    reconnection.succeeded()
     synced = []
     subscribe()
   }
@@ -139,7 +133,7 @@ package struct SyncEngine: Sendable {
   mutating func subscribe() {
     generation += 1
     phase = .subscribing
-    reconnectAt = nil
+    reconnection.at = nil
     queue = []
     held = HeldChanges(limit: configuration.heldChanges)
     outbox.interrupt()
@@ -150,7 +144,7 @@ package struct SyncEngine: Sendable {
     guard phase != .stopped else { return }
     generation += 1
     phase = .stopped
-    reconnectAt = nil
+    reconnection.at = nil
     queue = []
     held = HeldChanges()
     outbox.interrupt()
@@ -169,17 +163,14 @@ package struct SyncEngine: Sendable {
   // MARK: Failures
 
   mutating func failed(_ failure: SyncFailure, _ now: Instant) {
-    switch phase {
-    case .stopped, .waiting, .terminated: return
-    case .subscribing, .syncing, .live: break
-    }
+    guard phase == .subscribing || phase == .syncing || phase == .live else { return }
     generation += 1
     queue = []
     held = HeldChanges()
     outbox.interrupt()
     actions += [.disconnect, .hub(.networkStatus(active: false))]
     switch failure {
-    case .unauthorized where !hasRefreshed, .forbidden where !hasRefreshed:
+    case .unauthorized where !reconnection.hasRefreshed, .forbidden where !reconnection.hasRefreshed:
       phase = .waiting
       actions += [.hub(.failed(failure)), .refreshCredentials(generation: generation)]
     case .refused:
@@ -187,34 +178,29 @@ package struct SyncEngine: Sendable {
       actions.append(.hub(.terminated(failure)))
     case .network, .overloaded, .faulted, .unauthorized, .forbidden, .conditionFailed, .conflict:
       phase = .waiting
-      failures += 1
-      // After the wait, credentials are worth another refresh.
-      hasRefreshed = false
-      let delay = configuration.retry.delay(after: failures, retryAfter: failure.retryAfter, using: &random)
-      reconnectAt = now + delay
+      reconnection.failed(at: now, configuration.retry, retryAfter: failure.retryAfter, &random)
       actions.append(.hub(.failed(failure)))
     }
   }
 
   private mutating func credentials(_ isRefreshed: Bool, _ now: Instant) {
     if phase == .waiting, isRefreshed {
-      hasRefreshed = true
+      reconnection.refreshed()
       return subscribe()
     }
     if phase != .waiting, isRefreshed { return outbox.retry() }
     // Without credentials the engine waits: nothing is dropped because a token service is away.
-    failures += 1
-    let time = now + configuration.retry.delay(after: failures, retryAfter: nil, using: &random)
-    if phase == .waiting { reconnectAt = time } else { outbox.refreshFailed(until: time) }
+    let time = reconnection.counted(at: now, configuration.retry, &random)
+    if phase == .waiting { reconnection.at = time } else { outbox.refreshFailed(until: time) }
   }
 
   private mutating func timer(_ now: Instant) {
-    if let time = reconnectAt, time <= now { subscribe() }
+    if let time = reconnection.at, time <= now { subscribe() }
     outbox.timer(now)
   }
 
   private mutating func reachable() {
-    if phase == .waiting, reconnectAt != nil { subscribe() }
+    if phase == .waiting, reconnection.at != nil { subscribe() }
     outbox.retry()
   }
 
@@ -231,13 +217,6 @@ package struct SyncEngine: Sendable {
     let abandoned = outbox.abandon()
     if !abandoned.isEmpty { actions.append(.abandon(abandoned)) }
     reset()
-  }
-
-  private mutating func setTimer() {
-    let times = [reconnectAt, outbox.retryAt].compactMap { $0 }
-    let next = times.min()
-    if let next, next != wakesAt { actions.append(.wake(at: next)) }
-    wakesAt = next
   }
 }
 

@@ -137,7 +137,7 @@ package enum SyncAction: Sendable, Hashable {
   case wake(at: Instant)
   /// How far a write is.
   case progress(number: Int64, WriteProgress)
-  /// The server had these writes, and nobody knows whether it still has them.
+  /// The server had these writes; whether it still has them is not known.
   case abandon([Int64])
   case hub(SyncHubEvent)
 }
