@@ -267,6 +267,20 @@ struct ClientScript {
     > {"t":"c","d":{"t":"s","d":"over"}}
     = shut down over
     """#,
+    // Answers to writes wait for those to listens before them, but not once what was listened to is not any longer.
+    #"""
+    + open
+    > {"t":"c","d":{"t":"h","d":{"ts":1,"v":"5","h":"h","s":"s"}}}
+    = connected 1 h s
+    + listen 1 /l
+    < {"t":"d","d":{"r":1,"a":"q","b":{"p":"/l","h":""}}}
+    + put 2 /a 1
+    < {"t":"d","d":{"r":2,"a":"p","b":{"p":"/a","d":1}}}
+    > {"t":"d","d":{"r":2,"b":{"s":"ok","d":{}}}}
+    + unlisten 3 /l
+    < {"t":"d","d":{"r":3,"a":"n","b":{"p":"/l"}}}
+    = answered 2 ok {}
+    """#,
     "+ open\n> {\"t\":\"d\",\"d\":{\"a\":\"d\",\"b\":{\"p\":\"a\",\"d\":1}}}\n= close malformedMessage",
     "+ open\n> {\"t\":\"c\",\"d\":{\"t\":\"h\",\"d\":{}}}\n= close malformedMessage",
     "+ open\n> nonsense\n= close malformedJSON",

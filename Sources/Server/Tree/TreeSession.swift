@@ -195,16 +195,15 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
         Key(path: path, window: window),
         Asked(number: number, tag: tag, hash: hash, ranges: ranges, resumption: resumption))
     case .unlisten(let path, let window, _):
-      if let listener = listeners.removeValue(forKey: Key(path: path, window: window)) { service.remove(listener) }
+      unlisten(Key(path: path, window: window))
       answer(number, .ok)
     case .put(let path, let json, let expectedHash):
       write(TreeWriteRequest(path: path, content: .put(json), expectedHash: expectedHash), number, additions)
     case .merge(let path, let object):
       write(TreeWriteRequest(path: path, content: .merge(object)), number, additions)
     case .get(let path, let window):
-      let caller = admitted.caller
       // The readers do not wait for the writer: without this the client would miss what it wrote before.
-      let read = { [self] in get(path, window, as: caller, number) }
+      let read = { [self, caller = admitted.caller] in get(path, window, as: caller, number) }
       if !writes.hold(read) { read() }
     case .deferredPut(let path, let json): leave(path, .put(json), number, additions)
     case .deferredMerge(let path, let object): leave(path, .merge(object), number, additions)
@@ -312,7 +311,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   // MARK: Listeners
 
   private func listen(_ key: Key, _ asked: Asked) {
-    if let old = listeners.removeValue(forKey: key) { service.remove(old) }
+    unlisten(key)
     let hold: CallerHold?
     do {
       hold = try use.hold(.subscriptions, by: identity)
@@ -337,14 +336,20 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     loads.add(listener)
   }
 
+  private func unlisten(_ key: Key) {
+    guard let listener = listeners.removeValue(forKey: key) else { return }
+    service.remove(listener)
+    // Its value may still be read, and the client waits for an answer to each request.
+    if let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener)) { answer(asked.number, .ok) }
+  }
+
   private func show(_ showing: TreeShowing, of listener: TreeListener) {
-    let tag = listener.tag
     switch showing {
     case .value(let node):
       let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener))
       // An empty hash is that of a client without a value.
       let isKnown = asked?.hash.map { !$0.isEmpty && $0 == TreeHash.hash(node) } ?? false
-      if !isKnown { show(node, of: listener, knowing: asked?.ranges, tag) }
+      if !isKnown { show(node, of: listener, knowing: asked?.ranges, listener.tag) }
       complete(asked, listener)
     case .part(let node, let number, let isLast):
       push(.part(listener.path, node.exportedJSON(), TreePush.Part(number: number, isLast: isLast)))
@@ -362,15 +367,14 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
         isLagging = true
         return service.loop.atEndOfTurn(self)
       }
-      let frames = changes.frames(tag: tag) { machine.frames(of: TreePush(changes.writes, of: listener)) }
+      let frames = changes.frames(tag: listener.tag) { machine.frames(of: TreePush(changes.writes, of: listener)) }
       for frame in frames { socket.send(text: frame) }
       if machine.isExtended { service.loop.atEndOfTurn(self) }
     case .ended(let refusal):
       use.note(refusal, listener.caller.identity)
       listeners[Key(path: listener.path, window: listener.window)] = nil
       guard let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener)) else {
-        return push(
-          .cancelled(listener.path, listener.window, reason: machine.isExtended ? refusal.description : nil))
+        return push(.cancelled(listener.path, listener.window, reason: machine.isExtended ? refusal.description : nil))
       }
       perform(machine.refuse(asked.number, listen: listener.path, listener.window, refusal.answer))
     }
@@ -390,8 +394,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     guard listener.window.isUnbounded, let different = ranges?.differences(from: node) else {
       return push(.overwrite(listener.path, node.exportedJSON(), tag: tag))
     }
-    let sent = different.map { range in
-      TreePush.Range(start: range.start, end: range.end, replacement: range.replacement.exportedJSON())
+    let sent = different.map {
+      TreePush.Range(start: $0.start, end: $0.end, replacement: $0.replacement.exportedJSON())
     }
     if !sent.isEmpty { push(.rangeMerge(listener.path, sent, tag: tag)) }
   }

@@ -138,9 +138,14 @@ package struct TreeClientMachine: Sendable {
     switch request {
     case .listen: listens[id] = request
     case .unlisten(let path, let window, _):
-      listens = listens.filter { !Self.isListen($0.value, path, window) }
+      // What is no longer listened to holds no answers back.
+      for (ended, _) in listens.filter({ Self.isListen($0.value, path, window) }) {
+        listens[ended] = nil
+        waitingListens.remove(ended)
+      }
       // Without a connection there is nothing to end.
       if phase != .open { return [.answered(id, .ok)] }
+      return transmit(pending, now, known) + release()
     case .authenticate: credential = request
     case .unauthenticate: credential = nil
     case .put, .merge:

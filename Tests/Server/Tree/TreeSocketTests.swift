@@ -41,6 +41,23 @@ import Testing
     }
   }
 
+  @Test func `a listen that ends before its value is read is answered, and so is one that is asked for twice`()
+    async throws
+  {
+    try await serve { server in
+      let client = try await Client(port: server.port)
+      // The server reads both messages before it has read the value.
+      let listen = client.send("q", ["p": "/open/a", "h": ""])
+      let end = client.send("n", ["p": "/open/a"])
+      let answers = [try await client.answer(listen)["s"], try await client.answer(end)["s"]]
+      #expect(answers == ["ok", "ok"])
+      let (first, second) = (client.send("q", ["p": "/open/b", "h": ""]), client.send("q", ["p": "/open/b", "h": ""]))
+      #expect(try await client.answer(first)["s"] == "ok")
+      #expect(try await client.push() == Push("d", ["p": "open/b", "d": .null]))
+      #expect(try await client.answer(second)["s"] == "ok")
+    }
+  }
+
   /// The reader is one, so that a read that does not wait for the write has been answered before the other client's.
   @Test func `a read gets what its client wrote before it, also while the writer is busy`() async throws {
     try await Served.with(
