@@ -14,8 +14,8 @@ extension WebSocketTransport {
   ///   - urlSession: the session whose configuration is taken over.
   ///   - store: the store of the client; subscriptions write to it on request.
   ///   - endpointURL: the server's address.
-  ///   - configuration: every other setting. The session's header fields come behind its own, and the session's time-out
-  ///     takes the place of its `openTimeout`.
+  ///   - configuration: every other setting. The session's header fields come behind its own, and the
+  ///     session's time-out takes the place of its `openTimeout`.
   /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for a session with a
   ///   proxy, which is not supported.
   public convenience init(
