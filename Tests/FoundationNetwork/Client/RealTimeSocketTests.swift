@@ -173,8 +173,10 @@ import Testing
       }
       try await time.run {
         let socket = try await server.accept()
-        for _ in 0..<100 {
-          let operation = try await socket.expectOperation()
+        // An event ends its subscription, with a message: none is sent before all have begun.
+        var operations = [try await socket.expectOperation()]
+        while operations.count < 100 { operations.append(try await socket.expectOperation()) }
+        for operation in operations {
           let number = operation.query.split { !$0.isNumber }.first.flatMap { Int($0) }
           socket.next(operation.id, data: ["n": .int(Int64(number ?? -1))])
         }
