@@ -267,7 +267,7 @@ struct ClientScript {
     > {"t":"c","d":{"t":"s","d":"over"}}
     = shut down over
     """#,
-    // Answers to writes wait for those to listens before them, but not once what was listened to is not any longer.
+    // Answers to writes wait for the answers to earlier listens, but not to those that have ended.
     #"""
     + open
     > {"t":"c","d":{"t":"h","d":{"ts":1,"v":"5","h":"h","s":"s"}}}

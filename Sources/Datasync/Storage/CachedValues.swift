@@ -106,7 +106,7 @@ final class CachedValues {
   }
 
   /// Reading was revoked: neither the value nor parts of it that were kept by themselves are shown any longer, nor
-  /// values of nodes above, of which it is a part: who may read one of those may read what is below.
+  /// values of nodes above, of which it is a part: a caller that may read one of those may read what is below.
   func revoke(_ query: TreeClient.Query) {
     forget(query)
     storage?.forget(below: query.path)

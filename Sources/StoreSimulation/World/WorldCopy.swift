@@ -13,7 +13,9 @@ struct WorldCopy {
   var applied: Checks.Applied
 }
 
-/// Where a callback leaves its value. Used inside the pump only, hence unchecked.
+/// Where a callback leaves its value.
+///
+/// `@unchecked Sendable` holds because it is touched only inside the executor's pump.
 final class Found<Value>: @unchecked Sendable {
   var value: Value?
 }

@@ -138,7 +138,7 @@ package struct TreeClientMachine: Sendable {
     switch request {
     case .listen: listens[id] = request
     case .unlisten(let path, let window, _):
-      // What is no longer listened to holds no answers back.
+      // Answers to writes wait for the answers to earlier listens, but not to those that have ended.
       for (ended, _) in listens.filter({ Self.isListen($0.value, path, window) }) {
         listens[ended] = nil
         waitingListens.remove(ended)
