@@ -96,6 +96,24 @@ import Testing
     #expect(try copy.pending(model: 0, Self.key("a")).map(\.content) == [.create(Self.note("a", "x", 1))])
   }
 
+  /// A write that is made again after a conflict has a number above those that wait behind it.
+  @Test func `a write that the server may have goes behind one that it cannot have once the store starts again`() throws
+  {
+    let files = MemoryFiles()
+    let writer = try Self.writer(files)
+    _ = try writer.transaction { try $0.save(model: 0, Self.note("a", "x", 1)) }
+    _ = try writer.transaction { try $0.save(model: 0, Self.note("b", "x", 1)) }
+    let theirs = ServerImage(record: Self.note("a", "theirs", 1), version: 1, position: 10)
+    _ = try writer.transaction { transaction in
+      let renumbered = try transaction.resolve(model: 0, Self.key("a"), 1, .retryLocal, theirs)
+      #expect(renumbered.map(\.new) == [3])
+      _ = try transaction.send(model: 0, Self.key("a"), 3)
+    }
+    let copy = try Self.writer(MemoryFiles(files.contents))
+    #expect(try copy.outbox().map(\.number) == [3, 2])
+    #expect(try copy.firstPending() == 2)
+  }
+
   @Test func `the row shows local writes over the server's image, and the server's image once they are rejected`()
     throws
   {

@@ -72,6 +72,9 @@ struct ModelMapping: Sendable {
   func models<M: Model>(_ query: WindowQuery, as type: M.Type, from writer: ClientWriter) throws -> [M] {
     var models: [M] = []
     if let columns {
+      if let type = type as? any RowDecodable.Type, let models: [M] = try rows(query, type, columns, writer) {
+        return models
+      }
       var decoder: ColumnDecoder?
       let isRead = try writer.forEachRow(query) { statement in
         let known = decoder ?? ColumnDecoder(statement, columns, rows, decoding)
@@ -84,6 +87,23 @@ struct ModelMapping: Sendable {
     models.reserveCapacity(found.count)
     for row in found { models.append(try model(row.record, as: type)) }
     return models
+  }
+
+  /// The same of a type that reads itself, which `M` is; nil where a row is more than its columns.
+  private func rows<Row: RowDecodable, M: Model>(
+    _ query: WindowQuery, _ type: Row.Type, _ columns: FieldColumns, _ writer: ClientWriter
+  ) throws -> [M]? {
+    guard Row.self == M.self else { return nil }
+    var models: [Row] = []
+    var row: ModelRow?
+    let isRead = try writer.forEachRow(query) { statement in
+      var known = row ?? ModelRow(of: type, statement, columns, rows, decoding)
+      known.rewind()
+      do { models.append(try type.init(from: &known)) } catch { throw undecodable(error) }
+      row = known
+    }
+    // The types are one and the same. A cast of the array would look at each element.
+    return isRead ? unsafe unsafeBitCast(models, to: [M].self) : nil
   }
 
   private func undecodable(_ error: any Error) -> DataStoreError {

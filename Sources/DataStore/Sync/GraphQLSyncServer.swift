@@ -24,19 +24,34 @@ struct GraphQLSyncServer: SyncServer {
     if let filter = model.filter { request.variables["filter"] = filter }
     if let token { request.variables["nextToken"] = .string(token) }
     if case .delta(let since) = kind { request.variables["lastSync"] = .int(since) }
-    let response = try await send(request)
-    if let error = Self.error(in: response) {
+    let response = try await tape(of: request).root
+    if let error = response["errors"]?.value.array?.first {
       if SyncFailures.isForbidden(response: error) { throw .refused(code: SyncFailures.forbidden, message: model.name) }
       throw SyncFailures.failure(of: error) { _ in nil }
     }
-    guard let page = response["data"]?[model.syncField], let items = page["items"]?.array else { throw .network }
+    var data = response["data"].map { JSONMembers($0) }
+    guard let page = data?.element(named: model.syncField), let items = page["items"], items.kind == .array else {
+      throw .network
+    }
     let cursor = page["cursor"]?.string
     let position = isOwn ? cursor.flatMap { Cursor($0)?.offset } : nil
     if isOwn, position == nil { throw .refused(code: "NO_CURSOR", message: "the server's pages have no positions") }
+    var changes: [RemoteChange] = []
+    changes.reserveCapacity(items.count)
+    items.forEach { if !$0.isNull { changes.append(model.change($0, number: number, position: position)) } }
     return SyncPage(
-      changes: items.filter { !$0.isNull }.map { model.change($0, number: number, position: position) },
-      nextToken: page["nextToken"]?.string, startedAt: page["startedAt"]?.int ?? 0, position: position ?? .max,
-      cursor: cursor, isFull: page["isReplacement"]?.bool ?? false, expected: page["expected"]?.int.map(Int.init))
+      changes: changes, nextToken: page["nextToken"]?.string, startedAt: page["startedAt"]?.int ?? 0,
+      position: position ?? .max, cursor: cursor, isFull: page["isReplacement"]?.bool ?? false,
+      expected: page["expected"]?.int.map(Int.init))
+  }
+
+  /// A response that is read where it stands: a page's records become rows without values in between.
+  private func tape(of request: OperationRequest) async throws(SyncFailure) -> JSONTape {
+    do {
+      return try JSONTape(try await transport.send(request).bytes)
+    } catch {
+      throw SyncFailures.failure(error)
+    }
   }
 
   private static func error(in response: JSONValue) -> JSONValue? { response["errors"]?.array?.first }

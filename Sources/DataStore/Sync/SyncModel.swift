@@ -84,12 +84,13 @@ struct SyncModel: Sendable {
   /// The record in a response's object, whose members mostly have the order in which they were selected.
   func record(_ json: JSONValue) -> Record {
     let object = json.object ?? JSONObject()
-    return Record(values: shape.columns.indices.map { value(of: $0, in: object) })
+    return record { object.value(named: $0, near: $1) }
   }
 
-  private func value(of field: Int, in object: JSONObject) -> JSONValue {
-    let column = shape.columns[field]
-    return column.storage.normalized(object.value(named: column.name, near: field) ?? .null)
+  private func record(_ value: (String, Int) -> JSONValue?) -> Record {
+    let columns = shape.columns
+    return Record(
+      values: columns.indices.map { columns[$0].storage.normalized(value(columns[$0].name, $0) ?? .null) })
   }
 
   /// The fields in an object, by position.
@@ -104,15 +105,32 @@ struct SyncModel: Sendable {
 
   func key(_ json: JSONValue) -> RecordKey {
     let object = json.object ?? JSONObject()
-    return RecordKey(values: shape.key.map { value(of: $0, in: object) })
+    return RecordKey(
+      values: shape.key.map { field in
+        let column = shape.columns[field]
+        return column.storage.normalized(object.value(named: column.name, near: field) ?? .null)
+      })
   }
 
   /// A record of a response, with its stamps. `position` orders it; nil takes the version.
   func change(_ json: JSONValue, number: Int, position: Int64?) -> RemoteChange {
     let object = json.object ?? JSONObject()
-    let version = object.value(named: "_version", near: shape.columns.count)?.int ?? 0
-    let record = record(json)
-    let isDeleted = object.value(named: "_deleted", near: shape.columns.count + 1)?.bool == true
+    return change(number, position) { object.value(named: $0, near: $1) }
+  }
+
+  /// The same of an object of a page, without a value for the object in between.
+  func change(_ element: JSONTape.Element, number: Int, position: Int64?) -> RemoteChange {
+    var members = JSONMembers(element)
+    return change(number, position) { name, _ in members.value(named: name) }
+  }
+
+  /// - Parameter value: the value of a member, which probably stands where the second argument says.
+  private func change(
+    _ number: Int, _ position: Int64?, _ value: (String, Int) -> JSONValue?
+  ) -> RemoteChange {
+    let record = record(value)
+    let version = value("_version", shape.columns.count)?.int ?? 0
+    let isDeleted = value("_deleted", shape.columns.count + 1)?.bool == true
     let isGone = isDeleted || predicate != .all && !predicate.matches(record)
     return RemoteChange(
       model: number, key: RecordKey(values: shape.key.map { record[$0] }),

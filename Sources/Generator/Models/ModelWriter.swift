@@ -24,6 +24,21 @@ struct ModelWriter {
       }
       statics(shape, to: &text)
     }
+    reading(shape, to: &text)
+  }
+
+  /// How a model without relations reads itself from its row, field by field.
+  private func reading(_ shape: ModelShape, to text: inout SwiftText) {
+    guard shape.properties.allSatisfy({ $0.association == nil }) else { return }
+    text.space()
+    text.block("nonisolated extension \(shape.name): RowDecodable") { text in
+      text.block("\(prefix)init(from row: inout ModelRow) throws") { text in
+        for property in shape.properties {
+          let reading = property.type.hasSuffix("?") ? "nextIfPresent" : "next"
+          text.line("\(SwiftName.escaped(property.property)) = try row.\(reading)()")
+        }
+      }
+    }
   }
 
   private func properties(_ properties: [ModelShape.Property], to text: inout SwiftText) {

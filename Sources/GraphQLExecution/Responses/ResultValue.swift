@@ -68,10 +68,11 @@ extension ResultValue {
       writer.endArray()
     case .object(let object):
       writer.beginObject()
-      if let selection = object.selection {
-        for (index, value) in object.values.enumerated() {
-          writer.encodedKey(selection.fields[index].encodedName)
-          value.write(to: &writer)
+      if let fields = object.selection?.fields {
+        // By position, since an iterator would hand out a copy of each value.
+        for index in object.values.indices {
+          writer.encodedKey(fields[index].encodedName)
+          object.values[index].write(to: &writer)
         }
       }
       writer.endObject()

@@ -61,13 +61,7 @@ package struct JSONTape: Sendable {
       }
     }
 
-    package var string: String? {
-      let token = token
-      guard token.kind == .string else { return nil }
-      let content = tape.bytes[Int(token.start)..<Int(token.end)]
-      if !token.isComplex { return String(decoding: content, as: UTF8.self) }
-      return String(decoding: JSONText.unescaped(content), as: UTF8.self)
-    }
+    package var string: String? { token.kind == .string ? tape.text(of: token) : nil }
 
     /// The number as a value; nil when this is not a number.
     package var number: JSONValue? {
@@ -136,24 +130,44 @@ package struct JSONTape: Sendable {
     }
 
     /// The value as an enum, decoded whole.
-    package var value: JSONValue {
-      switch token.kind {
-      case .null: return .null
-      case .true: return .bool(true)
-      case .false: return .bool(false)
-      case .number: return number ?? .null
-      case .string: return .string(string ?? "")
-      case .array:
-        var children: [JSONValue] = []
-        children.reserveCapacity(count)
-        forEach { children.append($0.value) }
-        return .array(children)
-      case .object:
-        var object = JSONObject()
-        object.reserveCapacity(count)
-        forEachMember { object[$0] = $1.value }
-        return .object(object)
+    package var value: JSONValue { tape.value(at: index) }
+  }
+
+  // MARK: Values by their position, which count no references to the tape on the way
+
+  private func text(of token: Token) -> String {
+    let content = bytes[Int(token.start)..<Int(token.end)]
+    return String(decoding: token.isComplex ? JSONText.unescaped(content)[...] : content, as: UTF8.self)
+  }
+
+  func value(at index: Int) -> JSONValue {
+    let token = tokens[index]
+    switch token.kind {
+    case .null: return .null
+    case .true: return .bool(true)
+    case .false: return .bool(false)
+    case .number:
+      return JSONNumber.value(of: bytes[Int(token.start)..<Int(token.end)], isComplex: token.isComplex) ?? .null
+    case .string: return .string(text(of: token))
+    case .array:
+      var children: [JSONValue] = []
+      children.reserveCapacity(Int(token.count))
+      var child = index + 1
+      for _ in 0..<token.count {
+        children.append(value(at: child))
+        child = Int(tokens[child].next)
       }
+      return .array(children)
+    case .object:
+      var members: [JSONObject.Element] = []
+      members.reserveCapacity(Int(token.count))
+      var name = index + 1
+      for _ in 0..<token.count {
+        members.append((key: text(of: tokens[name]), value: value(at: name + 1)))
+        name = Int(tokens[name + 1].next)
+      }
+      // The parser has applied the policy for names that occur twice.
+      return .object(JSONObject(distinct: members))
     }
   }
 }

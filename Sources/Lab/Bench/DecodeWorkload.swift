@@ -14,6 +14,19 @@ struct BenchDocument: StoredModel {
   enum CodingKeys: String, ModelKey { case id, title, number, rating, isOpen, text, note }
 }
 
+/// As `martlet generate` writes it.
+extension BenchDocument: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    id = try row.next()
+    title = try row.next()
+    number = try row.next()
+    rating = try row.next()
+    isOpen = try row.next()
+    text = try row.next()
+    note = try row.nextIfPresent()
+  }
+}
+
 /// A query that makes a struct of each row, against a loop over SQLite's C interface that runs the same statement on
 /// the same file and keeps the columns in C structs of its own, texts copied.
 enum DecodeWorkload {

@@ -134,8 +134,13 @@ struct ClientTables {
   }
 
   /// Every pending write in order: its number, the table of its model, and its record's key.
+  ///
+  /// What the server may already have goes before what it has not: a write that is made again after a conflict keeps
+  /// its place under a higher number. A server that has forgotten this client would otherwise know it again from a new
+  /// write, and take the one that is sent again for one that never arrived.
   func outbox() throws -> [(number: Int64, table: String, key: RecordKey)] {
-    let statement = try database.statement("SELECT number, model, key FROM martlet_client_outbox ORDER BY number")
+    let statement = try database.statement(
+      "SELECT number, model, key FROM martlet_client_outbox ORDER BY is_sent DESC, number")
     defer { statement.reset() }
     var writes: [(number: Int64, table: String, key: RecordKey)] = []
     while try statement.step() {

@@ -21,6 +21,8 @@ final class Checks {
   /// What the server has applied.
   struct Applied {
     var titles: Set<String> = []
+    /// Where the server applied the write that brought a title.
+    var places: [String: Int64] = [:]
     /// Where the server applied each numbered write.
     var offsets: [WriteName: Int64] = [:]
     /// The last number that was applied of one client's writes to one record.
@@ -42,6 +44,8 @@ final class Checks {
   private(set) var lettered: Set<String> = []
   /// Words of refused writes that the application has made again.
   private(set) var retriedWords: Set<String> = []
+  /// Records of which an application has made a refused write again, whose new write has no handle here.
+  private var retriedRecords: [Int: Set<String>] = [:]
   private(set) var applied = Applied()
   private var versions: [Seen: Int64] = [:]
   private var live: Set<String> = []
@@ -114,6 +118,13 @@ final class Checks {
       return
     }
     applied.offsets[name] = cursor.offset
+    if let title, !retriedWords.contains(title) {
+      if let known = applied.places[title] {
+        fail(
+          .idempotence, "\(caller)'s write of \(title) is applied at \(known) and, as \(number), at \(cursor.offset)")
+      }
+      applied.places[title] = cursor.offset
+    }
     guard cursor.offset > head, let id = input?["id"]?.string else { return }
     let record = "\(client) \(id)"
     if let last = applied.numbers[record], last > number {
@@ -134,6 +145,7 @@ final class Checks {
     let words = Self.words(of: letter)
     lettered.subtract(words)
     retriedWords.formUnion(words)
+    retriedRecords[client.index, default: []].insert(letter.modelId)
   }
 
   static func words(of letter: RejectedWrite) -> [String] {
@@ -291,6 +303,7 @@ final class Checks {
   /// Records of which a write may still be pending in a client's store.
   func openIds(_ client: WorldClient) -> Set<String> {
     Set(intents.filter { $0.client == client.index && isOpen($0) }.map(\.id))
+      .union(retriedRecords[client.index] ?? [])
   }
 
   /// Whether a write may still be pending in its store.

@@ -61,6 +61,53 @@ private struct Reversed: Model, Equatable {
   }
 }
 
+/// The fields of a crate, read by the type itself.
+private struct OwnCrate: Equatable {
+  var crate: Crate
+}
+
+extension OwnCrate: RowDecodable {
+  static let modelName = "Crate"
+  typealias CodingKeys = Crate.CodingKeys
+  var id: String { crate.id }
+  init(from decoder: any Decoder) throws { crate = try Crate(from: decoder) }
+  func encode(to encoder: any Encoder) throws { try crate.encode(to: encoder) }
+
+  init(from row: inout ModelRow) throws {
+    let (id, count): (String, Int) = (try row.next(), try row.next())
+    let (small, wide, unsigned): (Int8, Int64, UInt16) = (try row.next(), try row.next(), try row.next())
+    let (weight, rough, isOpen): (Double, Float, Bool) = (try row.next(), try row.next(), try row.next())
+    let text: String? = try row.nextIfPresent()
+    let number: Int? = try row.nextIfPresent()
+    let share: Double? = try row.nextIfPresent()
+    let flag: Bool? = try row.nextIfPresent()
+    let size: Crate.Size? = try row.nextIfPresent()
+    let label: Crate.Label? = try row.nextIfPresent()
+    let labels: [Crate.Label] = try row.next()
+    let made: Temporal.DateTime? = try row.nextIfPresent()
+    let link: URL? = try row.nextIfPresent()
+    let exact: Int64? = try row.nextIfPresent()
+    crate = Crate(
+      id: id, count: count, small: small, wide: wide, unsigned: unsigned, weight: weight, rough: rough, isOpen: isOpen,
+      text: text, number: number, share: share, flag: flag, size: size, label: label, labels: labels, made: made,
+      link: link, exact: exact)
+  }
+}
+
+/// Reads one field more than it has.
+private struct Greedy: RowDecodable {
+  var id: String
+  var count: Int
+  enum CodingKeys: String, ModelKey { case id, count }
+  init(id: String, count: Int) { (self.id, self.count) = (id, count) }
+
+  init(from row: inout ModelRow) throws {
+    id = try row.next()
+    count = try row.next()
+    _ = try row.next() as String
+  }
+}
+
 /// The same record as a file has it, and as a type that wants more of it.
 private enum Loose {
   struct Box: StoredModel {
@@ -68,6 +115,19 @@ private enum Loose {
     var text: String?
     enum CodingKeys: String, ModelKey { case id, text }
     static let modelName = "Box"
+  }
+}
+
+private enum Own {
+  struct Box: RowDecodable {
+    var id: String
+    var text: String
+    enum CodingKeys: String, ModelKey { case id, text }
+    static let modelName = "Box"
+    init(from row: inout ModelRow) throws {
+      id = try row.next()
+      text = try row.next()
+    }
   }
 }
 
@@ -104,6 +164,26 @@ private enum Strict {
     #expect(half == crates.filter { !$0.labels.isEmpty })
   }
 
+  @Test func `a type that reads its row itself gets other values than by Codable`() async throws {
+    let store = try DataStore(models: [OwnCrate.self], storage: .inMemory)
+    let crates = (0..<10).map { OwnCrate(crate: Self.crate($0)) }
+    for crate in crates { try await store.save(crate) }
+    #expect(try await store.query(OwnCrate.self, sort: .ascending(OwnCrate.keys.id)) == crates)
+    // One record by its key, and a page.
+    #expect(try await store.query(OwnCrate.self, byId: "c3") == crates[3])
+    let page = try await store.query(
+      OwnCrate.self, sort: .ascending(OwnCrate.keys.id), paginate: .page(1, limit: 4))
+    #expect(page == Array(crates[4..<8]))
+  }
+
+  @Test func `a type that reads more fields than it has does not fail with an error that says so`() async throws {
+    let store = try DataStore(models: [Greedy.self], storage: .inMemory)
+    try await store.save(Greedy(id: "a", count: 1))
+    let error = await #expect(throws: DataStoreError.self) { try await store.query(Greedy.self) }
+    #expect(error?.code == .decodingError)
+    #expect(error?.description.contains("2 fields") == true)
+  }
+
   @Test func `a type may read its fields in any order, several times and from several containers`() async throws {
     let store = try DataStore(models: [Reversed.self], storage: .inMemory)
     let records = (0..<5).map {
@@ -127,5 +207,18 @@ private enum Strict {
     #expect(error?.description.contains("text") == true)
     // The statement is free again.
     #expect(try await store.query(Strict.Box.self, where: Strict.Box.keys.id == "full").map(\.text) == ["text"])
+  }
+
+  @Test func `a field that a type reads itself and that has no value is an error that does not name it`() async throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("boxes-\(UUID().uuidString).sqlite").path
+    defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+    do {
+      let store = try DataStore(models: [Loose.Box.self], storage: .file(path))
+      try await store.save(Loose.Box(id: "empty", text: nil))
+    }
+    let store = try DataStore(models: [Own.Box.self], storage: .file(path))
+    let error = await #expect(throws: DataStoreError.self) { try await store.query(Own.Box.self) }
+    #expect(error?.code == .decodingError)
+    #expect(error?.description.contains("text") == true)
   }
 }

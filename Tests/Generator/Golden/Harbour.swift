@@ -162,6 +162,15 @@ nonisolated struct ShipPapers: StoredModel, Hashable {
   static let pluralModelName = "ShipPapers"
 }
 
+nonisolated extension ShipPapers: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    id = try row.next()
+    text = try row.next()
+    createdAt = try row.nextIfPresent()
+    updatedAt = try row.nextIfPresent()
+  }
+}
+
 nonisolated struct Voyage: StoredModel, Hashable {
   var year: Int
   var number: String
