@@ -46,6 +46,8 @@ final class Checks {
   private(set) var retriedWords: Set<String> = []
   /// Records of which an application has made a refused write again, whose new write has no handle here.
   private var retriedRecords: [Int: Set<String>] = [:]
+  /// Titles that an application has written by more than one write.
+  private var repeated: Set<String> = []
   private(set) var applied = Applied()
   private var versions: [Seen: Int64] = [:]
   private var live: Set<String> = []
@@ -118,7 +120,8 @@ final class Checks {
       return
     }
     applied.offsets[name] = cursor.offset
-    if let title, !retriedWords.contains(title) {
+    // Another application's title comes with a whole record that is created again.
+    if let title, caller.hasSuffix(String(title.prefix { $0 != "." })), !repeated.contains(title) {
       if let known = applied.places[title] {
         fail(
           .idempotence, "\(caller)'s write of \(title) is applied at \(known) and, as \(number), at \(cursor.offset)")
@@ -145,8 +148,12 @@ final class Checks {
     let words = Self.words(of: letter)
     lettered.subtract(words)
     retriedWords.formUnion(words)
+    repeated.formUnion(words)
     retriedRecords[client.index, default: []].insert(letter.modelId)
   }
+
+  /// The application writes a record with this title in another write's place.
+  func repeats(_ title: String) { repeated.insert(title) }
 
   static func words(of letter: RejectedWrite) -> [String] {
     guard let text = letter.json, let json = try? JSONValue(parsing: Array(text.utf8)) else { return [] }

@@ -134,7 +134,7 @@ final class WorldClient: @unchecked Sendable {
     let choice = conflict.attempt > 3 ? 0 : (conflict.modelId.utf8.reduce(0) { $0 + Int($1) } + conflict.attempt) % 3
     guard choice > 0 else { return .applyRemote }
     if choice == 2, conflict.modelName == "Note" {
-      var local: (any Model)?
+      var local: (any WorldNote)?
       if runsLater {
         local = try? conflict.local(as: Later.Note.self)
       } else {
@@ -142,6 +142,7 @@ final class WorldClient: @unchecked Sendable {
       }
       if let local {
         world.count("conflict retried with another record")
+        world.checks.repeats(local.title)
         return .retry(local)
       }
     }
