@@ -291,6 +291,8 @@ final class WorldServer: @unchecked Sendable {
         try await store.migrate(to: shapes, schema: "\(served.models.version)")
         world.server.serve(SyncService(served, store, calendar: calendar), on: store)
       } catch {
+        // A server that ends meanwhile reads the schema when it starts again.
+        guard world.server.running?.store === store else { return }
         world.checks.fail(.failure, "a reload of the schema failed: \(error)")
       }
     }
