@@ -17,6 +17,10 @@ enum ServeCommand: Subcommand {
       .init(name: "dev", value: nil, help: "open to this machine, without keys, with introspection"),
       .init(name: "access", value: "FILE", help: "the access file that names API keys"),
       .init(
+        name: "query-credentials", value: nil,
+        help: "accept credentials in the query of /PATH.json, as auth or access_token; default: in header fields alone"
+      ),
+      .init(
         name: "introspection", value: nil,
         help: "let every admitted caller ask for the schema; else only --dev and keys with \"introspection\": true"),
       .init(name: "tls-certificate", value: "FILE", help: "serve TLS with this certificate chain (PEM)"),
@@ -207,6 +211,7 @@ enum ServeCommand: Subcommand {
         throw UsageError("--limit: \(error.description)")
       }
     }
+    configuration.queryCredentials = arguments.has("query-credentials")
     if arguments.has("introspection") { configuration.allowsIntrospection = true }
     configuration.loops = try arguments.integer("loops", in: 1...256)
     configuration.allowsDropping = arguments.has("allow-dropping")

@@ -27,6 +27,8 @@ package final class AccessControl: Sendable {
   private struct Policy {
     var accepted: Accepted
     var origins: OriginCheck
+    /// Whether the access file lets queries show credentials.
+    var takesQueryCredentials: Bool
   }
 
   private let policy: Lock<Policy>
@@ -37,35 +39,42 @@ package final class AccessControl: Sendable {
   private let members: [String]
   private let memberNames: [String]
   private let limits: AccessLimits
+  /// Whether queries may show credentials whatever the access file says.
+  private let queryCredentials: Bool
 
   /// The members looked at by default.
   package static let defaultMembers = ["x-api-key", "Authorization", "authToken"]
 
   /// - Parameters:
+  ///   - queryCredentials: Whether queries may show credentials, where an endpoint's clients do so.
   ///   - limits: Bounds of tokens and key sets.
   ///   - digest: computes SHA-256.
   ///   - now: time since 1970.
   package init(
     _ mode: Mode, origins: OriginCheck, members: [String] = AccessControl.defaultMembers,
-    limits: AccessLimits = AccessLimits(),
+    queryCredentials: Bool = false, limits: AccessLimits = AccessLimits(),
     digest: @escaping @Sendable ([UInt8]) -> [UInt8], now: @escaping @Sendable () -> Duration = WallClock.sinceEpoch
   ) {
     self.members = members.map { $0.lowercased() }
     memberNames = members
     self.limits = limits
-    let accepted: Accepted =
+    self.queryCredentials = queryCredentials
+    let (accepted, ofFile): (Accepted, Bool) =
       switch mode {
-      case .development: .development
-      case .program: .program
-      case .file(let file): .credentials(Credentials(file, after: nil, limits, digest: digest))
+      case .development: (.development, false)
+      case .program: (.program, false)
+      case .file(let file):
+        (.credentials(Credentials(file, after: nil, limits, digest: digest)), file.takesQueryCredentials)
       }
-    policy = Lock(Policy(accepted: accepted, origins: origins))
+    policy = Lock(Policy(accepted: accepted, origins: origins, takesQueryCredentials: ofFile))
     self.digest = digest
     self.now = now
   }
 
   private var accepted: Accepted { policy.withLock { $0.accepted } }
   package var origins: OriginCheck { policy.withLock { $0.origins } }
+  /// Whether the query of a request may show credentials.
+  var takesQueryCredentials: Bool { queryCredentials || policy.withLock { $0.takesQueryCredentials } }
 
   package var isDevelopment: Bool {
     if case .development = accepted { true } else { false }
@@ -113,7 +122,7 @@ package final class AccessControl: Sendable {
       guard case .credentials(let old) = policy.accepted else { return false }
       policy = Policy(
         accepted: .credentials(Credentials(file, after: old, limits, digest: digest)),
-        origins: OriginCheck(.origins(file.origins)))
+        origins: OriginCheck(.origins(file.origins)), takesQueryCredentials: file.takesQueryCredentials)
       return true
     }
   }
@@ -123,6 +132,11 @@ package final class AccessControl: Sendable {
   /// Judges a request by its headers.
   func judge(apiKey: String?, authorization: String?) -> CredentialFinding {
     judge(apiKey.map { [$0] } ?? authorization.map { [Self.bearer($0)] } ?? [])
+  }
+
+  /// Judges a request by what its query shows. A signature is over header fields, and stands in one of them.
+  func judge(parameter text: String) -> CredentialFinding {
+    RequestSignature.isSignature(text) ? .refused("signature-unexpected") : judge([text])
   }
 
   /// Judges a socket by the payload of its `connection_init` or by AppSync's authorization: each of the configured
@@ -261,10 +275,16 @@ package final class AccessControl: Sendable {
   }
 
   /// What a request shows under the configured names, in the form a socket's payload has.
-  package func credentials(_ field: (String) -> String?) -> JSONObject {
+  ///
+  /// - Parameter parameter: what its query shows, which stands for `Authorization`.
+  package func credentials(_ field: (String) -> String?, parameter: String? = nil) -> JSONObject {
     var found = JSONObject()
     for name in memberNames {
-      if let value = field(name) { found[name] = .string(value) }
+      if let value = field(name) {
+        found[name] = .string(value)
+      } else if let parameter, name.lowercased() == "authorization" {
+        found[name] = .string("Bearer " + parameter)
+      }
     }
     return found
   }

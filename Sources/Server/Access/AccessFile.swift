@@ -20,6 +20,7 @@ internal import MartletTokens
 ///   "authorizer": { "url": "https://login.example/authorize", "timeout": 5, "cache": 300 },
 ///   "signing": [ { "accessKeyID": "AKID…", "secretAccessKey": "…", "region": "eu-central-1" } ],
 ///   "guests": true,
+///   "queryCredentials": false,
 ///   "signIn": { "secret": "…", "anonymous": true },
 ///   "origins": [ "https://board.example" ]
 /// }
@@ -29,7 +30,9 @@ internal import MartletTokens
 /// of `signing` (`SigningKey`) stand in the place of a token. Callers that show none are admitted as guests where
 /// `guests` is true; credentials that are not accepted are refused in any case. `signIn` makes `POST /signIn` give
 /// tokens of the server's own, to anonymous users and for the custom tokens of a back end; it is read when the server
-/// starts. A key's `expires` is in seconds since
+/// starts. `queryCredentials` makes requests for `/PATH.json` show credentials in their query, as `auth` or
+/// `access_token`, which is how the clients of the Realtime Database's REST interface do it; without it a query holds
+/// none, because addresses are kept in logs and histories. A key's `expires` is in seconds since
 /// 1970; a key without it is accepted until it is removed from the file. A key's `introspection`, `true` or `false`,
 /// says whether its callers may ask for the schema, whatever the server's configuration says.
 public struct AccessFile: Sendable {
@@ -38,6 +41,8 @@ public struct AccessFile: Sendable {
   let authorizer: HTTPAuthorizer?
   let signing: [SigningKey]
   let allowsGuests: Bool
+  /// Whether requests for `/PATH.json` may show credentials in their query.
+  let takesQueryCredentials: Bool
   /// Sign-in at the server itself; nil where there is none.
   let signIn: SignIn?
   /// Origins whose pages may use the server; nil for any.
@@ -61,11 +66,12 @@ public struct AccessFile: Sendable {
   ///   - signing: Access keys whose signatures are accepted, as AppSync's IAM.
   ///   - allowsGuests: Whether callers that show no credentials are admitted, for rules that allow the public.
   ///   - origins: Origins whose pages may use the server; nil for any.
+  ///   - takesQueryCredentials: Whether requests for `/PATH.json` may show credentials in their query, as `auth` or
+  ///     `access_token`. Addresses are kept in logs of proxies and in histories of browsers.
   /// - Throws: `Malformed`, naming the issuer or the authorizer.
   public init(
     issuers: [TokenIssuer] = [], authorizer: HTTPAuthorizer? = nil, signing: [SigningKey] = [],
-    allowsGuests: Bool = false,
-    origins: Set<String>? = nil
+    allowsGuests: Bool = false, origins: Set<String>? = nil, takesQueryCredentials: Bool = false
   ) throws(Malformed) {
     do {
       keys = try APIKeyRing([])
@@ -76,6 +82,7 @@ public struct AccessFile: Sendable {
     self.authorizer = try Self.checked(authorizer)
     self.signing = try Self.checked(signing)
     self.allowsGuests = allowsGuests
+    self.takesQueryCredentials = takesQueryCredentials
     signIn = nil
     self.origins = origins
   }
@@ -93,9 +100,7 @@ public struct AccessFile: Sendable {
     guard let members = root.object else {
       throw Malformed(description: "The access file is not an object with \"keys\", \"tokens\" and \"origins\".")
     }
-    if let unknown = members.first(where: {
-      !["keys", "tokens", "authorizer", "signing", "guests", "signIn", "origins"].contains($0.key)
-    }) {
+    if let unknown = members.first(where: { !Self.members.contains($0.key) }) {
       throw Malformed(description: "The access file has \"\(unknown.key)\", which means nothing here.")
     }
     keys = try Self.keys(members["keys"])
@@ -103,16 +108,24 @@ public struct AccessFile: Sendable {
     issuers = try Self.issuers(members["tokens"]) + Self.checked(signIn.map { [$0.tokens] } ?? [])
     authorizer = try Self.authorizer(members["authorizer"])
     signing = try Self.signing(members["signing"])
-    allowsGuests = members["guests"]?.bool ?? false
-    if let guests = members["guests"], guests.bool == nil {
-      throw Malformed(description: "\"guests\" must be true or false.")
-    }
+    allowsGuests = try Self.flag("guests", in: members)
+    takesQueryCredentials = try Self.flag("queryCredentials", in: members)
     guard !keys.keys.isEmpty || !issuers.isEmpty || authorizer != nil || !signing.isEmpty || allowsGuests else {
       throw Malformed(
         description:
           "The access file has neither \"keys\" nor \"tokens\" nor \"authorizer\", so every request would be refused.")
     }
     origins = try Self.origins(members["origins"])
+  }
+
+  private static let members = [
+    "keys", "tokens", "authorizer", "signing", "guests", "queryCredentials", "signIn", "origins",
+  ]
+
+  private static func flag(_ name: String, in members: JSONObject) throws(Malformed) -> Bool {
+    guard let value = members[name] else { return false }
+    guard let flag = value.bool else { throw Malformed(description: "\"\(name)\" must be true or false.") }
+    return flag
   }
 
   private static func keys(_ value: JSONValue?) throws(Malformed) -> APIKeyRing {

@@ -225,11 +225,13 @@ package enum ServerAssembly {
       }
       return AccessControl(
         .development, origins: OriginCheck(.loopbackOnly), members: configuration.credentialMembers,
-        limits: AccessLimits(configuration.limits), digest: Digest.sha256, now: { calendar.sinceEpoch() })
+        queryCredentials: configuration.queryCredentials, limits: AccessLimits(configuration.limits),
+        digest: Digest.sha256, now: { calendar.sinceEpoch() })
     case .keys(let file):
       return AccessControl(
         .file(file), origins: OriginCheck(.origins(file.origins)), members: configuration.credentialMembers,
-        limits: AccessLimits(configuration.limits), digest: Digest.sha256, now: { calendar.sinceEpoch() })
+        queryCredentials: configuration.queryCredentials, limits: AccessLimits(configuration.limits),
+        digest: Digest.sha256, now: { calendar.sinceEpoch() })
     case .onConnect(let origins):
       guard configuration.onConnect != nil else {
         throw ServerError(
@@ -237,7 +239,8 @@ package enum ServerAssembly {
       }
       return AccessControl(
         .program, origins: OriginCheck(.origins(origins)), members: configuration.credentialMembers,
-        limits: AccessLimits(configuration.limits), digest: Digest.sha256, now: { calendar.sinceEpoch() })
+        queryCredentials: configuration.queryCredentials, limits: AccessLimits(configuration.limits),
+        digest: Digest.sha256, now: { calendar.sinceEpoch() })
     }
   }
 }

@@ -61,41 +61,54 @@ final class Admission {
   var asksProgram: Bool { question != nil }
 
   /// What a request shows of its caller, under the configured names, for a program that is asked.
-  func credentials(of head: HTTPRequestHead) -> JSONObject {
-    access.credentials { head.headers.value(named: $0) }
+  func credentials(of head: HTTPRequestHead, parameter: String? = nil) -> JSONObject {
+    access.credentials({ head.headers.value(named: $0) }, parameter: parameter)
   }
 
   // MARK: Judging
 
   /// Judges a request by its head.
-  func judge(_ head: HTTPRequestHead, _ rule: AdmissionRule, peerIsLoopback: Bool) -> Decision {
+  ///
+  /// - Parameter parameters: the credentials in its query, which count where the access configuration says so.
+  func judge(
+    _ head: HTTPRequestHead, _ rule: AdmissionRule, parameters: (HTTPRequestHead) -> [String] = { _ in [] },
+    peerIsLoopback: Bool
+  ) -> Decision {
     if case .open = rule { return .admitted(Caller(nil)) }
     let refusal = access.origins.refusal(
       host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: peerIsLoopback,
       isForwarded: Self.forwarding.contains { head.headers.contains($0) })
     if let refusal { return .refused(.error(403, refusal.rawValue, "FORBIDDEN", note: .violation)) }
-    let caller = caller(finding(of: head.headers))
+    let shown = access.takesQueryCredentials ? parameters(head) : []
+    let caller = caller(finding(of: head.headers, parameters: shown))
     switch rule {
     case .open, .sameOrigin: return .admitted(caller)
     case .keyed, .identified: break
     }
     if caller.isUnknown { return .refused(Self.unknownCredentials(caller.refusal)) }
-    let asked = AdmissionQuestion(program: question == nil ? nil : request(head, rule, caller), caller)
+    let asked = AdmissionQuestion(program: question == nil ? nil : request(head, rule, caller, shown.first), caller)
     return asked.isOpen ? .asks(asked) : .admitted(caller)
   }
 
-  /// What a request's header fields come to. One that occurs twice is refused: a proxy may have judged the other one.
-  private func finding(of headers: HTTPHeaders) -> CredentialFinding {
-    if headers.count(of: "x-api-key") > 1 || headers.count(of: "Authorization") > 1 {
-      return .refused("repeated-field")
+  /// What a request's header fields and its query's credentials come to. One that occurs twice is refused: a proxy may
+  /// have judged the other one.
+  private func finding(of headers: HTTPHeaders, parameters: [String]) -> CredentialFinding {
+    let (keys, authorizations) = (headers.count(of: "x-api-key"), headers.count(of: "Authorization"))
+    if keys > 1 || authorizations > 1 { return .refused("repeated-field") }
+    if let parameter = parameters.first {
+      guard parameters.count + keys + authorizations == 1 else { return .refused("repeated-field") }
+      return access.judge(parameter: parameter)
     }
     return access.judge(apiKey: headers["x-api-key"], authorization: headers["Authorization"])
   }
 
   /// What the program is asked about a request; nil where it is not asked.
-  private func request(_ head: HTTPRequestHead, _ rule: AdmissionRule, _ caller: Caller) -> ConnectionRequest? {
+  private func request(
+    _ head: HTTPRequestHead, _ rule: AdmissionRule, _ caller: Caller, _ parameter: String?
+  ) -> ConnectionRequest? {
     switch rule {
-    case .identified(let transport): ConnectionRequest(payload: credentials(of: head), transport: transport)
+    case .identified(let transport):
+      ConnectionRequest(payload: credentials(of: head, parameter: parameter), transport: transport)
     case .keyed where caller.grant == .program: ConnectionRequest(payload: credentials(of: head), transport: .http)
     case .keyed, .open, .sameOrigin: nil
     }

@@ -29,6 +29,8 @@ final class Endpoint {
   let tooLarge: (HTTPRequestHead) -> HTTPAnswer
   /// What has to be established of the caller before the body is read.
   let admission: (HTTPRequestHead) -> AdmissionRule
+  /// The credentials in a request's query, for an endpoint whose clients show them there.
+  let queryCredentials: (HTTPRequestHead) -> [String]
   let respond: (HTTPRequest, HTTPResponder) -> Void
   /// Opens a WebSocket; nil for an endpoint that has none.
   let upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)?
@@ -38,6 +40,7 @@ final class Endpoint {
     countsRequests: Bool = false, bodyBytes: @escaping (HTTPRequestHead) -> Int,
     tooLarge: @escaping (HTTPRequestHead) -> HTTPAnswer = { _ in RequestJudge.tooLarge },
     admission: @escaping (HTTPRequestHead) -> AdmissionRule,
+    queryCredentials: @escaping (HTTPRequestHead) -> [String] = { _ in [] },
     upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)? = nil,
     respond: @escaping (HTTPRequest, HTTPResponder) -> Void
   ) {
@@ -49,6 +52,7 @@ final class Endpoint {
     self.bodyBytes = bodyBytes
     self.tooLarge = tooLarge
     self.admission = admission
+    self.queryCredentials = queryCredentials
     self.upgrade = upgrade
     self.respond = respond
   }

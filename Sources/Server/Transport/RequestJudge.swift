@@ -37,7 +37,9 @@ struct RequestJudge {
         .text(405, "\(endpoint.path) takes \(allowed).", headers: [("Allow", allowed)], note: .violation))
     }
     if Self.declaredLength(of: head) > endpoint.bodyBytes(head) { return .answered(endpoint.tooLarge(head)) }
-    switch transport.admission.judge(head, endpoint.admission(head), peerIsLoopback: peerIsLoopback) {
+    let decision = transport.admission.judge(
+      head, endpoint.admission(head), parameters: endpoint.queryCredentials, peerIsLoopback: peerIsLoopback)
+    switch decision {
     case .admitted(let caller): return .admitted(endpoint, path: path, caller)
     case .refused(let answer): return .answered(answer)
     case .asks(let question): return .asks(endpoint, path: path, question)

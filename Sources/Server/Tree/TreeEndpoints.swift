@@ -30,7 +30,7 @@ struct TreeEndpoints {
         Endpoint(
           path, methods: Self.methods, sharing: .configured, countsRequests: true,
           bodyBytes: { [bodyBytes] _ in bodyBytes }, tooLarge: { [bodyBytes] in Self.tooLarge($0, bodyBytes) },
-          admission: { _ in .identified(.http) },
+          admission: { _ in .identified(.http) }, queryCredentials: Self.credentials,
           respond: { [trees, unowned transport] request, responder in
             let caller = Self.caller(request, transport.admission)
             let use = transport.use(of: request.peer)
@@ -71,6 +71,12 @@ struct TreeEndpoints {
   private static func namespace(_ request: HTTPRequest) -> String? {
     let parameters = try? TreeRequests.parameters(request.head.query ?? "")
     return parameters?.last { $0.name == "ns" }?.value
+  }
+
+  /// The credentials in a query, as the clients of the Realtime Database's REST interface show them.
+  private static func credentials(_ head: HTTPRequestHead) -> [String] {
+    guard let query = head.query, let parameters = try? TreeRequests.parameters(query) else { return [] }
+    return parameters.filter { $0.name == "auth" || $0.name == "access_token" }.map(\.value)
   }
 
   /// The credential of an administrator in development, which the Realtime Database's tools send.
@@ -114,8 +120,11 @@ struct TreeEndpoints {
   }
 
   private static func caller(_ request: HTTPRequest, _ admission: Admission) -> TreeAdmitted {
-    let isDeveloper = request.head.headers["Authorization"] == "Bearer \(developer)"
-    if admission.access.isDevelopment, isDeveloper { return TreeAdmitted(caller: .administrator) }
+    if admission.access.isDevelopment {
+      let shown = admission.access.takesQueryCredentials ? credentials(request.head) : []
+      let isDeveloper = request.head.headers["Authorization"] == "Bearer \(developer)" || shown == [developer]
+      if isDeveloper { return TreeAdmitted(caller: .administrator) }
+    }
     return TreeAdmitted(request.caller)
   }
 }

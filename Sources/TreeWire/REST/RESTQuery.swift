@@ -36,11 +36,9 @@ package struct RESTQuery: Hashable, Sendable {
   package var writeSize: WriteSize?
   /// The name of the database, when the host does not say it.
   package var namespace: String?
-  /// A token of a user, or the secret of the database.
-  package var auth: String?
-  package var accessToken: String?
 
-  /// Reads the parameters of a request, names and values decoded. Unknown ones are ignored.
+  /// Reads the parameters of a request, names and values decoded. Unknown ones are ignored; credentials
+  /// are judged before.
   ///
   /// - Throws: `RESTQueryError` with the message for the answer 400.
   package init(
@@ -70,8 +68,6 @@ package struct RESTQuery: Hashable, Sendable {
         }
         writeSize = size
       case "ns": namespace = value
-      case "auth": auth = value
-      case "access_token": accessToken = value
       default: continue
       }
     }

@@ -176,12 +176,14 @@ import Testing
       #"""
       good=$(key good)
       withdrawn=$(key withdrawn)
-      serve --data data --create --access access.json --log-level debug --audit audit.log
+      echo '{"rules": {".read": true, ".write": true}}' > rules.json
+      serve --data data --create --access access.json --log-level debug --audit audit.log --rules rules.json --query-credentials
       python3 - $port $good $withdrawn > asked <<'END'
       import base64, http.client, json, socket, sys
       port, good, withdrawn = int(sys.argv[1]), sys.argv[2], sys.argv[3]
       part = lambda v: base64.urlsafe_b64encode(json.dumps(v).encode()).decode().rstrip("=")
       token = part({"alg": "RS256", "kid": "k"}) + "." + part({"iss": "https://nowhere.example", "sub": "SECRETSUBJECT"}) + ".SECRETSIGNATURE"
+      # The tree's REST interface takes credentials from queries in this run.
       secrets = [good, withdrawn, token, "SECRETSIGNATURE", "SECRETKEY", "SECRETTICKET", "SECRETVALUE", "SECRETPASSWORD"]
       print("\n".join(secrets))
       def http_(method, path, headers, body=None):
@@ -192,7 +194,8 @@ import Testing
               {"Authorization": "Basic SECRETPASSWORD"}, {"Authorization": "AWS4-HMAC-SHA256 Credential=SECRETKEY/x, Signature=SECRETSIGNATURE"},
               {"Cookie": "session=SECRETTICKET"}, {}]
       for headers in many:
-          for path in ["/graphql", "/graphql/stream", "/graphql?token=SECRETTICKET&access_token=" + token, "/metrics", "/console"]:
+          for path in ["/graphql", "/graphql/stream", "/graphql?token=SECRETTICKET&access_token=" + token, "/metrics", "/console",
+                       "/notes.json?auth=" + good, "/notes.json?access_token=" + withdrawn, "/notes.json?auth=" + token]:
               http_("POST", path, {"Content-Type": "application/json", **headers}, query)
               http_("GET", path, headers)
           http_("PUT", "/graphql/stream", headers)

@@ -25,7 +25,7 @@ import Testing
     #expect(configuration.trustedProxies.isEmpty && !configuration.expectsProxyProtocol)
     #expect(configuration.allowsIntrospection == nil && configuration.errorExposure == nil)
     #expect(!configuration.allowsDropping && !configuration.allowsCreating && !configuration.allowsDuplicates)
-    #expect(configuration.treeRules == nil)
+    #expect(configuration.treeRules == nil && !configuration.queryCredentials)
     #expect(TokenIssuer(issuer: nil, keys: .discovery).requiredClaims == ["exp"])
   }
 
