@@ -181,6 +181,20 @@ struct ClientScript {
     = close tooManyRequests
     > {"t":"d","d":{"r":5,"a":"g","b":{"p":"/"}}}
     """#,
+    // A text with half of a surrogate pair concerns its own request; whole pairs and escaped backslashes are texts.
+    #"""
+    > {"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":{"x":"\ud800"}}}}
+    < {"t":"d","d":{"r":1,"b":{"s":"invalid_data","d":"/a: JSON, byte 52: half of a surrogate pair stands alone"}}}
+    > {"t":"d","d":{"r":2,"a":"m","b":{"p":"/a","d":{"\uDC00\uD800":"\\ud800 \ud83d\ude00"}}}}
+    < {"t":"d","d":{"r":2,"b":{"s":"invalid_data","d":"/a: JSON, byte 48: half of a surrogate pair stands alone"}}}
+    > {"t":"d","d":{"r":3,"a":"q","b":{"p":"/a\udfff","h":""}}}
+    < {"t":"d","d":{"r":3,"b":{"s":"invalid_path","d":"/a�: JSON, byte 40: half of a surrogate pair stands alone"}}}
+    > {"t":"d","d":{"r":4,"a":"auth","b":{"cred":"\ud800"}}}
+    < {"t":"d","d":{"r":4,"b":{"s":"invalid_token","d":"JSON, byte 44: half of a surrogate pair stands alone"}}}
+    > {"t":"d","d":{"r":5,"a":"p","b":{"p":"/a","d":"\\ud800 \ud83d\ude00"}}}
+    = 5 p {"p":"/a","d":"\\ud800 😀"}
+    """#,
+    "> {\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"\\ud800\",\"b\":{}}\n= close malformedJSON",
     "> {\"t\":\"d\"\n= close malformedJSON",
     "> [1]\n= close malformedMessage",
     "> {\"t\":\"d\",\"d\":{\"r\":1}}\n= close malformedMessage",

@@ -23,6 +23,8 @@ package struct TreeWireError: Error, Hashable, Sendable, CustomStringConvertible
     case malformedFrame
     case messageTooLarge
     case malformedJSON
+    /// Half of a surrogate pair in a text, which JSON's escapes can write and UTF-8 cannot.
+    case loneSurrogate
     /// Not the envelope `{"t", "d"}`, or a member of the wrong type.
     case malformedMessage
     /// A path, a value or a window that the tree refuses.

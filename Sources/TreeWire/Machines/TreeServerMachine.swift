@@ -79,20 +79,46 @@ package struct TreeServerMachine: Sendable {
   }
 
   private mutating func handle(_ message: [UInt8]) throws(TreeWireError) -> [Action] {
-    switch try TreeEnvelope.read(message, limits: limits) {
+    let envelope: TreeEnvelope
+    do { envelope = try TreeEnvelope.read(message, limits: limits) } catch {
+      guard error.code == .loneSurrogate else { throw error }
+      return try refuse(message, error)
+    }
+    switch envelope {
     case .control("p", _): return send(TreeEnvelope.control("o", [:])) + [.pinged]
     // No other control message of a client needs an answer.
     case .control: return []
     case .data(let data):
-      guard let number = data["r"]?.int, let action = data["a"]?.string else {
-        throw TreeWireError(.malformedMessage, "a request without r or a")
-      }
-      guard let body = (data["b"] ?? [:]).object else { throw TreeWireError(.malformedMessage, "b is not an object") }
-      guard open.count < limits.openRequests, open.insert(number).inserted else {
-        throw TreeWireError(.tooManyRequests, "request \(number) is open, or \(limits.openRequests) are")
-      }
+      let (number, action, body) = try opened(data)
       return try request(number, action, body)
     }
+  }
+
+  /// The parts of a request, which is open from now on.
+  private mutating func opened(_ data: JSONObject) throws(TreeWireError) -> (Int64, String, JSONObject) {
+    guard let number = data["r"]?.int, let action = data["a"]?.string else {
+      throw TreeWireError(.malformedMessage, "a request without r or a")
+    }
+    guard let body = (data["b"] ?? [:]).object else { throw TreeWireError(.malformedMessage, "b is not an object") }
+    guard open.count < limits.openRequests, open.insert(number).inserted else {
+      throw TreeWireError(.tooManyRequests, "request \(number) is open, or \(limits.openRequests) are")
+    }
+    return (number, action, body)
+  }
+
+  /// Refuses the one request whose texts no tree can hold. The clients of JavaScript send what their texts have.
+  private mutating func refuse(_ message: [UInt8], _ error: TreeWireError) throws(TreeWireError) -> [Action] {
+    let envelope = try TreeEnvelope.read(LoneSurrogates.replaced(in: message), limits: limits)
+    guard case .data(let data) = envelope else { return [] }
+    let (number, action, body) = try opened(data)
+    let status =
+      switch action {
+      case "p", "m", "o", "om": "invalid_data"
+      case "auth", "gauth", "appcheck": "invalid_token"
+      default: "invalid_path"
+      }
+    let path = body["p"]?.string.map { $0 + ": " } ?? ""
+    return answer(number, TreeAnswer(status: status, data: .string(path + error.text)))
   }
 
   private mutating func request(
@@ -104,7 +130,8 @@ package struct TreeServerMachine: Sendable {
       switch error.code {
       case .invalidTree: return answer(number, TreeAnswer(status: "invalid_path", data: .string(error.text)))
       case .invalidWrite: return answer(number, TreeAnswer(status: "invalid_data", data: .string(error.text)))
-      case .malformedFrame, .malformedJSON, .malformedMessage, .messageTooLarge, .tooManyRequests: throw error
+      case .malformedFrame, .malformedJSON, .loneSurrogate, .malformedMessage, .messageTooLarge, .tooManyRequests:
+        throw error
       }
     }
     guard let request else {

@@ -11,7 +11,7 @@ enum TreeEnvelope {
     (json.bytes, json.depth, json.duplicateKeys) = (limits.messageBytes, limits.messageDepth, .keepLast)
     let value: JSONValue
     do { value = try JSONValue(parsing: bytes, limits: json) } catch {
-      throw TreeWireError(.malformedJSON, error.description)
+      throw TreeWireError(error.code == .loneSurrogate ? .loneSurrogate : .malformedJSON, error.description)
     }
     switch (value["t"]?.string, value["d"]) {
     case ("d", .object(let data)?): return .data(data)
