@@ -58,7 +58,8 @@ public struct ServerConfiguration: Sendable {
   public var credentialMembers = ["x-api-key", "Authorization", "authToken"]
   /// Whether requests for `/PATH.json` may show credentials in their query, as `auth` or `access_token`: the clients of
   /// the Realtime Database's REST interface do. Off by default, because addresses are kept in the logs of proxies and
-  /// in the histories of browsers. An access file says the same with `"queryCredentials": true`, which a reload changes.
+  /// in the histories of browsers. An access file says the same with `"queryCredentials": true`, which a reload
+  /// changes.
   public var queryCredentials = false
   /// Asked before a WebSocket is acknowledged and before a request over HTTP is served, after its key was accepted
   /// where keys are needed. Nil accepts the client.

@@ -79,6 +79,14 @@ struct TreeEndpoints {
     return parameters.filter { $0.name == "auth" || $0.name == "access_token" }.map(\.value)
   }
 
+  /// What rules are to see as `auth` of an administrator; what cannot be read is null.
+  private static func variables(_ head: HTTPRequestHead) -> JSONValue? {
+    guard let query = head.query, let parameters = try? TreeRequests.parameters(query),
+      let text = parameters.last(where: { $0.name == "auth_variable_override" })?.value
+    else { return nil }
+    return (try? JSONValue(parsing: text)) ?? .null
+  }
+
   /// The credential of an administrator in development, which the Realtime Database's tools send.
   private static let developer = "owner"
 
@@ -123,7 +131,7 @@ struct TreeEndpoints {
     if admission.access.isDevelopment {
       let shown = admission.access.takesQueryCredentials ? credentials(request.head) : []
       let isDeveloper = request.head.headers["Authorization"] == "Bearer \(developer)" || shown == [developer]
-      if isDeveloper { return TreeAdmitted(caller: .administrator) }
+      if isDeveloper { return TreeAdmitted(caller: .administrator).restricted(to: variables(request.head)) }
     }
     return TreeAdmitted(request.caller)
   }

@@ -95,6 +95,12 @@ struct TreeAdmitted {
     grant = caller.grant
     deadline = caller.deadline
   }
+
+  /// An administrator as the caller that rules are to see. No other caller may choose.
+  func restricted(to variables: JSONValue?) -> TreeAdmitted {
+    guard let variables, caller.isAdministrator else { return self }
+    return TreeAdmitted(caller: TreeCaller(auth: variables.object == nil ? .null : variables))
+  }
 }
 
 /// The stored tree, read path by path for rules.

@@ -212,8 +212,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
         machine.deferredWritesEnded((try? result.get()) ?? 0)
         answer(number, result.answer { _ in .ok })
       }
-    case .authenticate(let credential, _):
-      question = authenticate(credential) { [weak self] in self?.authenticated($0, number) }
+    case .authenticate(let credential, _, let variables):
+      question = authenticate(credential) { [weak self] in self?.authenticated($0?.restricted(to: variables), number) }
     case .unauthenticate:
       change(to: opening)
       answer(number, .ok)

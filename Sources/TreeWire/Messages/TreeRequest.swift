@@ -17,8 +17,10 @@ package enum TreeRequest: Hashable, Sendable {
   case deferredMerge(TreePath, JSONObject)
   /// Cancels the deferred writes at and below the path.
   case cancelDeferred(TreePath)
-  /// - Parameter isAdministrator: whether the credential is one of the platform's and not of a user.
-  case authenticate(String, isAdministrator: Bool)
+  /// - Parameters:
+  ///   - isAdministrator: whether the credential is one of the platform's and not of a user.
+  ///   - variables: what rules are to see as `auth` of an administrator, to whom they apply then; nil for none of it.
+  case authenticate(String, isAdministrator: Bool, variables: JSONValue? = nil)
   case unauthenticate
   case attest(String?)
   case stats(JSONValue)
@@ -34,7 +36,7 @@ package enum TreeRequest: Hashable, Sendable {
     case .deferredPut: "o"
     case .deferredMerge: "om"
     case .cancelDeferred: "oc"
-    case .authenticate(_, let isAdministrator): isAdministrator ? "gauth" : "auth"
+    case .authenticate(_, let isAdministrator, _): isAdministrator ? "gauth" : "auth"
     case .unauthenticate: "unauth"
     case .attest(let token): token == nil ? "unappcheck" : "appcheck"
     case .stats: "s"
@@ -58,7 +60,10 @@ package enum TreeRequest: Hashable, Sendable {
     case .get(let path, let window): return Self.query(path, window, nil)
     case .deferredPut(let path, let json): return ["p": .string(path.description), "d": json]
     case .cancelDeferred(let path): return ["p": .string(path.description), "d": .null]
-    case .authenticate(let credential, _): return ["cred": .string(credential)]
+    case .authenticate(let credential, _, let variables):
+      var body: JSONObject = ["cred": .string(credential)]
+      if let variables { body[variables.isNull ? "noauth" : "authvar"] = variables.isNull ? true : variables }
+      return body
     case .unauthenticate: return [:]
     case .attest(let token): return token.map { ["token": .string($0)] } ?? [:]
     case .stats(let counters): return ["c": counters]
@@ -111,7 +116,8 @@ package enum TreeRequest: Hashable, Sendable {
       guard let credential = body["cred"]?.string else {
         throw TreeWireError(.malformedMessage, "\(action): cred is not a text")
       }
-      self = .authenticate(credential, isAdministrator: action == "gauth")
+      let variables: JSONValue? = body["noauth"]?.bool == true ? .null : body["authvar"]
+      self = .authenticate(credential, isAdministrator: action == "gauth", variables: variables)
     case "unauth": self = .unauthenticate
     case "appcheck": self = .attest(body["token"]?.string ?? "")
     case "unappcheck": self = .attest(nil)

@@ -257,6 +257,34 @@ import Testing
     }
   }
 
+  @Test func `an administrator that asks for a user's rights has no others, and no other caller may choose`()
+    async throws
+  {
+    try await serve { server in
+      func status(_ credential: String, _ override: String) async throws -> Int {
+        try await HTTPRequest.send(
+          "GET", "/private.json?auth_variable_override=\(override)", port: server.port,
+          headers: [("Authorization", "Bearer \(credential)")]
+        ).status
+      }
+      let (ada, eve) = ("%7B%22uid%22%3A%22ada%22%7D", "%7B%22uid%22%3A%22eve%22%7D")
+      #expect(try await status("owner", ada) == 200)
+      for override in [eve, "null", "nonsense", "5"] { #expect(try await status("owner", override) == 401) }
+      #expect(try await status("guest", ada) == 401)
+      let client = try await Client(port: server.port)
+      for (more, allowed) in [
+        ([:], true), (["authvar": ["uid": "ada"]], true), (["authvar": ["uid": "eve"]], false),
+        (["noauth": true], false), (["authvar": "ada"], false),
+      ] as [(JSONObject, Bool)] {
+        var body = more
+        body["cred"] = "owner"
+        try await client.ok("gauth", .object(body))
+        let get = try await client.answer(client.send("g", ["p": "/private"]))
+        #expect((get["s"] == "ok") == allowed, "\(more)")
+      }
+    }
+  }
+
   /// As over REST, which refuses such a request by its head: what the rules allow all callers is for guests alone.
   @Test(arguments: [false, true])
   func `a client without credentials is a guest where guests are admitted, and elsewhere nothing`(
