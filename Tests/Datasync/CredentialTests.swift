@@ -38,6 +38,43 @@ import Testing
     }
   }
 
+  @Test func `a credential is renewed before it ends, and its connection and subscription continue`() async throws {
+    let rules = """
+      {"rules": {
+        ".read": "auth != null", "mine": {".write": "auth.uid == 'ada2'"}, "its": {".write": "auth.uid == 'ada'"}
+      }}
+      """
+    let keys = [("ada", Self.first), ("ada2", Self.second)].map { #"{"name":"\#($0)","sha256":"\#($1)"}"# }
+    let access = try AccessFile(#"{"keys":[\#(keys.joined(separator: ","))]}"#)
+    try await TreeServing.with(rules: rules, { $0.access = .keys(access) }) { server in
+      let asked = Transcript()
+      let application = TreeServing.application(server) { configuration in
+        configuration.connection.credentials = { reason in
+          asked.add("\(reason)")
+          var credentials = Credentials.bearer(asked.all.count == 1 ? "ada" : "ada2")
+          credentials.expiresIn = asked.all.count == 1 ? .milliseconds(300) : .seconds(3_600)
+          return credentials
+        }
+      }
+      let manager = application.datasyncService.createManager()
+      let node = try manager.nodeThrows(for: "/")
+      let (events, ended) = (Transcript(), Transcript())
+      node.subscribe(to: .valueChange, onEvent: { events.add($0.line) }, onCompletion: { ended.add("\($0)") })
+      try await manager.nodeThrows(for: "/its").set(1).acknowledged()
+      _ = await asked.wait(2)
+      // The new one is another caller's here, so that its arrival shows.
+      let mine = try manager.nodeThrows(for: "/mine")
+      for _ in 0..<200 {
+        if (try? await mine.set(2).acknowledged()) != nil { break }
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(try await mine.value(as: Int.self) == 2)
+      #expect(asked.all == ["connecting(attempt: 1)", "expiring"])
+      #expect(ended.all == [])
+      #expect(events.all.last?.contains("mine") == true)
+    }
+  }
+
   @Test func `a credential that is refused twice ends the attempts and the subscriptions`() async throws {
     try await TreeServing.with({ $0.access = .keys(try Self.access(Self.first)) }) { server in
       let application = TreeServing.application(server) { configuration in

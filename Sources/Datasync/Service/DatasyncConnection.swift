@@ -28,6 +28,7 @@ final class DatasyncConnection {
   private let environment: ClientEnvironment
   private let shared: ServiceShared
   private let attempts: ConnectionAttempts
+  private let renewal: StreamRenewal
   /// Names this client in numbered writes.
   private let client: String
   private var link: DatasyncLink?
@@ -45,6 +46,13 @@ final class DatasyncConnection {
     self.shared = shared
     self.client = client
     attempts = ConnectionAttempts(.connection, configuration.connection, environment)
+    renewal = StreamRenewal(attempts, configuration.connection, on: environment.loop)
+    // The protocol takes another credential on the open connection.
+    renewal.isReplaceable = { true }
+    renewal.onRenewed = { [weak self] credentials in
+      self?.show(credentials)
+      self?.renewal.follow(credentials)
+    }
     attempts.onDue = { [weak self] _, answer in self?.due(answer) }
   }
 
@@ -145,6 +153,7 @@ final class DatasyncConnection {
   private func open(_ credentials: Credentials) {
     guard let sockets = environment.sockets else { return fail("this program has no WebSockets") }
     show(credentials)
+    renewal.follow(credentials)
     var endpoint = endpoint
     endpoint.target = SocketTarget.text(endpoint.target, configuration, session: session, client: client)
     // The credential goes in a message of its own, where it can be replaced.
@@ -211,6 +220,7 @@ final class DatasyncConnection {
   }
 
   private func letGo() {
+    renewal.stop()
     link?.letGo()
     link = nil
     onEvent(.lost)

@@ -1,13 +1,14 @@
-import MartletRuntime
+package import MartletRuntime
 import MartletVocabulary
 
-/// Credentials of a response that does not end: others are asked for before they end, while the stream continues.
-/// Confined to its loop.
-final class StreamRenewal {
-  /// Whether the stream can be replaced by another one without a loss that the application did not allow.
-  var isReplaceable: (() -> Bool)?
-  /// The stream is to be replaced by one with these credentials.
-  var onRenewed: ((Credentials) -> Void)?
+/// Credentials of a response that does not end, or of the tree's socket: others are asked for before they end, while
+/// the connection continues. Confined to its loop.
+package final class StreamRenewal {
+  /// Whether the stream can be replaced by another one without a loss that the application did not allow, or takes
+  /// other credentials while it is open.
+  package var isReplaceable: (() -> Bool)?
+  /// The stream is to be replaced by one with these credentials, or they are shown on it.
+  package var onRenewed: ((Credentials) -> Void)?
 
   private let attempts: ConnectionAttempts
   private let loop: any Loop
@@ -18,13 +19,13 @@ final class StreamRenewal {
   private var end: Instant?
   private var lastRenewal: Instant?
 
-  init(_ attempts: ConnectionAttempts, _ configuration: ConnectionConfiguration, on loop: any Loop) {
+  package init(_ attempts: ConnectionAttempts, _ configuration: ConnectionConfiguration, on loop: any Loop) {
     self.attempts = attempts
     self.loop = loop
     lead = configuration.credentialLead
   }
 
-  func stop() {
+  package func stop() {
     question?.cancel()
     question = nil
     timer?.cancel()
@@ -32,7 +33,7 @@ final class StreamRenewal {
   }
 
   /// Credentials are in use from now on.
-  func follow(_ credentials: Credentials) {
+  package func follow(_ credentials: Credentials) {
     end = credentials.expiresIn.map { loop.now + $0 }
     ask(before: credentials)
   }
