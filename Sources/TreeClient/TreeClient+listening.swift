@@ -79,8 +79,8 @@ extension TreeClient {
 
   private mutating func takeReady() -> [Action] { listens.takeReady().map { .ready($0) } }
 
-  /// The server has ended a listener.
-  mutating func cancelled(_ query: Query, _ reason: String, _ now: Instant) -> [Action] {
+  /// The server has ended a listener, or refuses the credential under which it was begun.
+  package mutating func cancelled(_ query: Query, _ reason: String, _ now: Instant) -> [Action] {
     let last = reason.hasPrefix("too_big") ? serverValue(of: query) : nil
     listens.end(query)
     let outcome = engine.cancel(at: query.path, query.window, reason: reason)

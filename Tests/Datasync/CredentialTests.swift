@@ -1,9 +1,10 @@
+import Foundation
 import MartletDatasync
 import MartletServer
 import Testing
 
 /// The client's credential, from its first use to its withdrawal.
-@Suite struct CredentialTests {
+@Suite(.timeLimit(.minutes(1))) struct CredentialTests {
   /// Keys named `ada`: the SHA-256 of the texts "ada" and "ada2".
   private static let first = "fdee430d40bd57deeac186cd9790033d0f06f909a8806e7ce6e717ab7c7d5029"
   private static let second = "4e09b8302d2364cde17b3e5d36c5f600c37389f62ce96adf45d6ea0a11f6a994"
@@ -72,6 +73,49 @@ import Testing
       #expect(asked.all == ["connecting(attempt: 1)", "expiring"])
       #expect(ended.all == [])
       #expect(events.all.last?.contains("mine") == true)
+    }
+  }
+
+  @Test func `P10: a credential that is withdrawn leaves no value, neither at once nor at a start without a server`()
+    async throws
+  {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let mode = DatasyncCacheMode.automatic(file: folder + "/cache")
+    func forgotten(_ manager: DatasyncManager) async throws {
+      for path in ["/private/x", "/private/kept"] {
+        let error = await #expect(throws: DatasyncError.self) { try await manager.nodeThrows(for: path).cachedValue() }
+        #expect(error?.code == .unknownValue, "\(path)")
+      }
+    }
+    try await TreeServing.with({ $0.access = .keys(try Self.access(Self.first)) }) { server in
+      let application = TreeServing.application(server) { configuration in
+        configuration.cacheMode = mode
+        configuration.connection.credentials = { _ in .bearer("ada") }
+      }
+      let manager = application.datasyncService.createManager()
+      let (node, kept) = (try manager.nodeThrows(for: "/private/x"), try manager.nodeThrows(for: "/private/kept"))
+      try await node.set("secret").acknowledged()
+      try await kept.set("secret").acknowledged()
+      let subscription = kept.subscribe(to: .valueChange, onEvent: { _ in })
+      subscription.completedSubscriptionPolicy = .keepData
+      try await subscription.ready()
+      subscription.cancel()
+      var iterator = try node.events(.valueChange).makeAsyncIterator()
+      #expect(try await iterator.next()?.value.asString == "secret")
+      #expect(try await node.cachedValue().value.asString == "secret")
+      #expect(try await kept.cachedValue().value.asString == "secret")
+      try server.reload(access: try Self.access(Self.second))
+      await #expect(throws: DatasyncError.self) { while try await iterator.next() != nil {} }
+      try await forgotten(manager)
+      application.datasyncService.shutDown()
+      _ = try? await application.datasyncService.queuedWrites()
+      var unreachable = DatasyncConfiguration(url: "ws://127.0.0.1:1")
+      (unreachable.cacheMode, unreachable.readTimeout) = (mode, .milliseconds(1))
+      let second = MartletApplication(configuration: unreachable)
+      try await forgotten(second.datasyncService.createManager())
+      second.datasyncService.shutDown()
     }
   }
 

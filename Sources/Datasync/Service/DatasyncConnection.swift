@@ -15,8 +15,8 @@ final class DatasyncConnection {
     case received([UInt8])
     /// The connection has ended, or the attempt at one has failed.
     case lost
-    /// There are no more attempts.
-    case failed(reason: String)
+    /// There are no more attempts; because the server refuses the credential, or for another reason.
+    case failed(reason: String, isRefused: Bool)
   }
 
   /// Called on the loop with each event.
@@ -208,15 +208,16 @@ final class DatasyncConnection {
       switch action {
       case .ask, .wait, .ignore: break
       case .rest: shared.move(to: .idle)
-      case .fail: fail(reason)
+      case .fail:
+        if case .credentialsRefused = failure { fail(reason, isRefused: true) } else { fail(reason) }
       }
     }
     if shared.state == .connected { shared.move(to: .connecting) }
   }
 
-  private func fail(_ reason: String) {
+  private func fail(_ reason: String, isRefused: Bool = false) {
     shared.move(to: .failed(reason: reason))
-    onEvent(.failed(reason: reason))
+    onEvent(.failed(reason: reason, isRefused: isRefused))
   }
 
   private func letGo() {

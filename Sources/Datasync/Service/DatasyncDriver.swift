@@ -112,10 +112,11 @@ final class DatasyncDriver {
       health.stop()
       values.disconnected()
       machine.lost()
-    case .failed(let reason):
-      for (id, _) in reads { giveUp(id) }
+    case .failed(let reason, let isRefused):
       let revocation = DatasyncRevocation(.authentication, reason)
       for core in cores.values { core.end(.revocation(reason: revocation)) }
+      if isRefused { values.refused(reason) }
+      for (id, _) in reads { giveUp(id) }
     }
   }
 

@@ -164,6 +164,12 @@ final class CachedValues {
     for id in keepers.removeUnpinned() { driver.perform(driver.machine.unlisten(id, now: driver.now)) }
   }
 
+  /// The server refuses the credential, and no other is shown: what its caller could read is not shown any longer.
+  func refused(_ reason: String) {
+    for query in queriesInUse { driver.perform(driver.machine.cancelled(query, reason, driver.now)) }
+    clean()
+  }
+
   /// The server has ended a listener.
   func cancelled(_ id: ListenerID) { keepers.remove(id) }
 }

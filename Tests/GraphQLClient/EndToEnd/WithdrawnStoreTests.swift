@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import MartletRuntime
 import MartletSQLiteStore
 import MartletServer
 import Testing
@@ -102,6 +103,39 @@ import Testing
       await #expect(throws: GraphQLClientError.self) { for try await _ in live {} }
       #expect(try await Self.shown(client.store) == [])
     }
+  }
+
+  @Test(arguments: [false, true]) func `P10: credentials that are refused end what the store shows`(
+    isAway: Bool
+  ) async throws {
+    let isOpen = Lock(true)
+    let server = try RealServer { configuration in
+      configuration.schema = Self.open
+      configuration.access = .onConnect()
+      configuration.onConnect = { _ in
+        guard isOpen.withLock({ $0 }) else { return .refuse() }
+        let eve = Identity(provider: .oidc, subject: "eve", groups: ["staff"])
+        return .accept(as: eve, validFor: isAway ? nil : .milliseconds(500))
+      }
+    }
+    defer { server.remove() }
+    _ = try await server.server.transaction { transaction in
+      try transaction.create("Note", ["id": "a", "text": "secret", "owner": "ada", "team": "red"])
+    }
+    var configuration = ConnectionConfiguration()
+    configuration.reconnect.firstDelay = .milliseconds(20)
+    let client = try GraphQLClient(url: server.url, configuration: configuration, store: GraphQLStore())
+    let live = client.subscribe("subscription { onUpdateNote { id } }")
+    try await live.ready()
+    _ = try await client.fetch(query: Notes(), cachePolicy: .networkOnly)
+    #expect(try await Self.shown(client.store) == ["a"])
+    if isAway { client.pause() }
+    isOpen.withLock { $0 = false }
+    if isAway { client.resume() }
+    await #expect(throws: GraphQLClientError.self) { for try await _ in live {} }
+    #expect(try await Self.shown(client.store) == [])
+    client.shutDown()
+    await server.server.stop()
   }
 
   @Test func `P10: a field that the server refuses takes the place of what the store had`() async throws {
