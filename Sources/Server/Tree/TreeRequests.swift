@@ -81,7 +81,10 @@ struct TreeRequests {
         use.note(refusal, caller.identity)
         Self.refuse(refusal, responder)
       case .success(let found):
-        var headers = HTTPHeaders([("Content-Type", "application/json; charset=utf-8")])
+        // A cache on the way asks again: it could otherwise give the value to another caller, or an old one.
+        var headers = HTTPHeaders([
+          ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "no-cache"),
+        ])
         let condition = head.headers["If-None-Match"]
         if condition != nil || head.headers["X-Firebase-ETag"] == "true" {
           let tag = TreeHash.entityTag(found.node)

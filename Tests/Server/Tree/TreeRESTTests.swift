@@ -33,7 +33,10 @@ private final class Nowhere: StoreDestination {
 
   @Test func `values are put, merged, pushed, read and deleted`() async throws {
     try await serve { port in
-      #expect(try await send("GET", "/open.json", port: port).text == "null")
+      let empty = try await send("GET", "/open.json", port: port)
+      #expect(empty.text == "null")
+      // No cache gives the value to another caller, or an old one, without asking.
+      #expect(empty.head.lowercased().contains("cache-control: no-cache"))
       let put = try await send("PUT", "/open/a.json", #"{"x": 1, "y": {"z": "t"}, "list": ["p", "q"]}"#, port: port)
       #expect(put.status == 200)
       #expect(put.json == ["x": 1, "y": ["z": "t"], "list": ["p", "q"]])
