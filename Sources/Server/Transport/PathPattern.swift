@@ -7,10 +7,15 @@ package struct PathPattern: Sendable, Equatable, CustomStringConvertible {
   private let beginning: [UInt8]
   /// Nil for a pattern that is one path.
   private let end: [UInt8]?
+  /// Whether nothing may stand for the braces, too.
+  private let takesNothing: Bool
 
   /// Reads a pattern; nil when it does not begin with `/` or has braces other than one `{name...}`.
-  package init?(_ text: String) {
+  ///
+  /// - Parameter takesNothing: whether nothing may stand for the braces, too.
+  package init?(_ text: String, takesNothing: Bool = false) {
     description = text
+    self.takesNothing = takesNothing
     let bytes = Array(text.utf8)
     let open = bytes.indices.filter { bytes[$0] == UInt8(ascii: "{") }
     let close = bytes.indices.filter { bytes[$0] == UInt8(ascii: "}") }
@@ -33,7 +38,8 @@ package struct PathPattern: Sendable, Equatable, CustomStringConvertible {
     // Every request is compared with the rows before its own, whose paths are of other lengths or end otherwise.
     let bytes = path.utf8
     guard let end else { return bytes.count == beginning.count && bytes.elementsEqual(beginning) ? "" : nil }
-    guard bytes.count > beginning.count + end.count, bytes.starts(with: beginning),
+    let shortest = beginning.count + end.count + (takesNothing ? 0 : 1)
+    guard bytes.count >= shortest, bytes.starts(with: beginning),
       bytes.suffix(end.count).elementsEqual(end)
     else { return nil }
     return String(decoding: bytes.dropFirst(beginning.count).dropLast(end.count), as: UTF8.self)

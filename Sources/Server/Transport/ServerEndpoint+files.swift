@@ -6,17 +6,20 @@ extension ServerEndpoint {
   /// ```swift
   /// configuration.endpoints.append(try ServerEndpoint(files: "public", at: "/app"))
   /// ```
-  /// `/app/styles/main.css` is `public/styles/main.css`; a path that ends in `/` is the folder's `index.html`. Files
-  /// whose name begins with a dot, and what links lead to outside the folder, are not served. Browsers ask again each
+  /// `/app/styles/main.css` is `public/styles/main.css`; a path that ends in `/` is the folder's `index.html`, and
+  /// the same path without the slash leads there (308), so that the links of the page fit. Files whose name begins with a dot, and what links lead to outside the folder, are not served. Browsers ask again each
   /// time and are answered 304 while a file has not changed.
   ///
   /// - Parameters:
   ///   - folder: The folder; it is looked up when a request arrives.
-  ///   - path: The beginning of the paths, without a slash at its end.
+  ///   - path: The beginning of the paths; a slash at its end is dropped.
   ///   - access: Who may read the files: all clients by default, as a page cannot keep its files secret.
   /// - Throws: `ServerError` (`endpoint`) for a path that cannot be served.
   public init(files folder: String, at path: String, access: Access = .open) throws(ServerError) {
-    try self.init("\(path){path...}", methods: ["GET", "HEAD"], access: access, bodyBytes: 0) { request, response in
+    let beginning = path.hasSuffix("/") ? String(path.dropLast()) : path
+    try self.init(
+      "\(beginning){path...}", takesNothing: true, methods: ["GET", "HEAD"], access: access, bodyBytes: 0
+    ) { request, response in
       await StaticFiles(folder).answer(request, response)
     }
   }
@@ -34,6 +37,12 @@ struct StaticFiles {
   }
 
   func answer(_ request: EndpointRequest, _ response: EndpointResponse) async {
+    if !request.match.hasSuffix("/"), file(request.match + "/") != nil {
+      // Relative, because a proxy in front may have another path for this one.
+      let name = request.path.split(separator: "/").last ?? ""
+      let target = "./\(name)/" + (request.query.map { "?\($0)" } ?? "")
+      return await response.send(308, headers: [("Location", target), ("Cache-Control", "no-cache")])
+    }
     guard let path = file(request.match), let file = FileHandle(forReadingAtPath: path) else {
       return await response.send(
         404, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array("Not found.\n".utf8))

@@ -44,7 +44,17 @@ public struct ServerEndpoint: Sendable {
     _ path: String, methods: [String] = ["GET"], access: Access = .identified, bodyBytes: Int = 1_048_576,
     sharesOrigins: Bool = false, handler: @escaping Handler
   ) throws(ServerError) {
-    guard let pattern = PathPattern(path) else {
+    try self.init(
+      path, takesNothing: false, methods: methods, access: access, bodyBytes: bodyBytes, sharesOrigins: sharesOrigins,
+      handler: handler)
+  }
+
+  /// - Parameter takesNothing: whether nothing may stand for the braces of the path, too.
+  init(
+    _ path: String, takesNothing: Bool, methods: [String], access: Access, bodyBytes: Int, sharesOrigins: Bool = false,
+    handler: @escaping Handler
+  ) throws(ServerError) {
+    guard let pattern = PathPattern(path, takesNothing: takesNothing) else {
       throw ServerError(.endpoint, "\"\(path)\" is not a path such as \"/hello\" or \"/files/{path...}\".")
     }
     if let wrong = methods.first(where: { !HTTPSyntax.isToken(Array($0.utf8)[...]) || $0 == "OPTIONS" }) {

@@ -29,13 +29,38 @@ import Testing
       #expect(raw.status == 200 && raw.head.contains("application/octet-stream"))
       let wrong = [
         "/app/../secret.txt", "/app/%2e%2e/secret.txt", "/app/..%2fsecret.txt", "/app/.hidden", "/app/out.txt",
-        "/app/deep",
-        "/app//index.html", "/app/%00", "/app/%ff", "/apple", "/app/nothing",
+        "/app/deep", "/app/deep/", "/app/index.html/", "/app//index.html", "/app/%00", "/app/%ff", "/apple",
+        "/app/nothing",
       ]
       for path in wrong {
         let answer = try await HTTPRequest.send("GET", path, port: port)
         #expect(answer.status == 404 && !answer.text.contains("secret"), "\(path): \(answer.status)")
       }
+    }
+  }
+
+  @Test(arguments: ["/app", "/app/"])
+  func `a folder without the slash leads to its page, in a way that proxies do not break`(
+    mount: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let pages = URL(fileURLWithPath: folder.path)
+    try FileManager.default.createDirectory(at: pages.appendingPathComponent("a b"), withIntermediateDirectories: true)
+    try Data("<p>home".utf8).write(to: pages.appendingPathComponent("index.html"))
+    try Data("<p>inner".utf8).write(to: pages.appendingPathComponent("a b/index.html"))
+    let endpoint = try ServerEndpoint(files: pages.path, at: mount)
+    try await Served.with("type Note @model { id: ID! }", { $0.endpoints = [endpoint] }) { server in
+      for (path, target) in [
+        ("/app", "./app/"), ("/app?a=1", "./app/?a=1"), ("/app/a%20b", "./a%20b/"),
+      ] {
+        for method in ["GET", "HEAD"] {
+          let answer = try await HTTPRequest.send(method, path, port: server.port)
+          #expect(answer.status == 308, "\(method) \(path)")
+          #expect(answer.head.split(separator: "\r\n").contains("Location: \(target)"), "\(answer.head)")
+        }
+      }
+      #expect(try await HTTPRequest.send("GET", "/app/a%20b/", port: server.port).text.contains("<p>inner"))
+      #expect(try await HTTPRequest.send("GET", "/apple", port: server.port).status == 404)
     }
   }
 }
