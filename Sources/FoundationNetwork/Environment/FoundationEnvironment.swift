@@ -72,8 +72,16 @@ extension URLSessionConfiguration {
   }
 
   /// A copy with what a client's configuration has of a session's: the proxy.
-  /// - Throws: `invalidRequest` for a proxy that a session cannot use.
+  /// - Throws: `invalidRequest` for a proxy that a session cannot use, and for the configuration of a background
+  ///   session: its tasks read from files and write to files, and have no delegate calls for data, streams or
+  ///   WebSockets.
   package func with(_ configuration: ConnectionConfiguration) throws(GraphQLClientError) -> URLSessionConfiguration {
+    if let identifier {
+      throw GraphQLClientError(
+        .invalidRequest,
+        "the session \"\(identifier)\" is a background session, which has neither streams nor WebSockets: "
+          + "use one with a default or ephemeral configuration")
+    }
     let own = (copy() as? URLSessionConfiguration) ?? self
     if let proxy = configuration.proxy { own.connectionProxyDictionary = try SystemProxy(proxy).dictionary }
     return own

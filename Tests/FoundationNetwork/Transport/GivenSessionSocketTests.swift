@@ -128,6 +128,23 @@ import Testing
     #expect(error?.code == .invalidRequest && error?.message.contains("X-More") == false)
   }
 
+  @Test func `a background session is refused, because its tasks have no data, streams or WebSockets`() {
+    #if canImport(FoundationNetworking)
+      let background = URLSessionConfiguration.default
+      background.identifier = "app.sync"
+    #else
+      let background = URLSessionConfiguration.background(withIdentifier: "app.sync")
+    #endif
+    let error = #expect(throws: GraphQLClientError.self) { try transport(URLSession(configuration: background)) }
+    #expect(error?.code == .invalidRequest && error?.message.contains("app.sync") == true)
+    #expect(sockets.made.withLock { $0.isEmpty })
+    let url = URL(string: "ws://server.test/graphql")
+    #expect(throws: GraphQLClientError.self) {
+      try WebSocketTransport(
+        urlSession: URLSession(configuration: background), store: GraphQLStore(), endpointURL: #require(url))
+    }
+  }
+
   // MARK: Orders of events
 
   private static func first(_ stream: SubscriptionStream<GraphQLResponse<JSONValue>>) async -> String {

@@ -22,7 +22,8 @@ extension WebSocketTransport {
   ///   - configuration: every other setting. The session's request time-out takes the place of its `openTimeout`. A
   ///     server must satisfy both its `authorityFile` and `pinnedPublicKeys` and the session's delegate.
   /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, for settings that the
-  ///   system's network does not take, and for header fields of the session that would break a request.
+  ///   system's network does not take, for a background session, which has neither streams nor WebSockets, and for
+  ///   header fields of the session that would break a request.
   public convenience init(
     urlSession: URLSession, store: GraphQLStore, endpointURL: URL,
     configuration: ConnectionConfiguration = WebSocketTransport.configuration

@@ -16,8 +16,8 @@ extension WebSocketTransport {
   ///   - endpointURL: the server's address.
   ///   - configuration: every other setting. The session's header fields come behind its own, and the
   ///     session's time-out takes the place of its `openTimeout`.
-  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, and for a session with a
-  ///   proxy, which is not supported.
+  /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, for a session with a proxy,
+  ///   which is not supported, and for a background session, which Apple platforms refuse.
   public convenience init(
     urlSession: URLSession, store: GraphQLStore, endpointURL: URL,
     configuration: ConnectionConfiguration = WebSocketTransport.configuration
@@ -25,6 +25,10 @@ extension WebSocketTransport {
     let session = urlSession.configuration
     if let proxies = session.connectionProxyDictionary, !proxies.isEmpty {
       throw GraphQLClientError(.invalidRequest, "the session has a proxy, which a WebSocketTransport cannot use")
+    }
+    guard session.identifier == nil else {
+      throw GraphQLClientError(
+        .invalidRequest, "the session is a background session, which has neither streams nor WebSockets")
     }
     var configuration = configuration
     // A session may have no time-out at all, which is not a duration: at most a day, at least a second.
