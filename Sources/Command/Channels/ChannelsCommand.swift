@@ -62,10 +62,11 @@ enum ChannelsCommand: Subcommand {
     guard outcome.error == nil, (200..<300).contains(outcome.status), let json = try? JSONValue(parsing: outcome.body)
     else {
       let words = Probe.words(outcome.body)
-      // A server without channels says 404 as it does for other paths, and for a subscription that does not exist.
-      let isList = request.method == "GET" && ["", "/devices"].contains(request.path)
-      if outcome.status == 404, !isList || ["/channels", "/channels/devices"].contains(parts.path) {
-        throw CommandFailure(.failure, isList ? missing : words ?? "HTTP status 404")
+      if outcome.status == 404 {
+        // Endpoints of channels answer with JSON; for a path that is not served at all a server has no JSON.
+        let isAnswer = (try? JSONValue(parsing: outcome.body))?["errors"] != nil
+        if isAnswer { throw CommandFailure(.failure, words ?? "There is no such subscription.") }
+        if parts.path.hasPrefix("/channels") { throw CommandFailure(.unavailable, missing(base)) }
       }
       let answer: Probe.Answer =
         if let error = outcome.error, outcome.status == 0 { .failed(error) } else {
@@ -75,7 +76,8 @@ enum ChannelsCommand: Subcommand {
       let found = await Diagnosis.of(
         answer, url: url, headers: exchange.headers.filter { $0.name != "Content-Type" }, authorityFile: authorityFile)
       if outcome.error == nil, (200..<300).contains(outcome.status) {
-        throw CommandFailure(.unavailable, "The server at \(base) serves no channels: its answer is not JSON.")
+        throw CommandFailure(
+          .unavailable, "The server at \(Diagnosis.place(base)) serves no channels: its answer is not JSON.")
       }
       throw found.failure(url: base) ?? CommandFailure(.failure, words ?? "HTTP status \(outcome.status)")
     }
@@ -84,7 +86,11 @@ enum ChannelsCommand: Subcommand {
   }
 
   private static let time = Duration.seconds(30)
-  private static let missing = "The server delivers to no webhooks and devices: it was started without --channels."
+
+  private static func missing(_ base: String) -> String {
+    "The server at \(Diagnosis.place(base)) serves no channels: it was started without --channels, "
+      + "or is not a Martlet server."
+  }
 
   private struct Request {
     var method: String

@@ -16,6 +16,8 @@ enum Diagnosis: Equatable {
   /// The server refuses the `Host` or `Origin`, or the caller for another reason; its words.
   case refused(words: String)
   case unknownPath(words: String?)
+  /// The server answers a plain query, with something that is not a GraphQL response.
+  case notGraphQL(status: Int)
   /// The server answers a plain query: the cause lies in what was asked or in the protocol.
   case answers(status: Int)
 
@@ -26,13 +28,15 @@ enum Diagnosis: Equatable {
     _ answer: Probe.Answer, hasHeaders: Bool, isSecure: Bool, url: String, other: () async -> Probe.Answer
   ) async -> Diagnosis {
     switch answer {
-    case .response(401, _): return hasHeaders ? .keyUnknown : .keyNeeded
-    case .response(403, let words): return .refused(words: words ?? "HTTP status 403")
-    case .response(404, let words): return .unknownPath(words: words)
-    case .response(let status, _):
+    case .response(401, _, _): return hasHeaders ? .keyUnknown : .keyNeeded
+    case .response(403, let words, _): return .refused(words: words ?? "HTTP status 403")
+    case .response(404, let words, _): return .unknownPath(words: words)
+    case .response(let status, _, let isGraphQL):
       // A TLS server that answers a plain request says so with a response of its own.
-      guard status == 400, !isSecure, case .response = await other() else { return .answers(status: status) }
-      return .speaksTLS
+      if status == 400, !isSecure, case .response = await other() { return .speaksTLS }
+      // What a proxy answers in a server's place says nothing about the server.
+      return isGraphQL || (500...504).contains(status) && status != 501
+        ? .answers(status: status) : .notGraphQL(status: status)
     case .failed(let error):
       switch error.code {
       case .tls:
@@ -59,7 +63,7 @@ enum Diagnosis: Equatable {
   var mayPass: Bool {
     switch self {
     case .speaksTLS, .speaksPlain, .certificate: false
-    case .unreachable, .keyNeeded, .keyUnknown, .refused, .unknownPath, .answers: true
+    case .unreachable, .keyNeeded, .keyUnknown, .refused, .unknownPath, .notGraphQL, .answers: true
     }
   }
 
@@ -92,16 +96,22 @@ enum Diagnosis: Equatable {
     case .unreachable: ![.outcomeUnknown, .operationFailed, .connectionClosed].contains(error.code)
     case .certificate, .keyNeeded, .keyUnknown, .refused: error.code != .outcomeUnknown
     case .unknownPath: error.status == 404 || [.httpStatus, .protocolMismatch].contains(error.code)
+    case .notGraphQL: [.httpStatus, .invalidResponse, .protocolMismatch].contains(error.code)
     case .answers: false
     }
   }
 
-  /// The sentence and the exit code; nil where the server answers, so that the failure itself has to say it.
-  func failure(url: String) -> CommandFailure? {
+  /// The server of a URL as a person calls it: its name and port.
+  static func place(_ url: String) -> String {
     let place = URLComponents(string: url).flatMap { parts in
       parts.host.map { host in parts.port.map { "\(host):\($0)" } ?? host }
     }
-    let server = place ?? url
+    return place ?? url
+  }
+
+  /// The sentence and the exit code; nil where the server answers, so that the failure itself has to say it.
+  func failure(url: String) -> CommandFailure? {
+    let server = Self.place(url)
     switch self {
     case .unreachable(let reason): return CommandFailure(.unavailable, "No server answers at \(server): \(reason).")
     case .speaksTLS:
@@ -120,6 +130,9 @@ enum Diagnosis: Equatable {
       let path = URLComponents(string: url)?.path ?? ""
       return CommandFailure(
         .unavailable, "The server serves nothing at \(path)." + (words.map { "\n\($0)" } ?? ""))
+    case .notGraphQL(let status):
+      return CommandFailure(
+        .unavailable, "No GraphQL is served at \(url): the answer is not a GraphQL response (HTTP status \(status)).")
     case .answers: return nil
     }
   }

@@ -7,8 +7,9 @@ import MartletRuntime
 struct Probe: Sendable {
   /// What came of the request.
   enum Answer: Sendable, Equatable {
-    /// A response with this status, and the server's words where it sent some.
-    case response(status: Int, words: String?)
+    /// A response with this status, and the server's words where it sent some; whether it has the members of a GraphQL
+    /// response.
+    case response(status: Int, words: String?, isGraphQL: Bool = true)
     case failed(HTTPExchangeError)
   }
 
@@ -32,7 +33,10 @@ struct Probe: Sendable {
     request.bodyBytes = Self.bodyBytes
     let outcome = await PlainExchange(authorityFile: authorityFile).send(request)
     if let error = outcome.error, outcome.status == 0 { return .failed(error) }
-    return .response(status: outcome.status, words: Self.words(outcome.body))
+    let json = try? JSONValue(parsing: outcome.body)
+    return .response(
+      status: outcome.status, words: Self.words(outcome.body), isGraphQL: json?["data"] != nil || json?["errors"] != nil
+    )
   }
 
   /// The message of the first error of a GraphQL response, or a short text.

@@ -129,7 +129,10 @@ struct Remote: Sendable {
     let isOfDocument = error.errors.contains { $0["locations"] != nil }
     if !isOfDocument, Self.isUnclear(error.code) {
       let found = await diagnosis()
-      if found.explains(error), let failure = failure(found) { return failure }
+      if found.explains(error), let failure = failure(found) {
+        guard case .notGraphQL = found, let advice = route?.advice(error) else { return failure }
+        return CommandFailure(failure.code, "\(failure.message)\n\(advice)")
+      }
     }
     return Self.failure(error, of: route)
   }
@@ -175,11 +178,16 @@ struct Remote: Sendable {
     }.joined(separator: "\n")
   }
 
-  /// Code, message and close code; causes below are in the message already.
-  private static func sentence(_ error: GraphQLClientError) -> String {
-    var alone = error
-    alone.underlying = nil
-    return alone.description
+  /// The message as a sentence, with close code and status; the code's name is for programs, and causes below are in the
+  /// message already.
+  static func sentence(_ error: GraphQLClientError) -> String {
+    var text = error.message
+    let first = text.prefix { $0 != " " }
+    // An address keeps its form.
+    if !first.contains("://") { text = first.prefix(1).uppercased() + text.dropFirst() }
+    if let closeCode = error.closeCode { text += " (close code \(closeCode))" }
+    if let status = error.status, !text.contains("\(status)") { text += " (HTTP status \(status))" }
+    return text.hasSuffix(".") ? text : text + "."
   }
 
   /// What a person at a shell can do about it.

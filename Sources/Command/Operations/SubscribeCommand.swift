@@ -34,7 +34,8 @@ enum SubscribeCommand: Subcommand {
     discussion:
       "An event is one line: its cursor, then the response. A lost connection is made again and the events continue "
       + "where they stopped; a hole that cannot be filled is a line of its own: {\"gap\":{…}}. The state of the "
-      + "connection is written to standard error. A server that is not there is waited for; one that does not speak TLS "
+      + "connection is written to standard error: \"Subscribed.\" once the server has confirmed it or sent an event. "
+      + "A server that is not there is waited for; one that does not speak TLS "
       + "as the URL says, or has a certificate that is not accepted, ends the command. Other servers, graphql-ws and appsync have no cursors: there every "
       + "lost connection leaves a gap. Header fields go with the handshake or request, into the payload of "
       + "connection_init, and by appsync into the authorization.")
@@ -53,7 +54,9 @@ enum SubscribeCommand: Subcommand {
     let stream = remote.client.subscribe(
       input.document, variables: input.variables, operationName: input.operationName, as: JSONValue.self,
       from: start)
-    let watching = Task { await tell(stream.states) }
+    let progress = SubscriptionReport(stream)
+    let states = stream.states
+    let watching = Task { await progress.follow(states) }
     let report = ConnectionReport(remote, stream)
     // A single attempt that fails is the command's own end, which says why.
     let dialling = Task { if attempts != 0 { await report.follow(attemptsMade) } }
@@ -64,7 +67,7 @@ enum SubscribeCommand: Subcommand {
       stopping.cancel()
     }
     do {
-      let code = try await print(stream, limit: limit, pretty: arguments.has("pretty"))
+      let code = try await print(stream, limit: limit, pretty: arguments.has("pretty"), telling: progress)
       if let verdict = report.verdict { throw verdict }
       return code
     } catch let verdict as CommandFailure {
@@ -90,7 +93,8 @@ enum SubscribeCommand: Subcommand {
   }
 
   private static func print(
-    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, limit: Int?, pretty: Bool
+    _ stream: SubscriptionStream<GraphQLResponse<JSONValue>>, limit: Int?, pretty: Bool,
+    telling progress: SubscriptionReport
   ) async throws -> ExitCode {
     var last: Cursor?
     var count = 0
@@ -102,6 +106,7 @@ enum SubscribeCommand: Subcommand {
           hasErrors = true
           continue
         }
+        progress.heard()
         let line = Self.line(response)
         Console.out(pretty ? JSONText.pretty(.object(line)) : JSONValue.object(line).description)
         if !response.errors.isEmpty { hasErrors = true }
@@ -133,16 +138,6 @@ enum SubscribeCommand: Subcommand {
     return EventLine.event(
       .object(Remote.object(response)), cursor: response.cursor?.description,
       endsTransaction: response.endsTransaction)
-  }
-
-  private static func tell(_ states: AsyncStream<SubscriptionState>) async {
-    for await state in states {
-      switch state {
-      case .pending, .paused, .finished: break
-      case .active: Console.error("Subscribed.")
-      case .reconnecting: Console.error("The connection was lost; reconnecting.")
-      }
-    }
   }
 
   private static func stop(

@@ -70,6 +70,49 @@ import Testing
       #expect(run.status == ExitCode.failure.rawValue, "\(run.errors)")
       #expect(run.errors.hasSuffix("Cannot query field 'nothing' on type 'Subscription'. (1:16)\n"), "\(run.errors)")
       #expect(run.output.isEmpty)
+      // An open connection is not yet a subscription.
+      #expect(!run.errors.contains("Subscribed"), "\(run.errors)")
+    }
+  }
+
+  @Test(arguments: protocols)
+  func `a server that is not a GraphQL server is named in a sentence, without names of the code`(
+    spoken: String
+  ) async throws {
+    var configuration = ServerConfiguration(schema: "type Note @model { id: ID! }")
+    configuration.access = .development
+    configuration.log = .silent
+    // A page for every request, as a server of pages answers.
+    configuration.endpoints.append(
+      try ServerEndpoint("/{path...}", methods: ["GET", "POST", "PUT"], access: .open) { _, response in
+        await response.send(200, headers: [("Content-Type", "text/html")], body: Array("<p>Hello".utf8))
+      })
+    let server = try GraphQLServer(configuration)
+    try server.start()
+    for command in [
+      "subscribe 127.0.0.1:\(server.port)/site 'subscription { a }' --attempts 0 --protocol \(spoken)",
+      "query 127.0.0.1:\(server.port)/site '{ a }'", "mutate 127.0.0.1:\(server.port)/site 'mutation { a }'",
+    ] {
+      let run = try await ShellRun.bash("martlet \(command)")
+      #expect(run.status == ExitCode.unavailable.rawValue, "\(command): \(run.errors)")
+      let first = run.errors.split(separator: "\n").first ?? ""
+      let sentence =
+        "No GraphQL is served at http://127.0.0.1:\(server.port)/site: "
+        + "the answer is not a GraphQL response (HTTP status 200)."
+      #expect(first == sentence, "\(command): \(run.errors)")
+    }
+    await server.stop()
+  }
+
+  @Test(arguments: ["list", "devices", "show a", "retry a", "discard a", "cancel a"])
+  func `a server without channels has one sentence and exit code for every action`(action: String) async throws {
+    try await Self.with { server in
+      let words = action.split(separator: " ")
+      let run = try await ShellRun.bash("martlet channels \(words[0]) \(server) \(words.dropFirst().joined())")
+      #expect(run.status == ExitCode.unavailable.rawValue, "\(run.errors)")
+      #expect(
+        run.errors == "The server at \(server) serves no channels: it was started without --channels, "
+          + "or is not a Martlet server.\n", "\(run.errors)")
     }
   }
 
@@ -112,7 +155,7 @@ import Testing
       wait_for grep -q '^No server answers at 127.0.0.1:\(port): Connection refused.$' said
       martlet serve s.graphql --memory --dev --port \(port) > out 2> err & server=$!
       trap 'kill -9 $pid $server 2>/dev/null' EXIT
-      wait_for grep -q '^Subscribed' said
+      wait_for grep -qE '^(Subscribed|The subscription was sent)' said
       while kill -0 $pid 2> kill; do
         martlet mutate 127.0.0.1:\(port) 'mutation { createNote(input: {text: "a"}) { id } }' > answer
       done
