@@ -28,6 +28,43 @@ import Testing
       application.datasyncService.shutDown()
     }
   }
+
+  @Test func `a client that waits for its next attempt connects at once when it is asked to`()
+    async throws
+  {
+    let port = Lock(0)
+    try await TreeServing.with { server in port.withLock { $0 = server.port } }
+    var environment = try ClientEnvironment.shared()
+    let failures = Transcript()
+    environment.sockets = FailureReporter(real: try #require(environment.sockets)) { failures.add("failed") }
+    var configuration = DatasyncConfiguration(url: "ws://127.0.0.1:\(port.withLock { $0 })")
+    configuration.connection.reconnect.firstDelay = .seconds(3_600)
+    let application = MartletApplication(configuration: configuration, environment: environment)
+    let service = application.datasyncService
+    let write = try service.createManager().nodeThrows(for: "/open/x").set(1)
+    _ = await failures.wait(1)
+    try await TreeServing.with({ $0.port = port.withLock { $0 } }) { _ in
+      service.reconnect()
+      try await write.acknowledged()
+      service.shutDown()
+    }
+  }
+}
+
+/// Opens real WebSockets, and reports the attempts that fail.
+private struct FailureReporter: MessageSocketConnector {
+  let real: any MessageSocketConnector
+  let failed: @Sendable () -> Void
+
+  func open(
+    _ request: MessageSocketRequest, on loop: any Loop, handler: any MessageSocketHandler,
+    completion: @escaping (Result<Opened, MessageSocketFailure>) -> Void
+  ) -> ConnectAttempt {
+    real.open(request, on: loop, handler: handler) { result in
+      completion(result)
+      if case .failure = result { failed() }
+    }
+  }
 }
 
 /// Opens real WebSockets, and drops what arrives over those that were open at a moment.
