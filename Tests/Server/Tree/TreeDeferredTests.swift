@@ -61,7 +61,9 @@ import Testing
     }
   }
 
-  @Test func `what a client has left is made by the rules for it also when its key is withdrawn meanwhile`() async throws {
+  @Test func `what a client has left is made by the rules for it also when its key is withdrawn meanwhile`()
+    async throws
+  {
     let rules = #"{"rules": {".read": true, "left": {".write": "auth.uid == 'ada'"}}}"#
     try await Served.with(
       TreeRESTTests.schema,
