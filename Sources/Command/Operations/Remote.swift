@@ -178,8 +178,8 @@ struct Remote: Sendable {
     }.joined(separator: "\n")
   }
 
-  /// The message as a sentence, with close code and status; the code's name is for programs, and causes below are in the
-  /// message already.
+  /// The message as a sentence, with close code and status; the code's name is for programs, and causes below are in
+  /// the message already.
   static func sentence(_ error: GraphQLClientError) -> String {
     var text = error.message
     let first = text.prefix { $0 != " " }

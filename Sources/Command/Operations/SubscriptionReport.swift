@@ -2,8 +2,8 @@ import Martlet
 import MartletCommandLine
 import MartletRuntime
 
-/// Says how a subscription stands. It is called live only once the server has said so itself, by a confirmation or by an
-/// event: a connection that is open may still bring a refusal.
+/// Says how a subscription stands. It is called live only once the server has said so itself, by a confirmation or by
+/// an event: a connection that is open may still bring a refusal.
 final class SubscriptionReport: Sendable {
   private let hasSpoken = Lock(false)
   private let stream: SubscriptionStream<GraphQLResponse<JSONValue>>

@@ -7,8 +7,9 @@ extension ServerEndpoint {
   /// configuration.endpoints.append(try ServerEndpoint(files: "public", at: "/app"))
   /// ```
   /// `/app/styles/main.css` is `public/styles/main.css`; a path that ends in `/` is the folder's `index.html`, and
-  /// the same path without the slash leads there (308), so that the links of the page fit. Files whose name begins with a dot, and what links lead to outside the folder, are not served. Browsers ask again each
-  /// time and are answered 304 while a file has not changed.
+  /// the same path without the slash leads there (308), so that the links of the page fit. Files whose name begins
+  /// with a dot, and what links lead to outside the folder, are not served. Browsers ask again each time and are
+  /// answered 304 while a file has not changed.
   ///
   /// - Parameters:
   ///   - folder: The folder; it is looked up when a request arrives.
