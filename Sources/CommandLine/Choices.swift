@@ -4,9 +4,9 @@ internal import MartletGraphQLLanguage
 package enum Choices {
   /// The word of `known` that a person may have meant by `word`.
   package static func nearest(_ word: String, among known: [String]) -> String? {
-    // An abbreviation is far away in letters.
+    // An abbreviation is far away in letters, and another word may be nearer.
     let longer = known.filter { word.utf8.count > 2 && $0.hasPrefix(word) }
-    return Suggestions.near(word, among: known).first ?? (longer.count == 1 ? longer[0] : nil)
+    return longer.count == 1 ? longer[0] : Suggestions.near(word, among: known).first
   }
 
   /// `--protocol must be one of a, b, not 'c'. Did you mean b?`

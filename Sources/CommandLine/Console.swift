@@ -64,6 +64,11 @@ package enum NamedFile {
   private static func data(_ path: String) throws(CommandFailure) -> Data {
     do {
       if path == "-" { return FileHandle.standardInput.readDataToEndOfFile() }
+      if isPipe(path) {
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? handle.close() }
+        return try handle.readToEnd() ?? Data()
+      }
       return try Data(contentsOf: URL(fileURLWithPath: path))
     } catch {
       if (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true {
@@ -71,6 +76,14 @@ package enum NamedFile {
       }
       throw CommandFailure(.io, "\(path) cannot be read: \(reason(error)).")
     }
+  }
+
+  /// Whether it is a pipe or a device, such as a shell gives for `<(…)`, which Foundation does not read as a file.
+  private static func isPipe(_ path: String) -> Bool {
+    var known = stat()
+    // The structure outlives the call.
+    guard unsafe stat(path, &known) == 0 else { return false }
+    return [S_IFIFO, S_IFCHR].contains(known.st_mode & S_IFMT)
   }
 
   package static func write(_ text: String, to path: String) throws(CommandFailure) {

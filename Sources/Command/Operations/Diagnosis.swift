@@ -16,6 +16,8 @@ enum Diagnosis: Equatable {
   /// The server refuses the `Host` or `Origin`, or the caller for another reason; its words.
   case refused(words: String)
   case unknownPath(words: String?)
+  /// What answers is a server that has failed, or a proxy in its place.
+  case notReady(status: Int)
   /// The server answers a plain query, with something that is not a GraphQL response.
   case notGraphQL(status: Int)
   /// The server answers a plain query: the cause lies in what was asked or in the protocol.
@@ -34,9 +36,8 @@ enum Diagnosis: Equatable {
     case .response(let status, _, let isGraphQL):
       // A TLS server that answers a plain request says so with a response of its own.
       if status == 400, !isSecure, case .response = await other() { return .speaksTLS }
-      // What a proxy answers in a server's place says nothing about the server.
-      return isGraphQL || (500...504).contains(status) && status != 501
-        ? .answers(status: status) : .notGraphQL(status: status)
+      if isGraphQL { return .answers(status: status) }
+      return [500, 502, 503, 504].contains(status) ? .notReady(status: status) : .notGraphQL(status: status)
     case .failed(let error):
       switch error.code {
       case .tls:
@@ -63,7 +64,7 @@ enum Diagnosis: Equatable {
   var mayPass: Bool {
     switch self {
     case .speaksTLS, .speaksPlain, .certificate: false
-    case .unreachable, .keyNeeded, .keyUnknown, .refused, .unknownPath, .notGraphQL, .answers: true
+    case .unreachable, .keyNeeded, .keyUnknown, .refused, .unknownPath, .notReady, .notGraphQL, .answers: true
     }
   }
 
@@ -96,6 +97,7 @@ enum Diagnosis: Equatable {
     case .unreachable: ![.outcomeUnknown, .operationFailed, .connectionClosed].contains(error.code)
     case .certificate, .keyNeeded, .keyUnknown, .refused: error.code != .outcomeUnknown
     case .unknownPath: error.status == 404 || [.httpStatus, .protocolMismatch].contains(error.code)
+    case .notReady: [.httpStatus, .connectFailed].contains(error.code)
     case .notGraphQL: [.httpStatus, .invalidResponse, .protocolMismatch].contains(error.code)
     case .answers: false
     }
@@ -130,6 +132,10 @@ enum Diagnosis: Equatable {
       let path = URLComponents(string: url)?.path ?? ""
       return CommandFailure(
         .unavailable, "The server serves nothing at \(path)." + (words.map { "\n\($0)" } ?? ""))
+    case .notReady(let status):
+      return CommandFailure(
+        .unavailable,
+        "The server at \(server) is not ready, or a proxy has no connection to it (HTTP status \(status)).")
     case .notGraphQL(let status):
       return CommandFailure(
         .unavailable, "No GraphQL is served at \(url): the answer is not a GraphQL response (HTTP status \(status)).")

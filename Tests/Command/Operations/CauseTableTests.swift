@@ -193,6 +193,8 @@ import Testing
   /// Commands that need no server: what they are given -> exit code and first line.
   @Test(arguments: [
     ("martlet schema check none.graphql", ExitCode.io, "none.graphql cannot be read: there is no such file."),
+    ("martlet schema check <(cat good.graphql)", .success, ""),
+    ("cat good.graphql | martlet schema check /dev/stdin", .success, ""),
     ("martlet schema check .", .io, ". cannot be read: it is a folder."),
     ("martlet schema check bad.graphql", .badData, "bad.graphql:2:1: "),
     ("martlet schema diff good.graphql", .usage, "diff needs two files: martlet schema diff OLD NEW."),
@@ -257,6 +259,7 @@ import Testing
     ("martlet query h 'query Alpha { a } query B { b }' --operation Alpa", "Did you mean Alpha?"),
     ("martlet access key revok joe", "Did you mean key revoke?"),
     ("martlet access tokn check x", "Did you mean token check?"),
+    ("martlet serve s.graphql --trace http://h", "Unknown option --trace. Did you mean --trace-to?"),
     ("martlet generate --acess public", "Unknown option --acess. Did you mean --access?"),
   ])
   func `a word that is nearly right is named`(script: String, message: String) async throws {

@@ -104,6 +104,32 @@ import Testing
     await server.stop()
   }
 
+  @Test(arguments: protocols, [502, 503])
+  func `a proxy without its server is one sentence, whatever the protocol`(spoken: String, status: Int) async throws {
+    var configuration = ServerConfiguration(schema: "type Note @model { id: ID! }")
+    configuration.access = .development
+    configuration.log = .silent
+    configuration.endpoints.append(
+      try ServerEndpoint("/site{path...}", methods: ["GET", "POST", "PUT"], access: .open) { _, response in
+        await response.send(status, headers: [("Content-Type", "text/html")], body: Array("<p>Bad Gateway".utf8))
+      })
+    let server = try GraphQLServer(configuration)
+    try server.start()
+    for command in [
+      "subscribe 127.0.0.1:\(server.port)/sites/a 'subscription { a }' --attempts 0 --protocol \(spoken)",
+      "query 127.0.0.1:\(server.port)/sites/a '{ a }'",
+    ] {
+      let run = try await ShellRun.bash("timeout 20 martlet \(command)")
+      #expect(run.status == ExitCode.unavailable.rawValue, "\(command): \(run.errors)")
+      let sentence = "The server at 127.0.0.1:\(server.port) is not ready, or a proxy has no connection to it"
+      #expect(run.errors.hasPrefix("\(sentence) (HTTP status \(status))."), "\(command): \(run.errors)")
+    }
+    let mutation = try await ShellRun.bash("martlet mutate 127.0.0.1:\(server.port)/sites/a 'mutation { a }'")
+    #expect(mutation.status == ExitCode.unavailable.rawValue)
+    #expect(mutation.errors.contains(status == 502 ? "The mutation may have been executed" : "is not ready"))
+    await server.stop()
+  }
+
   @Test(arguments: ["list", "devices", "show a", "retry a", "discard a", "cancel a"])
   func `a server without channels has one sentence and exit code for every action`(action: String) async throws {
     try await Self.with { server in
