@@ -22,11 +22,10 @@ extension ScriptedSocket {
   /// - Throws: `ScriptError` when it is another, when the socket ends, or when nothing comes within `limit`.
   @discardableResult
   public func expectOperation(within limit: Duration = .seconds(60)) async throws -> ScriptedOperation {
-    let message = try await expect(dialect == .graphqlTransportWS ? "subscribe" : "start", within: limit)
+    let message = try await expect(dialect.words.start, within: limit)
     let payload = message["payload"]
     var request = payload
-    // AppSync's is a text inside the message.
-    if dialect == .appSync { request = payload?["data"]?.string.flatMap { try? JSONValue(parsing: $0) } }
+    if dialect.words.hasRequestAsText { request = payload?["data"]?.string.flatMap { try? JSONValue(parsing: $0) } }
     guard let id = message["id"]?.string, let query = request?["query"]?.string else {
       throw ScriptError("expected an operation, but the client sent \(JSONValue.object(message))")
     }
@@ -38,10 +37,10 @@ extension ScriptedSocket {
   /// Sends a result of an operation, with its place in the log if the script speaks of places, which only
   /// `graphql-transport-ws` has.
   public func next(_ id: String, data: JSONValue, cursor: String? = nil, endsTransaction: Bool = true) {
-    let type: JSONValue = dialect == .graphqlTransportWS ? "next" : "data"
-    var message: JSONObject = ["id": .string(id), "type": type, "payload": ["data": data]]
-    if let cursor, dialect == .graphqlTransportWS { message["cursor"] = .string(cursor) }
-    if !endsTransaction, dialect == .graphqlTransportWS { message["partial"] = true }
+    let words = dialect.words
+    var message: JSONObject = ["id": .string(id), "type": .string(words.result), "payload": ["data": data]]
+    if let cursor, words.hasCursors { message["cursor"] = .string(cursor) }
+    if !endsTransaction, words.hasCursors { message["partial"] = true }
     send(message)
   }
 
@@ -98,16 +97,17 @@ extension ScriptedSocket {
   /// Nil when everything is left to the script.
   func ownAnswer(to text: String) -> OwnAnswer? {
     guard let server else { return nil }
+    let words = dialect.words
     if Self.isOf("connection_init", text), var payload = server.acknowledgement {
-      if dialect == .appSync, payload["connectionTimeoutMs"] == nil { payload["connectionTimeoutMs"] = 300_000 }
+      if words.confirmsStart, payload["connectionTimeoutMs"] == nil { payload["connectionTimeoutMs"] = 300_000 }
       return OwnAnswer(
         texts: [#"{"type":"connection_ack","payload":\#(JSONValue.object(payload))}"#],
-        keepsAlive: dialect != .graphqlTransportWS && server.keepAliveInterval != nil)
+        keepsAlive: words.keepsAlive && server.keepAliveInterval != nil)
     }
     if Self.isOf("ping", text), server.answersPings { return OwnAnswer(texts: [#"{"type":"pong"}"#]) }
-    guard server.confirms, dialect != .graphqlTransportWS else { return nil }
-    if dialect == .appSync, Self.isOf("start", text) { return confirmation("start_ack", text) }
-    if Self.isOf("stop", text) { return confirmation("complete", text) }
+    guard server.confirms else { return nil }
+    if words.confirmsStart, Self.isOf("start", text) { return confirmation("start_ack", text) }
+    if words.confirmsStop, Self.isOf("stop", text) { return confirmation("complete", text) }
     return nil
   }
 
@@ -123,5 +123,36 @@ extension ScriptedSocket {
     guard isOpen, let interval = server?.keepAliveInterval else { return }
     say(#"{"type":"ka"}"#)
     loop.schedule(at: loop.now + interval) { [weak self] in self?.keepAlive() }
+  }
+}
+
+/// What a scripted server has to know of a dialect besides its errors.
+private struct ScriptedWords {
+  /// The type of the message that asks for an operation.
+  var start: String
+  /// The type of a result's message.
+  var result: String
+  /// Whether results say their place in the log.
+  var hasCursors = false
+  /// Whether the request is a text inside the message.
+  var hasRequestAsText = false
+  /// Whether `start_ack` confirms an operation, and the acknowledgement says how long the server may be silent.
+  var confirmsStart = false
+  /// Whether `complete` confirms `stop`.
+  var confirmsStop = false
+  /// Whether the server sends `ka`.
+  var keepsAlive = false
+}
+
+extension Dialect {
+  fileprivate var words: ScriptedWords {
+    switch self {
+    case .graphqlTransportWS: ScriptedWords(start: "subscribe", result: "next", hasCursors: true)
+    case .graphqlWS: ScriptedWords(start: "start", result: "data", confirmsStop: true, keepsAlive: true)
+    case .appSync:
+      ScriptedWords(
+        start: "start", result: "data", hasRequestAsText: true, confirmsStart: true, confirmsStop: true,
+        keepsAlive: true)
+    }
   }
 }
