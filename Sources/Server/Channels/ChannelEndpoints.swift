@@ -19,7 +19,7 @@ struct ChannelEndpoints {
   var rows: [Endpoint] {
     ["/channels", "/channels/{id...}"].compactMap { PathPattern($0) }.map { pattern in
       Endpoint(
-        pattern, methods: ["GET", "POST", "PUT", "DELETE"], countsRequests: true,
+        pattern, meaning: "webhooks and push", methods: ["GET", "POST", "PUT", "DELETE"], countsRequests: true,
         bodyBytes: { [bodyBytes] _ in bodyBytes },
         admission: { _ in .identified(.http) }, respond: respond)
     }

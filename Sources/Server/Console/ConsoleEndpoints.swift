@@ -19,7 +19,7 @@ struct ConsoleEndpoints {
 
   var rows: [Endpoint] {
     [
-      row("/console") { _, responder in
+      row("/console", meaning: "queries, live subscriptions and the log, in this browser") { _, responder in
         guard access.isOpen else {
           return responder.send(.text(404, "The console is served where clients may ask for the schema: with --dev."))
         }
@@ -31,11 +31,13 @@ struct ConsoleEndpoints {
   }
 
   private func row(
-    _ path: String, admission: AdmissionRule = .sameOrigin, respond: @escaping (HTTPRequest, HTTPResponder) -> Void
+    _ path: String, meaning: String? = nil, admission: AdmissionRule = .sameOrigin,
+    respond: @escaping (HTTPRequest, HTTPResponder) -> Void
   ) -> Endpoint? {
     PathPattern(path).map {
       Endpoint(
-        $0, methods: ["GET", "HEAD"], isShedWhenLate: false, bodyBytes: { _ in 0 }, admission: { _ in admission },
+        $0, meaning: meaning, methods: ["GET", "HEAD"], isShedWhenLate: false, bodyBytes: { _ in 0 },
+        admission: { _ in admission },
         respond: respond)
     }
   }

@@ -16,7 +16,8 @@ struct ServerPage {
     guard let path = PathPattern("/") else { return [] }
     return [
       Endpoint(
-        path, methods: ["GET", "HEAD"], isShedWhenLate: false, bodyBytes: { _ in 0 }, admission: { _ in .sameOrigin },
+        path, meaning: nil, methods: ["GET", "HEAD"], isShedWhenLate: false, bodyBytes: { _ in 0 },
+        admission: { _ in .sameOrigin },
         respond: { request, responder in
           guard Self.wantsHTML(request.head) else {
             return responder.send(.text(200, "Martlet serves these paths here: \(table.paths)."))
@@ -50,19 +51,11 @@ struct ServerPage {
 
   /// The paths that are served, with what each is for.
   private var paths: String {
-    let meanings = [
-      "/graphql": "GraphQL: requests, multipart subscriptions and WebSockets",
-      "/graphql/stream": "GraphQL over server-sent events",
-      "/graphql/realtime": "WebSockets of AppSync's clients",
-      "/healthz": "whether the process lives", "/readyz": "whether it takes requests",
-      "/metrics": "counters for Prometheus", "/console": "queries, live subscriptions and the log, in this browser",
-    ]
-    let hidden = ["/console/state", "/console/{name...}", "/"] + (access.isOpen ? [] : ["/console"])
     let linked = ["/healthz", "/readyz", "/metrics", "/console"]
-    return table.list.filter { !hidden.contains($0) }.map { path in
+    return table.meanings.filter { access.isOpen || $0.path != "/console" }.map { path, meaning in
       let name = Self.escaped(path)
       let term = linked.contains(path) ? #"<a href="\#(name)">\#(name)</a>"# : name
-      return "<dt>\(term)</dt><dd>\(meanings[path] ?? "an endpoint of this program")</dd>"
+      return "<dt>\(term)</dt><dd>\(Self.escaped(meaning))</dd>"
     }.joined(separator: "\n")
   }
 

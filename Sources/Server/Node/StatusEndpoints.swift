@@ -49,14 +49,14 @@ struct StatusEndpoints {
   ///   need no credentials there.
   func rows(isSeparate: Bool) -> [Endpoint] {
     var rows: [Endpoint] = []
-    rows += page("/healthz") { _ in (200, "ok") }
-    rows += page("/readyz") { [nodes] transport in
+    rows += page("/healthz", meaning: "whether the process lives") { _ in (200, "ok") }
+    rows += page("/readyz", meaning: "whether it takes requests") { [nodes] transport in
       transport.isDraining ? (503, "draining") : Self.readiness(nodes)
     }
     if let path = PathPattern("/metrics") {
       rows.append(
         Endpoint(
-          path, methods: ["GET"], isShedWhenLate: false, bodyBytes: { _ in 0 },
+          path, meaning: "counters for Prometheus", methods: ["GET"], isShedWhenLate: false, bodyBytes: { _ in 0 },
           admission: { _ in isSeparate ? .sameOrigin : .keyed },
           respond: { [unowned transport, metrics] _, responder in
             let bound = LoopBound(responder, on: transport.loop)
@@ -72,11 +72,14 @@ struct StatusEndpoints {
     return rows
   }
 
-  private func page(_ path: String, _ text: @escaping (LoopTransport) -> (status: Int, text: String)) -> [Endpoint] {
+  private func page(
+    _ path: String, meaning: String, _ text: @escaping (LoopTransport) -> (status: Int, text: String)
+  ) -> [Endpoint] {
     guard let path = PathPattern(path) else { return [] }
     return [
       Endpoint(
-        path, methods: ["GET", "HEAD"], isShedWhenLate: false, bodyBytes: { _ in 0 }, admission: { _ in .open },
+        path, meaning: meaning, methods: ["GET", "HEAD"], isShedWhenLate: false, bodyBytes: { _ in 0 },
+        admission: { _ in .open },
         respond: { [unowned transport] _, responder in
           let page = text(transport)
           responder.send(.text(page.status, page.text))

@@ -16,6 +16,8 @@ final class Endpoint {
   }
 
   let path: PathPattern
+  /// What the endpoint is for, as the page at `/` says it; nil keeps the endpoint out of the page.
+  let meaning: String?
   /// The methods that `respond` takes, in the order in which `Allow` names them. `OPTIONS` is answered by the table.
   let methods: [String]
   let sharing: Sharing
@@ -36,7 +38,7 @@ final class Endpoint {
   let upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)?
 
   init(
-    _ path: PathPattern, methods: [String], sharing: Sharing = .none, isShedWhenLate: Bool = true,
+    _ path: PathPattern, meaning: String?, methods: [String], sharing: Sharing = .none, isShedWhenLate: Bool = true,
     countsRequests: Bool = false, bodyBytes: @escaping (HTTPRequestHead) -> Int,
     tooLarge: @escaping (HTTPRequestHead) -> HTTPAnswer = { _ in RequestJudge.tooLarge },
     admission: @escaping (HTTPRequestHead) -> AdmissionRule,
@@ -45,6 +47,7 @@ final class Endpoint {
     respond: @escaping (HTTPRequest, HTTPResponder) -> Void
   ) {
     self.path = path
+    self.meaning = meaning
     self.methods = methods
     self.sharing = sharing
     self.isShedWhenLate = isShedWhenLate

@@ -126,8 +126,8 @@ extension ServerEndpoint {
   func row(on loop: any Loop, _ spawner: any Spawner) -> Endpoint {
     let (handler, access, bodyBytes) = (handler, access, bodyBytes)
     return Endpoint(
-      path, methods: methods, sharing: sharesOrigins ? .configured : .none, countsRequests: true,
-      bodyBytes: { _ in bodyBytes },
+      path, meaning: "an endpoint of this program", methods: methods, sharing: sharesOrigins ? .configured : .none,
+      countsRequests: true, bodyBytes: { _ in bodyBytes },
       admission: { _ in access == .open ? .open : .identified(.http) },
       respond: { request, responder in
         let exchange = LoopBound(EndpointExchange(responder), on: loop)

@@ -23,6 +23,11 @@ struct EndpointTable {
   /// The paths that are served, in the order in which they are tried.
   var list: [String] { rows.map(\.path.description) }
 
+  /// The paths for people, with what each is for.
+  var meanings: [(path: String, meaning: String)] {
+    rows.compactMap { row in row.meaning.map { (row.path.description, $0) } }
+  }
+
   /// The methods of all rows, for `OPTIONS *`.
   var methods: [String] {
     var all: [String] = []

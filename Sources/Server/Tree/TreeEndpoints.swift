@@ -20,7 +20,8 @@ struct TreeEndpoints {
     if let path = PathPattern("/.ws") {
       rows.append(
         Endpoint(
-          path, methods: ["GET"], sharing: .configured, bodyBytes: { _ in 0 }, admission: { _ in .sameOrigin },
+          path, meaning: "the synced tree over WebSocket", methods: ["GET"], sharing: .configured,
+          bodyBytes: { _ in 0 }, admission: { _ in .sameOrigin },
           upgrade: { _, request in .open(subprotocol: nil, session(request)) },
           respond: { _, responder in responder.send(.text(426, "This path speaks WebSocket only.")) }))
     }
@@ -28,7 +29,7 @@ struct TreeEndpoints {
       guard let path = PathPattern(pattern) else { continue }
       rows.append(
         Endpoint(
-          path, methods: Self.methods, sharing: .configured, countsRequests: true,
+          path, meaning: "the synced tree over HTTP", methods: Self.methods, sharing: .configured, countsRequests: true,
           bodyBytes: { [bodyBytes] _ in bodyBytes }, tooLarge: { [bodyBytes] in Self.tooLarge($0, bodyBytes) },
           admission: { _ in .identified(.http) }, queryCredentials: Self.credentials,
           respond: { [trees, unowned transport] request, responder in

@@ -24,6 +24,25 @@ import Testing
     }
   }
 
+  @Test func `the page at the root says what each of the server's paths is for, and which are the program's own`()
+    async throws
+  {
+    let own = try ServerEndpoint("/own", access: .open) { _, _ in }
+    try await Served.with(
+      Self.schema,
+      {
+        $0.treeRules = #"{"rules": {".read": true}}"#
+        $0.endpoints = [own]
+      }
+    ) { server in
+      let page = try await HTTPRequest.send("GET", "/", port: server.port, headers: [Self.html]).text
+      #expect(page.contains("<dt>/.ws</dt><dd>the synced tree over WebSocket</dd>"))
+      #expect(page.contains("<dt>/own</dt><dd>an endpoint of this program</dd>"))
+      #expect(page.components(separatedBy: "an endpoint of this program").count == 2, "\(page)")
+      #expect(!page.contains("/console/state"))
+    }
+  }
+
   @Test func `a program's own endpoint at the root takes the page's place`() async throws {
     let own = try ServerEndpoint("/", access: .open) { _, response in await response.send(200, body: Array("own".utf8))
     }

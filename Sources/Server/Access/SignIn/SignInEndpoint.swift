@@ -12,7 +12,7 @@ struct SignInEndpoint {
     guard let path = PathPattern("/signIn") else { return [] }
     return [
       Endpoint(
-        path, methods: ["POST"], sharing: .configured, countsRequests: true,
+        path, meaning: "tokens of this server", methods: ["POST"], sharing: .configured, countsRequests: true,
         bodyBytes: { [bodyBytes] _ in bodyBytes },
         // Callers without credentials come here to get some.
         admission: { _ in .sameOrigin },

@@ -20,20 +20,22 @@ struct GraphQLEndpoint {
     if let path = PathPattern(service.node.path + "/graphql") {
       rows.append(
         Endpoint(
-          path, methods: Self.methods, sharing: .configured, bodyBytes: bodyBytes, admission: admission,
-          upgrade: upgrade, respond: { answer($0, $1, asStream: false) }))
+          path, meaning: "GraphQL: requests, multipart subscriptions and WebSockets", methods: Self.methods,
+          sharing: .configured, bodyBytes: bodyBytes, admission: admission, upgrade: upgrade,
+          respond: { answer($0, $1, asStream: false) }))
     }
     if let path = PathPattern(service.node.path + "/graphql/stream") {
       rows.append(
         Endpoint(
-          path, methods: Self.methods, sharing: .configured, bodyBytes: bodyBytes, admission: admission,
-          respond: { answer($0, $1, asStream: true) }))
+          path, meaning: "GraphQL over server-sent events", methods: Self.methods, sharing: .configured,
+          bodyBytes: bodyBytes, admission: admission, respond: { answer($0, $1, asStream: true) }))
     }
     if let path = PathPattern(service.node.path + "/graphql/realtime") {
       rows.append(
         Endpoint(
-          path, methods: ["GET"], sharing: .configured, bodyBytes: bodyBytes, admission: { _ in .sameOrigin },
-          upgrade: upgrade, respond: { $1.send(Self.upgradeRequired) }))
+          path, meaning: "WebSockets of AppSync's clients", methods: ["GET"], sharing: .configured,
+          bodyBytes: bodyBytes, admission: { _ in .sameOrigin }, upgrade: upgrade,
+          respond: { $1.send(Self.upgradeRequired) }))
     }
     return rows
   }

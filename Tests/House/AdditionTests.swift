@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// What is easily forgotten when something is added, and what no compiler misses: "How to add" of docs/ARCHITECTURE.md.
+@Suite struct AdditionTests {
+  private static func matches(_ pattern: String, in text: String) throws -> [String] {
+    let expression = try NSRegularExpression(pattern: pattern)
+    return expression.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
+      Range(match.range(at: 1), in: text).map { String(text[$0]) }
+    }
+  }
+
+  /// `/rooms/{name...}` as a guide writes it: `/rooms/NAME`.
+  static func shown(_ pattern: String) -> String {
+    guard let open = pattern.firstIndex(of: "{"), let close = pattern.firstIndex(of: "}") else { return pattern }
+    let name = pattern[pattern.index(after: open)..<close].filter(\.isLetter).uppercased()
+    return pattern[..<open] + name + pattern[pattern.index(after: close)...]
+  }
+
+  @Test func `every path that a server serves is in the guide's table`() throws {
+    let guide = try Repository.current.text("docs/guides/serve.md")
+    var paths: Set<String> = []
+    for file in Repository.current.files(under: "Sources/Server", extensions: ["swift"]) {
+      let name = file.path.split(separator: "/").last ?? ""
+      guard name.hasSuffix("Endpoint.swift") || name.hasSuffix("Endpoints.swift"), !name.hasPrefix("Server") else {
+        continue
+      }
+      // A row's path is the argument of a call or the element of a list, and has a letter.
+      paths.formUnion(try Self.matches(#"[(\[ ]"(/\.?[a-z{][A-Za-z./{}]*)"(?!:)"#, in: file.text))
+    }
+    #expect(paths.isSuperset(of: ["/graphql", "/healthz", "/.ws", "/{path...}.json", "/channels/{id...}"]))
+    // What the console's page loads is part of the console.
+    for path in paths.sorted() where !path.hasPrefix("/console/") {
+      #expect(guide.contains("`\(Self.shown(path))`"), "docs/guides/serve.md does not name \(Self.shown(path))")
+    }
+  }
+
+  @Test func `a pattern is shown as guides write it`() {
+    #expect(["/a", "/a/{id...}", "/{path...}.json"].map(Self.shown) == ["/a", "/a/ID", "/PATH.json"])
+  }
+}
