@@ -35,6 +35,16 @@ import Testing
     }
   }
 
+  @Test func `every model directive is in the guide`() throws {
+    let prelude = try Repository.current.text("Sources/ModelSDL/Prelude.swift")
+    let guide = try Repository.current.text("docs/guides/models.md")
+    let directives = try Self.matches(#"directive (@\w+)"#, in: prelude)
+    #expect(directives.contains("@model"))
+    for directive in directives {
+      #expect(try !Self.matches("(\(directive))\\b", in: guide).isEmpty, "docs/guides/models.md lacks \(directive)")
+    }
+  }
+
   @Test func `a pattern is shown as guides write it`() {
     #expect(["/a", "/a/{id...}", "/{path...}.json"].map(Self.shown) == ["/a", "/a/ID", "/PATH.json"])
   }
