@@ -45,6 +45,20 @@ import Testing
     }
   }
 
+  @Test func `every limit that can be set is read where the server enforces it or hands it on`() throws {
+    let folder = "Sources/Server/Configuration/Limits/"
+    let names = try Self.matches(#""[a-z]\w*\.(\w+)""#, in: Repository.current.text(folder + "LimitNames.swift"))
+    #expect(names.contains("connections"))
+    var words: Set<Substring> = []
+    for file in Repository.current.files(under: "Sources/Server", extensions: ["swift"])
+    where file.path != folder + "LimitNames.swift" {
+      for member in file.text.split(separator: ".").dropFirst() {
+        words.insert(member.prefix { $0.isLetter || $0.isNumber })
+      }
+    }
+    #expect(names.filter { !words.contains($0[...]) } == [], "these limits are declared, and nothing reads them")
+  }
+
   @Test func `a pattern is shown as guides write it`() {
     #expect(["/a", "/a/{id...}", "/{path...}.json"].map(Self.shown) == ["/a", "/a/ID", "/PATH.json"])
   }

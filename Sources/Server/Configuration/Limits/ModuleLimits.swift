@@ -11,8 +11,8 @@ package import MartletTreeRules
 package import MartletTreeWire
 package import MartletWire
 
-// The bounds of the modules that a server is made of, from the server's. This is the only place that copies them; a
-// test sets every bound of `ServerLimits` and looks at every bound here.
+// The bounds of the modules that a server is made of, from the server's. Copied here and, for the
+// machines of sessions, in `SessionMachines`; a test sets every bound of `ServerLimits` and looks at every copy.
 
 extension ListenerLimits {
   package init(_ limits: ServerLimits) {
