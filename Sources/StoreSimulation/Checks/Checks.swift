@@ -47,7 +47,7 @@ final class Checks {
   /// Records of which an application has made a refused write again, whose new write has no handle here.
   private var retriedRecords: [Int: Set<String>] = [:]
   /// Titles that an application has written by more than one write.
-  private var repeated: Set<String> = []
+  var repeated: Set<String> = []
   private(set) var applied = Applied()
   private var versions: [Seen: Int64] = [:]
   private var live: Set<String> = []
@@ -151,9 +151,6 @@ final class Checks {
     repeated.formUnion(words)
     retriedRecords[client.index, default: []].insert(letter.modelId)
   }
-
-  /// The application writes a record with this title in another write's place.
-  func repeats(_ title: String) { repeated.insert(title) }
 
   static func words(of letter: RejectedWrite) -> [String] {
     guard let text = letter.json, let json = try? JSONValue(parsing: Array(text.utf8)) else { return [] }

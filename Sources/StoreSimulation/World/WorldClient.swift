@@ -142,7 +142,7 @@ final class WorldClient: @unchecked Sendable {
       }
       if let local {
         world.count("conflict retried with another record")
-        world.checks.repeats(local.title)
+        world.checks.repeated.insert(local.title)
         return .retry(local)
       }
     }
