@@ -197,8 +197,21 @@ struct ClientScript {
     "> {\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"\\ud800\",\"b\":{}}\n= close malformedJSON",
     "> {\"t\":\"d\"\n= close malformedJSON",
     "> [1]\n= close malformedMessage",
-    "> {\"t\":\"d\",\"d\":{\"r\":1}}\n= close malformedMessage",
-    "> {\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"p\",\"b\":{}}}\n= close malformedMessage",
+    #"""
+    > {"t":"d","d":{"r":1}}
+    < {"t":"d","d":{"r":1,"b":{"s":"invalid_request","d":"a is not a text"}}}
+    > {"t":"d","d":{"r":1,"a":"p","b":{}}}
+    < {"t":"d","d":{"r":1,"b":{"s":"invalid_request","d":"p is not a text"}}}
+    > {"t":"d","d":{"r":2,"a":"q","b":[]}}
+    < {"t":"d","d":{"r":2,"b":{"s":"invalid_request","d":"q: b is not an object"}}}
+    > {"t":"d","d":{"r":3,"a":"q","b":{"p":"/a","q":1}}}
+    < {"t":"d","d":{"r":3,"b":{"s":"invalid_request","d":"q is not an object"}}}
+    > {"t":"d","d":{"r":4,"a":"auth","b":{"cred":1}}}
+    < {"t":"d","d":{"r":4,"b":{"s":"invalid_request","d":"auth: cred is not a text"}}}
+    > {"t":"d","d":{"a":"p","b":{}}}
+    = close malformedMessage
+    """#,
+    "> {\"t\":\"d\",\"d\":{\"r\":1.5,\"a\":\"p\",\"b\":{}}}\n= close malformedMessage",
     "> 2\n> {\"t\":\"c\",\"d\":\n> {\"t\":\"p\",\"d\":{}}}\n< {\"t\":\"c\",\"d\":{\"t\":\"o\",\"d\":{}}}\n= pinged\n> 7x\n= close malformedFrame",
     "> 123456789\n= close malformedFrame",
   ]

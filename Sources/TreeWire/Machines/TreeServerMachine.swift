@@ -89,35 +89,41 @@ package struct TreeServerMachine: Sendable {
     // No other control message of a client needs an answer.
     case .control: return []
     case .data(let data):
-      let (number, action, body) = try opened(data)
+      let number = try opened(data)
+      guard let action = data["a"]?.string else { return malformed(number, "a is not a text") }
+      guard let body = (data["b"] ?? [:]).object else { return malformed(number, "\(action): b is not an object") }
       return try request(number, action, body)
     }
   }
 
-  /// The parts of a request, which is open from now on.
-  private mutating func opened(_ data: JSONObject) throws(TreeWireError) -> (Int64, String, JSONObject) {
-    guard let number = data["r"]?.int, let action = data["a"]?.string else {
-      throw TreeWireError(.malformedMessage, "a request without r or a")
+  /// The number of a request, which is open from now on. Without one there is nothing to answer.
+  private mutating func opened(_ data: JSONObject) throws(TreeWireError) -> Int64 {
+    guard let number = data["r"]?.int else {
+      throw TreeWireError(.malformedMessage, "r of a request is not a whole number")
     }
-    guard let body = (data["b"] ?? [:]).object else { throw TreeWireError(.malformedMessage, "b is not an object") }
     guard open.count < limits.openRequests, open.insert(number).inserted else {
       throw TreeWireError(.tooManyRequests, "request \(number) is open, or \(limits.openRequests) are")
     }
-    return (number, action, body)
+    return number
+  }
+
+  /// Refuses the one request that has not the form of its action.
+  private mutating func malformed(_ number: Int64, _ text: String) -> [Action] {
+    answer(number, TreeAnswer(status: "invalid_request", data: .string(text)))
   }
 
   /// Refuses the one request whose texts no tree can hold. The clients of JavaScript send what their texts have.
   private mutating func refuse(_ message: [UInt8], _ error: TreeWireError) throws(TreeWireError) -> [Action] {
     let envelope = try TreeEnvelope.read(LoneSurrogates.replaced(in: message), limits: limits)
     guard case .data(let data) = envelope else { return [] }
-    let (number, action, body) = try opened(data)
+    let number = try opened(data)
     let status =
-      switch action {
+      switch data["a"]?.string {
       case "p", "m", "o", "om": "invalid_data"
       case "auth", "gauth", "appcheck": "invalid_token"
       default: "invalid_path"
       }
-    let path = body["p"]?.string.map { $0 + ": " } ?? ""
+    let path = data["b"]?["p"]?.string.map { $0 + ": " } ?? ""
     return answer(number, TreeAnswer(status: status, data: .string(path + error.text)))
   }
 
@@ -130,8 +136,8 @@ package struct TreeServerMachine: Sendable {
       switch error.code {
       case .invalidTree: return answer(number, TreeAnswer(status: "invalid_path", data: .string(error.text)))
       case .invalidWrite: return answer(number, TreeAnswer(status: "invalid_data", data: .string(error.text)))
-      case .malformedFrame, .malformedJSON, .loneSurrogate, .malformedMessage, .messageTooLarge, .tooManyRequests:
-        throw error
+      case .malformedMessage: return malformed(number, error.text)
+      case .malformedFrame, .malformedJSON, .loneSurrogate, .messageTooLarge, .tooManyRequests: throw error
       }
     }
     guard let request else {

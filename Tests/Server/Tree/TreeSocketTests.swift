@@ -396,7 +396,10 @@ import Testing
       // Where the request can be read, it alone is refused.
       #expect(try await odd.answer(1) == ["s": "invalid_data", "d": "/open: d is not an object"])
       odd.socket.send(#"{"t":"d","d":{"r":2,"a":"m","b":{"p":5,"d":{}}}}"#)
-      #expect(await odd.socket.closing() == RawSocket.Closing(1008, "malformedMessage: p is not a text"))
+      #expect(try await odd.answer(2) == ["s": "invalid_request", "d": "p is not a text"])
+      odd.socket.send(#"{"t":"d","d":{"a":"m","b":{"p":"/open","d":{}}}}"#)
+      #expect(
+        await odd.socket.closing() == RawSocket.Closing(1008, "malformedMessage: r of a request is not a whole number"))
       let binary = try await Client(port: server.port)
       binary.socket.sendBinary([0])
       #expect(await binary.socket.closeCode() == 1003)
