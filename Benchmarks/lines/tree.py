@@ -301,8 +301,9 @@ def fanout():
 # Resume
 
 def fill(writer, node, count, text):
-    """Writes `count` children of `text`, in requests of a megabyte."""
-    step = max(1, 1_000_000 // (len(text) + 16))
+    """Writes `count` children of `text`, in requests of at most a megabyte."""
+    # A merge changes at most store.transactionChanges children.
+    step = min(10_000, max(1, 1_000_000 // (len(text) + 16)))
     for start in range(0, count, step):
         part = {"k%06d" % n: text for n in range(start, min(count, start + step))}
         writer.request("PATCH", "/open/%s.json?print=silent" % node, json.dumps(part))

@@ -33,7 +33,7 @@ final class OpenTransaction {
   /// Checks that the write may make another change, or `count` of them, before its tables are changed.
   func reserve(_ count: Int = 1, isCascade: Bool = false) throws(StoreError) {
     if !isCascade, steps.count - cascaded > largest - count {
-      throw StoreError(.invalid, "one write makes more than \(largest) changes")
+      throw StoreError(.invalid, "one write makes more than \(largest) changes (the limit store.transactionChanges)")
     }
     try checkTime()
   }

@@ -49,7 +49,7 @@ extension ServerLimits {
     public var resumeGrace: Duration = .seconds(30)
     /// The longest time that a client may ask to be waited for.
     public var longestGrace: Duration = .seconds(3_600)
-    /// Step to which the ends of such waits are rounded up, so that clients that are lost together are one commit.
+    /// How much longer the first of several such waits lasts: clients that are lost within this time are one commit.
     public var leaseStep: Duration = .milliseconds(250)
     /// Clients whose writes one commit makes: about half a second of the writer.
     public var expiriesAtOnce = 10_000

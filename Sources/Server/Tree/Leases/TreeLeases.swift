@@ -4,7 +4,8 @@ package import MartletVocabulary
 /// Which clients have left writes for the end of their sessions, and when those are due. From any thread.
 ///
 /// A session that ends is waited for: each of its writes is due after the grace it was left with, unless the client
-/// comes back before. Deadlines are rounded up to a common step, so that sessions that end together are one commit.
+/// comes back before. The first of several waits a step longer, and what is due within that step is due with it:
+/// sessions that end together are one commit.
 /// That a client is here, or is waited for, is in no log; what it has left is.
 package final class TreeLeases: Sendable {
   /// Writes of one client that are to be made now: those with at most this grace, in milliseconds.
@@ -34,21 +35,45 @@ package final class TreeLeases: Sendable {
   private struct State {
     var owners: [String: Owner] = [:]
     var waiting: [Instant: [Waiting]] = [:]
+    /// The moments at which something is due, in order.
+    var deadlines: [Instant] = []
     /// Whether a commit is under way; what becomes due meanwhile goes into the next one.
     var isExpiring = false
     /// Whether the writes that were left before this process began are known.
     var isLoaded = false
+
+    /// What waits is due at this moment, or with something that is due at most `step` later.
+    mutating func add(_ entry: Waiting, at moment: Instant, step: Duration) {
+      let place = place(of: moment)
+      if place < deadlines.count, deadlines[place] <= moment + step {
+        waiting[deadlines[place], default: []].append(entry)
+        return
+      }
+      let deadline = moment + step
+      deadlines.insert(deadline, at: self.place(of: deadline))
+      waiting[deadline] = [entry]
+    }
+
+    /// The place of the first deadline that is not before `moment`.
+    private func place(of moment: Instant) -> Int {
+      var (low, high) = (0, deadlines.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if deadlines[middle] < moment { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
   }
 
   private let state = Lock(State())
-  private let step: Int64
+  private let step: Duration
   private let most: Int
 
   /// - Parameters:
-  ///   - step: to which deadlines are rounded up.
+  ///   - step: how much longer the first waits, for others that end with it.
   ///   - most: clients whose writes one commit makes.
   package init(step: Duration, most: Int) {
-    self.step = max(1, step.wholeNanoseconds)
+    self.step = max(.zero, step)
     self.most = most
   }
 
@@ -110,11 +135,9 @@ package final class TreeLeases: Sendable {
   ) {
     for grace in known.graces {
       let milliseconds = max(grace, least)
-      var deadline = now + .milliseconds(milliseconds)
-      let (steps, rest) = deadline.nanoseconds.quotientAndRemainder(dividingBy: step)
-      if milliseconds > 0, rest > 0, steps < .max / step { deadline = Instant(nanoseconds: (steps + 1) * step) }
-      state.waiting[deadline, default: []].append(
-        Waiting(due: Due(owner: owner, grace: grace), returns: known.returns))
+      state.add(
+        Waiting(due: Due(owner: owner, grace: grace), returns: known.returns), at: now + .milliseconds(milliseconds),
+        step: milliseconds > 0 ? step : .zero)
     }
   }
 
@@ -122,7 +145,7 @@ package final class TreeLeases: Sendable {
 
   /// The next moment at which something may be due; nil while a commit is under way.
   package var deadline: Instant? {
-    state.withLock { $0.isExpiring ? nil : $0.waiting.keys.min() }
+    state.withLock { $0.isExpiring ? nil : $0.deadlines.first }
   }
 
   /// What is due at `now`, for one commit that begins; `ended` ends it. Empty while another one is under way.
@@ -130,7 +153,9 @@ package final class TreeLeases: Sendable {
     state.withLock { state in
       guard !state.isExpiring else { return [] }
       var due: [Due] = []
-      for deadline in state.waiting.keys.sorted() where deadline <= now && due.count < most {
+      var ended = 0
+      for deadline in state.deadlines {
+        guard deadline <= now, due.count < most else { break }
         var rest: [Waiting] = []
         for waiting in state.waiting[deadline] ?? [] {
           guard let owner = state.owners[waiting.due.owner], owner.sessions == 0, owner.returns == waiting.returns
@@ -138,7 +163,10 @@ package final class TreeLeases: Sendable {
           if due.count < most { due.append(waiting.due) } else { rest.append(waiting) }
         }
         state.waiting[deadline] = rest.isEmpty ? nil : rest
+        if rest.isEmpty { ended += 1 }
       }
+      // Only the last that was looked at can have a rest.
+      state.deadlines.removeFirst(ended)
       for entry in due {
         state.owners[entry.owner]?.graces.remove(entry.grace)
         if state.owners[entry.owner]?.graces.isEmpty == true { state.owners[entry.owner] = nil }
@@ -158,7 +186,7 @@ package final class TreeLeases: Sendable {
       for due in failed {
         state.owners[due.owner, default: Owner()].graces.insert(due.grace)
         let returns = state.owners[due.owner]?.returns ?? 0
-        state.waiting[later, default: []].append(Waiting(due: due, returns: returns))
+        state.add(Waiting(due: due, returns: returns), at: later, step: .zero)
       }
     }
   }
