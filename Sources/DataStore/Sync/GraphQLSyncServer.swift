@@ -119,8 +119,14 @@ struct GraphQLSyncServer: SyncServer {
     // A resend of a write whose record the server's log no longer has.
     if code == "ALREADY_APPLIED" { return SyncUploaded(image: nil, position: 0) }
     guard code == "NOT_FOUND" else { throw failure }
-    // The record was deleted after the image that this store has, and before anything that comes later.
     let known = upload.image ?? ServerImage(record: nil, version: 0, position: 0)
+    // The refusal of a write that is sent again may be older than the image: the caller may not have seen the record
+    // then. The feed says whether it is gone.
+    if upload.isResend, known.record != nil {
+      if case .delete = upload.write.content { return SyncUploaded(image: nil, position: 0) }
+      throw .conflict(known)
+    }
+    // The record was deleted after the image that this store has, and before anything that comes later.
     let gone = ServerImage(record: nil, version: known.version, position: known.position + 1)
     if case .delete = upload.write.content { return SyncUploaded(image: gone, position: gone.position) }
     throw .conflict(gone)
