@@ -72,16 +72,17 @@ struct ModelMapping: Sendable {
   func models<M: Model>(_ query: WindowQuery, as type: M.Type, from writer: ClientWriter) throws -> [M] {
     var models: [M] = []
     if let columns {
-      if let type = type as? any RowDecodable.Type, let models: [M] = try rows(query, type, columns, writer) {
-        return models
+      if let type = type as? any RowDecodable.Type {
+        if let models: [M] = try rows(query, type, columns, writer) { return models }
+      } else {
+        var decoder: ColumnDecoder?
+        let isRead = try writer.forEachRow(query) { statement in
+          let known = decoder ?? ColumnDecoder(statement, columns, rows, decoding)
+          decoder = known
+          do { models.append(try type.init(from: known)) } catch { throw undecodable(error) }
+        }
+        if isRead { return models }
       }
-      var decoder: ColumnDecoder?
-      let isRead = try writer.forEachRow(query) { statement in
-        let known = decoder ?? ColumnDecoder(statement, columns, rows, decoding)
-        decoder = known
-        do { models.append(try type.init(from: known)) } catch { throw undecodable(error) }
-      }
-      if isRead { return models }
     }
     let found = try writer.rows(query, .page(offset: query.offset, count: query.limit)).rows
     models.reserveCapacity(found.count)

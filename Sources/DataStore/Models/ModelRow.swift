@@ -22,8 +22,9 @@ public protocol RowDecodable: StoredModel {
 /// within `RowDecodable.init(from:)`.
 public struct ModelRow {
   private let reader: ColumnReader
-  private let columns: [FieldColumns.Column]
-  /// The fields' keys, in the order of the columns.
+  /// Where the fields are; their names are not copied with them.
+  private let places: [ColumnReader.Place]
+  /// The fields' keys, in the same order.
   private let keys: [any CodingKey]
   private var position = 0
 
@@ -31,7 +32,7 @@ public struct ModelRow {
     of type: Row.Type, _ statement: Statement, _ fields: FieldColumns, _ rows: RowFields, _ decoding: JSONDecoding
   ) {
     reader = ColumnReader(statement, fields, rows, decoding)
-    columns = fields.columns
+    places = fields.columns.map(ColumnReader.place)
     keys = type.CodingKeys.allCases.map { $0 }
   }
 
@@ -40,12 +41,12 @@ public struct ModelRow {
 
   /// Where the next field is.
   private mutating func place() throws -> ColumnReader.Place {
-    guard position < columns.count, position < keys.count else {
+    guard position < places.count, position < keys.count else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "The model has \(keys.count) fields, and another one is read."))
     }
     defer { position += 1 }
-    return ColumnReader.place(of: columns[position])
+    return places[position]
   }
 
   /// The field that was asked for last, from its JSON; errors name it.

@@ -88,9 +88,13 @@ struct SyncModel: Sendable {
   }
 
   private func record(_ value: (String, Int) -> JSONValue?) -> Record {
+    Record(values: values(of: shape.columns.indices, value))
+  }
+
+  /// - Parameter value: the value of a member, which probably stands where the second argument says.
+  private func values(of fields: some Sequence<Int>, _ value: (String, Int) -> JSONValue?) -> [JSONValue] {
     let columns = shape.columns
-    return Record(
-      values: columns.indices.map { columns[$0].storage.normalized(value(columns[$0].name, $0) ?? .null) })
+    return fields.map { columns[$0].storage.normalized(value(columns[$0].name, $0) ?? .null) }
   }
 
   /// The fields in an object, by position.
@@ -105,11 +109,7 @@ struct SyncModel: Sendable {
 
   func key(_ json: JSONValue) -> RecordKey {
     let object = json.object ?? JSONObject()
-    return RecordKey(
-      values: shape.key.map { field in
-        let column = shape.columns[field]
-        return column.storage.normalized(object.value(named: column.name, near: field) ?? .null)
-      })
+    return RecordKey(values: values(of: shape.key) { object.value(named: $0, near: $1) })
   }
 
   /// A record of a response, with its stamps. `position` orders it; nil takes the version.
@@ -124,7 +124,6 @@ struct SyncModel: Sendable {
     return change(number, position) { name, _ in members.value(named: name) }
   }
 
-  /// - Parameter value: the value of a member, which probably stands where the second argument says.
   private func change(
     _ number: Int, _ position: Int64?, _ value: (String, Int) -> JSONValue?
   ) -> RemoteChange {
