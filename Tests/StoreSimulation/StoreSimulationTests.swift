@@ -10,4 +10,13 @@ import Testing
     #expect(run.counts, "seed \(seed) has no fault")
     #expect(run.outcome.violations.isEmpty, "\(run.story.report(run.outcome))")
   }
+
+  /// The store of a killed process sends a deletion again whose answer its disk does not have, and hides the record
+  /// until then: P5 expects that, whatever the handle of the process before said.
+  @Test func `P5: a deletion whose answer was lost with the process is pending after its start`() {
+    let story = Story(seed: 2_532)
+    let outcome = story.play(SchemaCache())
+    #expect(outcome.counts["client crash at write of the log"] != nil, "no process is killed at an access to its log")
+    #expect(outcome.violations.isEmpty, "\(story.report(outcome))")
+  }
 }

@@ -38,6 +38,8 @@ final class Checks {
   weak var world: World?
   private(set) var violations: [Violation] = []
   private(set) var intents: [Intent] = []
+  /// Writes of each client's process whose end its disk does not have yet.
+  private var unrecorded: [Int: [Intent]] = [:]
   /// Words in requests to which the server has given an outcome that it remembers.
   private(set) var judged: Set<String> = []
   /// Words of writes that were among the refused ones.
@@ -78,6 +80,13 @@ final class Checks {
   func accepted(_ intent: Intent, _ handle: WriteHandle?) {
     intent.isAccepted = true
     intent.handle = handle
+    if let handle, !handle.isDecided { unrecorded[intent.client, default: []].append(intent) }
+  }
+
+  /// A piece of work of the client's store has ended, and the process lives: its disk has what came of it.
+  func worked(_ client: WorldClient) {
+    guard unrecorded[client.index]?.isEmpty == false else { return }
+    unrecorded[client.index]?.removeAll { $0.handle?.isDecided ?? true }
   }
 
   /// P11: what was saved is seen at once, unless an earlier write on which it builds was refused meanwhile.
@@ -162,6 +171,7 @@ final class Checks {
   func started(_ client: WorldClient) {
     owed[client.index] = nil
     lastItems[client.index] = nil
+    for intent in unrecorded.removeValue(forKey: client.index) ?? [] { intent.isUnrecorded = true }
   }
 
   /// A subscription of the client begins.
@@ -312,10 +322,10 @@ final class Checks {
 
   /// Whether a write may still be pending in its store.
   private func isOpen(_ intent: Intent) -> Bool {
-    guard let handle = intent.handle, handle.end?.reason != .closed else {
+    guard let handle = intent.handle, handle.end?.reason != .closed, !intent.isUnrecorded else {
       return !applied.titles.contains(intent.word) && !lettered.contains(intent.word)
     }
-    return handle.stage < .durable && handle.end == nil
+    return !handle.isDecided
   }
 
   func deletionsForgotten() { versionsRestart = true }

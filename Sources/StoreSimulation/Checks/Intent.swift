@@ -24,6 +24,9 @@ final class Intent {
   /// The store has said that it is on the disk.
   var isAccepted = false
   var handle: WriteHandle?
+  /// What its handle says of its end came in the work in which the process was killed: the disk may not have it, and
+  /// the write is then sent again.
+  var isUnrecorded = false
 
   init(client: Int, id: String, word: String, field: Field, order: Int) {
     self.client = client
@@ -63,4 +66,9 @@ struct Row: Equatable, CustomStringConvertible {
   }
 
   var description: String { "\(id) \(title) \(rank.map(String.init) ?? "-") \(tags) \(owner ?? "-") \(mood ?? "-")" }
+}
+
+extension WriteHandle {
+  /// Whether the server has the write, or it has come to another end.
+  var isDecided: Bool { stage >= .durable || end != nil }
 }

@@ -161,7 +161,8 @@ final class WorldClient: @unchecked Sendable {
   func disarm() { disk.disarm() }
 
   private func look(_ number: Int) {
-    guard disk.isFatal, let process, process.number == number else { return }
+    guard let process, process.number == number else { return }
+    guard disk.isFatal else { return world.checks.worked(self) }
     die(losesPower: losesPower)
     let pause = Int64(100 + world.diskChance.next() % 4_000)
     world.network.wait(.milliseconds(pause)) { [weak self] in
