@@ -158,6 +158,23 @@ import Testing
     #expect(commit.changes.map(\.after?.record) == [record])
   }
 
+  @Test func `rows of the server are stored with a value that no two records should share; a local write is not`()
+    throws
+  {
+    var shape = Self.notes
+    shape.indexes = [RecordIndex(name: "#one", fields: [1], isUnique: true)]
+    let writer = try Self.writer(MemoryFiles(), shape)
+    let changes = ["a", "b"].map { id in
+      RemoteChange(
+        model: 0, key: Self.key(id),
+        image: ServerImage(record: Self.note(id, "same", 1), version: 1, position: id == "a" ? 1 : 2))
+    }
+    let commit = try writer.transaction { try $0.receive(changes) }
+    #expect(commit.changes.count == 2)
+    #expect(throws: (any Error).self) { try writer.transaction { try $0.save(model: 0, Self.note("c", "same", 1)) } }
+    #expect(try writer.row(model: 0, Self.key("c")) == nil)
+  }
+
   @Test func `a migration keeps rows and outbox`() throws {
     let files = MemoryFiles()
     _ = try Self.writer(files).transaction { try $0.save(model: 0, Self.note("a", "x", 1)) }

@@ -88,6 +88,29 @@ import Testing
     #expect(try await few.next()?.mutationType == .delete)
   }
 
+  @Test func `observe gives the changes of one record by its identifier, over its deletion, and of no other`()
+    async throws
+  {
+    let store = try DataStoreTests.store()
+    let stream = store.observe(Post.self, withId: "p1")
+    let seats = store.observe(Seat.self, withIdentifier: .identifier("A", 1))
+    try await stream.ready()
+    try await seats.ready()
+    for number in [2, 1] { try await store.save(post(number)) }
+    try await store.delete(Post.self, withId: "p1")
+    try await store.delete(Post.self, withId: "p2")
+    try await store.save(post(1, "again"))
+    var events = stream.makeAsyncIterator()
+    var found: [String] = []
+    for _ in 0..<3 { found.append(try #require(try await events.next()).description.prefix { $0 != "(" }.description) }
+    #expect(found == ["create Post p1 ", "delete Post p1 ", "create Post p1 "])
+    for row in ["B", "A"] { try await store.save(Seat(row: row, number: .init(1), isTaken: true)) }
+    var taken = seats.makeAsyncIterator()
+    #expect(try await taken.next()?.decodeModel(as: Seat.self).row == "A")
+    var wrong = store.observe(Seat.self, withId: "A").makeAsyncIterator()
+    await #expect(throws: DataStoreError.self) { try await wrong.next() }
+  }
+
   @Test func `stop and clear keep streams connected and silent until start or the next operation`() async throws {
     let store = try DataStoreTests.store()
     try await store.save(post(1))

@@ -213,4 +213,21 @@ struct ModelMapping: Sendable {
     let predicate = try translation.predicate(predicate)
     return (predicate, translation.terms)
   }
+
+  /// Which changes an observer gets.
+  struct Observed {
+    var model: Int
+    var condition: (predicate: Predicate, related: RelatedTerms)
+  }
+
+  /// The changes of the records that fulfil a predicate.
+  func observed(_ predicate: QueryPredicate) throws(DataStoreError) -> Observed {
+    Observed(model: shape.model, condition: try condition(predicate))
+  }
+
+  /// The changes of the record with this key.
+  func observed(_ key: RecordKey) -> Observed {
+    let query = query(key)
+    return Observed(model: shape.model, condition: (query.predicate, query.related))
+  }
 }
