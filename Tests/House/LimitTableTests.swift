@@ -21,8 +21,9 @@ import Testing
   /// The bounds that hold for clients before their credentials are accepted, or whose credentials are not.
   private static let metByStrangers = [
     "http.connections", "http.connectionsPerHost", "http.acceptsPerTurn", "http.acceptsPerSecond", "http.backlog",
-    "http.exhaustedPause", "http.handshakeTime", "http.handshakesPerTurn", "http.tcpKeepAlive",
-    "http.requestLineBytes", "http.headerBytes", "http.headerFields", "http.refusedBodyBytes", "http.chunkLineBytes",
+    "http.exhaustedPause", "http.handshakeTime", "http.handshakesPerTurn", "http.closingsPerTurn",
+    "http.tcpKeepAlive", "http.requestLineBytes", "http.headerBytes", "http.headerFields", "http.refusedBodyBytes",
+    "http.chunkLineBytes",
     "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout", "http.loopLag", "http.eventsPerTurn",
     "http.jobsPerTurn", "http.readBytes", "http.pendingBytes", "http.flushTime", "http.lingerTime",
     "http.shutdownLinger", "webSocket.messageBytes", "webSocket.strangerMessageBytes", "webSocket.messageDepth",

@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// A turn: wait for readiness or the next timer; read the clock; serve the ready descriptors; run the work that was
 /// posted before the turn; fire due timers; then what registered for the end of the turn, which is where connections
-/// send.
+/// send; close some of the connections that wait to be closed.
 ///
 /// `@unchecked Sendable` holds because everything below the mark is touched only by the loop's own thread (checked by
 /// `isCurrent` where a caller could get it wrong); what stands above it is a constant, an atomic or under a lock.
@@ -37,6 +37,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
   private var pool: BufferPool
   package var ownCounters = LoopCounters()
   package let handshakes: HandshakeGate
+  package let closings: ClosingGate
   /// Where every connection of the loop reads into; valid until the next read.
   package let scratch: ReadScratch
   /// Where TLS puts plain text; valid until the next record.
@@ -65,6 +66,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     waker = poller.waker
     pool = BufferPool(limits: limits)
     handshakes = HandshakeGate(perTurn: limits.handshakesPerTurn)
+    closings = ClosingGate(perTurn: limits.closingsPerTurn)
     scratch = ReadScratch(count: limits.readBytes)
     plainScratch = ReadScratch(count: 16_384)
   }
@@ -143,6 +145,8 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     while !isStopping.load(ordering: .acquiring) { turn() }
     for handler in slots.handlers { (handler as? any LoopOwned)?.loopStops() }
     endTurn()
+    closings.closeAll()
+    endTurn()
     // Timers and work hold objects that hold the loop. Dropped, they let a stopped server's files be closed.
     timers = TimerHeap()
     slots = WatchSlots()
@@ -162,6 +166,7 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     } else {
       line = ReadyLine()
     }
+    closings.begin()
     takePosted()
     // What is posted from here on waits for the next turn, after this turn's sends: so slices of long work let
     // sockets be served in between, and a writer that waits for room looks when there may be some.
@@ -173,11 +178,12 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
     runPosted(due)
     fireTimers()
     endTurn()
+    closeSome()
   }
 
   /// Milliseconds to wait: none when work is left, else until the next timer, rounded up so as never to spin.
   private func sleepTime() -> Int32 {
-    guard local.isEmpty, queue.fallAsleep() else { return 0 }
+    guard local.isEmpty, closings.count == 0, queue.fallAsleep() else { return 0 }
     guard let deadline = timers.nextDeadline else { return -1 }
     let left = deadline.nanoseconds.subtractingReportingOverflow(MonotonicClock.now().nanoseconds)
     guard !left.overflow, left.partialValue > 0 else { return left.overflow ? 60_000 : 0 }
@@ -206,6 +212,13 @@ package final class EpollLoop: DescriptorLoop, @unchecked Sendable {
       ownCounters.timers += 1
       timer.fire()
     }
+  }
+
+  /// After the turn's answers have been sent.
+  private func closeSome() {
+    guard closings.count > 0 else { return }
+    closings.closeSome()
+    endTurn()
   }
 
   private func endTurn() {

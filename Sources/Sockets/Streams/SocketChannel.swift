@@ -14,10 +14,12 @@ package final class SocketChannel: ByteChannel {
   enum Phase: UInt8 {
     /// Reading and writing. Next: any of the others.
     case open
-    /// The end was asked for; what is pending goes first. Next: `lingering`, `closed`.
+    /// The end was asked for; what is pending goes first. Next: `lingering`, `closing`, `closed`.
     case flushing
-    /// Our side is shut; waiting for the peer's end. Next: `closed`.
+    /// Our side is shut; waiting for the peer's end. Next: `closing`, `closed`.
     case lingering
+    /// Over, and no longer watched; the descriptor waits until the loop closes it. Next: `closed`.
+    case closing
     /// The descriptor is gone.
     case closed
   }
@@ -186,7 +188,7 @@ package final class SocketChannel: ByteChannel {
     switch phase {
     case .open: if wasBlocked || !wantsReading { handler?.drained() }
     case .flushing: shutDownWriting()
-    case .lingering, .closed: break
+    case .lingering, .closing, .closed: break
     }
   }
 
@@ -220,27 +222,43 @@ package final class SocketChannel: ByteChannel {
   }
 
   private func abandon() {
-    guard phase != .closed else { return }
+    guard !isOver else { return }
     // A lingering peer still receives what the kernel has of ours: that must not be reset. One that took nothing for so
     // long while we flushed is given up.
     if phase == .flushing { _ = martlet_reset_on_close(descriptor) }
     finish(ending ?? .local)
   }
 
+  private var isOver: Bool { phase == .closing || phase == .closed }
+
   package func abort() {
-    guard phase != .closed else { return }
+    guard !isOver else { return }
     // A lingering peer may still be reading what the kernel has of ours: a reset would take that away.
     if phase != .lingering { _ = martlet_reset_on_close(descriptor) }
-    release()
     ending = ending ?? .local
-    registerForTurnEnd()
+    if eventLoop.closings.admit(self) {
+      release()
+      registerForTurnEnd()
+    } else {
+      waitToClose()
+    }
   }
 
   private func finish(_ reason: ChannelCloseReason) {
-    guard phase != .closed else { return }
-    release()
-    ending = nil
-    tellClosed(reason)
+    guard !isOver else { return }
+    if eventLoop.closings.admit(self) {
+      release()
+      ending = nil
+      tellClosed(reason)
+    } else {
+      ending = reason
+      waitToClose()
+    }
+  }
+
+  private func waitToClose() {
+    phase = .closing
+    letGo()
   }
 
   private func tellClosed(_ reason: ChannelCloseReason) {
@@ -252,28 +270,33 @@ package final class SocketChannel: ByteChannel {
   /// Gives back everything the system and the loop lent.
   private func release() {
     phase = .closed
+    letGo()
+    eventLoop.calls.close(descriptor)
+    accounting?.left(address)
+    accounting = nil
+  }
+
+  /// Gives back all but the descriptor, and the place among the connections that goes with it.
+  private func letGo() {
     deadline?.cancel()
     deadline = nil
     if let token { eventLoop.unwatch(token, descriptor) }
     token = nil
-    eventLoop.calls.close(descriptor)
     outbound = OutboundBuffer()
     holdsBuffer = false
-    accounting?.left(address)
-    accounting = nil
   }
 
   // MARK: Interest
 
   private func updateInterest() {
-    guard let token, phase != .closed else { return }
+    guard let token, !isOver else { return }
     // Numbers, because sets of options are built by code that does not know their type, which costs a microsecond.
     var wanted: UInt32 = 0
     if awaitsWritable { wanted |= Readiness.writable.rawValue }
     switch phase {
     case .open: if wantsReading, !peerEnded { wanted |= Readiness.readable.rawValue }
     case .flushing, .lingering: if !peerEnded { wanted |= Readiness.readable.rawValue }
-    case .closed: break
+    case .closing, .closed: break
     }
     guard wanted != interest.rawValue else { return }
     interest = Readiness(rawValue: wanted)
@@ -285,6 +308,7 @@ extension SocketChannel: TurnEnd, LoopOwned {
   package func turnEnded() {
     awaitsTurnEnd = false
     switch phase {
+    case .closing: break
     case .closed:
       if let ending {
         self.ending = nil
@@ -304,6 +328,15 @@ extension SocketChannel: TurnEnd, LoopOwned {
   }
 }
 
+extension SocketChannel: ClosingConnection {
+  package func closes() {
+    release()
+    let reason = ending ?? .local
+    ending = nil
+    tellClosed(reason)
+  }
+}
+
 extension SocketChannel: ReadinessHandler {
   package func ready(_ readiness: Readiness) {
     if readiness.contains(.failed) {
@@ -311,7 +344,7 @@ extension SocketChannel: ReadinessHandler {
       return finish(.failure(SocketError.text(of: 0 &- error)))
     }
     if readiness.contains(.writable) { flush() }
-    guard phase != .closed else { return }
+    guard !isOver else { return }
     if readiness.contains(.readable), interest.contains(.readable) {
       read()
     } else if readiness.contains(.hungUp) {
@@ -352,7 +385,7 @@ extension SocketChannel: ReadinessHandler {
       updateInterest()
     case .lingering:
       finish(ending ?? .local)
-    case .closed:
+    case .closing, .closed:
       break
     }
   }

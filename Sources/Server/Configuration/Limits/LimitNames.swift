@@ -12,6 +12,7 @@ extension LimitSetting {
     .time("http.exhaustedPause", \.http.exhaustedPause),
     .time("http.handshakeTime", \.http.handshakeTime),
     .count("http.handshakesPerTurn", \.http.handshakesPerTurn),
+    .count("http.closingsPerTurn", \.http.closingsPerTurn),
     .time("http.tcpKeepAlive", orNone: \.http.tcpKeepAlive),
     .count("http.requestLineBytes", \.http.requestLineBytes),
     .count("http.headerBytes", \.http.headerBytes),

@@ -40,6 +40,7 @@ extension LoopLimits {
     flushTime = limits.http.flushTime
     lingerTime = limits.http.lingerTime
     handshakesPerTurn = limits.http.handshakesPerTurn
+    closingsPerTurn = limits.http.closingsPerTurn
   }
 }
 
