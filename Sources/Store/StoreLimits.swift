@@ -30,7 +30,8 @@ package struct StoreLimits: Sendable, Equatable {
   package var activeScans = 16
   /// How long a user's transaction closure may hold the writer.
   package var transactionTime: Duration = .milliseconds(500)
-  /// Changes one transaction may make, those of relations with `onDelete` apart. Batches reach subscribers whole.
+  /// Changes one transaction may make, those of relations with `onDelete` apart. Batches reach subscribers whole. A
+  /// write of the tree is one change, however many paths it has.
   package var transactionChanges = 10_000
   /// Changes that relations with `onDelete` may add to one write: a few seconds of the writer, and so rare.
   package var cascadeChanges = 100_000

@@ -89,11 +89,8 @@ struct TreeWriting: Sendable {
     }
     let writes = try judge(request, caller, transaction)
     // Values, deletions, priorities: the order in which rules saw them.
-    for rank in 0..<3 {
-      for write in writes where Self.rank(write) == rank {
-        try transaction.put(TreeChange(path: write.path, node: write.node))
-      }
-    }
+    let ranked = (0..<3).flatMap { rank in writes.filter { Self.rank($0) == rank } }
+    try transaction.put(ranked.map { TreeChange(path: $0.path, node: $0.node) })
     return writes
   }
 

@@ -10,6 +10,8 @@ final class OpenTransaction {
   let largestCascade: Int
   /// Of the changes, those that such relations added.
   private(set) var cascaded = 0
+  /// Of the changes, those that are parts of one that was counted.
+  private var further = 0
   private let expired: (() -> Bool)?
 
   /// One entry to be, in the order of the log.
@@ -32,15 +34,17 @@ final class OpenTransaction {
 
   /// Checks that the write may make another change, or `count` of them, before its tables are changed.
   func reserve(_ count: Int = 1, isCascade: Bool = false) throws(StoreError) {
-    if !isCascade, steps.count - cascaded > largest - count {
+    if !isCascade, steps.count - cascaded - further > largest - count {
       throw StoreError(.invalid, "one write makes more than \(largest) changes (the limit store.transactionChanges)")
     }
     try checkTime()
   }
 
-  /// Appends a change for which there is room, in the order subscribers will see.
-  func append(_ change: Change.Body, entry: [UInt8]? = nil, isCascade: Bool = false) {
+  /// Appends a change for which there is room, in the order subscribers will see. A further part of the change before
+  /// it needs no room of its own.
+  func append(_ change: Change.Body, entry: [UInt8]? = nil, isCascade: Bool = false, isFurther: Bool = false) {
     if isCascade { cascaded += 1 }
+    if isFurther { further += 1 }
     steps.append(Step(body: .change(change), entry: entry))
   }
 
@@ -67,13 +71,15 @@ final class OpenTransaction {
   struct Mark {
     fileprivate var steps: Int
     fileprivate var cascaded: Int
+    fileprivate var further: Int
   }
 
-  var mark: Mark { Mark(steps: steps.count, cascaded: cascaded) }
+  var mark: Mark { Mark(steps: steps.count, cascaded: cascaded, further: further) }
 
   /// Takes back what was appended since `mark`.
   func truncate(to mark: Mark) {
     steps.removeLast(steps.count - mark.steps)
     cascaded = mark.cascaded
+    further = mark.further
   }
 }

@@ -83,11 +83,17 @@ package final class WriteTransaction {
   package var tree: TreeReading { TreeReading(trees) }
 
   /// Puts a resolved value at a path of the tree; an empty one deletes.
-  package func put(_ change: TreeChange) throws(StoreError) {
+  package func put(_ change: TreeChange) throws(StoreError) { try put([change]) }
+
+  /// Puts the resolved values of one write of the tree at their paths. It counts as one change however many paths it
+  /// has, as a write of one large value does.
+  package func put(_ changes: [TreeChange]) throws(StoreError) {
     try guarded {
       try open.reserve()
-      open.append(.tree(change))
-      try trees.apply(change)
+      for (index, change) in changes.enumerated() {
+        open.append(.tree(change), isFurther: index > 0)
+        try trees.apply(change)
+      }
     }
   }
 

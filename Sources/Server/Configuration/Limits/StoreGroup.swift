@@ -17,7 +17,8 @@ extension ServerLimits {
     public var queuedOperations = 65_536
     /// How long the closure of `GraphQLServer.transaction` may hold the writer.
     public var transactionTime: Duration = .milliseconds(500)
-    /// Changes one transaction may make, those of relations with `onDelete` apart. Batches reach subscribers whole.
+    /// Changes one transaction may make, those of relations with `onDelete` apart. Batches reach subscribers whole. A
+    /// write of the tree is one change, however many paths it has.
     public var transactionChanges = 10_000
     /// Changes that relations with `onDelete` may add to one write: a few seconds of the writer, and so rare.
     public var cascadeChanges = 100_000
