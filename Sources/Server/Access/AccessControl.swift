@@ -269,6 +269,20 @@ package final class AccessControl: Sendable {
     }
   }
 
+  /// Whether there is a key of this name, for what its holder has left behind. Of tokens and of what an authorizer
+  /// says only their connection knows whether they have ended.
+  func hasKey(_ name: String, of provider: IdentityProvider) -> Bool {
+    guard let credentials else { return true }
+    return switch provider {
+    case .apiKey:
+      credentials.keys.keys.contains { key in
+        key.name.utf8.elementsEqual(name.utf8) && key.expires.map { now() < $0 } ?? true
+      }
+    case .iam: credentials.signing.contains { $0.accessKeyID.utf8.elementsEqual(name.utf8) }
+    case .guest, .userPools, .oidc, .identityPool, .function, .system: true
+    }
+  }
+
   /// Whether a request with this API key is admitted.
   package func accepts(apiKey: String) -> Bool {
     if case .granted = judge(apiKey: apiKey, authorization: nil) { true } else { false }

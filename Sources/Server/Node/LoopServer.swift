@@ -65,7 +65,7 @@ package final class LoopServer {
     let tree = node.tree.map { policy in
       TreeService(
         node.store, policy, node.leases, on: loop, services[0].feed.destination, access: node.access,
-        calendar: node.calendar, limits: node.limits.tree,
+        calendar: node.calendar, limits: node.limits.tree, log: node.log,
         records: { [weak node] in node.flatMap { RecordTree($0.served) } })
     }
     let trees = tree.map { LoopTrees($0, node.namespaces, access: node.access) }

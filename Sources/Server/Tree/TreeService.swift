@@ -36,7 +36,7 @@ final class TreeService {
 
   init(
     _ store: Store, _ policy: TreePolicy, _ leases: TreeLeases, on loop: any Loop, _ destination: FeedDestination,
-    access: AccessControl, calendar: Calendar, limits: ServerLimits.Tree,
+    access: AccessControl, calendar: Calendar, limits: ServerLimits.Tree, log: Log,
     records: @escaping @Sendable () -> RecordTree? = { nil }
   ) {
     reads = TreeReads(
@@ -50,7 +50,8 @@ final class TreeService {
     self.access = access
     self.limits = limits
     treeLimits = TreeLimits(limits)
-    writing = TreeWriting(policy: policy, limits: treeLimits, hasRecords: { records() != nil })
+    writing = TreeWriting(
+      policy: policy, limits: treeLimits, access: access, log: log, hasRecords: { records() != nil })
   }
 
   // MARK: Sessions

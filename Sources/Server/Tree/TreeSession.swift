@@ -126,10 +126,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   }
 
   func closed(_ closure: WebSocketClosure) {
-    socket = nil
+    (socket, question, waiting) = (nil, nil, [])
     expiry?.cancel()
-    question = nil
-    waiting = []
     service.close(self)
     for listener in listeners.values { service.remove(listener) }
     listeners = [:]
@@ -171,6 +169,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private func withdraw(_ reason: String) {
     use.noteWithdrawal(identity, reason: reason)
     push(.revoked(status: "expired_token", reason: reason))
+    lease?.withdrawn(admitted.caller)
     if !service.isGood(opening.grant) || opening.deadline.map({ $0 <= service.loop.now }) == true { opening = .guest }
     change(to: .guest)
   }
@@ -249,6 +248,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     question = nil
     if let admitted {
       change(to: admitted)
+      lease?.authenticated(admitted.caller)
       answer(number, TreeAnswer(status: "ok", data: ["auth": admitted.caller.auth]))
     } else {
       answer(number, TreeAnswer(status: "invalid_token", data: "the credential is not accepted"))

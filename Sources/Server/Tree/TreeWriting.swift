@@ -50,6 +50,9 @@ struct TreeWriting: Sendable {
   var hasRecords: @Sendable () -> Bool = { false }
 
   /// Queues a write. `completion` runs on the loop of `destination`, after the write is durable.
+  /// By which what was left behind is judged again.
+  let access: AccessControl
+  let log: Log
   func commit(
     _ request: TreeWriteRequest, as caller: TreeCaller, to destination: FeedDestination,
     _ completion: @escaping @Sendable (Result<TreeWritten, TreeRefusal>) -> Void

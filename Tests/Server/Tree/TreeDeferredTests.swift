@@ -61,31 +61,6 @@ import Testing
     }
   }
 
-  @Test func `what a client has left is made by the rules for it also when its key is withdrawn meanwhile`()
-    async throws
-  {
-    let rules = #"{"rules": {".read": true, "left": {".write": "auth.uid == 'ada'"}}}"#
-    try await Served.with(
-      TreeRESTTests.schema,
-      {
-        $0.treeRules = rules
-        $0.access = .keys(try Served.access("ada", "bob"))
-      }
-    ) { (server: GraphQLServer) async throws in
-      let (leaving, staying) = (try await TreePeer(port: server.port), try await TreePeer(port: server.port))
-      try await leaving.ok("auth", ["cred": "ada"])
-      try await staying.ok("auth", ["cred": "bob"])
-      try await leaving.ok("o", ["p": "/left", "d": "gone"])
-      _ = try await staying.listen("/left")
-      try server.reload(access: try Served.access("bob"))
-      #expect(try await leaving.push().action == "ac")
-      let write = try await leaving.answer(leaving.send("p", ["p": "/left", "d": 1]))
-      #expect(write["s"] == "permission_denied")
-      leaving.socket.abort()
-      #expect(try await staying.push().body["d"] == "gone")
-    }
-  }
-
   @Test func `a server that was stopped makes what its clients left once the grace is over, and once only`()
     async throws
   {

@@ -1,3 +1,4 @@
+internal import MartletAccess
 internal import MartletJSON
 internal import MartletJSONTree
 internal import MartletRuntime
@@ -10,6 +11,10 @@ struct LeftWrite: Sendable {
   var caller: TreeCaller
   /// For how many milliseconds the server waits for the client to come back before it makes the write.
   var grace: Int64
+  /// How the caller proved who it is, where that is a key: keys can be withdrawn while its client is away.
+  var key: IdentityProvider?
+  /// Whether the credentials it was left with have ended while the client was connected. A guest makes it then.
+  var isWithdrawn = false
 
   var request: TreeWriteRequest { TreeWriteRequest(path: path, content: content) }
 
@@ -29,6 +34,8 @@ struct LeftWrite: Sendable {
     }
     if caller.isAdministrator { object["r"] = true }
     if grace > 0 { object["g"] = .int(grace) }
+    if let key { object["k"] = .string(key.rawValue) }
+    if isWithdrawn { object["w"] = true }
     return JSONValue.object(object).serialized()
   }
 
@@ -47,10 +54,35 @@ struct LeftWrite: Sendable {
     }
     caller = TreeCaller(auth: object["a"] ?? .null, isAdministrator: object["r"]?.bool ?? false)
     grace = object["g"]?.int ?? 0
+    key = object["k"]?.string.flatMap { IdentityProvider(rawValue: $0) }
+    isWithdrawn = object["w"]?.bool ?? false
   }
 
   init(path: TreePath, content: TreeWriteRequest.Content, caller: TreeCaller, grace: Int64) {
     (self.path, self.content, self.caller, self.grace) = (path, content, caller, grace)
+    let provider = caller.identity.provider
+    key = provider == .apiKey || provider == .iam ? provider : nil
+  }
+
+  // MARK: Standing
+
+  /// Whether it was left by the same user, if with other credentials.
+  func isOf(_ other: TreeCaller) -> Bool {
+    caller.isAdministrator == other.isAdministrator && caller.auth["uid"] == other.auth["uid"]
+      && caller.auth["provider"] == other.auth["provider"]
+  }
+
+  /// Whether the other write, left again, would be made with other rights. Bytes do not keep all of a caller.
+  func makerDiffers(from other: LeftWrite) -> Bool {
+    caller.auth != other.caller.auth || caller.isAdministrator != other.caller.isAdministrator || key != other.key
+      || isWithdrawn != other.isWithdrawn
+  }
+
+  /// Whose rights it is made with now: a guest's when the credentials it was left with are no longer accepted.
+  func maker(under access: AccessControl) -> TreeCaller {
+    if isWithdrawn || caller.isAdministrator && !access.isDevelopment { return .guest }
+    guard let key, let name = caller.auth["uid"]?.string else { return caller }
+    return access.hasKey(name, of: key) ? caller : .guest
   }
 }
 

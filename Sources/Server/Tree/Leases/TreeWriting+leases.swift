@@ -14,7 +14,7 @@ extension TreeWriting {
     _ = try judge(write.request, write.caller, transaction)
     for kept in try transaction.deferredWrites(of: owner) where !left.contains(kept.number) {
       guard let other = LeftWrite(kept.body), other.isSame(as: write) else { continue }
-      if other.caller != write.caller { try transaction.replaceDeferred(kept, with: write.bytes) }
+      if other.makerDiffers(from: write) { try transaction.replaceDeferred(kept, with: write.bytes) }
       return kept.number
     }
     return try transaction.deferWrite(write.bytes, of: owner).number
@@ -29,17 +29,39 @@ extension TreeWriting {
     return dropped
   }
 
-  /// Makes what a client has left, each write as a transaction of its own. One that is refused by now is dropped.
+  /// Notes that the credentials of a caller have ended, or that it has shown others: what it has left is made with the
+  /// rights that it has then.
+  func note(_ caller: TreeCaller, isWithdrawn: Bool, of owner: String, in transaction: WriteTransaction) throws {
+    for kept in try transaction.deferredWrites(of: owner) {
+      guard var write = LeftWrite(kept.body), write.isOf(caller), write.isWithdrawn != isWithdrawn else { continue }
+      write.isWithdrawn = isWithdrawn
+      if !isWithdrawn { write.caller = caller }
+      try transaction.replaceDeferred(kept, with: write.bytes)
+    }
+  }
+
+  /// Makes what a client has left, each write as a transaction of its own. The rules are asked a second time, by the
+  /// caller as it stands now; what they refuse is dropped, and logged.
   func expire(_ due: TreeLeases.Due, in transaction: WriteTransaction) throws {
     let kept = try transaction.deferredWrites(of: due.owner)
     let left = kept.map { ($0.number, LeftWrite($0.body)) }.filter { $0.1.map { $0.grace <= due.grace } ?? true }
     guard !left.isEmpty else { return }
     for case (_, let write?) in left {
+      var refusal: (any Error)?
       do {
-        try transaction.separately { _ = try run(write.request, write.caller, transaction) }
+        try transaction.separately {
+          do { _ = try run(write.request, write.maker(under: access), transaction) } catch {
+            refusal = error
+            throw error
+          }
+        }
       } catch {
         // The rules, or the tree's limits; there is no connection left for the refusal.
         if error.code != .aborted, error.code != .invalid { throw error }
+        let reason = (refusal as? TreeRefusal)?.description ?? error.message
+        log.write(
+          .warning, "A write that was left for the end of a session is refused.",
+          [(.path, write.path.description), (.reason, reason)])
       }
     }
     try transaction.removeDeferred(of: due.owner, left.count == kept.count ? [] : left.map(\.0))

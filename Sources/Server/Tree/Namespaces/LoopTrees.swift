@@ -62,7 +62,7 @@ final class LoopTrees {
     let feed = TreeFeed(store, on: first.loop)
     let service = TreeService(
       store, space.policy, space.leases, on: first.loop, feed.destination, access: access, calendar: first.calendar,
-      limits: first.limits)
+      limits: first.limits, log: first.writing.log)
     feed.start(service)
     opened[space.name] = Opened(service: service, feed: feed)
     if space.recovers { service.recoverLeases() }
