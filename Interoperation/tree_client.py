@@ -46,7 +46,9 @@ step("shallow", root.get(shallow=True), {"a": True, "b": True, "new": True})
 
 value, tag = root.child("a").get(etag=True)
 step("unchanged", root.child("a").get_if_changed(tag), (False, None, None))
-step("set if unchanged", root.child("a").set_if_unchanged(tag, 5)[:2], (True, 5))
+done, value, next_tag = root.child("a").set_if_unchanged(tag, 4)
+step("set if unchanged", (done, value), (True, 4))
+step("set again with the new tag", root.child("a").set_if_unchanged(next_tag, 5)[:2], (True, 5))
 step("conflict", root.child("a").set_if_unchanged(tag, 6)[:2], (False, 5))
 step("changed", root.child("a").get_if_changed(tag)[:2], (True, 5))
 

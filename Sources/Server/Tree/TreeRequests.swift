@@ -36,14 +36,23 @@ struct TreeRequests {
     guard var write = write(method, path, request, responder) else { return }
     write.request.answersValue = query.printing != .silent
     write.request.mostLeaves = query.writeSize?.seconds.map { $0 * service.limits.estimatedLeaves }
+    // A client with a condition makes its next write with the tag of what it has put.
+    let fields = request.head.headers
+    write.request.answersNode =
+      (method == "PUT" || method == "DELETE") && path.key?.isPriority != true
+      && (fields["X-Firebase-ETag"] == "true" || fields["If-Match"] != nil)
     service.write(write.request, as: caller) { result in
+      var headers = HTTPHeaders()
+      if let node = (try? result.get())?.node { headers.append("ETag", TreeHash.entityTag(node)) }
       switch result {
       case .failure(let refusal):
         use.note(refusal, caller.identity)
         Self.refuse(refusal, responder)
-      case .success where query.printing == .silent: responder.send(204)
+      case .success where query.printing == .silent: responder.send(204, headers)
       // A push is answered with its key; server values with what they became.
-      case .success(let written): Self.send(200, query.body(write.answer ?? written.resolved ?? write.json), responder)
+      case .success(let written):
+        headers.append("Content-Type", "application/json; charset=utf-8")
+        responder.send(200, headers, body: query.body(write.answer ?? written.resolved ?? write.json))
       }
     }
   }

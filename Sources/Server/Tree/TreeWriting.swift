@@ -25,6 +25,8 @@ struct TreeWriteRequest: Sendable {
   /// Whether its answer is the value, with what server values became. Of other writes it is known what an increment
   /// made.
   var answersValue = false
+  /// Whether its answer has the node that was put.
+  var answersNode = false
 
   struct Number: Sendable {
     /// The client's random name.
@@ -39,6 +41,8 @@ struct TreeWritten: Sendable {
   /// What a write with server values became, in the form of its content, where that is asked for; nil for one that was
   /// sent again.
   var resolved: JSONValue?
+  /// The node that was put, where that is asked for.
+  var node: TreeNode?
 }
 
 /// Carries out writes inside the store's transaction: server values are resolved, the condition and the rules are
@@ -46,23 +50,25 @@ struct TreeWritten: Sendable {
 struct TreeWriting: Sendable {
   let policy: TreePolicy
   let limits: TreeLimits
+  /// By which what was left behind is judged again.
+  let access: AccessControl
+  let log: Log
   /// Whether records stand below `/models`, which writes of the tree do not change.
   var hasRecords: @Sendable () -> Bool = { false }
 
   /// Queues a write. `completion` runs on the loop of `destination`, after the write is durable.
-  /// By which what was left behind is judged again.
-  let access: AccessControl
-  let log: Log
   func commit(
     _ request: TreeWriteRequest, as caller: TreeCaller, to destination: FeedDestination,
     _ completion: @escaping @Sendable (Result<TreeWritten, TreeRefusal>) -> Void
   ) {
     let refusal = Lock<TreeRefusal?>(nil)
-    let resolved = Lock<JSONValue?>(nil)
+    let resolved = Lock<(json: JSONValue?, node: TreeNode?)>((nil, nil))
     let operation = WriteOperation.work { [self] transaction in
       do {
-        let value = Self.resolved(request, try run(request, caller, transaction))
-        resolved.withLock { $0 = value }
+        let writes = try run(request, caller, transaction)
+        let node = request.answersNode ? writes.first?.node : nil
+        let value = Self.resolved(request, writes)
+        resolved.withLock { $0 = (value, node) }
       } catch {
         if let error = error as? TreeRefusal { refusal.withLock { $0 = error } }
         throw error
@@ -76,8 +82,9 @@ struct TreeWriting: Sendable {
     }
     destination.commit(
       Store.Submission(write) { result in
+        let (json, node) = resolved.withLock { $0 }
         completion(
-          result.map { TreeWritten(receipt: $0, resolved: resolved.withLock { $0 }) }
+          result.map { TreeWritten(receipt: $0, resolved: json, node: node) }
             .mapError { error in refusal.withLock { $0 } ?? TreeRefusal(kept: error.message) ?? .store(error) })
       })
   }

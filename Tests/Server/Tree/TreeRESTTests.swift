@@ -245,13 +245,38 @@ private final class Nowhere: StoreDestination {
       let line = try #require(read.head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") })
       let tag = String(line.dropFirst(6))
       #expect(try await send("GET", "/open/c.json", nil, [("If-None-Match", tag)], port: port).status == 304)
-      #expect(try await send("PUT", "/open/c.json", "2", [("If-Match", tag)], port: port).status == 200)
+      let written = try await send("PUT", "/open/c.json", "2", [("If-Match", tag)], port: port)
+      #expect(written.status == 200)
       let stale = try await send("PUT", "/open/c.json", "3", [("If-Match", tag)], port: port)
       #expect(stale.head.hasPrefix("HTTP/1.1 412 Precondition Failed"))
       #expect(stale.text == "2")
       #expect(stale.head.contains("ETag: "))
       #expect(try await send("PUT", "/open/new.json", "1", [("If-Match", "null_etag")], port: port).status == 200)
       #expect(try await send("DELETE", "/open/new.json", nil, [("If-Match", "null_etag")], port: port).status == 412)
+    }
+  }
+
+  @Test func `a conditional write is answered with the tag of what it has put, which is the condition of the next one`()
+    async throws
+  {
+    func tag(_ answer: HTTPRequest.Answer) -> String? {
+      answer.head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") }.map { String($0.dropFirst(6)) }
+    }
+    try await serve { port in
+      var last = "null_etag"
+      let bodies = ["1", #"{"a": [1, 2], "n": {".sv": {"increment": 2}}}"#, #"{".value": 3, ".priority": 1}"#]
+      for body in bodies {
+        let written = try await send("PUT", "/open/c.json", body, [("If-Match", last)], port: port)
+        last = try #require(tag(written))
+        let read = try await send("GET", "/open/c.json", nil, [("X-Firebase-ETag", "true")], port: port)
+        #expect(tag(read) == last, "\(body)")
+      }
+      let silent = try await send("PUT", "/open/c.json?print=silent", "4", [("X-Firebase-ETag", "true")], port: port)
+      #expect(silent.status == 204)
+      let deleted = try await send("DELETE", "/open/c.json", nil, [("If-Match", try #require(tag(silent)))], port: port)
+      #expect(tag(deleted) == "null_etag")
+      // Without the question there is none.
+      #expect(tag(try await send("PUT", "/open/c.json", "5", port: port)) == nil)
     }
   }
 
