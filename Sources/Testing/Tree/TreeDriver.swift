@@ -29,7 +29,8 @@ internal import MartletJSONTree
 ///
 /// `params` are `tag` with `orderBy` (a child path), `orderByKey`, `orderByValue`, `orderByPriority`, `startAt`,
 /// `startAfter`, `endAt`, `endBefore`, `equalTo` (each `{"index": value, "name": key}`), `limitToFirst` and
-/// `limitToLast`. Without an order children are ordered by priority, as in the Realtime Database.
+/// `limitToLast`; a bound may also be the value alone. Without an order children are ordered by priority, as in the
+/// Realtime Database.
 public struct TreeDriver: Sendable {
   /// Whether `child_acknowledged` and `value_acknowledged` are among the events. Published suites do not know them.
   public var reportsAcknowledgements = false
@@ -46,6 +47,8 @@ public struct TreeDriver: Sendable {
   private var nextWrite: Int64 = 0
   /// The engine's tags by those of the steps.
   private var tags: [Int64: Int] = [:]
+  /// Tags of listens without bounds: what comes for them comes for the whole node.
+  private var wholeTags: Set<Int64> = []
 
   /// An engine without listeners.
   public init() {}
@@ -100,12 +103,15 @@ public struct TreeDriver: Sendable {
     nextListener = max(nextListener, id + 1)
     if let name = reader.callbackID { (listeners[name], names[id]) = (id, name) }
     let outcome = engine.listen(at: path, window, as: ListenerID(id))
-    if let tag = reader.params?["tag"]?.int, let own = engine.tag(of: path, window) { tags[tag] = own }
+    if let tag = reader.params?["tag"]?.int {
+      tags[tag] = engine.tag(of: path, window)
+      if tags[tag] == nil { wholeTags.insert(tag) } else { wholeTags.remove(tag) }
+    }
     return outcome
   }
 
   private func tag(_ reader: TreeStepReader) throws(TreeDriverError) -> Int? {
-    guard let number = reader.step["tag"] else { return nil }
+    guard let number = reader.step["tag"], number.int.map(wholeTags.contains) != true else { return nil }
     guard let tag = number.int.flatMap({ tags[$0] }) else {
       throw TreeDriverError("the tag \(number) is not that of a listen")
     }

@@ -45,7 +45,7 @@ struct TreeStepReader {
   func window() throws(TreeDriverError) -> Window? {
     guard let params = params?.object else { return nil }
     var window = Window(order: .priority)
-    if let child = params["orderBy"]?.string {
+    if let child = (params["orderBy"] ?? params["orderByChild"])?.string {
       window.order = .child(try Self.wrapped { () throws(TreeError) in try TreePath(wire: child) })
     }
     if params["orderByKey"] != nil { window.order = .key }
@@ -61,7 +61,7 @@ struct TreeStepReader {
       case "equalTo":
         window.start = bound(value, window.order, isIncluded: true)
         window.end = window.start
-      case "tag", "orderBy", "orderByKey", "orderByValue", "orderByPriority": continue
+      case "tag", "orderBy", "orderByChild", "orderByKey", "orderByValue", "orderByPriority": continue
       default: throw TreeDriverError("the query parameter \(name) is not known")
       }
     }
@@ -69,9 +69,9 @@ struct TreeStepReader {
     return try Self.wrapped { () throws(TreeError) in try checked.checked(at: path) }
   }
 
-  /// A bound of `{"index": value, "name": key}`; in the order by key the index is the key.
+  /// A bound of `{"index": value, "name": key}`, or of the value alone; in the order by key the index is the key.
   private func bound(_ json: JSONValue, _ order: ChildOrder, isIncluded: Bool) -> Window.Bound {
-    let index = json["index"] ?? .null
+    let index = json.object == nil ? json : json["index"] ?? .null
     if order == .key {
       let key = (index.string ?? json["name"]?.string).map { TreeKey(unchecked: $0) }
       return Window.Bound(key: key, isIncluded: isIncluded)
