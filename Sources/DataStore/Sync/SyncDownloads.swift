@@ -14,7 +14,7 @@ struct DownloadState {
   var partial: [RemoteChange] = []
   /// Models that the server has refused to sync.
   var refused: Set<Int> = []
-  /// How often in a row the server's rules have refused the feed.
+  /// How often in a row the server has refused the caller the feed.
   var refusals = 0
   /// What the stored positions belong to.
   var history = SyncHistory()
@@ -99,13 +99,18 @@ struct SyncDownloads {
       if let cursor, !shell.downloads.history.agrees(with: cursor) { return doubt(generation) }
       shell.report.announce(.networkStatus(active: true))
       return .reachable
-    case .forbidden:
-      shell.downloads.refusals += 1
-      // With fresh credentials as well: the caller may see none of the records.
-      if shell.downloads.refusals > 1 { try forgetProgress(removesRows: true) }
-      return .disconnected(generation: generation, .unauthorized)
+    case .forbidden, .ended(.unauthorized): return try refused(generation)
     case .ended(let failure): return .disconnected(generation: generation, failure)
     }
+  }
+
+  /// The server has refused the caller the feed: by its rules, or because it does not accept its credentials.
+  private func refused(_ generation: Int) throws -> SyncEvent {
+    shell.downloads.refusals += 1
+    if shell.downloads.refusals == 1 { return .disconnected(generation: generation, .unauthorized) }
+    // With fresh credentials as well: the caller may see none of the records.
+    try forgetProgress(removesRows: true)
+    return .withdrawn(generation: generation)
   }
 
   /// Another run of the server has been heard: the feed restarts, with its judgement of what is stored.

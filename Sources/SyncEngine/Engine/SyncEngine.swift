@@ -108,6 +108,8 @@ package struct SyncEngine: Sendable {
       if generation == self.generation, phase != .stopped { beginAnew() }
     case .disconnected(let generation, let failure):
       if generation == self.generation { failed(failure, now) }
+    case .withdrawn(let generation):
+      if generation == self.generation, phase != .stopped { withdrawn(now) }
     case .page(let generation, let model, let page):
       if generation == self.generation, phase == .syncing, queue.first?.model == model { receive(page, wall) }
     case .queryFailed(let generation, _, let failure):
@@ -210,6 +212,14 @@ package struct SyncEngine: Sendable {
     synced = []
     actions.append(.disconnect)
     subscribe()
+  }
+
+  /// Nothing is left of what was synced: every model is owed a full sync when the caller is accepted again. Writes that
+  /// the server has not confirmed wait for that.
+  private mutating func withdrawn(_ now: Instant) {
+    progress = progress.map { _ in ModelProgress() }
+    synced = []
+    failed(.unauthorized, now)
   }
 
   private mutating func beginAnew() {

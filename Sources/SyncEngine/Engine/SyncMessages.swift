@@ -87,6 +87,9 @@ package enum SyncEvent: Sendable, Hashable {
   /// The server's log is not the one that the stored positions come from: it runs on an older copy of its data.
   case otherHistory(generation: Int)
   case disconnected(generation: Int, SyncFailure)
+  /// The server refuses the caller the feed, by its rules or its credentials, and with fresh credentials as well. The
+  /// store has removed what came from the server.
+  case withdrawn(generation: Int)
   case page(generation: Int, model: Int, SyncPage)
   case queryFailed(generation: Int, model: Int, SyncFailure)
   /// The server applied a write. `image` is the record after it; `position` that of its change.
