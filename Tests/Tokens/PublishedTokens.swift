@@ -138,6 +138,17 @@ enum PublishedTokens {
     g0hzm2KphtjnayKJvC64vAbROBR4Ubg6Bxg9IQVZ-QYyE","e":"AQAB","kid":"roca","kty":"RSA"}
     """
 
+  /// Wycheproof: the key and the token of the group `base64`, in whose file some are marked against RFC 7515.
+  static let zeroKey = """
+    {"kty":"oct","kid":"hs256-key","use":"sig","alg":"HS256","k":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}
+    """
+
+  /// Its parts.
+  static let zeroKeyToken = (
+    header: "eyJraWQiOiJoczI1Ni1rZXkiLCJhbGciOiJIUzI1NiJ9", payload: "VGVzdA",
+    signature: "c1LROH7eNQwUT8KMVEO52VC3WZ9e_AnDWbZ7aMmowV8"
+  )
+
   /// RFC 7797, section 4.1: the payload "$.02" in base64url, with the key of RFC 7515, A.1.
   static let encodedPayload = "eyJhbGciOiJIUzI1NiJ9.JC4wMg.5mvfOroL-g7HyqJoozehmsaqmvTYGEq5jTI1gVvoEoQ"
 

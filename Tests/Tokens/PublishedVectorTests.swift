@@ -92,6 +92,21 @@ import Testing
     }
   }
 
+  @Test func `a token with a character outside base64url is refused, also where the published file calls it valid`()
+    throws
+  {
+    let harness = try TokenHarness(keys: PublishedTokens.zeroKey)
+    let (header, payload, signature) = PublishedTokens.zeroKeyToken
+    // 357 of the file, which has the same text as 367 and 370 with the other verdict: their padding is not in it.
+    #expect(harness.refusal("\(header).\(payload).\(signature)") == nil)
+    // What 367 and 370 are about.
+    #expect(harness.refusal("\(header).\(payload).\(signature)=") == .malformedEncoding(.signature))
+    #expect(harness.refusal("\(header).\(payload)==.\(signature)") == .malformedEncoding(.payload))
+    // 372 and 373, "valid" in the file: the signature is not over these bytes either.
+    #expect(harness.refusal("\(header.dropLast())?9.\(payload).\(signature)") == .malformedEncoding(.header))
+    #expect(harness.refusal("\(header).\(payload)?.\(signature)") == .malformedEncoding(.payload))
+  }
+
   @Test func `a payload beside the token is refused, also where its header says so`() throws {
     let harness = try TokenHarness(keys: PublishedTokens.a1Key)
     #expect(harness.refusal(PublishedTokens.encodedPayload) == nil)
