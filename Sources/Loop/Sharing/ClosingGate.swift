@@ -7,10 +7,14 @@ package protocol ClosingConnection: AnyObject {
 /// Lets a bounded number of connections be closed in one turn; the others wait in order. To close one and to end what
 /// ran on it costs tens of microseconds, so that thousands of clients that are lost at once would hold up all others.
 ///
+/// Each connection that begins in a turn lets one more be closed in it, so that clients with a connection for each
+/// request do not make the number of those that wait grow.
+///
 /// What waits is no longer watched and costs no turn anything. Confined to its loop.
 package final class ClosingGate {
   private let perTurn: Int
   private var left: Int
+  private var closed = 0
   private var waiting: [(any ClosingConnection)?] = []
   private var head = 0
   /// The most connections closed in any turn; for tests.
@@ -37,6 +41,12 @@ package final class ClosingGate {
   /// A turn begins.
   func begin() {
     left = perTurn
+    closed = 0
+  }
+
+  /// A connection begins.
+  package func opened() {
+    left += 1
   }
 
   /// Closes as many as this turn still may.
@@ -54,7 +64,8 @@ package final class ClosingGate {
 
   private func take() {
     left -= 1
-    mostInOneTurn = max(mostInOneTurn, perTurn - left)
+    closed += 1
+    mostInOneTurn = max(mostInOneTurn, closed)
   }
 
   private func popFirst() -> (any ClosingConnection)? {

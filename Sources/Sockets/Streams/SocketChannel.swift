@@ -67,6 +67,7 @@ package final class SocketChannel: ByteChannel {
     }
     self.token = token
     self.handler = handler
+    eventLoop.closings.opened()
     // An owner may have written before it was known.
     if !outbound.isEmpty { registerForTurnEnd() }
     return true

@@ -150,4 +150,26 @@ import Testing
     #expect(listener.connectionCount == 0)
     for client in lost.clients + open.clients { client.close() }
   }
+
+  private final class Ending: ClosingConnection {
+    var isClosed = false
+    func closes() { isClosed = true }
+  }
+
+  @Test func `clients with a connection for each request do not make the number of those that wait grow`() {
+    let gate = ClosingGate(perTurn: 2)
+    let lost = (0..<10).map { _ in Ending() }
+    gate.begin()
+    for ending in lost where gate.admit(ending) { ending.closes() }
+    #expect(gate.count == 8)
+    for _ in 0..<4 {
+      // As many end in a turn as begin in it, and the turn's own share goes to those that wait.
+      gate.begin()
+      for _ in 0..<50 { gate.opened() }
+      for ending in (0..<50).map({ _ in Ending() }) where gate.admit(ending) { ending.closes() }
+      gate.closeSome()
+    }
+    #expect(gate.count == 0)
+    #expect(lost.allSatisfy(\.isClosed))
+  }
 }
