@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// The package's graph as Apple platforms see it: nothing that needs Linux is reached from a product.
@@ -12,8 +13,20 @@ import Testing
     /// Libraries of the system, and whether they are looked for by pkg-config.
     var libraries: [String: Bool] = [:]
 
-    /// - Parameter environment: variables that the manifest reads.
+    private static let read = Mutex<[[String: String]: Manifest]>([:])
+
+    /// The manifest under these variables. The package manager, which takes seconds, is asked once for each of them.
     init(_ environment: [String: String]) throws {
+      self = try Self.read.withLock { read in
+        if let manifest = read[environment] { return manifest }
+        let manifest = try Manifest(asking: environment)
+        read[environment] = manifest
+        return manifest
+      }
+    }
+
+    /// - Parameter environment: variables that the manifest reads.
+    private init(asking environment: [String: String]) throws {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
       let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
