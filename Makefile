@@ -9,9 +9,11 @@ SECONDS ?= 30
 SANITIZER ?= thread
 SUITES ?=
 # Without debug information, and with one compilation for each module, the tests build from clean with about a third less
-# processor time; `make test TEST_FLAGS=` keeps the one and builds incrementally. Scripts/build-tests leaves out the index
-# of editors, a third of what is left.
-TEST_FLAGS ?= -debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 1
+# processor time; `make test TEST_FLAGS=` keeps the one and builds incrementally. The last option stops the compiler from
+# checking the types of a module twice, the first time so that modules above it can begin, for which the package manager
+# waits for all of it anyway. Scripts/build-tests leaves out the index of editors, a third of what is left.
+TEST_FLAGS ?= -debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 1 \
+  -Xswiftc -no-emit-module-separately-wmo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run run-checklist run-presence build lab deb test test-foundation test-console test-readme test-packaging lint format docs bench sim sim-mutants fuzz sanitize conformance check
