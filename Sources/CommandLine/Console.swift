@@ -35,9 +35,20 @@ package enum Console {
     do {
       try handle.write(contentsOf: Data(text.utf8))
     } catch {
-      // The reader is gone (a closed pipe), and output is what the command is for.
+      // Output is what the command is for. A reader that has seen enough, such as `head`, is not a failure to speak of.
+      if handle.fileDescriptor == STDOUT_FILENO, !isWithoutReader(STDOUT_FILENO) {
+        let line = "Standard output cannot be written: \(NamedFile.reason(error)).\n"
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+      }
       exit(ExitCode.io.rawValue)
     }
+  }
+
+  /// Whether it is a pipe or a socket whose other end is closed.
+  private static func isWithoutReader(_ descriptor: Int32) -> Bool {
+    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    // The structure outlives the call.
+    return unsafe poll(&state, 1, 0) == 1 && state.revents & Int16(POLLERR | POLLHUP) != 0
   }
 }
 
@@ -135,7 +146,7 @@ package enum NamedFile {
     FileManager.default.fileExists(atPath: path)
   }
 
-  private static func reason(_ error: any Error) -> String {
+  static func reason(_ error: any Error) -> String {
     switch (error as? CocoaError)?.code {
     case .fileReadNoSuchFile?, .fileNoSuchFile?: "there is no such file"
     case .fileReadNoPermission?, .fileWriteNoPermission?: "permission denied"

@@ -35,7 +35,9 @@ package struct GenerateSettings: Hashable, Sendable {
     do {
       value = try JSONValue(parsing: text)
     } catch {
-      throw GenerationErrors([GenerationError(.configuration, "No JSON: \(error.description).", file: file)])
+      let advice = file.hasSuffix(".json") ? "" : " Operation files are named by --operations."
+      let message = "The configuration cannot be read: \(error.description).\(advice)"
+      throw GenerationErrors([GenerationError(.configuration, message, file: file)])
     }
     var reader = SettingsReader(file: file)
     guard let members = value.object else {

@@ -46,10 +46,13 @@ enum AccessCommand: Subcommand {
 
   private static let actions = ["key create", "key list", "key revoke", "token check", "explain"]
 
+  /// Actions of keys, which are understood without the word `key`.
+  private static let shortActions = ["create", "list", "revoke"]
+
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
     var words = arguments.operands
     if words[0] == "new" { words[0] = "create" }
-    if ["create", "list", "revoke"].contains(words[0]) { words.insert("key", at: 0) }
+    if shortActions.contains(words[0]) { words.insert("key", at: 0) }
     guard words.count <= 3 else { throw UsageError("Unexpected operand '\(words[3])'.") }
     let (what, value) = (words.count > 1 ? words[1] : "", words.count > 2 ? words[2] : nil)
     switch (words[0], what, value) {
@@ -63,7 +66,7 @@ enum AccessCommand: Subcommand {
     case ("token", "check", nil): throw UsageError("token check needs a token, or - for standard input.")
     default:
       let action = words.prefix(2).joined(separator: " ")
-      let near = Choices.nearest(action, among: actions).map { " Did you mean \($0)?" } ?? ""
+      let near = Choices.nearest(action, among: actions + shortActions).map { " Did you mean \($0)?" } ?? ""
       throw UsageError("Unknown action '\(action)': key create, key list, key revoke, token check or explain.\(near)")
     }
   }

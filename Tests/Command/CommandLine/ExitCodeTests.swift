@@ -16,6 +16,14 @@ import Testing
   @Test(arguments: [
     ("martlet", ExitCode.usage, "USAGE: martlet SUBCOMMAND"),
     ("martlet sevre", .usage, "Did you mean 'serve'?"),
+    ("martlet access lst", .usage, "Did you mean list?"),
+    ("martlet access key lst", .usage, "Did you mean key list?"),
+    ("martlet --version > /dev/full", .io, "Standard output cannot be written: the disk is full."),
+    ("martlet completion bash > /dev/full", .io, "Standard output cannot be written: the disk is full."),
+    (
+      "echo 'type T @model { id: ID! }' > s; martlet schema print s > /dev/full", .io,
+      "Standard output cannot be written: the disk is full."
+    ),
     ("martlet serve missing.graphql --memory", .io, "missing.graphql cannot be read: there is no such file."),
     ("echo 'type T @model { id: ID! x: Nope }' > s; martlet schema check s", .badData, "s:1:"),
     ("echo 'type T @model { id: ID! x: Nope }' > s; martlet serve s --memory --dev", .badData, "s:1:"),

@@ -47,6 +47,11 @@ import Testing
     ("martlet generate --schema schema.graphql --operations '*.gql'", "No file matches \"*.gql\" in this folder.", 65),
     ("martlet generate --schema schema.graphql --depth 3", "--depth goes with --operations-from-schema.\n", 64),
     ("martlet generate --schema http://127.0.0.1:1/graphql", "", 69),
+    (
+      "echo 'query B { b }' > B.graphql; martlet generate B.graphql",
+      "B.graphql: The configuration cannot be read: JSON, byte 0: this byte cannot stand here. "
+        + "Operation files are named by --operations.", 65
+    ),
     ("echo '{\"skema\": 1}' > g.json; martlet generate g.json", "g.json: Unknown setting \"skema\": ", 65),
   ])
   func `what does not fit is said, with the exit code for it`(line: String, message: String, code: Int32) async throws {
