@@ -124,11 +124,15 @@ import Testing
     let server = try Self.server(collector) { $0.headers = [(name: "x-key", value: "secret")] }
     let client = try GraphQLClient(url: try Self.url(server, scheme), configuration: Self.configuration(scheme))
     let watcher = try GraphQLClient(url: try Self.url(server, "ws"))
+    // A subscription has no span of its own, also where its caller has a trace.
+    let subscriber = try #require(TraceContext("00-11111111111111111111111111111111-2222222222222222-01"))
     // Two groups: their selections differ.
-    let streams = [
-      watcher.subscribe("subscription { onCreateNote { text } }"),
-      watcher.subscribe("subscription { onCreateNote { id } }"),
-    ]
+    let streams = TraceContext.$current.withValue(subscriber) {
+      [
+        watcher.subscribe("subscription { onCreateNote { text } }"),
+        watcher.subscribe("subscription { onCreateNote { id } }"),
+      ]
+    }
     for stream in streams { try await stream.ready() }
     let context = try #require(TraceContext(Self.caller))
     try await TraceContext.$current.withValue(context) {
@@ -151,6 +155,7 @@ import Testing
     for span in spans.values.joined() {
       #expect(span.start > 1_700_000_000_000_000_000 && span.start <= span.end)
       #expect(!"\(span)".contains("secret"), "a trace shows no values")
+      #expect(span.trace == operation.trace)
     }
     #expect(await collector.firstRequest() == "application/json secret")
     for client in [client, watcher] { client.shutDown() }
