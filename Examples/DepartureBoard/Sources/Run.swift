@@ -80,6 +80,9 @@ enum Run {
   private static func configuration(_ options: Options, _ files: DataFiles) throws -> ServerConfiguration {
     var configuration = ServerConfiguration(schema: try files.text("schema.graphql"))
     configuration.data = .folder(options.data)
+    // The tables are loaded before there are callers to wait. On a busy machine a hundred rows can take more than the
+    // default of half a second.
+    configuration.limits.store.transactionTime = .seconds(30)
     // With an access file the schema's rules hold: all callers may read, staff may write.
     configuration.access =
       try options.access.map {
