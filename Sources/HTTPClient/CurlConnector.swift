@@ -106,7 +106,7 @@ final class CurlLine: CurlWork {
 
   func isDone(_ code: CURLcode) -> CurlEnd {
     if let error = handle.error(code, name) { return .failed(error) }
-    guard let handler, let completion else { return .failed(HTTPExchangeError(.other, "nobody wants the stream")) }
+    guard let handler, let completion else { return .failed(HTTPExchangeError(.other, "the stream was cancelled")) }
     self.handler = nil
     self.completion = nil
     guard let channel = CurlChannel(self, handler: handler) else {

@@ -52,6 +52,22 @@ import Testing
     }
   }
 
+  @Test func `messages and help do not fall back into them either`() throws {
+    let expressions = try Self.phrases.map { ($0, try NSRegularExpression(pattern: $0.pattern)) }
+    for folder in ["Sources", "Examples"] {
+      for file in Repository.current.files(under: folder, extensions: ["swift"]) {
+        var isInBlock = false
+        for (number, line) in file.lines.enumerated() {
+          let text = Self.literals(of: line, isInBlock: &isInBlock)
+          let range = NSRange(text.startIndex..., in: text)
+          for (phrase, expression) in expressions where expression.firstMatch(in: text, range: range) != nil {
+            Issue.record("\(file.path):\(number + 1): write \(phrase.instead)")
+          }
+        }
+      }
+    }
+  }
+
   @Test func `documents do not fall back into them either`() throws {
     let expressions = try Self.phrases.map { ($0, try NSRegularExpression(pattern: $0.pattern)) }
     var documents = ["docs", "Examples", "Benchmarks", "Sources"]
@@ -82,6 +98,20 @@ import Testing
         }
       }
     }
+  }
+
+  /// The text in a line's literals; of a literal of several lines, each of its lines.
+  private static func literals(of line: Substring, isInBlock: inout Bool) -> String {
+    if line.contains("\"\"\"") {
+      isInBlock.toggle()
+      return ""
+    }
+    if isInBlock { return String(line) }
+    if line.drop(while: { $0 == " " }).hasPrefix("//") { return "" }
+    // Code inside a literal is not text.
+    return line.replacing("\\\"", with: "'").replacing(/\\\((?:[^()]|\([^()]*\))*\)/, with: "")
+      .split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+      .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }.joined(separator: " ")
   }
 
   /// What a line says to a reader: its comment, or the name of the test it declares.

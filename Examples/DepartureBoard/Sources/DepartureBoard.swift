@@ -8,7 +8,7 @@ enum DepartureBoard {
 
       run     serve, replay and watch in one process
       serve   serve the schema and load airports, airlines and planes
-      replay  write the week's steps to a server, in their order; goes on where an earlier replay stopped
+      replay  write the week's steps to a server, in their order; continues where an earlier replay stopped
       board   watch the departures of one airport
 
       --port N         the server's port (default 8080; 0 takes a free one)
@@ -18,9 +18,9 @@ enum DepartureBoard {
       --days N         replay only the first N days (default 7)
       --speed N        simulated minutes in a second, or 'unlimited' (default 10)
       --data DIR       the data folder (default .build/departure-board)
-      --history FILE   board: append every event to FILE as JSON lines, and go on behind the last one there
+      --history FILE   board: append every event to FILE as JSON lines, and continue after the last one there
       --events N       board: end after N events
-      --access FILE    run, serve: an access file; everybody may read, staff (a group of the token) may write
+      --access FILE    run, serve: an access file; all callers may read, staff (a group of the token) may write
       --token TOKEN    run, replay, board: a token that the access file accepts
       --files DIR      the example's folder (default Examples/DepartureBoard)
     """

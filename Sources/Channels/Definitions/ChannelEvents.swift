@@ -31,7 +31,7 @@ package struct ChannelEvents: OptionSet, Sendable, Hashable {
       guard let known else {
         throw ChannelError(
           .events,
-          "\(name) is no kind of event; the kinds are valueChange, childAddition, "
+          "\(name) is not a kind of event; the kinds are valueChange, childAddition, "
             + "childChange, childRemoval and childEvent")
       }
       insert(known.0)

@@ -142,7 +142,7 @@ struct BatchWriter {
     guard canAsk(rows), let update = target.updateMember else {
       throw .failure(
         CommandFailure(
-          .failure, "Some of the rows may be there already, and without keys in the file that cannot be told."))
+          .failure, "Some of the rows may be there already, and without keys in the file that cannot be known."))
     }
     var current = try await existing(rows)
     var counts = Counts()

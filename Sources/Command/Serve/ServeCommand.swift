@@ -84,7 +84,7 @@ enum ServeCommand: Subcommand {
       ),
     ],
     discussion:
-      "SIGINT and SIGTERM stop it gracefully: clients are told to come back and resume where they were. SIGHUP reads "
+      "SIGINT and SIGTERM stop it gracefully: clients are asked to come back and resume where they were. SIGHUP reads "
       + "the schema, the access file and the certificate again: all of them take effect, or none; --watch does so when "
       + "one of them changes. The log goes to standard error. When it cannot be written, entries "
       + "are dropped and a later one says how many; the server serves on.")

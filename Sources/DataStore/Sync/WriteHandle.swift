@@ -56,7 +56,7 @@ public final class WriteHandle: Sendable {
       case .closed: "the store was closed before the server had the write"
       case .localOnly: "the store has no server"
       case .serverRestored: "the server runs on an older copy of its data, which may not have the write"
-      case .cancelled: "the task that waited was cancelled; the write goes on"
+      case .cancelled: "the task that waited was cancelled; the write continues"
       }
     }
   }

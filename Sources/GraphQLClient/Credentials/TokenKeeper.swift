@@ -88,7 +88,7 @@ struct TokenKeeper<Waiter: Sendable>: Sendable {
     return waiting.map { .give($0, tokens) }
   }
 
-  private static var signInRequired: OIDCError { OIDCError(.signInRequired, "Nobody is signed in.") }
+  private static var signInRequired: OIDCError { OIDCError(.signInRequired, "No user is signed in.") }
 
   /// An error code of the provider's, as far as it is one.
   static func plain(_ code: String) -> String {

@@ -49,7 +49,7 @@ enum BuiltIn {
     directive @include("Included when true." if: Boolean!) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
     "The field or fragment does not belong to the selection when `if` is true."
     directive @skip("Skipped when true." if: Boolean!) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
-    "The element should not be used any more."
+    "The element should no longer be used."
     directive @deprecated(
       "Why, and what to use in its place, in Markdown."
       reason: String! = "No longer supported"

@@ -43,7 +43,7 @@ extension SchemaComparison {
       if known.isRepeatable, !directive.isRepeatable { add(.breaking, path, "\(path) is repeatable no more") }
       if !known.isRepeatable, directive.isRepeatable { add(.safe, path, "\(path) is repeatable now") }
       for location in known.locations where !directive.locations.contains(location) {
-        add(.breaking, path, "\(path) may not be used on \(location.words) any more")
+        add(.breaking, path, "\(path) may no longer be used on \(location.words)")
       }
       for location in directive.locations where !known.locations.contains(location) {
         add(.safe, path, "\(path) may be used on \(location.words) now")

@@ -65,7 +65,7 @@ extension GraphQLWS {
         return actions.append(.send(MessageWriting.error(id, payload: payload)))
       }
       guard isOpen || state.countHeld(bytes) else {
-        return violated(.malformed, "Too much for a client that has not been let in", id, &actions)
+        return violated(.malformed, "Too much for a client that has not been accepted", id, &actions)
       }
       if isOpen {
         actions.append(.start(number: state.session.reserve(id), id, request))

@@ -113,7 +113,7 @@ final class ChannelService {
       if let bytes = kept.records[definition.id] {
         do { record = try ChannelRecord(bytes) } catch {
           tools.log.write(
-            .error, "The position of a subscription cannot be read; it begins anew.",
+            .error, "The position of a subscription cannot be read; it restarts.",
             [(.subscription, definition.id), (.reason, "\(error)")])
         }
       }

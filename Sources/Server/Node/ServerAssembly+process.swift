@@ -12,7 +12,7 @@ extension ServerAssembly.Surroundings {
       term: term, clock: StoreClock(now: MonotonicClock.now, milliseconds: WallClock.milliseconds),
       limits: StoreLimits(configuration.limits))
     options.onFailure = { error in
-      log.write(.error, "The disk failed: nothing is acknowledged any more.", [(.reason, error.description)])
+      log.write(.error, "The disk failed: nothing is acknowledged from now on.", [(.reason, error.description)])
       failure.fail(error.description)
     }
     options.onTrouble = { trouble in

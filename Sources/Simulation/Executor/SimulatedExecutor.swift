@@ -279,7 +279,7 @@ package struct SimulationStuck: Error, CustomStringConvertible {
   /// Work run until then.
   package var steps: Int
 
-  package var description: String { "nothing can happen any more at \(at.nanoseconds) ns, after \(steps) steps" }
+  package var description: String { "nothing can happen after \(at.nanoseconds) ns, after \(steps) steps" }
 }
 
 /// Where a body leaves its result for the pump; both run on the pumping thread, hence unchecked.

@@ -160,7 +160,7 @@ struct StoreStepReader {
     case "credentials": return .unauthorized
     case "condition": return .conditionFailed
     case "fault": return .faulted(code: "INTERNAL", message: step["message"]?.string ?? "")
-    case let reason: throw StoreDriverError("'\(reason)' is no reason of a failure")
+    case let reason: throw StoreDriverError("'\(reason)' is not a reason of a failure")
     }
   }
 }

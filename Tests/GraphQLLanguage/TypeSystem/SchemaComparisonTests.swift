@@ -72,7 +72,7 @@ import Testing
     Row(
       "directive @d(a: Int) repeatable on FIELD | QUERY", "directive @d on FIELD | MUTATION",
       [
-        "breaking: @d is repeatable no more", "breaking: @d may not be used on query any more",
+        "breaking: @d is repeatable no more", "breaking: @d may no longer be used on query",
         "breaking: The argument @d(a:) was removed", "safe: @d may be used on mutation now",
       ]),
     Row(

@@ -82,8 +82,8 @@ import Testing
     server.accept()
     #expect(
       server.take() == [
-        .authenticate(nil), .violated("Too much for a client that has not been let in"),
-        .send(#"{"id":"2","type":"error","payload":{"message":"Too much for a client that has not been let in"}}"#),
+        .authenticate(nil), .violated("Too much for a client that has not been accepted"),
+        .send(#"{"id":"2","type":"error","payload":{"message":"Too much for a client that has not been accepted"}}"#),
         .send(ack), .send(ka), .start(1, "1", "subscription { a }"),
       ])
     server.receive(start.replacing("\"1\"", with: "\"2\""))

@@ -27,7 +27,7 @@ import Martlet
           case .data(let result):
             switch result {
             case .success(let createdTodo): show("a new todo: \(createdTodo.name)")
-            case .failure(let error): show("an event that is no todo: \(error.errorDescription)")
+            case .failure(let error): show("an event that is not a todo: \(error.errorDescription)")
             }
           }
         }
@@ -61,6 +61,6 @@ enum TodoLoop: Stop {
     try await visit.told.wait(for: "the loop has ended")
     try await visit.server.has(0)
     visit.told.tell("the server has 0 subscriptions")
-    try await Todo.write("loop: nobody sees this")
+    try await Todo.write("loop: no listener sees this")
   }
 }

@@ -30,7 +30,7 @@ final class TodoSubscriber {
         case .data(let result):
           switch result {
           case .success(let createdTodo): told.tell("a new todo: \(createdTodo.name)")
-          case .failure(let error): told.tell("an event that is no todo: \(error.errorDescription)")
+          case .failure(let error): told.tell("an event that is not a todo: \(error.errorDescription)")
           }
         }
       }
@@ -58,7 +58,7 @@ enum TodoSink: Stop {
     subscriber.cancelSubscription()
     try await visit.server.has(0)
     told.tell("cancelled: the server has 0 subscriptions")
-    try await Todo.write("sink: nobody sees this")
+    try await Todo.write("sink: no listener sees this")
 
     subscriber.createSubscription()
     try await told.wait(for: "the connection is connected", times: 2)
@@ -67,6 +67,6 @@ enum TodoSink: Stop {
     subscriber.forgetSubscription()
     try await visit.server.has(0)
     told.tell("forgotten: the server has 0 subscriptions")
-    try await Todo.write("sink: nobody sees this either")
+    try await Todo.write("sink: no listener sees this either")
   }
 }
