@@ -109,7 +109,9 @@ package struct SyncEngine: Sendable {
     case .disconnected(let generation, let failure):
       if generation == self.generation { failed(failure, now) }
     case .withdrawn(let generation):
-      if generation == self.generation, phase != .stopped { withdrawn(now) }
+      guard generation == self.generation, phase != .stopped else { break }
+      (progress, synced) = (progress.map { _ in ModelProgress() }, [])
+      failed(.unauthorized, now)
     case .page(let generation, let model, let page):
       if generation == self.generation, phase == .syncing, queue.first?.model == model { receive(page, wall) }
     case .queryFailed(let generation, _, let failure):
@@ -156,9 +158,8 @@ package struct SyncEngine: Sendable {
   private mutating func clear() {
     halt()
     outbox = OutboxQueue()
-    progress = progress.map { _ in ModelProgress() }
+    (progress, synced) = (progress.map { _ in ModelProgress() }, [])
     position = 0
-    synced = []
     actions.append(.clearStore)
   }
 
@@ -208,18 +209,9 @@ package struct SyncEngine: Sendable {
 
   private mutating func reset() {
     // What the cursor stood for is void: every model is owed a full sync.
-    progress = progress.map { _ in ModelProgress() }
-    synced = []
+    (progress, synced) = (progress.map { _ in ModelProgress() }, [])
     actions.append(.disconnect)
     subscribe()
-  }
-
-  /// Nothing is left of what was synced: every model is owed a full sync when the caller is accepted again. Writes that
-  /// the server has not confirmed wait for that.
-  private mutating func withdrawn(_ now: Instant) {
-    progress = progress.map { _ in ModelProgress() }
-    synced = []
-    failed(.unauthorized, now)
   }
 
   private mutating func beginAnew() {

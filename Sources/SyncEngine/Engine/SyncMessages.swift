@@ -88,7 +88,7 @@ package enum SyncEvent: Sendable, Hashable {
   case otherHistory(generation: Int)
   case disconnected(generation: Int, SyncFailure)
   /// The server refuses the caller the feed, by its rules or its credentials, and with fresh credentials as well. The
-  /// store has removed what came from the server.
+  /// store has removed what came from the server; writes wait until the caller is accepted again.
   case withdrawn(generation: Int)
   case page(generation: Int, model: Int, SyncPage)
   case queryFailed(generation: Int, model: Int, SyncFailure)
