@@ -58,6 +58,18 @@ package struct CallerQuotas: Sendable {
 
   /// Spends what an operation uses, for all of the given entries or for none.
   package mutating func spend(_ use: QuotaUse, by parties: [Party], at now: Instant) throws(QuotaRefusal) {
+    let places = try allowing(use, by: parties, at: now)
+    for place in places { entries[place, default: Entry()].meters.spend(use, allowance(of: place), at: now) }
+  }
+
+  /// Looks whether as much may be spent, and spends nothing.
+  package mutating func judge(_ use: QuotaUse, by parties: [Party], at now: Instant) throws(QuotaRefusal) {
+    _ = try allowing(use, by: parties, at: now)
+  }
+
+  private mutating func allowing(
+    _ use: QuotaUse, by parties: [Party], at now: Instant
+  ) throws(QuotaRefusal) -> [Place] {
     let places = bounded(parties).map { place(of: $0, at: now) }
     for place in places {
       let allowance = allowance(of: place)
@@ -65,7 +77,7 @@ package struct CallerQuotas: Sendable {
         throw QuotaRefusal(place.scope, resource, retryAfter: wait)
       }
     }
-    for place in places { entries[place, default: Entry()].meters.spend(use, allowance(of: place), at: now) }
+    return places
   }
 
   /// Counts a connection or a subscription, for all of the given entries or for none, until it is released.

@@ -39,13 +39,26 @@ final class CallerMeters: Sendable {
   ///
   /// - Throws: the refusal, with nothing spent.
   func spend(_ use: QuotaUse, _ identity: Identity, over peer: Peer, at now: Instant) throws(QuotaRefusal) {
-    if let (resource, wait) = peer.meters.refusal(of: use, connection, burst: burst, at: now) {
-      throw QuotaRefusal(.connection, resource, retryAfter: wait)
-    }
+    try judgeConnection(use, peer, at: now)
     try quotas.withLock { quotas throws(QuotaRefusal) in
       try quotas.spend(use, by: Self.parties(identity, peer), at: now)
     }
     peer.meters.spend(use, connection, at: now)
+  }
+
+  /// Looks whether as much may be spent.
+  ///
+  /// - Throws: the refusal.
+  func judge(_ use: QuotaUse, _ identity: Identity, over peer: Peer, at now: Instant) throws(QuotaRefusal) {
+    try judgeConnection(use, peer, at: now)
+    try quotas.withLock { quotas throws(QuotaRefusal) in
+      try quotas.judge(use, by: Self.parties(identity, peer), at: now)
+    }
+  }
+
+  private func judgeConnection(_ use: QuotaUse, _ peer: Peer, at now: Instant) throws(QuotaRefusal) {
+    guard let (resource, wait) = peer.meters.refusal(of: use, connection, burst: burst, at: now) else { return }
+    throw QuotaRefusal(.connection, resource, retryAfter: wait)
   }
 
   /// Counts a connection or a subscription until the hold is let go; nil where none are counted.

@@ -96,6 +96,9 @@ struct BatchExchange {
     _ part: RequestPayload, bytes: Int, _ report: @escaping (BatchedOperation.Progress) -> Void
   ) {
     service.counters.add(.operations)
+    if let refusal = service.judge(bytes: bytes, request.caller, over: request.peer) {
+      return report(.done(refusal.tree))
+    }
     let preparing = service.prepare(part, for: request.caller) { runPart(part, bytes: bytes, $0, report) }
     if let preparing { report(.preparing(preparing)) }
   }
@@ -107,6 +110,7 @@ struct BatchExchange {
     switch outcome {
     case .failure(let refusal):
       if let violation = refusal.violation { responder.noteViolation(400, violation) }
+      service.charge(refusal, bytes: bytes, request.caller, over: request.peer)
       report(.done(refusal.tree))
     case .success(let prepared):
       guard prepared.plan.kind != .subscription else {

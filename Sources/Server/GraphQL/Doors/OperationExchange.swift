@@ -49,6 +49,9 @@ struct OperationExchange {
   }
 
   private func start(_ accepted: GraphQLOverHTTP.Accepted) {
+    if let refusal = service.judge(bytes: request.sentBytes, request.caller, over: request.peer) {
+      return execute(accepted, .failure(refusal))
+    }
     guard accepted.request.hasLargeDocument(service.node.limits.query) else {
       return execute(accepted, service.prepare(accepted.request, for: request.caller))
     }
@@ -67,6 +70,7 @@ struct OperationExchange {
       if let preferred { return openStream(preferred, accepted.request) }
       service.counters.add(.operations)
       service.counters.add(.operationsRefused)
+      service.charge(refusal, bytes: request.sentBytes, request.caller, over: request.peer)
       refuse(refusal, accepted.responseType)
     case .success(let prepared):
       switch prepared.plan.kind {

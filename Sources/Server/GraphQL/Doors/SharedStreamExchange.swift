@@ -161,8 +161,13 @@ struct SharedStreamExchange {
           responseType: .json)
       }
       id = named
+      if let refusal = service.judge(bytes: request.sentBytes, request.caller, over: request.peer) {
+        return refuseOperation(refusal)
+      }
       switch service.prepare(asked, for: request.caller) {
-      case .failure(let refusal): return refuseOperation(refusal)
+      case .failure(let refusal):
+        service.charge(refusal, bytes: request.sentBytes, request.caller, over: request.peer)
+        return refuseOperation(refusal)
       case .success(let prepared):
         if accepted.isGET, prepared.plan.kind == .mutation {
           throw GraphQLOverHTTP.RequestFailure(.mutationOverGET, responseType: .json)

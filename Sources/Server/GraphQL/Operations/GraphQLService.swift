@@ -96,12 +96,35 @@ final class GraphQLService {
     }
   }
 
+  /// The refusal of an operation whose caller has used what it may use, before its document is read; nothing is spent.
+  func judge(bytes: Int, _ caller: Caller, over peer: Peer) -> Refusal? {
+    meter(caller, peer) { callers throws(QuotaRefusal) in
+      try callers.judge(QuotaUse(operations: 1, bytes: bytes), caller.identity, over: peer, at: loop.now)
+    }
+  }
+
   /// Spends what an operation uses of what its caller may use; the refusal where it may not.
   func charge(_ prepared: PreparedOperation, bytes: Int, _ caller: Caller, over peer: Peer) -> Refusal? {
+    meter(caller, peer) { callers throws(QuotaRefusal) in
+      let use = QuotaUse(operations: 1, bytes: bytes, cost: prepared.cost)
+      try callers.spend(use, caller.identity, over: peer, at: loop.now)
+    }
+  }
+
+  /// Spends what an operation used that cannot be run: its document was read all the same.
+  func charge(_ refusal: Refusal, bytes: Int, _ caller: Caller, over peer: Peer) {
+    guard refusal.hasReadDocument else { return }
+    _ = meter(caller, peer) { callers throws(QuotaRefusal) in
+      try callers.spend(QuotaUse(operations: 1, bytes: bytes), caller.identity, over: peer, at: loop.now)
+    }
+  }
+
+  private func meter(
+    _ caller: Caller, _ peer: Peer, _ body: (CallerMeters) throws(QuotaRefusal) -> Void
+  ) -> Refusal? {
     guard node.callers.countsOperations else { return nil }
-    let use = QuotaUse(operations: 1, bytes: bytes, cost: prepared.cost)
     do {
-      try node.callers.spend(use, caller.identity, over: peer, at: loop.now)
+      try body(node.callers)
       return nil
     } catch {
       counters.addLimited(error.limit)

@@ -129,6 +129,14 @@ enum Refusal: Error {
     if case .limited = self { true } else { false }
   }
 
+  /// Whether a document was read to find it.
+  var hasReadDocument: Bool {
+    switch self {
+    case .invalid, .scope: true
+    case .persisted, .limited: false
+    }
+  }
+
   /// The value of `Retry-After`, in whole seconds; nil where nothing is to be said.
   var retryAfter: String? {
     if case .limited(let refusal) = self { refusal.retryAfterField } else { nil }

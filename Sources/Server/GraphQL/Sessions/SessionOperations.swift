@@ -62,6 +62,7 @@ final class SessionOperations {
 
   func start(_ number: Int, _ id: OperationID, _ request: RequestPayload) {
     service.counters.add(.operations)
+    if let refusal = use.judge(caller.current, on: link) { return refuse(number, refusal.errors) }
     switch caller.authorization(of: request) {
     case .refused(let reason): refuseOwn(number, reason)
     case .caller(let caller): start(number, id, request, for: caller)
@@ -114,15 +115,10 @@ final class SessionOperations {
     switch outcome {
     case .failure(let refusal):
       if let violation = refusal.violation { link.noteViolation(violation) }
+      use.charge(refusal, caller.current, on: link)
       refuse(number, refusal.errors)
     case .success(let prepared):
-      // What is posted to a shared stream was charged with its request.
-      if link.stream?.token == nil,
-        let refusal = service.charge(prepared, bytes: use.messageBytes, caller.current, over: use.peer)
-      {
-        use.isExceeded = true
-        return refuse(number, refusal.errors)
-      }
+      if let refusal = use.charge(prepared, caller.current, on: link) { return refuse(number, refusal.errors) }
       switch prepared.plan.kind {
       case .query, .mutation:
         if let refusal = SubscriptionErrors.kind(in: link.machine.dialect) { return refuse(number, [refusal]) }

@@ -18,6 +18,35 @@ final class SessionUse {
     self.peer = peer
   }
 
+  // MARK: Rates
+
+  /// The refusal of an operation whose caller has used what it may use, before its document is read.
+  func judge(_ caller: Caller, on link: SessionLink) -> Refusal? {
+    guard Self.isCharged(on: link) else { return nil }
+    return noted(link.service.judge(bytes: messageBytes, caller, over: peer))
+  }
+
+  /// Spends what an operation uses; the refusal where its caller may not.
+  func charge(_ prepared: PreparedOperation, _ caller: Caller, on link: SessionLink) -> Refusal? {
+    guard Self.isCharged(on: link) else { return nil }
+    return noted(link.service.charge(prepared, bytes: messageBytes, caller, over: peer))
+  }
+
+  /// Spends what an operation used that cannot be run.
+  func charge(_ refusal: Refusal, _ caller: Caller, on link: SessionLink) {
+    if Self.isCharged(on: link) { link.service.charge(refusal, bytes: messageBytes, caller, over: peer) }
+  }
+
+  /// What is posted to a shared stream was charged with its request.
+  private static func isCharged(on link: SessionLink) -> Bool { link.stream?.token == nil }
+
+  private func noted(_ refusal: Refusal?) -> Refusal? {
+    if refusal != nil { isExceeded = true }
+    return refusal
+  }
+
+  // MARK: Connections and subscriptions
+
   /// Counts a socket for its caller, until the session ends. Returns why it may not be.
   func connect(_ caller: Caller, _ service: GraphQLService) -> QuotaRefusal? {
     guard connection == nil else { return nil }
