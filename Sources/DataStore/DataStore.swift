@@ -194,8 +194,8 @@ public final class DataStore: Sendable {
     do {
       let room = try open()
       let observed = try find(room)
-      room.sync?.observationBegins()
       room.streams.observe(model: observed.model, observed.condition, core)
+      room.sync?.observationBegins()
     } catch {
       core.leave(.error(error))
     }
@@ -215,8 +215,9 @@ public final class DataStore: Sendable {
       let mapping = try room.mapping(type)
       let query = try mapping.query(predicate, sort, page)
       let assembly = SnapshotAssembly(room.streams.decodedRows(type, mapping))
-      room.sync?.observationBegins()
+      // Before the sync begins, which reads the whole outbox: the first snapshot does not wait for that.
       let consumer = room.streams.observe(query, core)
+      room.sync?.observationBegins()
       return SubscriptionStream(core: core) { _ in
         let (rows, isSynced) = room.streams.take(consumer)
         let (items, changes) = try assembly.next(rows)

@@ -55,8 +55,8 @@ extension DataStore {
     let core = SubscriptionCore(BufferPolicy())
     do {
       let room = try open()
-      room.sync?.observationBegins()
       let consumer = room.streams.observe(try room.mapping(type).aggregate(functions, predicate), core)
+      room.sync?.observationBegins()
       return SubscriptionStream(core: core) { _ in room.streams.takeValues(consumer) }
     } catch {
       core.leave(.error(error))

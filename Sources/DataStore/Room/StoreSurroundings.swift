@@ -39,7 +39,7 @@ package struct StoreSurroundings: Sendable {
   }
 
   /// Those of the system.
-  static let system = StoreSurroundings(
+  package static let system = StoreSurroundings(
     thread: { StoreThread() }, timer: { SyncTimer() }, spawner: ConcurrentSpawner(), now: { MonotonicClock.now() },
     milliseconds: { WallClock.milliseconds() }, chance: { SystemChance.generator() })
 }
