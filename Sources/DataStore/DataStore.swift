@@ -161,45 +161,19 @@ public final class DataStore: Sendable {
   public func observe<M: Model>(
     _ type: M.Type, where predicate: QueryPredicate? = nil
   ) -> MartletAsyncThrowingSequence<MutationEvent> {
-    observe { room throws(DataStoreError) in try room.mapping(type).observed(predicate ?? .all) }
+    .changes(of: self) { room in try room.mapping(type).observed(predicate ?? .all) }
   }
 
   /// The changes of the record with this identifier from now on, also when it is deleted and made again.
-  ///
-  /// Work starts with the call, and the stream ends as that of a whole model does.
   public func observe<M: Model>(_ type: M.Type, withId id: String) -> MartletAsyncThrowingSequence<MutationEvent> {
     observe(type, withIdentifier: ModelIdentifier(id))
   }
 
-  /// The changes of the record with this identifier, of one or several fields, from now on, also when it is deleted and
-  /// made again.
-  ///
-  /// Work starts with the call, and the stream ends as that of a whole model does, or with `invalidQuery` for an
-  /// identifier with another number of fields than the model's key.
+  /// The same of a key of one or several fields; ends with `invalidQuery` for an identifier of another number of them.
   public func observe<M: Model>(
     _ type: M.Type, withIdentifier identifier: ModelIdentifier
   ) -> MartletAsyncThrowingSequence<MutationEvent> {
-    observe { room throws(DataStoreError) in
-      let mapping = try room.mapping(type)
-      return mapping.observed(try mapping.key(identifier))
-    }
-  }
-
-  private func observe(
-    _ find: (StoreRoom) throws(DataStoreError) -> ModelMapping.Observed
-  ) -> MartletAsyncThrowingSequence<MutationEvent> {
-    // A consumer that takes nothing keeps 10,000 events, some megabytes, and then learns that it lost some.
-    let core = SubscriptionCore(BufferPolicy(.fail, events: 10_000, bytes: 64 << 20))
-    let stream = SubscriptionStream<MutationEvent>(core: core) { try MutationEvent($0.payload) }
-    do {
-      let room = try open()
-      let observed = try find(room)
-      room.streams.observe(model: observed.model, observed.condition, core)
-      room.sync?.observationBegins()
-    } catch {
-      core.leave(.error(error))
-    }
-    return stream
+    .changes(of: self) { room in try room.mapping(type).observed(identifier) }
   }
 
   /// The result of a query now, and again after every commit that changes it.

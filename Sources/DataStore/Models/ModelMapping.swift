@@ -225,9 +225,9 @@ struct ModelMapping: Sendable {
     Observed(model: shape.model, condition: try condition(predicate))
   }
 
-  /// The changes of the record with this key.
-  func observed(_ key: RecordKey) -> Observed {
-    let query = query(key)
+  /// The changes of the record with this identifier.
+  func observed(_ identifier: ModelIdentifier) throws(DataStoreError) -> Observed {
+    let query = query(try key(identifier))
     return Observed(model: shape.model, condition: (query.predicate, query.related))
   }
 }

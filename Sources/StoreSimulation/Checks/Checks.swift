@@ -202,7 +202,7 @@ final class Checks {
       if !rest.isEmpty {
         fail(.discontinuity, "\(client.name) is ready after a gap without a full sync of \(rest.sorted())")
       }
-    case .outboxMutationFailed(_, let reason): world?.count("write failed: \(Self.name(reason))")
+    case .outboxMutationFailed(_, let reason): world?.count("write failed: \(reason.name)")
     case .conditionalSaveFailed: world?.count("conditional save failed")
     case .terminated(let error):
       world?.count("terminated")
@@ -212,17 +212,6 @@ final class Checks {
     case .networkStatus, .subscriptionsEstablished, .syncQueriesStarted, .syncQueriesReady, .syncStarted, .syncReceived,
       .outboxMutationEnqueued, .outboxMutationProcessed, .outboxStatus:
       break
-    }
-  }
-
-  private static func name(_ reason: WriteHandle.Ended.Reason) -> String {
-    guard case .rejected(let rejection) = reason else { return "\(reason)" }
-    switch rejection {
-    case .conflict: return "conflict"
-    case .conditionFailed: return "condition"
-    case .unauthorized: return "unauthorized"
-    case .refused(let code, _): return code
-    case .dependsOn: return "depends on another"
     }
   }
 

@@ -72,3 +72,17 @@ extension WriteHandle {
   /// Whether the server has the write, or it has come to another end.
   var isDecided: Bool { stage >= .durable || end != nil }
 }
+
+extension WriteHandle.Ended.Reason {
+  /// The name under which it is counted.
+  var name: String {
+    guard case .rejected(let rejection) = self else { return "\(self)" }
+    switch rejection {
+    case .conflict: return "conflict"
+    case .conditionFailed: return "condition"
+    case .unauthorized: return "unauthorized"
+    case .refused(let code, _): return code
+    case .dependsOn: return "depends on another"
+    }
+  }
+}
