@@ -77,6 +77,17 @@ import Testing
     #expect(said.count == 1 && said.first?.contains(line) == true, "\(process.output)")
   }
 
+  @Test func `an airport without departures has a word without a terminal, too`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("board-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let process = try ExampleProcess(
+      ["run", "--port", "0", "--airport", "XYZ", "--data", folder.appendingPathComponent("data").path],
+      log: folder.appendingPathComponent("log"))
+    defer { process.kill() }
+    #expect(await process.says("XYZ has no departures in this week's data; ", within: 50), "\(process.output)")
+  }
+
   @Test func `a port in use is named with a way to choose another`() async throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }

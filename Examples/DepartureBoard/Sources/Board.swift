@@ -123,11 +123,15 @@ struct Board {
   }
 
   private func emptyText(_ frame: Frame) -> String {
-    guard names.origins.contains(airport) else {
-      return "\(airport) has no departures in this week's data; \(names.origins.sorted().joined(separator: ", ")) have."
-    }
+    if let absence { return absence }
     if frame.isOver { return "The week is over." }
     return "No departures yet: flights are announced three hours ahead."
+  }
+
+  /// Why the board will stay empty; nil for an airport with departures.
+  var absence: String? {
+    if names.origins.contains(airport) { return nil }
+    return "\(airport) has no departures in this week's data; \(names.origins.sorted().joined(separator: ", ")) have."
   }
 
   /// Widths of the columns between time and status; narrow terminals show no airline.

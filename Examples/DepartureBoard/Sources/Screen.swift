@@ -21,7 +21,11 @@ actor Screen {
   /// - Parameter footer: what stands at the bottom.
   func open(footer: [String]) {
     frame.footer = footer
-    if isTerminal { write("\u{1B}[?1049h\u{1B}[?25l") }
+    if isTerminal {
+      write("\u{1B}[?1049h\u{1B}[?25l")
+    } else if let absence = board.absence {
+      write(absence + "\n")
+    }
   }
 
   /// Gives the terminal back as it was.
