@@ -14,8 +14,8 @@ import Testing
 
         A server that uses DATA makes the copy itself, some pages between two groups of writes, and is not held up. \
         COPY appears when it is complete and checked. The trees of further namespaces are copied with it, each in one \
-        state of its own. To restore, stop the server and serve the copy. Clients that have seen more than the copy holds are told of one \
-        gap; all others go on where they were.
+        state of its own. To restore, stop the server and serve the copy. Clients that have seen more than the copy holds \
+        receive one gap; all others continue where they were.
 
         OPERANDS:
           DATA  the data folder, as given to 'serve --data'
