@@ -25,7 +25,7 @@ import Testing
     try server.start()
     do {
       let report = try await Peers.run("tree_client.py", ["\(server.port)"])
-      #expect(report["steps"]?.array?.count == 22)
+      #expect(report["steps"]?.array?.count == 23)
     } catch {
       await server.stop()
       throw error
