@@ -16,12 +16,12 @@ package struct Histogram: Sendable, Equatable {
   /// How many values were added.
   package var count: Int { counts.reduce(0, +) }
 
-  /// Adds a value. Allocates nothing.
-  package mutating func add(_ value: Int64) {
+  /// Adds a value, as often as `times` says. Allocates nothing.
+  package mutating func add(_ value: Int64, times: Int = 1) {
     var slot = 0
     while slot < bounds.count, value > bounds[slot] { slot += 1 }
-    counts[slot] += 1
-    sum &+= value
+    counts[slot] += times
+    sum &+= value &* Int64(times)
   }
 
   /// Adds the values of another histogram, which has the same bounds.

@@ -7,8 +7,9 @@ package final class DeliveryMeter {
 
   package init() {}
 
-  func add(_ delay: Duration) {
-    delays.add(delay.wholeMicroseconds)
+  /// So many events were written with this delay.
+  func add(_ delay: Duration, times: Int) {
+    delays.add(delay.wholeMicroseconds, times: times)
   }
 }
 

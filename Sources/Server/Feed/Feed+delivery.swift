@@ -78,18 +78,25 @@ extension Feed {
   private func write(
     _ events: [FeedEvent], to member: Member, _ subscriber: any Subscriber, at now: Instant
   ) -> Int {
-    var written = 0
-    // By position: without optimisation an iterator allocates for each element, and tests count that.
-    for position in events.indices {
-      let event = events[position]
-      guard event.offset > member.since else { continue }
-      subscriber.write(event, to: member)
-      if let committed = event.committed { subscriber.meter.add(now - committed) }
-      member.since = event.offset
-      written += 1
+    var first = 0
+    while first < events.count, events[first].offset <= member.since { first += 1 }
+    guard first < events.count else { return 0 }
+    subscriber.write(events, from: first, to: member)
+    measure(events, from: first, by: subscriber.meter, at: now)
+    member.since = events[events.count - 1].offset
+    counters.add(.deliveries, events.count - first)
+    return events.count - first
+  }
+
+  /// Events of one commit have one delay, which is added once.
+  private func measure(_ events: [FeedEvent], from first: Int, by meter: DeliveryMeter, at now: Instant) {
+    var position = first
+    while position < events.count {
+      let committed = events[position].committed
+      let start = position
+      repeat { position += 1 } while position < events.count && events[position].committed == committed
+      if let committed { meter.add(now - committed, times: position - start) }
     }
-    counters.add(.deliveries, written)
-    return written
   }
 
   /// Has all members of a lagging connection read on from their offsets once it has drained.

@@ -14,12 +14,22 @@ package protocol Subscriber: AnyObject {
   var meter: DeliveryMeter { get }
   /// The members that follow `feed`, in the order in which they were started.
   func members(of feed: Feed) -> [Member]
-  /// Appends an event to the outgoing bytes. Called for each member of a group with the same event; allocates nothing.
+  /// Appends an event to the outgoing bytes. Allocates nothing.
   func write(_ event: FeedEvent, to member: Member)
+  /// Appends the events from position `first` on, which are committed together. Called for each member of a group with
+  /// the same events; allocates nothing.
+  func write(_ events: [FeedEvent], from first: Int, to member: Member)
   /// Everything up to `cursor` has been written to the member, and later events follow directly.
   func caughtUp(_ member: Member, at cursor: Cursor)
   /// The changes after `from` cannot be read. The member continues after `to`, unless the subscriber removes it.
   func gap(_ member: Member, _ reason: GapReason, from: Cursor?, to: Cursor)
   /// Calls `Feed.resume(_:)` in the next turn if there is room then, else when the outgoing bytes have been taken.
   func continueNextTurn()
+}
+
+extension Subscriber {
+  package func write(_ events: [FeedEvent], from first: Int, to member: Member) {
+    // By position: without optimisation an iterator allocates for each element, and tests count that.
+    for position in first..<events.count { write(events[position], to: member) }
+  }
 }

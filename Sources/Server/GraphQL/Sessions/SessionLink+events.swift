@@ -20,6 +20,23 @@ extension SessionLink {
     }
   }
 
+  /// Appends the frames of events that are committed together. What is the same for all of them is done once: of 10,000
+  /// members with eight events each, most of what is not the kernel's is looking at the member's own objects.
+  func write(_ events: [FeedEvent], from first: Int, to member: Member) {
+    guard case .socket(let socket) = outlet, socket.compression == nil else {
+      for position in first..<events.count { write(GraphQLEvent.of(events[position]), to: member) }
+      return
+    }
+    let (prefix, hasCursors) = (member.prefix, member.hasCursors)
+    socket.appendFrames {
+      for position in first..<events.count {
+        let event = GraphQLEvent.of(events[position])
+        WebSocketFrame.appendText(
+          prefix: prefix, payload: event.payload, suffix: hasCursors ? event.suffix : EventSuffix.plain, to: &$0.bytes)
+      }
+    }
+  }
+
   /// The shared payload is compressed once and stands between stored blocks with the member's own bytes. A socket that
   /// keeps its context cannot share, and compresses the whole message itself.
   private func writeCompressed(

@@ -14,10 +14,11 @@ extension SessionOperations: Subscriber {
 
   /// Appends an event's frame to the connection's outgoing bytes. Nothing is allocated.
   func write(_ event: FeedEvent, to member: Member) {
-    guard let event = event as? GraphQLEvent else {
-      preconditionFailure("events of a GraphQL group are GraphQL events")
-    }
-    link.write(event, to: member)
+    link.write(GraphQLEvent.of(event), to: member)
+  }
+
+  func write(_ events: [FeedEvent], from first: Int, to member: Member) {
+    link.write(events, from: first, to: member)
   }
 
   // MARK: Backlog

@@ -18,6 +18,14 @@ final class GraphQLEvent: FeedEvent {
     super.init(payload, at: cursor, endsTransaction: endsTransaction)
   }
 
+  /// The event of a group of GraphQL's, whose events are all of this class.
+  static func of(_ event: FeedEvent) -> GraphQLEvent {
+    guard let event = event as? GraphQLEvent else {
+      preconditionFailure("events of a GraphQL group are GraphQL events")
+    }
+    return event
+  }
+
   /// The payload compressed with a window, ending in a sync flush.
   func deflated(windowBits: Int, pool: ZlibPool) -> [UInt8] {
     if let known = deflated.first(where: { $0.windowBits == windowBits }) { return known.bytes }
