@@ -10,7 +10,7 @@ package protocol ClosingConnection: AnyObject {
 /// Each connection that begins in a turn lets one more be closed in it, so that clients with a connection for each
 /// request do not make the number of those that wait grow.
 ///
-/// What waits is no longer watched and costs no turn anything. Confined to its loop.
+/// What waits is no longer watched, so that a turn does no work for it. Confined to its loop.
 package final class ClosingGate {
   private let perTurn: Int
   private var left: Int

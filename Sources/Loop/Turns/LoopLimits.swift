@@ -20,7 +20,8 @@ package struct LoopLimits: Sendable {
   package var lingerTime = Duration.seconds(5)
   /// TLS handshakes begun or continued in one turn. One costs about half a millisecond of CPU, so four bound the turn.
   package var handshakesPerTurn = 4
-  /// Connections closed in one turn. One costs about 30 us with what ran on it, so sixteen are half a millisecond.
+  /// Connections closed in one turn, beside as many as begin in it. One costs about 30 us with what ran on it, so
+  /// sixteen are half a millisecond.
   package var closingsPerTurn = 16
 
   package init() {}

@@ -89,7 +89,7 @@ import Testing
       #expect(made.firstIndex(of: .send) == 2)
       #expect(made.count { $0 == .close } == Self.count)
       #expect(await on(loop) { loop.closings.mostInOneTurn } == 2)
-      // Nothing is left of them: neither a watch, nor a place among the connections, nor one who waits.
+      // Nothing is left of them: no watch, no place among the connections, none that waits.
       #expect(await on(loop) { loop.watchCount } == 2)
       #expect(await on(loop) { loop.closings.count } == 0)
       #expect(listener.connectionCount == 1)

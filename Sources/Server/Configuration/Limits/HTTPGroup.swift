@@ -23,8 +23,8 @@ extension ServerLimits {
     /// TLS handshakes begun or continued in one turn. One costs about half a millisecond of CPU, so four bound the
     /// turn.
     public var handshakesPerTurn = 4
-    /// Connections closed in one turn of their loop. One costs about 30 us with what ran on it, so sixteen are half a
-    /// millisecond, however many clients are lost at once.
+    /// Connections closed in one turn of their loop, beside as many as begin in it. One costs about 30 us with what ran
+    /// on it, so sixteen are half a millisecond, however many clients are lost at once.
     public var closingsPerTurn = 16
     /// Silence after which the kernel probes a peer; nil never does. Behind the server's own pings and heartbeats.
     public var tcpKeepAlive: Duration? = .seconds(60)

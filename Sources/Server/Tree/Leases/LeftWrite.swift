@@ -11,7 +11,7 @@ struct LeftWrite: Sendable {
   var caller: TreeCaller
   /// For how many milliseconds the server waits for the client to come back before it makes the write.
   var grace: Int64
-  /// How the caller proved who it is, where that is a key: keys can be withdrawn while its client is away.
+  /// How the caller proved its identity, where that is a key: keys can be withdrawn while its client is away.
   var key: IdentityProvider?
   /// Whether the credentials it was left with have ended while the client was connected. A guest makes it then.
   var isWithdrawn = false
