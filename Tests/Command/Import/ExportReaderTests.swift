@@ -42,7 +42,7 @@ import Testing
       return .object(object)
     }
     var object = JSONObject()
-    for number in 0..<40 { object["top\(number)"] = node(3) }
+    for number in 0..<12 { object["top\(number)"] = node(3) }
     let json = JSONValue.object(object)
     let read = try tree(json.description, at: ["old"])
     #expect(read.node == TreeNode.empty.setting(["old"], to: try TreeReader().read(json)))

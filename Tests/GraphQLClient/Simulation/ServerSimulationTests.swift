@@ -8,9 +8,9 @@ import Testing
 
 /// The real client against the real server, wire and disk imaginary, all under one seed.
 @Suite struct ServerSimulationTests {
-  /// Seeds 1 to `MARTLET_SIM_SEEDS`, 20 without it.
+  /// Seeds 1 to `MARTLET_SIM_SEEDS`, 12 without it.
   static let seeds: [UInt64] = {
-    let wish = ProcessInfo.processInfo.environment["MARTLET_SIM_SEEDS"].flatMap(UInt64.init) ?? 20
+    let wish = ProcessInfo.processInfo.environment["MARTLET_SIM_SEEDS"].flatMap(UInt64.init) ?? 12
     return Array(1...max(1, wish))
   }()
 
