@@ -19,4 +19,12 @@ import Testing
     #expect(outcome.counts["client crash at write of the log"] != nil, "no process is killed at an access to its log")
     #expect(outcome.violations.isEmpty, "\(story.report(outcome))")
   }
+
+  /// A store removes the server's records when its caller is refused twice, has them again when it is accepted, and
+  /// removes them once more, for a refusal or because they are deleted: the same version, removed twice.
+  @Test func `P3: a record that came back with its caller's access is removed again`() {
+    let outcome = Story(seed: 372).play(SchemaCache())
+    #expect(outcome.counts["token refused"] != nil, "no caller is refused")
+    #expect(outcome.violations.isEmpty, "\(outcome.violations)")
+  }
 }
