@@ -73,6 +73,13 @@ extension Database {
     let result = unsafe sqlite3_backup_step(copying, -1)
     unsafe sqlite3_backup_finish(copying)
     if result != SQLITE_DONE { throw target.error(result, statement: nil) }
+    try target.forgetLog()
+  }
+
+  /// Makes a copy a database without a write-ahead log. The pages that were copied say that there is one, as they do in
+  /// the source; a copy would seem to have lost its log.
+  func forgetLog() throws(SQLiteError) {
+    try execute("PRAGMA journal_mode=DELETE")
   }
 
   /// Runs `body` with a time limit: once `expired` answers true, the running statement fails as interrupted.

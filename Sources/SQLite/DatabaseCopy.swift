@@ -22,13 +22,15 @@ package final class DatabaseCopy {
     unsafe sqlite3_backup_finish(handle)
   }
 
-  /// Copies up to `pages` pages; true when the copy is complete, which then takes no more steps.
+  /// Copies up to `pages` pages; true when the copy is complete, which then takes no more steps and has no write-ahead
+  /// log.
   package func step(_ pages: Int32) throws(SQLiteError) -> Bool {
     let result = unsafe sqlite3_backup_step(handle, pages)
     switch result {
     case SQLITE_DONE:
       unsafe sqlite3_backup_finish(handle)
       unsafe handle = nil
+      try target.forgetLog()
       return true
     // Busy means another connection's moment of recovery or checkpoint: the next step tries again.
     case SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED: return false

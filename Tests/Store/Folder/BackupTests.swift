@@ -138,6 +138,29 @@ struct BackupTests {
     for name in ["2", "3", "3.partial"] { #expect(!FileManager.default.fileExists(atPath: target + name)) }
   }
 
+  @Test func `a copy that is served is not said to have lost its write-ahead log, which it never had`() async throws {
+    let folder = FolderTests.Temporary()
+    let store = try open(folder.path)
+    _ = await commit(store, "a")
+    let (inUse, atRest) = (folder.path + "-in-use", folder.path + "-at-rest")
+    defer { for copy in [inUse, atRest] { try? FileManager.default.removeItem(atPath: copy) } }
+    try FolderBackup.copy(folder.path, to: inUse) {
+      store.serveBackupRequest()
+      usleep(1_000)
+    }
+    store.close()
+    try FolderBackup.copy(folder.path, to: atRest) {}
+    for copy in [inUse, atRest] {
+      let warnings = Lock<[String]>([])
+      var options = StoreOptions(term: 2, clock: ManualClock().clock)
+      options.onWarning = { text in warnings.withLock { $0.append(text) } }
+      let served = try Store(.folder(copy), shapes: Models.all, options: options)
+      #expect(warnings.withLock { $0 } == [])
+      #expect(await commit(served, "b").errorCode == nil)
+      served.close()
+    }
+  }
+
   @Test func `an abandoned request for a backup is removed`() async throws {
     let folder = FolderTests.Temporary()
     let store = try open(folder.path)
