@@ -369,8 +369,9 @@ let suites: [Target] = [
   suite(
     "Guides",
     martlet(
-      "Runtime", "HTTP", "Signatures", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore", "Datasync")
-      + ["Martlet"]),
+      "Runtime", "HTTP", "Signatures", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore", "Datasync",
+      "TestSupport")
+      + ["Martlet", "MartletCommand"]),
   suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("Presence", martlet("TestSupport") + ["Presence", "MartletCommand"]),

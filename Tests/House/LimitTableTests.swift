@@ -172,6 +172,11 @@ import Testing
       (`limits.json:2:12: There is no limit 'http.bodyByte'. Did you mean http.bodyBytes?`). The file is read once, at the start: SIGHUP does not
       read it again. This page is generated from the comments in `\(folder)`; `Tests/House/LimitTableTests.swift` checks it.
 
+      ## A complete file
+
+      ```swift
+      \(try Repository.current.text("Tests/Guides/SetLimits.swift"))```
+
       """
     for group in try all() {
       page += "\n## \(group.group)\n\n\(group.about)\n\n" + table(group.limits)
