@@ -11,6 +11,7 @@ import Testing
     ("Tests/Generator/Fixtures/Zoo", "../../Golden/Zoo"),
     ("Tests/Generator/Fixtures/Library", "../../Golden/Library.swift"),
     ("Tests/Generator/Fixtures/Harbour", "../../Golden/Harbour.swift"),
+    ("Tests/Generator/Fixtures/Blog", "../../Golden/Blog.swift"),
   ]
 
   private static func folder(_ path: String, output: String) throws -> GenerateFolder {
