@@ -4,7 +4,7 @@ import MartletGraphQLClient
 import MartletJSON
 import Testing
 
-/// Generated operations on the store: what a program appends to a relation's list, the store reads and appends to again.
+/// Generated operations on the store: what is appended to the list of a relation is read, and appended to again.
 @Suite struct GeneratedStoreTests {
   /// Answers every query with the same data.
   private struct OneAnswer: NetworkTransport {
@@ -15,7 +15,7 @@ import Testing
     func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {}
   }
 
-  /// A client whose store has a post that nobody has commented, as the server sent it.
+  /// A client whose store has a post without comments, as the server sent it.
   private static func client(_ schema: String?) async throws -> GraphQLClient {
     var configuration = GraphQLStoreConfiguration()
     configuration.schema = schema

@@ -50,9 +50,9 @@ struct ReviewList: GraphQLQuery, Codable {
 
   struct Data: Codable, Sendable {
     struct Page: Codable, Sendable {
-      let items: [Review]
+      var items: [Review]
     }
-    let listReviews: Page
+    var listReviews: Page
   }
 }
 

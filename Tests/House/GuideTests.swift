@@ -95,6 +95,39 @@ import Testing
     }
   }
 
+  /// What applications call, by the page that has its counterpart or says that there is none.
+  private static let calls = [
+    "from-apollo.md": """
+      ApolloClient fetch watch refetch perform publishResultToStore upload subscribe clearCache contextIdentifier
+      returnCacheDataElseFetch fetchIgnoringCacheData fetchIgnoringCacheCompletely returnCacheDataDontFetch
+      returnCacheDataAndFetch cacheFirst networkFirst networkOnly cacheOnly cacheAndNetwork refetchOnFailedUpdates
+      GraphQLQueryPager RequestChainNetworkTransport SplitNetworkTransport WebSocketTransport additionalHeaders
+      autoPersistQueries useGETForQueries requestBodyCreator clientName URLSessionClient RequestConfiguration
+      SQLiteNormalizedCache cacheKeyInfo withinReadTransaction withinReadWriteTransaction LocalCacheMutation
+      readObject updateObject removeObject removeObjects ApolloInterceptor InterceptorProvider proceedAsync retry
+      ApolloErrorInterceptor MaxRetryInterceptor ResponseCodeError WebSocketError GraphQLError GraphQLNullable
+      GraphQLEnum fragments Mock reconnectionInterval connectingPayload pauseWebSocketConnection closeConnection
+      WebSocketTransportDelegate updateHeaderValues
+      """,
+    "from-amplify.md": """
+      AWSAPIPlugin configure apiName query mutate subscribe get list create update delete mutation sync includes
+      byIdentifier hasNextPage getNextPage decodePath AmplifyAsyncThrowingSequence Publisher connection data
+      reachabilityPublisher Hub authMode apiKey amazonCognitoUserPools openIDConnect function awsIAM
+      APIAuthProviderFactory URLRequestInterceptor GraphQLResponseError partial transformationError APIError
+      httpStatusError networkError operationError invalidConfiguration LazyReference Temporal Embeddable
+      EnumPersistable attributeExists REST
+      """,
+  ]
+
+  @Test(arguments: calls.keys.sorted())
+  func `a guide for moving has each call of the library that is left`(page: String) throws {
+    let text = try Repository.current.text("docs/guides/\(page)")
+    let words = Set(text.split { !$0.isLetter && !$0.isNumber }.map(String.init))
+    for call in try #require(Self.calls[page]).split(whereSeparator: \.isWhitespace) {
+      #expect(words.contains(String(call)), "\(page) has no word about \(call)")
+    }
+  }
+
   @Test func `a guide names every transport`() throws {
     let expression = try NSRegularExpression(pattern: #"public (?:final class|struct) (\w+Transport)\b"#)
     for folder in ["Sources/Martlet/Transports", "Sources/GraphQLClient/NetworkTransport"] {
