@@ -98,25 +98,25 @@ import Testing
   /// What applications call, by the page that has its counterpart or says that there is none.
   private static let calls = [
     "from-apollo.md": """
-      ApolloClient fetch watch refetch perform publishResultToStore upload subscribe clearCache contextIdentifier
-      returnCacheDataElseFetch fetchIgnoringCacheData fetchIgnoringCacheCompletely returnCacheDataDontFetch
-      returnCacheDataAndFetch cacheFirst networkFirst networkOnly cacheOnly cacheAndNetwork refetchOnFailedUpdates
-      GraphQLQueryPager RequestChainNetworkTransport SplitNetworkTransport WebSocketTransport additionalHeaders
-      autoPersistQueries useGETForQueries requestBodyCreator clientName URLSessionClient RequestConfiguration
-      SQLiteNormalizedCache cacheKeyInfo withinReadTransaction withinReadWriteTransaction LocalCacheMutation
-      readObject updateObject removeObject removeObjects ApolloInterceptor InterceptorProvider proceedAsync retry
-      ApolloErrorInterceptor MaxRetryInterceptor ResponseCodeError WebSocketError GraphQLError GraphQLNullable
-      GraphQLEnum fragments Mock reconnectionInterval connectingPayload pauseWebSocketConnection closeConnection
-      WebSocketTransportDelegate updateHeaderValues
-      """,
+    ApolloClient fetch watch refetch perform publishResultToStore upload subscribe clearCache contextIdentifier
+    returnCacheDataElseFetch fetchIgnoringCacheData fetchIgnoringCacheCompletely returnCacheDataDontFetch
+    returnCacheDataAndFetch cacheFirst networkFirst networkOnly cacheOnly cacheAndNetwork refetchOnFailedUpdates
+    GraphQLQueryPager RequestChainNetworkTransport SplitNetworkTransport WebSocketTransport additionalHeaders
+    autoPersistQueries useGETForQueries requestBodyCreator clientName URLSessionClient RequestConfiguration
+    SQLiteNormalizedCache cacheKeyInfo withinReadTransaction withinReadWriteTransaction LocalCacheMutation
+    readObject updateObject removeObject removeObjects ApolloInterceptor InterceptorProvider proceedAsync retry
+    ApolloErrorInterceptor MaxRetryInterceptor ResponseCodeError WebSocketError GraphQLError GraphQLNullable
+    GraphQLEnum fragments Mock reconnectionInterval connectingPayload pauseWebSocketConnection closeConnection
+    WebSocketTransportDelegate updateHeaderValues
+    """,
     "from-amplify.md": """
-      AWSAPIPlugin configure apiName query mutate subscribe get list create update delete mutation sync includes
-      byIdentifier hasNextPage getNextPage decodePath AmplifyAsyncThrowingSequence Publisher connection data
-      reachabilityPublisher Hub authMode apiKey amazonCognitoUserPools openIDConnect function awsIAM
-      APIAuthProviderFactory URLRequestInterceptor GraphQLResponseError partial transformationError APIError
-      httpStatusError networkError operationError invalidConfiguration LazyReference Temporal Embeddable
-      EnumPersistable attributeExists REST
-      """,
+    AWSAPIPlugin configure apiName query mutate subscribe get list create update delete mutation sync includes
+    byIdentifier hasNextPage getNextPage decodePath AmplifyAsyncThrowingSequence Publisher connection data
+    reachabilityPublisher Hub authMode apiKey amazonCognitoUserPools openIDConnect function awsIAM
+    APIAuthProviderFactory URLRequestInterceptor GraphQLResponseError partial transformationError APIError
+    httpStatusError networkError operationError invalidConfiguration LazyReference Temporal Embeddable
+    EnumPersistable attributeExists REST
+    """,
   ]
 
   @Test(arguments: calls.keys.sorted())
