@@ -40,7 +40,8 @@ package final class HTTPConnection {
     rest: [UInt8]
   ) {
     let socket = WebSocketChannel(
-      channel, role: .server, limits: WebSocketLimits(transport.limits), compression: compression, handler: endpoint)
+      channel, role: .server, limits: WebSocketLimits(transport.limits), compression: compression,
+      gate: transport.gate, handler: endpoint)
     role = .upgraded(socket)
     endpoint.opened(socket)
     if !rest.isEmpty { unsafe socket.received(rest.span.bytes) }

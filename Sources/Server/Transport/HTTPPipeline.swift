@@ -52,8 +52,7 @@ final class HTTPPipeline {
   private var isOver = false
   /// Ends a connection that is idle, a request that does not arrive, and a response that is not read.
   private let timer: MovingTimer
-  /// Set while the next request is not read, after one that was refused because its caller had used what it may use.
-  private var pause: LoopTimer?
+  private let turns: RequestTurns
   /// How far the client of a streamed response had read when it was looked at last.
   private var reading: PeerReading?
 
@@ -64,6 +63,8 @@ final class HTTPPipeline {
     judge = RequestJudge(transport: connection.transport, peerIsLoopback: connection.channel.peerIsLoopback)
     machine = HTTPServerMachine(limits: HTTPLimits(transport.limits))
     timer = MovingTimer(on: transport.loop)
+    turns = RequestTurns(transport.gate, transport.pauses)
+    turns.next = { [weak self] in self?.readNext() }
     timer.expire = { [weak self] in self?.expire() }
     armTimer(transport.limits.http.requestTimeout)
   }
@@ -94,27 +95,37 @@ final class HTTPPipeline {
   func received(_ bytes: borrowing RawSpan) {
     guard !isOver else { return }
     if machine.isIdle { armTimer(transport.limits.http.requestTimeout) }
-    var events = transport.takeEvents()
-    isHandling = true
-    machine.receive(bytes, events: &events)
-    handle(events)
-    isHandling = false
-    transport.giveBack(events)
+    // TLS brings what one read has brought in pieces.
+    if isOccupied || turns.mayTake {
+      var events = transport.takeEvents()
+      isHandling = true
+      machine.receive(bytes, events: &events)
+      handle(events)
+      isHandling = false
+      transport.giveBack(events)
+    } else {
+      machine.keep(bytes)
+    }
     readNext()
   }
 
-  /// Takes up a pipelined request, and decides whether to read on.
+  /// Whether a request is being read or answered.
+  private var isOccupied: Bool { incoming != nil || responder != nil }
+
+  /// Takes up pipelined requests as far as this turn may, and decides whether to read on.
   private func readNext() {
     guard !isOver else { return }
-    channel.isReading = machine.wantsBytes && !awaitsDecision && pause == nil
+    if machine.hasKept, !isOccupied, !turns.isWaiting, !turns.mayTake { turns.getInLine() }
+    channel.isReading = machine.wantsBytes && !awaitsDecision && !turns.isWaiting
     if isHandling { return }
     isHandling = true
     var events: [HTTPServerEvent] = []
-    while pause == nil {
+    while !turns.isWaiting {
       events.removeAll(keepingCapacity: true)
       machine.advance(&events)
       handle(events)
       if events.isEmpty || isOver || machine.responding != .waiting { break }
+      if machine.hasKept, !isOccupied, !turns.mayTake { turns.getInLine() }
     }
     isHandling = false
     guard !isOver else { return }
@@ -227,6 +238,7 @@ final class HTTPPipeline {
 
   private func dispatch(_ request: Incoming) {
     timer.cancel()
+    if !request.isWhole { turns.take() }
     request.isWhole = true
     switch request.verdict {
     case .asks: return
@@ -296,19 +308,8 @@ final class HTTPPipeline {
     if closing || transport.isDraining { machine.closeAfterResponse() }
     let head = HTTPResponseHead(status: status, headers: shared(headers))
     channel.write { machine.respond(head, lines: transport.dateLine(), body: body, to: &$0.bytes) }
-    if status == 429 { holdBack() }
+    if status == 429, !transport.isDraining { turns.holdBack(for: transport.limits.callers.refusedPause) }
     responseEnded()
-  }
-
-  /// Does not read the next request for a while.
-  private func holdBack() {
-    let time = transport.limits.callers.refusedPause
-    guard time > .zero, !transport.isDraining, pause == nil else { return }
-    pause = transport.loop.schedule(at: transport.loop.now + time) { [weak self] in
-      guard let self else { return }
-      self.pause = nil
-      self.readNext()
-    }
   }
 
   func start(_ status: Int, _ headers: HTTPHeaders) {
@@ -425,8 +426,7 @@ final class HTTPPipeline {
   private func end() {
     isOver = true
     timer.end()
-    pause?.cancel()
-    pause = nil
+    turns.end()
     incoming = nil
     responder = nil
   }

@@ -1,4 +1,4 @@
-internal import MartletRuntime
+package import MartletRuntime
 internal import MartletSockets
 internal import MartletVocabulary
 internal import MartletWire
@@ -18,6 +18,10 @@ package final class LoopTransport {
   let audit: Audit
   /// What callers may use, at every door.
   let callers: CallerMeters
+  /// Bounds the requests and messages that are taken up in one turn.
+  package let gate: MessageGate
+  /// Connections that are not read for a while, because their callers have used what they may use.
+  let pauses: ReadingPauses
   /// The endpoints; set once, before the first connection.
   var table = EndpointTable([])
   var connections: [ObjectIdentifier: HTTPConnection] = [:]
@@ -48,6 +52,8 @@ package final class LoopTransport {
     self.tally = tally
     self.log = log
     self.calendar = calendar
+    gate = MessageGate(on: loop, perTurn: limits.http.messagesPerTurn)
+    pauses = ReadingPauses(on: loop, gate)
   }
 
   /// The number of the next connection, or of what runs on one.
@@ -110,7 +116,7 @@ package final class LoopTransport {
 
   /// What the client of a connection uses of what its caller may use.
   func use(of peer: Peer) -> PeerUse {
-    PeerUse(loop: loop, callers: callers, tally: tally, audit: audit, peer: peer)
+    PeerUse(loop: loop, pauses: pauses, callers: callers, tally: tally, audit: audit, peer: peer)
   }
 
   /// Spends what a request uses of what its caller may use; the answer where it may not.

@@ -59,6 +59,7 @@ struct TreeEndpoints {
     let use = transport.use(of: request.peer)
     return TreeDoor(
       use, messageBytes: transport.limits.tree.strangerMessageBytes,
+      slowed: transport.limits.callers.messagesPerTurn,
       find: { [trees] completion in trees.find(Self.namespace(request), completion) },
       session: { [unowned transport] service in
         TreeSession(

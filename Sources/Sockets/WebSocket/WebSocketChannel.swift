@@ -33,12 +33,27 @@ package final class WebSocketChannel {
   private var timerDeadline: Instant?
   /// How far the peer had read when its pong began to be awaited.
   private var readingAtPing: PeerReading?
+  /// Bounds the messages taken up in a turn; a client has none.
+  private let gate: MessageGate?
+  private var place = MessageGate.Place()
+  /// What has arrived and is not taken up, from `heldStart` on: one read of the transport at most, which is not read
+  /// meanwhile.
+  private var held: [UInt8] = []
+  private var heldStart = 0
+  private var isInLine = false
+  /// How many messages the owner lets be taken up in one turn, and how many may still be in this one.
+  private var share: (perTurn: Int, left: Int)?
+  private var wantsReading = true
+  /// Whether the transport has ended while something was held.
+  private var isCutOff = false
 
+  /// - Parameter gate: Bounds the messages taken up in a turn; nil takes up all of a read at once.
   package init(
     _ channel: any ByteChannel, role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(),
-    compression: (any WebSocketCompression)? = nil, handler: any WebSocketHandler
+    compression: (any WebSocketCompression)? = nil, gate: MessageGate? = nil, handler: any WebSocketHandler
   ) {
     self.channel = channel
+    self.gate = gate
     self.handler = handler
     machine = WebSocketMachine(role: role, limits: limits, compression: compression, at: channel.loop.now)
     armTimer()
@@ -98,8 +113,23 @@ package final class WebSocketChannel {
 
   // MARK: Receiving
 
+  /// Stops and restarts the messages. Where there is a gate, none comes while it is false, and what follows the present
+  /// one is kept; else those of the last read still come.
+  package var isReading: Bool {
+    get { wantsReading }
+    set {
+      wantsReading = newValue
+      guard gate != nil, !held.isEmpty else { return channel.isReading = newValue }
+      awaitTurn()
+    }
+  }
+
   /// Accepts no message of more bytes from now on, nor more than the limits allow; nil leaves it to them.
   package func bound(messageBytes: Int?) { machine.bound(messageBytes: messageBytes) }
+
+  /// Takes up `messages` in one turn at most, until the peer has brought no more than that. Where there is no gate,
+  /// nothing changes.
+  package func slow(to messages: Int) { share = (max(1, messages), max(1, messages)) }
 
   // MARK: Driving the machine
 
@@ -159,17 +189,69 @@ package final class WebSocketChannel {
 
 extension WebSocketChannel: ByteChannelHandler {
   package func received(_ bytes: borrowing RawSpan) {
-    let now = channel.loop.now
     var index = 0
+    if held.isEmpty, mayTake { take(bytes, from: &index) }
+    guard index < bytes.byteCount else {
+      if wantsReading { share = nil }
+      return
+    }
+    // The slice lies inside the bytes: `index` is less than their count.
+    unsafe bytes.withUnsafeBytes { unsafe held.append(contentsOf: $0[index...]) }
+    channel.isReading = false
+    awaitTurn()
+  }
+
+  /// Whether the next message may be taken up in this turn.
+  private var mayTake: Bool {
+    guard let gate else { return true }
+    if let share, share.left == 0 { return false }
+    return wantsReading && gate.mayTake(place)
+  }
+
+  private func take(_ bytes: borrowing RawSpan, from index: inout Int) {
+    let now = channel.loop.now
     // Message by message, so that the owner answers a message before the machine answers a close that follows it.
     repeat {
       var output: [UInt8] = []
       var events: [WebSocketEvent] = []
       machine.receive(bytes, from: &index, at: now, output: &output, events: &events)
       send(output)
+      if let gate, events.contains(where: { $0.isMessage }) {
+        gate.take(&place)
+        share?.left -= 1
+      }
       follow(events)
-    } while index < bytes.byteCount
+    } while index < bytes.byteCount && mayTake
     armTimer()
+  }
+
+  /// Gets in line with what is held.
+  private func awaitTurn() {
+    guard let gate, wantsReading, !isInLine, !held.isEmpty else { return }
+    isInLine = true
+    // Kept alive: what arrived before the transport ended is taken up.
+    gate.wait {
+      self.isInLine = false
+      self.takeHeld()
+    }
+  }
+
+  private func takeHeld() {
+    if isCutOff, !wantsReading { return end() }
+    if let share { self.share?.left = share.perTurn }
+    guard !held.isEmpty, mayTake else { return awaitTurn() }
+    let bytes = held
+    var index = heldStart
+    held = []
+    unsafe take(bytes.span.bytes, from: &index)
+    if index < bytes.count, !isCutOff || wantsReading {
+      (held, heldStart) = (bytes, index)
+      channel.isReading = false
+      return awaitTurn()
+    }
+    heldStart = 0
+    if wantsReading { share = nil }
+    if isCutOff { end() } else { channel.isReading = wantsReading }
   }
 
   package func drained() {
@@ -177,11 +259,28 @@ extension WebSocketChannel: ByteChannelHandler {
   }
 
   package func closed(_ reason: ChannelCloseReason) {
+    isCutOff = true
+    // What an owner does not want now it can answer no more.
+    if held.isEmpty || !wantsReading || reason == .local { end() }
+  }
+
+  private func end() {
+    held = []
     var events: [WebSocketEvent] = []
     machine.transportEnded(events: &events)
     timer?.cancel()
     timer = nil
     follow(events)
     handler = nil
+  }
+}
+
+extension WebSocketEvent {
+  /// Whether it is a message of the peer's program.
+  fileprivate var isMessage: Bool {
+    switch self {
+    case .text, .binary: true
+    case .ping, .pong, .closed, .closeTransport, .abortTransport: false
+    }
   }
 }

@@ -67,6 +67,15 @@ package struct HTTPServerMachine {
     advance(&events)
   }
 
+  /// Takes bytes as they arrived, and leaves them to the next `advance`.
+  package mutating func keep(_ bytes: borrowing RawSpan) {
+    if case .stopped = reading { return }
+    input.receive(bytes)
+  }
+
+  /// Whether bytes are buffered that no `advance` has read, or that wait for more.
+  package var hasKept: Bool { input.count > 0 }
+
   /// Parses what is buffered; to be called after a response has ended, when pipelined requests may wait.
   package mutating func advance(_ events: inout [HTTPServerEvent]) {
     do throws(HTTPFailure) {

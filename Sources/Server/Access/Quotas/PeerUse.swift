@@ -5,6 +5,7 @@ internal import MartletTreeRules
 /// What the client of one connection uses of what its caller may use. Confined to its loop.
 struct PeerUse {
   let loop: any Loop
+  let pauses: ReadingPauses
   let callers: CallerMeters
   let tally: LoopTally
   let audit: Audit

@@ -38,9 +38,14 @@ extension ServerLimits {
     /// How many seconds' worth of a rate may be used at once: a page that is opened asks for all it shows.
     public var burst: Duration = .seconds(5)
     /// How long the next request or message of a connection is not read after an operation that was refused with
-    /// `RATE_LIMITED`. Refusing takes about as long as serving a small query, so that a client which asks again at once
-    /// would slow all others; ten refusals a second and connection do not. Zero reads on at once.
+    /// `RATE_LIMITED`, and up to twice as long where several connections wait, so that they come back one after the
+    /// other. Refusing takes about as long as serving a small query, so that a client which asks again at once would
+    /// slow all others; ten refusals a second and connection do not. Zero reads on at once.
     public var refusedPause: Duration = .milliseconds(100)
+    /// Messages of one WebSocket that a loop takes up in one turn after one that was refused with `RATE_LIMITED`, or
+    /// that had to wait, until it has brought at most as many. What its caller may use again after a pause would be
+    /// used in one turn otherwise. Four cost about 0.2 ms; `http.messagesPerTurn` holds as well.
+    public var messagesPerTurn = 4
     /// Identities and addresses that are counted apart, about 200 bytes each. Beyond them, those that are new share one
     /// count.
     public var counted = 100_000

@@ -34,6 +34,7 @@ extension LimitSetting {
     .time("http.loopLag", \.http.loopLag),
     .count("http.eventsPerTurn", \.http.eventsPerTurn, to: 256),
     .count("http.jobsPerTurn", \.http.jobsPerTurn),
+    .count("http.messagesPerTurn", \.http.messagesPerTurn),
     .count("http.readBytes", \.http.readBytes),
     .count("http.pendingBytes", \.http.pendingBytes),
     .count("http.pooledBufferBytes", \.http.pooledBufferBytes, from: 0),
@@ -100,6 +101,7 @@ extension LimitSetting {
     .count("callers.costPerSecondPerAddress", orNone: \.callers.costPerSecondPerAddress),
     .time("callers.burst", \.callers.burst),
     .time("callers.refusedPause", \.callers.refusedPause),
+    .count("callers.messagesPerTurn", \.callers.messagesPerTurn),
     .count("callers.counted", \.callers.counted),
   ]
 

@@ -2,9 +2,8 @@ internal import MartletGraphQLWire
 internal import MartletRuntime
 internal import MartletSockets
 
-/// The messages of one client. A large one is read on the concurrent pool; those that have arrived after it wait, and
-/// so do those after an operation that was refused because its caller had used what it may use. The socket is not read
-/// meanwhile, so that they are those of one read at most.
+/// The messages of one client. A large one is read on the concurrent pool; its socket brings no other meanwhile, and
+/// none for a while after an operation that was refused because its caller had used what it may use.
 ///
 /// Confined to its session's loop.
 final class SessionInbox {
@@ -19,17 +18,15 @@ final class SessionInbox {
   /// Whether a message is being read away from the loop.
   private var isReading = false
   /// Set while no message is taken.
-  private var pause: LoopTimer?
-  private var waiting: [Message] = []
+  private var pause: ReadingPause?
 
   init(_ link: SessionLink, _ use: SessionUse) {
     self.link = link
     self.use = use
   }
 
-  /// Takes a message, after those that arrived before it.
+  /// Takes a message.
   func receive(_ message: Message) {
-    if isReading || pause != nil { return waiting.append(message) }
     switch message {
     case .binary: link.step { $0.receivedBinary(actions: &$1) }
     case .text(let text):
@@ -40,12 +37,11 @@ final class SessionInbox {
     }
   }
 
-  /// The session is over: what waits, and what is being read, is dropped.
+  /// The session is over: what is being read is dropped.
   func end() {
     isReading = false
     pause?.cancel()
     pause = nil
-    waiting = []
   }
 
   private func take(_ text: ClientText, bytes: Int) {
@@ -61,17 +57,17 @@ final class SessionInbox {
   private func holdBack() {
     let time = link.service.node.limits.callers.refusedPause
     guard time > .zero, let socket = link.socket else { return }
-    socket.channel.isReading = false
-    pause = link.service.loop.schedule(at: link.service.loop.now + time) { [weak self] in
-      guard let self else { return }
-      self.pause = nil
-      self.takeWaiting()
+    socket.isReading = false
+    socket.slow(to: link.service.node.limits.callers.messagesPerTurn)
+    pause = link.service.transport.pauses.wait(time) { [weak self] in
+      self?.pause = nil
+      self?.link.socket?.isReading = true
     }
   }
 
   private func readAway(_ text: [UInt8]) {
     isReading = true
-    link.socket?.channel.isReading = false
+    link.socket?.isReading = false
     let reader = link.machine.reader
     link.service.away(ifLarge: text.count) {
       reader.read(text)
@@ -79,14 +75,7 @@ final class SessionInbox {
       guard let self, isReading else { return }
       isReading = false
       take(read, bytes: text.count)
-      if pause == nil { takeWaiting() }
+      if pause == nil { link.socket?.isReading = true }
     }
-  }
-
-  private func takeWaiting() {
-    let waiting = waiting
-    self.waiting = []
-    for message in waiting { receive(message) }
-    if !isReading, pause == nil { link.socket?.channel.isReading = true }
   }
 }

@@ -16,24 +16,27 @@ final class TreeDoor: SocketEndpoint {
   private let find: (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void
   private let session: (TreeService) -> TreeSession
   private let use: PeerUse
+  /// Messages taken up in one turn after one that had to wait.
+  private let slowed: Int
   /// Bytes of one message until the session says how many its caller may send.
   private let messageBytes: Int
   private var inner: TreeSession?
   private var socket: WebSocketChannel?
-  /// What has arrived and is not taken: before the tree is open, and while the caller has used what it may use. The
-  /// socket is not read then, so that the latter is what one read has brought.
+  /// What has arrived and is not taken: before the tree is open, and while the caller has used what it may use.
   private var waiting: [[UInt8]] = []
   /// Until when no message is taken.
-  private var pause: LoopTimer?
+  private var pause: ReadingPause?
   /// Counts the connection for its caller.
   private var held: CallerHold?
 
   init(
-    _ use: PeerUse, messageBytes: Int, find: @escaping (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void,
+    _ use: PeerUse, messageBytes: Int, slowed: Int,
+    find: @escaping (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void,
     session: @escaping (TreeService) -> TreeSession
   ) {
     self.use = use
     self.messageBytes = messageBytes
+    self.slowed = slowed
     self.find = find
     self.session = session
   }
@@ -76,8 +79,8 @@ final class TreeDoor: SocketEndpoint {
     waiting.append(text)
   }
 
-  /// Hands a message to the session. Where its caller has used what it may use, it waits, and those after it: clients
-  /// of this protocol give up a write that is refused.
+  /// Hands a message to the session. Where its caller has used what it may use, it waits, and those after it with the
+  /// socket: clients of this protocol give up a write that is refused.
   private func take(_ text: [UInt8]) {
     guard let inner else { return }
     do {
@@ -96,12 +99,13 @@ final class TreeDoor: SocketEndpoint {
   }
 
   private func wait(_ time: Duration) {
-    socket?.channel.isReading = false
-    pause = use.loop.schedule(at: use.loop.now + time) { [weak self] in
+    socket?.isReading = false
+    socket?.slow(to: slowed)
+    pause = use.pauses.wait(time) { [weak self] in
       guard let self else { return }
       self.pause = nil
       self.takeWaiting()
-      if self.pause == nil { self.socket?.channel.isReading = true }
+      if self.pause == nil { self.socket?.isReading = true }
     }
   }
 
@@ -125,6 +129,7 @@ final class TreeDoor: SocketEndpoint {
   func closed(_ closure: WebSocketClosure) {
     socket = nil
     pause?.cancel()
+    pause = nil
     waiting = []
     held = nil
     inner?.closed(closure)
