@@ -1,29 +1,4 @@
 internal import MartletJSON
-internal import MartletSQLite
-internal import MartletStore
-
-/// The columns of a statement's row, by the names of the fields that they hold.
-struct FieldColumns: Sendable {
-  struct Column: Sendable {
-    var name: String
-    /// The field's position, which is the column's.
-    var position: Int
-    var storage: ColumnStorage
-  }
-
-  /// In the order of the type's fields.
-  let columns: [Column]
-
-  /// Nil when a member of the row is more than a column.
-  init?(_ rows: RowFields, _ shape: RecordShape) {
-    var columns: [Column] = []
-    for member in rows.members {
-      guard case .column(let position) = member.content else { return nil }
-      columns.append(Column(name: member.name, position: position, storage: shape.columns[position].storage))
-    }
-    self.columns = columns
-  }
-}
 
 /// Reads values of one model straight from the columns of a statement, row after row: nothing is made that the value
 /// does not keep. Confined to the statement's thread.
@@ -34,9 +9,7 @@ final class ColumnDecoder: Decoder {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  init(_ statement: Statement, _ fields: FieldColumns, _ rows: RowFields, _ decoding: JSONDecoding) {
-    reader = ColumnReader(statement, fields, rows, decoding)
-  }
+  init(_ reader: ColumnReader) { self.reader = reader }
 
   private final class Kept<Key: CodingKey> {
     let container: KeyedDecodingContainer<Key>
@@ -71,10 +44,10 @@ private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProto
       places = []
       return
     }
-    var places = Array(repeating: ColumnReader.Place(column: -1, storage: .json), count: 256)
-    for column in reader.fields.columns {
-      guard let key = Key(stringValue: column.name), key.stringValue == column.name else { continue }
-      places[Self.byte(of: key)] = ColumnReader.place(of: column)
+    var places = Array(repeating: ColumnReader.Place.none, count: 256)
+    for (name, place) in zip(reader.model.columns.names, reader.model.columns.places) {
+      guard let key = Key(stringValue: name), key.stringValue == name else { continue }
+      places[Self.byte(of: key)] = place
     }
     self.places = places
   }
@@ -82,15 +55,15 @@ private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProto
   /// The byte that a key is. It holds no reference, so that equal bytes are equal keys.
   private static func byte(of key: Key) -> Int { Int(unsafe unsafeBitCast(key, to: UInt8.self)) }
 
-  var allKeys: [Key] { reader.fields.columns.compactMap { Key(stringValue: $0.name) } }
+  var allKeys: [Key] { reader.model.columns.names.compactMap { Key(stringValue: $0) } }
 
   // MARK: Fields
 
   /// The place of a field, whether it has a value or not; nil when the model has no such field.
   private func place(_ key: Key) -> ColumnReader.Place? {
-    if places.isEmpty { return reader.place(named: key.stringValue) }
+    if places.isEmpty { return reader.model.columns.place(named: key.stringValue) }
     let place = places[Self.byte(of: key)]
-    return place.column < 0 ? nil : place
+    return place.number < 0 ? nil : place
   }
 
   private func known(_ key: Key) throws -> ColumnReader.Place {
@@ -106,7 +79,7 @@ private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProto
   }
 
   private func decode<Value: Decodable>(json type: Value.Type, _ key: Key) throws -> Value {
-    try read(key) { try reader.decoding.decode(type, from: $0) }
+    try read(key) { try reader.model.decoding.decode(type, from: $0) }
   }
 
   func contains(_ key: Key) -> Bool { place(key) != nil }
@@ -183,19 +156,19 @@ private final class ColumnContainer<Key: CodingKey>: KeyedDecodingContainerProto
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
-    try read(key) { try reader.decoding.decoder(of: $0).container(keyedBy: type) }
+    try read(key) { try reader.model.decoding.decoder(of: $0).container(keyedBy: type) }
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try read(key) { try reader.decoding.decoder(of: $0).unkeyedContainer() }
+    try read(key) { try reader.model.decoding.decoder(of: $0).unkeyedContainer() }
   }
 
   func superDecoder() throws -> any Decoder {
-    let value = try reader.place(named: "super").map { try reader.json($0) }
-    return try reader.decoding.decoder(of: value ?? .null)
+    let value = try reader.model.columns.place(named: "super").map { try reader.json($0) }
+    return try reader.model.decoding.decoder(of: value ?? .null)
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder {
-    try reader.decoding.decoder(of: place(key).map { try reader.json($0) } ?? .null)
+    try reader.model.decoding.decoder(of: place(key).map { try reader.json($0) } ?? .null)
   }
 }

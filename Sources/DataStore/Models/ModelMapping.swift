@@ -2,6 +2,7 @@ internal import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletLiveQueries
 internal import MartletModels
+internal import MartletSQLite
 internal import MartletStore
 
 /// One model as a store has it: its table, and how values of its Swift type become rows and back.
@@ -10,8 +11,8 @@ struct ModelMapping: Sendable {
   let shape: RecordShape
   let relations: [String: MappedRelation]
   private let rows: RowFields
-  /// Where a row's fields are when all of them are columns; nil when some are relations.
-  private let columns: FieldColumns?
+  /// Where a row's fields are in its columns; nil when some need other records.
+  let columns: ColumnReader.Model?
   /// What rows need of related records.
   private let shown: RelatedTerms
   let models: StoredModels
@@ -26,7 +27,9 @@ struct ModelMapping: Sendable {
     self.shape = shape
     self.relations = relations
     self.rows = rows
-    columns = FieldColumns(rows, shape)
+    columns = FieldColumns(rows, shape).map {
+      ColumnReader.Model(columns: $0, rows: rows, decoding: decoding, link: link)
+    }
     self.shown = shown
     self.models = models
     self.decoding = decoding
@@ -72,17 +75,18 @@ struct ModelMapping: Sendable {
   func models<M: Model>(_ query: WindowQuery, as type: M.Type, from writer: ClientWriter) throws -> [M] {
     var models: [M] = []
     if let columns {
-      if let type = type as? any RowDecodable.Type {
-        if let models: [M] = try rows(query, type, columns, writer) { return models }
-      } else {
-        var decoder: ColumnDecoder?
-        let isRead = try writer.forEachRow(query) { statement in
-          let known = decoder ?? ColumnDecoder(statement, columns, rows, decoding)
-          decoder = known
-          do { models.append(try type.init(from: known)) } catch { throw undecodable(error) }
+      let isRead = try writer.read(query) { statement in
+        let reader = ColumnReader(statement, columns)
+        if let type = type as? any RowDecodable.Type {
+          models = try values(type, reader)
+        } else {
+          let decoder = ColumnDecoder(reader)
+          while try statement.step() {
+            do { models.append(try type.init(from: decoder)) } catch { throw undecodable(error) }
+          }
         }
-        if isRead { return models }
       }
+      if isRead { return models }
     }
     let found = try writer.rows(query, .page(offset: query.offset, count: query.limit)).rows
     models.reserveCapacity(found.count)
@@ -90,24 +94,22 @@ struct ModelMapping: Sendable {
     return models
   }
 
-  /// The same of a type that reads itself, which `M` is; nil where a row is more than its columns.
-  private func rows<Row: RowDecodable, M: Model>(
-    _ query: WindowQuery, _ type: Row.Type, _ columns: FieldColumns, _ writer: ClientWriter
-  ) throws -> [M]? {
-    guard Row.self == M.self else { return nil }
-    var models: [Row] = []
-    var row: ModelRow?
-    let isRead = try writer.forEachRow(query) { statement in
-      var known = row ?? ModelRow(of: type, statement, columns, rows, decoding)
-      known.rewind()
-      do { models.append(try type.init(from: &known)) } catch { throw undecodable(error) }
-      row = known
+  /// The same of a type that reads itself, which `M` is.
+  private func values<Row: RowDecodable, M: Model>(_ type: Row.Type, _ reader: ColumnReader) throws -> [M] {
+    var rows = ModelRows(ModelRow(reader, keys: type.CodingKeys.allCases.map { $0 }))
+    do {
+      let values = try type.values(of: &rows)
+      // The types are one and the same. A cast of the array would look at each element.
+      precondition(Row.self == M.self, "a model's rows are read as the model")
+      return unsafe unsafeBitCast(values, to: [M].self)
+    } catch let error as SQLiteError {
+      throw error
+    } catch {
+      throw undecodable(error)
     }
-    // The types are one and the same. A cast of the array would look at each element.
-    return isRead ? unsafe unsafeBitCast(models, to: [M].self) : nil
   }
 
-  private func undecodable(_ error: any Error) -> DataStoreError {
+  func undecodable(_ error: any Error) -> DataStoreError {
     DataStoreError(.decodingError, "a stored \(name) does not decode: \(error)")
   }
 

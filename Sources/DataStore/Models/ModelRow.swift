@@ -6,42 +6,79 @@ internal import MartletSQLite
 ///
 ///     extension Note: RowDecodable {
 ///       init(from row: inout ModelRow) throws {
-///         id = try row.next()
-///         title = try row.next()
-///         note = try row.nextIfPresent()
+///         let id: String = try row.next()
+///         let title: String = try row.next()
+///         let note: String? = try row.nextIfPresent()
+///         let author: LazyReference<Author> = try row.nextReference()
+///         let comments: List<Comment> = try row.nextList()
+///         self.init(id: id, title: title, note: note, author: author, comments: comments)
 ///       }
 ///     }
+///
+/// The fields may as well be set one by one; then the compiler copies the whole value once more.
 public protocol RowDecodable: StoredModel {
   /// Reads all fields, in the order of `CodingKeys`.
   ///
   /// - Throws: `DecodingError` for a value that is not of the field's type.
   init(from row: inout ModelRow) throws
+  /// Reads a value from each row. There is one for every type: it is part of the protocol so that the program that has
+  /// the type compiles it for the type.
+  ///
+  /// - Throws: what the type's own reading throws, or the store.
+  static func values(of rows: inout ModelRows) throws -> [Self]
+}
+
+extension RowDecodable {
+  /// Reads a value from each row.
+  @inlinable
+  public static func values(of rows: inout ModelRows) throws -> [Self] {
+    var values: [Self] = []
+    while try rows.advance() { values.append(try Self(from: &rows.row)) }
+    return values
+  }
+}
+
+/// The rows of a query, one after the other. Valid within `RowDecodable.values(of:)`.
+public struct ModelRows: ~Copyable {
+  /// The row that the query stands on.
+  public var row: ModelRow
+
+  init(_ row: consuming ModelRow) { self.row = row }
+
+  /// Stands on the next row; false when there is none.
+  public mutating func advance() throws -> Bool { try row.advance() }
 }
 
 /// The fields of the row that a query stands on, one after the other in the order of the model's `CodingKeys`. Valid
 /// within `RowDecodable.init(from:)`.
-public struct ModelRow {
+public struct ModelRow: ~Copyable {
   private let reader: ColumnReader
-  /// Where the fields are; their names are not copied with them.
-  private let places: [ColumnReader.Place]
-  /// The fields' keys, in the same order.
+  private let places: [FieldColumns.Place]
+  /// The fields' keys, in their order.
   private let keys: [any CodingKey]
   private var position = 0
+  /// The column of the key that relations share, and its text in this row once a field has been read from it.
+  private let sharedKey: Int32
+  private var sharedText: String?
 
-  init<Row: RowDecodable>(
-    of type: Row.Type, _ statement: Statement, _ fields: FieldColumns, _ rows: RowFields, _ decoding: JSONDecoding
-  ) {
-    reader = ColumnReader(statement, fields, rows, decoding)
-    places = fields.columns.map(ColumnReader.place)
-    keys = type.CodingKeys.allCases.map { $0 }
+  /// A row of a model whose fields have these keys.
+  init(_ reader: ColumnReader, keys: [any CodingKey]) {
+    self.reader = reader
+    self.keys = keys
+    places = reader.model.columns.places
+    sharedKey = reader.model.columns.sharedKey.map { Int32(truncatingIfNeeded: $0) } ?? -1
   }
 
-  /// Stands before the first field again.
-  mutating func rewind() { position = 0 }
+  /// Stands before the first field of the next row; false when there is none.
+  mutating func advance() throws -> Bool {
+    position = 0
+    sharedText = nil
+    return try reader.step()
+  }
 
   /// Where the next field is.
   private mutating func place() throws -> ColumnReader.Place {
-    guard position < places.count, position < keys.count else {
+    guard position < places.count else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "The model has \(keys.count) fields, and another one is read."))
     }
@@ -49,12 +86,19 @@ public struct ModelRow {
     return places[position]
   }
 
+  /// The text of a field; nil where it is not stored as text, and for null.
+  private mutating func text(_ place: ColumnReader.Place) -> String? {
+    let text = reader.text(place)
+    if place.number == sharedKey, !place.isRelation { sharedText = text }
+    return text
+  }
+
   /// The field that was asked for last, from its JSON; errors name it.
   private func read<Value: Decodable>(_ type: Value.Type, _ place: ColumnReader.Place) throws -> Value {
     do {
-      return try reader.decoding.decode(type, from: reader.json(place))
+      return try reader.model.decoding.decode(type, from: reader.json(place))
     } catch let error as DecodingError {
-      throw error.inside(keys[position - 1])
+      throw position <= keys.count ? error.inside(keys[position - 1]) : error
     }
   }
 
@@ -68,13 +112,13 @@ public struct ModelRow {
   /// - Throws: `DecodingError` when it is null, of another type, or not there.
   public mutating func next() throws -> String {
     let place = try place()
-    return try reader.text(place) ?? read(String.self, place)
+    return try text(place) ?? read(String.self, place)
   }
 
   /// The next field; nil for null.
   public mutating func nextIfPresent() throws -> String? {
     let place = try place()
-    return try reader.text(place) ?? readIfAny(String.self, place)
+    return try text(place) ?? readIfAny(String.self, place)
   }
 
   /// The next field.
@@ -115,6 +159,37 @@ public struct ModelRow {
     let place = try place()
     return try reader.flag(place) ?? readIfAny(Bool.self, place)
   }
+
+  // MARK: Relations
+
+  /// The next field.
+  /// - Throws: `DecodingError` when it is not there.
+  public mutating func nextReference<M: Model>() throws -> LazyReference<M> {
+    let place = try place()
+    guard let content = try reader.relation(place)?.content(reader, text: sharedText) else {
+      return try read(LazyReference<M>.self, place)
+    }
+    return LazyReference(content, reader.model.link)
+  }
+
+  /// The next field. Compiled by the program that has the type: finding the class of a list costs more than making one.
+  /// - Throws: `DecodingError` when it is not there.
+  @inlinable
+  public mutating func nextList<Element: Model>() throws -> List<Element> {
+    guard let owner = try nextOwner() else { return try next() }
+    return List(owner, link)
+  }
+
+  /// What the list that is next belongs to; nil for another field, which stays the next one.
+  @usableFromInline
+  mutating func nextOwner() throws -> RelationOwner? {
+    let place = try place()
+    if let owner = try reader.relation(place)?.owner(reader, text: sharedText) { return owner }
+    position -= 1
+    return nil
+  }
+
+  @usableFromInline var link: RoomLink { reader.model.link }
 
   // MARK: Values read from JSON
 

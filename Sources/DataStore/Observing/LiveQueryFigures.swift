@@ -7,6 +7,9 @@ public struct LiveQueryFigures: Sendable, Hashable {
   public var modelName: String
   /// Records that it shows; nil for aggregates.
   public var rows: Int?
+  /// Records that it keeps: those that it shows, and some on both sides so that few changes need the store; nil for
+  /// aggregates.
+  public var rowsKept: Int?
   /// From `observeQuery` to the first result on this device: until the store's thread was free and had read it.
   public var localTime: Duration?
   /// From `observeQuery` to the end of the model's sync with a server; nil for stores without one, and before it.

@@ -16,7 +16,7 @@ extension StoreRoom {
         guard let query = window?.query ?? aggregate?.selection else { return nil }
         let counters = window?.counters ?? WindowCounters()
         return LiveQueryFigures(
-          modelName: mappings[query.model].name, rows: window?.rows.count,
+          modelName: mappings[query.model].name, rows: window?.rows.count, rowsKept: window?.keptCount,
           localTime: watcher.first.map { $0 - watcher.begin }, serverTime: watcher.synced.map { $0 - watcher.begin },
           lastResultTime: watcher.last.map { $0 - watcher.begin }, changes: counters.changes,
           rowsTouched: counters.rowsTouched, rowsRead: counters.rowsRead, requests: counters.requests,

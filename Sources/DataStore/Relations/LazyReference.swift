@@ -9,29 +9,28 @@ internal import MartletModels
 /// A reference holds the other record's key; what `get()` gives is the record as it is stored then. It is read from the
 /// store that the record came from, or from `Martlet.DataStore` where no store has read it.
 public struct LazyReference<M: Model>: Sendable {
-  enum Content: Sendable, Hashable {
-    case none
-    /// The other's key, by the names of its fields.
-    case key(JSONObject)
-    /// The record that has this one's key.
-    case owner(RelationOwner)
-  }
-
   /// A record behind a reference: models that refer to each other would have no end otherwise.
   final class Given: Sendable {
     let model: M
     init(_ model: M) { self.model = model }
   }
 
-  let content: Content
+  let content: RelationContent
   let link: RoomLink?
   /// The record itself, for a reference that was made from one.
   let given: Given?
 
-  init(_ content: Content, link: RoomLink?, given: M? = nil) {
+  init(_ content: RelationContent, link: RoomLink?, given: M? = nil) {
     self.content = content
     self.link = link
     self.given = given.map(Given.init)
+  }
+
+  /// One that a store has read. Without the other record, whose class would be looked up for each reference.
+  init(_ content: RelationContent, _ link: RoomLink) {
+    self.content = content
+    self.link = link
+    given = nil
   }
 
   /// A reference to `model`; to nothing for nil. The record itself is not saved with what refers to it.
@@ -40,21 +39,29 @@ public struct LazyReference<M: Model>: Sendable {
       self.init(.none, link: nil)
       return
     }
-    let names = M.primaryKey.map(\.stringValue)
-    self.init(.key(JSONObject(names.map { (key: $0, value: members[$0] ?? .null) })), link: nil, given: model)
+    self.init(.key(Self.key(in: members)), link: nil, given: model)
   }
 
   /// A reference to the record with this identifier.
   public init(id: String) {
-    let name = M.primaryKey.first?.stringValue ?? "id"
-    self.init(.key([name: .string(id)]), link: nil)
+    self.init(.key(.one(.string(id))), link: nil)
+  }
+
+  /// The values of the other's key among its members.
+  private static func key(in members: JSONObject) -> KeyValues {
+    KeyValues(M.primaryKey.map { members[$0.stringValue] ?? .null })
+  }
+
+  /// The values of the other's key by the names of its fields.
+  private static func members(_ key: KeyValues) -> JSONObject {
+    JSONObject(zip(M.primaryKey, key.values).map { (key: $0.stringValue, value: $1) })
   }
 
   /// The values of the other's key by their fields; nil for a reference to nothing, and for one whose record has this
   /// one's key.
   public var identifiers: [String: JSONValue]? {
-    guard case .key(let members) = content else { return nil }
-    return Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
+    guard case .key(let key) = content else { return nil }
+    return Dictionary(Self.members(key).map { ($0.key, $0.value) }) { first, _ in first }
   }
 
   /// The record; nil when there is no reference, or its record is not in the store, as a child can come before its
@@ -62,12 +69,12 @@ public struct LazyReference<M: Model>: Sendable {
   public func get() async throws(DataStoreError) -> M? {
     switch content {
     case .none: return nil
-    case .key(let members):
+    case .key(let key):
       if let given, link == nil { return given.model }
       let room = try RoomLink.room(of: link)
-      let names = M.primaryKey.map(\.stringValue)
-      let key = RecordKey(values: names.map { members[$0] ?? .null })
-      return try await room.record(M.self, key)
+      var values = key.values
+      while values.count < M.primaryKey.count { values.append(.null) }
+      return try await room.record(M.self, RecordKey(values: values))
     case .owner(let owner):
       return try await RoomLink.room(of: link).related(to: owner, as: M.self).first
     }
@@ -84,8 +91,8 @@ public struct LazyReference<M: Model>: Sendable {
 }
 
 extension LazyReference: Hashable {
-  private var key: JSONObject? {
-    if case .key(let members) = content { members } else { nil }
+  private var key: KeyValues? {
+    if case .key(let key) = content { key } else { nil }
   }
 
   /// Whether both hold the same key. References to a record that has this one's key hold none, and are equal.
@@ -111,9 +118,8 @@ extension LazyReference: Codable {
     if let owner = RelationOwner(value) {
       self.init(.owner(owner), link: link)
     } else if let members = value.object {
-      let names = M.primaryKey.map(\.stringValue)
-      let key = JSONObject(names.map { (key: $0, value: members[$0] ?? .null) })
-      self.init(key.contains { $0.value.isNull } ? .none : .key(key), link: link, given: given)
+      let key = Self.key(in: members)
+      self.init(key.values.contains { $0.isNull } ? .none : .key(key), link: link, given: given)
     } else {
       self.init(.none, link: link)
     }
@@ -122,7 +128,7 @@ extension LazyReference: Codable {
   var json: JSONValue {
     switch content {
     case .none: .null
-    case .key(let members): .object(members)
+    case .key(let key): .object(Self.members(key))
     case .owner(let owner): owner.json
     }
   }

@@ -9,47 +9,52 @@ internal import MartletRuntime
 ///
 /// All of them are read at once, in the order of their keys. A list does not follow later changes; a live query over
 /// `comment.post` does. What is put into a list that is given to a new record is not saved with it.
-public final class List<Element: Model>: Sendable {
-  enum Content: Sendable {
-    case loaded([Element])
-    case owner(RelationOwner)
-    /// Neither the records nor what they belong to is known.
-    case unknown
-  }
+///
+/// `@unchecked Sendable` holds because the records of a list with an owner are reached only within the link's lock, and
+/// nothing else changes.
+public final class List<Element: Model>: @unchecked Sendable {
+  /// What the records belong to; nil for a list that was made of records, or whose owner is not known.
+  @usableFromInline let owner: RelationOwner?
+  @usableFromInline let link: RoomLink?
+  /// The records; nil until they have been read.
+  @usableFromInline var loaded: [Element]?
 
-  private let content: Lock<Content>
-  private let link: RoomLink?
-
-  init(_ content: Content, link: RoomLink?) {
-    self.content = Lock(content)
+  @inlinable
+  init(_ owner: RelationOwner, _ link: RoomLink) {
+    self.owner = owner
     self.link = link
   }
 
+  init(owner: RelationOwner?, link: RoomLink?) {
+    self.owner = owner
+    self.link = link
+  }
+
+  /// The records, if they are there.
+  private var elementsIfAny: [Element]? { owner == nil ? loaded : (link ?? .none).lists.withLock { _ in loaded } }
+
   /// A list of these records.
-  public convenience init(elements: [Element] = []) { self.init(.loaded(elements), link: nil) }
+  public init(elements: [Element] = []) {
+    owner = nil
+    link = nil
+    loaded = elements
+  }
 
   /// Whether the records are there.
-  public var isLoaded: Bool {
-    switch content.withLock({ $0 }) {
-    case .loaded: true
-    case .owner, .unknown: false
-    }
-  }
+  public var isLoaded: Bool { elementsIfAny != nil }
 
   /// Reads the records, unless they are there. Suspends while the store reads.
   public func fetch() async throws(DataStoreError) { _ = try await get() }
 
   /// The records, read if they are not there.
   public func get() async throws(DataStoreError) -> [Element] {
-    switch content.withLock({ $0 }) {
-    case .loaded(let elements): return elements
-    case .owner(let owner):
-      let elements = try await RoomLink.room(of: link).related(to: owner, as: Element.self)
-      content.withLock { $0 = .loaded(elements) }
-      return elements
-    case .unknown:
+    if let elements = elementsIfAny { return elements }
+    guard let owner else {
       throw DataStoreError(.invalidOperation, "this list was decoded without what it belongs to")
     }
+    let elements = try await RoomLink.room(of: link).related(to: owner, as: Element.self)
+    (link ?? .none).lists.withLock { _ in loaded = elements }
+    return elements
   }
 
   /// Whether there are more records than those loaded: never, since `fetch()` reads all.
@@ -61,9 +66,7 @@ public final class List<Element: Model>: Sendable {
   }
 
   private var elements: [Element] {
-    guard case .loaded(let elements) = content.withLock({ $0 }) else {
-      preconditionFailure("a list's records are there after fetch()")
-    }
+    guard let elements = elementsIfAny else { preconditionFailure("a list's records are there after fetch()") }
     return elements
   }
 }
@@ -98,19 +101,18 @@ extension List: Codable {
   public convenience init(from decoder: any Decoder) throws {
     let value = try JSONValue(from: decoder)
     if let owner = RelationOwner(value) {
-      self.init(.owner(owner), link: nil)
+      self.init(owner: owner, link: nil)
     } else if let items = value.array ?? value["items"]?.array {
-      self.init(
-        .loaded(try items.map { try JSONDecoding(types: .foundation).decode(Element.self, from: $0) }), link: nil)
+      self.init(elements: try items.map { try JSONDecoding(types: .foundation).decode(Element.self, from: $0) })
     } else {
-      self.init(.unknown, link: nil)
+      self.init(owner: nil, link: nil)
     }
   }
 
   /// Writes the records that are loaded; null without.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
-    if case .loaded(let elements) = content.withLock({ $0 }) {
+    if let elements = elementsIfAny {
       try container.encode(elements)
     } else {
       try container.encodeNil()
@@ -119,12 +121,11 @@ extension List: Codable {
 }
 
 extension List: RelationValue {
-  static var none: List { List(.unknown, link: nil) }
+  static var none: List { List(owner: nil, link: nil) }
 
   static func register(in types: inout JSONTypeTable, _ link: RoomLink) {
     types.register(List<Element>.self) { value in
-      if let owner = RelationOwner(value) { return List(.owner(owner), link: link) }
-      return List(.unknown, link: link)
+      List(owner: RelationOwner(value), link: link)
     } encode: { _ in
       .null
     }

@@ -2,16 +2,43 @@ internal import MartletGraphQLClient
 internal import MartletJSON
 internal import MartletRuntime
 
+/// The values that select the records of a relation. One value, the usual case, is not put in a list: each row that is
+/// read makes one of these for each of its relations.
+enum KeyValues: Sendable, Hashable {
+  case one(JSONValue)
+  /// None, or several.
+  case several([JSONValue])
+
+  init(_ values: [JSONValue]) { self = values.count == 1 ? .one(values[0]) : .several(values) }
+
+  var values: [JSONValue] {
+    switch self {
+    case .one(let value): [value]
+    case .several(let values): values
+    }
+  }
+}
+
+/// What a row says of a relation.
+enum RelationContent: Sendable {
+  case none
+  /// The other's key.
+  case key(KeyValues)
+  /// The others are those that have this record's key.
+  indirect case owner(RelationOwner)
+}
+
 /// A record whose relation a value stands for: the model, the relation's field, and the values that select the others.
+@usableFromInline
 struct RelationOwner: Sendable, Hashable {
   var model: String
   var field: String
-  var values: [JSONValue]
+  var key: KeyValues
 
-  init(model: String, field: String, values: [JSONValue]) {
+  init(model: String, field: String, key: KeyValues) {
     self.model = model
     self.field = field
-    self.values = values
+    self.key = key
   }
 
   /// Reads the form in which rows hold it; nil for other JSON.
@@ -19,21 +46,27 @@ struct RelationOwner: Sendable, Hashable {
     guard let model = json["associatedModel"]?.string, let field = json["associatedField"]?.string,
       let values = json["associatedIds"]?.array
     else { return nil }
-    self.init(model: model, field: field, values: values)
+    self.init(model: model, field: field, key: KeyValues(values))
   }
 
   var json: JSONValue {
-    ["associatedModel": .string(model), "associatedField": .string(field), "associatedIds": .array(values)]
+    ["associatedModel": .string(model), "associatedField": .string(field), "associatedIds": .array(key.values)]
   }
 }
 
 /// The way from a value to the store that it was read from. It does not keep the store open.
+@usableFromInline
 final class RoomLink: Sendable {
   private struct Place {
     weak var room: StoreRoom?
   }
 
   private let place = Lock(Place())
+  /// For the contents of lists that this store has read: a lock for each would cost more than the list.
+  let lists = Lock(())
+
+  /// For lists that no store has read.
+  static let none = RoomLink()
 
   /// The store; that of `Martlet.DataStore` for values that no store has read.
   static func room(of link: RoomLink?) throws(DataStoreError) -> StoreRoom {

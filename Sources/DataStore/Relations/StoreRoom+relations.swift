@@ -19,13 +19,12 @@ extension StoreRoom {
     else {
       throw DataStoreError(.invalidModel, "\(owner.model).\(owner.field) does not lead to \(mapping.name)")
     }
-    return try await self.models(mapping.query(relation.otherFields, owner.values), mapping, as: type)
+    return try await self.models(mapping.query(relation.otherFields, owner.key.values), mapping, as: type)
   }
 
   private func models<M: Model>(
     _ query: WindowQuery, _ mapping: ModelMapping, as type: M.Type
   ) async throws(DataStoreError) -> [M] {
-    let rows = try await perform { writer in try writer.rows(query, .page(offset: 0, count: nil)).rows }
-    return try rows.map { row throws(DataStoreError) in try mapping.model(row.record, as: type) }
+    try await perform { writer in try mapping.models(query, as: type, from: writer) }
   }
 }

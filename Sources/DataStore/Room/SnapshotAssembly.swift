@@ -30,6 +30,12 @@ final class SnapshotAssembly: Sendable {
         return items
       }
     }
+    if changes.insertions.count == snapshot.rows.count {
+      // A first snapshot, and one of a result that is another one altogether.
+      let after = SharedObjects(try snapshot.rows.all.map { row throws(DataStoreError) in try rows.decode(row) })
+      items.withLock { $0 = after }
+      return after
+    }
     let changed = try decoded(changes.insertions + changes.moves.map(\.to) + changes.updates, of: snapshot)
     return try items.withLock { items throws(DataStoreError) in
       var after = items
@@ -70,8 +76,27 @@ final class DecodedRows: Sendable {
 
   init<M: Model>(_ type: M.Type, _ mapping: ModelMapping) {
     isShared = mapping.relations.isEmpty
-    make = { row throws(DataStoreError) in
-      DataStoreItems<M>.Item(model: try mapping.model(row.record, as: type), isPending: row.isPending)
+    if let type = type as? any RowDecodable.Type, let columns = mapping.columns {
+      make = Self.own(type, mapping, columns)
+    } else {
+      make = { row throws(DataStoreError) in
+        DataStoreItems<M>.Item(model: try mapping.model(row.record, as: type), isPending: row.isPending)
+      }
+    }
+  }
+
+  /// The same for a type that reads itself.
+  private static func own<Row: RowDecodable>(
+    _ type: Row.Type, _ mapping: ModelMapping, _ columns: ColumnReader.Model
+  ) -> @Sendable (LiveRow) throws(DataStoreError) -> SharedObjects.Object {
+    let keys: [any CodingKey] = type.CodingKeys.allCases.map { $0 }
+    return { row throws(DataStoreError) in
+      var fields = ModelRow(ColumnReader(row.record, columns), keys: keys)
+      do {
+        return DataStoreItems<Row>.Item(model: try type.init(from: &fields), isPending: row.isPending)
+      } catch {
+        throw mapping.undecodable(error)
+      }
     }
   }
 

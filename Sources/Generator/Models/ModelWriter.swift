@@ -27,18 +27,26 @@ struct ModelWriter {
     reading(shape, to: &text)
   }
 
-  /// How a model without relations reads itself from its row, field by field.
+  /// How a model reads itself from its row, field by field.
   private func reading(_ shape: ModelShape, to text: inout SwiftText) {
-    guard shape.properties.allSatisfy({ $0.association == nil }) else { return }
     text.space()
     text.block("nonisolated extension \(shape.name): RowDecodable") { text in
       text.block("\(prefix)init(from row: inout ModelRow) throws") { text in
         for property in shape.properties {
-          let reading = property.type.hasSuffix("?") ? "nextIfPresent" : "next"
-          text.line("\(SwiftName.escaped(property.property)) = try row.\(reading)()")
+          let name = SwiftName.escaped(property.property)
+          text.line("let \(name): \(property.type) = try row.\(Self.reading(property.type))()")
         }
+        let names = shape.properties.map { SwiftName.escaped($0.property) }
+        text.list("self.init(", names.map { "\($0): \($0)" }, ")")
       }
     }
+  }
+
+  /// The function of a row that reads a field of a type.
+  private static func reading(_ type: String) -> String {
+    if type.hasSuffix("?") { return "nextIfPresent" }
+    if type.hasPrefix("LazyReference<") { return "nextReference" }
+    return type.hasPrefix("List<") ? "nextList" : "next"
   }
 
   private func properties(_ properties: [ModelShape.Property], to text: inout SwiftText) {

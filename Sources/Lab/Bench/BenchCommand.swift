@@ -4,7 +4,8 @@ import MartletCommandLine
 /// `martlet-lab bench`: measures one part of Martlet by itself, in processor time, and prints one line of JSON per
 /// figure. The scripts in `Benchmarks` run it beside its peers.
 enum BenchCommand: Subcommand {
-  private static let workloads = "graphql, json, store, cache, tree, window, live, decode, save, sync, crowd or floor"
+  private static let workloads =
+    "graphql, json, store, cache, tree, window, live, decode, first, windows, changes, save, sync, crowd or floor"
 
   static let specification = CommandSpecification(
     program: LabMain.name, name: "bench",
@@ -23,11 +24,14 @@ enum BenchCommand: Subcommand {
       .init(name: "records", value: "N", help: "cache: records in the client's store, thousands (default 1000)"),
       .init(
         name: "file", value: "FILE",
-        help: "cache, decode, sync: a new SQLite file for the records; otherwise they are in memory"),
+        help: "cache, decode, first, sync: a new SQLite file for the records; otherwise they are in memory"),
       .init(name: "writes", value: "N", help: "store: writes in all (default 20000)"),
-      .init(name: "rows", value: "N", help: "live, decode: records in the store (default 10000)"),
+      .init(
+        name: "rows", value: "N", help: "live, decode, first, windows, changes: records in the store (default 10000)"),
+      .init(name: "queries", value: "N", help: "windows: live queries (default 1000)"),
+      .init(name: "changes", value: "N", help: "changes: changes of each place (default 20000)"),
       .init(name: "commits", value: "N", help: "live: commits per figure and round (default 1000)"),
-      .init(name: "batch", value: "N", help: "save: records in each transaction (default 1)"),
+      .init(name: "batch", value: "N", help: "save, changes: records in each transaction (default 1, and 32)"),
       .init(
         name: "url", value: "URL",
         help: "window, sync, crowd: the server; sync and crowd need the model of Benchmarks/lines/sync.py"),
@@ -57,6 +61,18 @@ enum BenchCommand: Subcommand {
     case "decode":
       guard let file = arguments.value("file") else { throw UsageError("bench decode needs --file FILE.") }
       try await DecodeWorkload.run(file: file, rows: try arguments.integer("rows", in: 1_000...10_000_000) ?? 10_000)
+    case "first":
+      guard let file = arguments.value("file") else { throw UsageError("bench first needs --file FILE.") }
+      try await FirstWorkload.run(file: file, rows: try arguments.integer("rows", in: 1_000...10_000_000) ?? 10_000)
+    case "windows":
+      try await WindowMemoryWorkload.run(
+        rows: try arguments.integer("rows", in: 2_000...10_000_000) ?? 10_000,
+        queries: try arguments.integer("queries", in: 10...100_000) ?? 1_000)
+    case "changes":
+      try await ChangesWorkload.run(
+        rows: try arguments.integer("rows", in: 50_000...10_000_000) ?? 100_000,
+        changes: try arguments.integer("changes", in: 100...40_000) ?? 20_000,
+        batch: try arguments.integer("batch", in: 1...40) ?? 32)
     case "save":
       guard let folder = arguments.value("data") else { throw UsageError("bench save needs --data DIR.") }
       try SaveWorkload.run(

@@ -17,65 +17,136 @@ struct BenchDocument: StoredModel {
 /// As `martlet generate` writes it.
 extension BenchDocument: RowDecodable {
   init(from row: inout ModelRow) throws {
-    id = try row.next()
-    title = try row.next()
-    number = try row.next()
-    rating = try row.next()
-    isOpen = try row.next()
-    text = try row.next()
-    note = try row.nextIfPresent()
+    let id: String = try row.next()
+    let title: String = try row.next()
+    let number: Int = try row.next()
+    let rating: Double = try row.next()
+    let isOpen: Bool = try row.next()
+    let text: String = try row.next()
+    let note: String? = try row.nextIfPresent()
+    self.init(id: id, title: title, number: number, rating: rating, isOpen: isOpen, text: text, note: note)
+  }
+}
+
+/// The same with one relation of each direction: its author's key is a column, and its comments are found by its own.
+struct BenchPost: StoredModel {
+  var id: String
+  var title: String
+  var number: Int
+  var rating: Double
+  var isOpen: Bool
+  var text: String
+  var note: String?
+  var author: LazyReference<BenchAuthor>
+  var comments: List<BenchComment> = []
+  enum CodingKeys: String, ModelKey { case id, title, number, rating, isOpen, text, note, author, comments }
+  static var relations: [CodingKeys: ModelAssociation] {
+    [
+      .author: .belongsTo(BenchAuthor.self, fields: "authorID"),
+      .comments: .hasMany(BenchComment.self, fields: "postID"),
+    ]
+  }
+}
+
+struct BenchAuthor: StoredModel {
+  var id: String
+  var name: String
+  enum CodingKeys: String, ModelKey { case id, name }
+}
+
+struct BenchComment: StoredModel {
+  var id: String
+  var postID: String
+  enum CodingKeys: String, ModelKey { case id, postID }
+}
+
+/// As `martlet generate` writes it.
+extension BenchPost: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    let id: String = try row.next()
+    let title: String = try row.next()
+    let number: Int = try row.next()
+    let rating: Double = try row.next()
+    let isOpen: Bool = try row.next()
+    let text: String = try row.next()
+    let note: String? = try row.nextIfPresent()
+    let author: LazyReference<BenchAuthor> = try row.nextReference()
+    let comments: List<BenchComment> = try row.nextList()
+    self.init(
+      id: id, title: title, number: number, rating: rating, isOpen: isOpen, text: text, note: note, author: author,
+      comments: comments)
   }
 }
 
 /// A query that makes a struct of each row, against a loop over SQLite's C interface that runs the same statement on
-/// the same file and keeps the columns in C structs of its own, texts copied.
+/// the same file and keeps the columns in C structs of its own, texts copied: of a model without relations, and of one
+/// with one of each direction.
 enum DecodeWorkload {
   private struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// What a C program keeps of a row; the texts are freed where the rows are.
-  @safe
-  private struct Row {
-    var id: UnsafeMutablePointer<UInt8>?
-    var title: UnsafeMutablePointer<UInt8>?
-    var number: Int64
-    var rating: Double
-    var isOpen: Bool
-    var text: UnsafeMutablePointer<UInt8>?
-    var note: UnsafeMutablePointer<UInt8>?
-  }
-
   private static let rounds = 9
 
   static func run(file: String, rows: Int) async throws {
-    let store = try DataStore(models: [BenchDocument.self], storage: .file(file))
+    let store = try DataStore(
+      models: [BenchDocument.self, BenchPost.self, BenchAuthor.self, BenchComment.self], storage: .file(file))
+    try await store.transaction { transaction in
+      for number in 0..<100 { try transaction.save(BenchAuthor(id: "author-\(number)", name: "author \(number)")) }
+    }
     for first in stride(from: 0, to: rows, by: 1_000) {
       try await store.transaction { transaction in
-        for number in first..<min(first + 1_000, rows) { try transaction.save(document(number)) }
+        for number in first..<min(first + 1_000, rows) {
+          let document = document(number)
+          try transaction.save(document)
+          try transaction.save(post(document))
+        }
       }
     }
-    var ours: [Double] = []
-    var peer: [Double] = []
+    try await store.save(BenchComment(id: "first", postID: document(rows / 2).id))
+    var documents = (ours: [Double](), peer: [Double]())
+    var posts = (ours: [Double](), peer: [Double]())
     for _ in 0..<rounds {
-      let start = CPUTime.now()
-      let found = try await store.query(BenchDocument.self)
-      ours.append(Double((CPUTime.now() - start).processor) / Double(rows) / 1_000)
-      let (cost, sum) = try read(file, rows)
-      peer.append(Double(cost.processor) / Double(rows) / 1_000)
-      guard found.count == rows, found.reduce(0, { $0 + $1.number + ($1.note?.utf8.count ?? 0) }) == sum else {
-        throw Failure(description: "the two have read different rows")
+      try await measure(store, RowReading(table: "BenchDocument", file: file, rows: rows), &documents) {
+        (document: BenchDocument) in document.number + (document.note?.utf8.count ?? 0)
       }
+      try await measure(store, RowReading(table: "BenchPost", file: file, rows: rows), &posts) { (post: BenchPost) in
+        // The key of a reference is read with the row; the peer sums up its length, too.
+        post.number + (post.note?.utf8.count ?? 0) + (post.author.identifiers?["id"]?.string?.utf8.count ?? 0)
+      }
+    }
+    // A list holds what selects its records.
+    let middle = try await store.query(BenchPost.self, sort: .ascending(BenchPost.keys.number))[rows / 2]
+    guard try await middle.comments.get().map(\.id) == ["first"] else {
+      throw Failure(description: "a list does not lead to its records")
     }
     var figure = BenchFigure("decode")
     figure.add("rows", rows)
-    figure.add("ours_us", median(ours))
-    figure.add("peer_us", median(peer))
-    figure.add("ours_to_peer", median(zip(ours, peer).map { $0 / $1 }))
+    add(documents, "", to: &figure)
+    add(posts, "related_", to: &figure)
     figure.print()
   }
 
-  private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+  private static func add(_ costs: (ours: [Double], peer: [Double]), _ prefix: String, to figure: inout BenchFigure) {
+    func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+    figure.add(prefix + "ours_us", median(costs.ours))
+    figure.add(prefix + "peer_us", median(costs.peer))
+    figure.add(prefix + "ours_to_peer", median(zip(costs.ours, costs.peer).map { $0 / $1 }))
+  }
+
+  /// One round of each; `value` is what the two must agree about in sum.
+  private static func measure<M: Model>(
+    _ store: DataStore, _ peer: RowReading, _ costs: inout (ours: [Double], peer: [Double]), _ value: (M) -> Int
+  ) async throws {
+    let start = CPUTime.now()
+    let found = try await store.query(M.self)
+    costs.ours.append(Double((CPUTime.now() - start).processor) / Double(peer.rows) / 1_000)
+    let (cost, sum) = try peer.run()
+    costs.peer.append(Double(cost.processor) / Double(peer.rows) / 1_000)
+    guard found.count == peer.rows, found.reduce(0, { $0 + value($1) }) == sum else {
+      throw Failure(description: "the two have read different rows")
+    }
+  }
 
   private static func document(_ number: Int) -> BenchDocument {
     BenchDocument(
@@ -84,57 +155,10 @@ enum DecodeWorkload {
       note: number.isMultiple(of: 3) ? nil : "a note")
   }
 
-  /// The loop in C: what it cost, and a sum over what it has read. Its connection is open before, as the store's is.
-  private static func read(_ file: String, _ rows: Int) throws -> (CPUTime, Int) {
-    var connection: OpaquePointer?
-    var statement: OpaquePointer?
-    let columns = ["id", "title", "number", "rating", "isOpen", "text", "note"].map { "\"\($0)\"" }
-    let sql = "SELECT \(columns.joined(separator: ", ")) FROM \"record_BenchDocument\" WHERE 1 ORDER BY \"id\""
-    defer {
-      unsafe sqlite3_finalize(statement)
-      unsafe sqlite3_close_v2(connection)
-    }
-    guard unsafe sqlite3_open_v2(file, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK,
-      unsafe sqlite3_exec(connection, "PRAGMA cache_size=-8192; SELECT count(*) FROM sqlite_schema", nil, nil, nil)
-        == SQLITE_OK,
-      unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK
-    else { throw Failure(description: "\(file): \(unsafe String(cString: sqlite3_errmsg(connection)))") }
-    // Once before, so that the pages are in the connection's cache, as they are in the store's.
-    while unsafe sqlite3_step(statement) == SQLITE_ROW {}
-    unsafe sqlite3_reset(statement)
-    let start = CPUTime.now()
-    let found = UnsafeMutablePointer<Row>.allocate(capacity: rows)
-    var count = 0
-    while unsafe sqlite3_step(statement) == SQLITE_ROW, count < rows {
-      unsafe found[count] = unsafe Row(
-        id: text(statement, 0), title: text(statement, 1), number: sqlite3_column_int64(statement, 2),
-        rating: sqlite3_column_double(statement, 3), isOpen: sqlite3_column_int64(statement, 4) != 0,
-        text: text(statement, 5), note: text(statement, 6))
-      count += 1
-    }
-    unsafe sqlite3_reset(statement)
-    let cost = CPUTime.now() - start
-    var sum = 0
-    for index in 0..<count {
-      let row = unsafe found[index]
-      sum += Int(row.number)
-      if let note = unsafe row.note { sum += unsafe strlen(UnsafeRawPointer(note).assumingMemoryBound(to: CChar.self)) }
-      unsafe free(row.id)
-      unsafe free(row.title)
-      unsafe free(row.text)
-      unsafe free(row.note)
-    }
-    unsafe found.deallocate()
-    return (cost, sum)
-  }
-
-  /// A copy of a column's text with its ending zero; nil for null.
-  private static func text(_ statement: OpaquePointer?, _ column: Int32) -> UnsafeMutablePointer<UInt8>? {
-    guard let bytes = unsafe sqlite3_column_text(statement, column) else { return nil }
-    let count = Int(unsafe sqlite3_column_bytes(statement, column)) + 1
-    // SQLite ends texts with a zero; the bytes are valid until the next step.
-    guard let copy = unsafe malloc(count) else { return nil }
-    unsafe memcpy(copy, bytes, count)
-    return unsafe copy.assumingMemoryBound(to: UInt8.self)
+  private static func post(_ document: BenchDocument) -> BenchPost {
+    BenchPost(
+      id: document.id, title: document.title, number: document.number, rating: document.rating,
+      isOpen: document.isOpen, text: document.text, note: document.note,
+      author: LazyReference(id: "author-\(document.number % 100)"))
   }
 }

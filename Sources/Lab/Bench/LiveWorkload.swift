@@ -12,6 +12,17 @@ struct BenchReading: StoredModel {
   }
 }
 
+/// As `martlet generate` writes it.
+extension BenchReading: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    let id: String = try row.next()
+    let topic: String = try row.next()
+    let number: Int = try row.next()
+    let text: String = try row.next()
+    self.init(id: id, topic: topic, number: number, text: text)
+  }
+}
+
 /// What live queries add to a commit, against commits of the same store without any: processor time until the last
 /// query has its snapshot.
 enum LiveWorkload {
@@ -72,7 +83,7 @@ enum LiveWorkload {
     return round
   }
 
-  private static func reading(_ number: Int, _ text: String = "some text for the size of it") -> BenchReading {
+  static func reading(_ number: Int, _ text: String = "some text for the size of it") -> BenchReading {
     BenchReading(id: "r\(number)", topic: "t\(number % 100)", number: number, text: text)
   }
 

@@ -140,6 +140,23 @@ package struct SharedChunks<Element> {
     return starts[chunk] + low
   }
 
+  /// The elements in a range, without a search for each.
+  package func elements(in range: Range<Int>) -> [Element] {
+    guard !range.isEmpty else { return [] }
+    var elements: [Element] = []
+    elements.reserveCapacity(range.count)
+    var chunk = chunk(of: range.lowerBound)
+    var next = range.lowerBound
+    while next < range.upperBound {
+      let low = next - starts[chunk]
+      let high = Swift.min(chunks[chunk].count, range.upperBound - starts[chunk])
+      elements += chunks[chunk][low..<high]
+      next = starts[chunk] + high
+      chunk += 1
+    }
+    return elements
+  }
+
   private func chunk(of index: Int) -> Int {
     precondition(index >= 0 && index < count, "an index is within the collection")
     var (low, high) = (0, starts.count)

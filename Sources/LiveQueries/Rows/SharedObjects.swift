@@ -8,6 +8,9 @@ package struct SharedObjects: Sendable {
   /// No objects.
   package init() {}
 
+  /// These objects.
+  package init(_ objects: [Object]) { chunks = SharedChunks(objects) }
+
   /// How many objects there are.
   package var count: Int { chunks.count }
 

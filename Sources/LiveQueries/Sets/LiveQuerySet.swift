@@ -28,7 +28,10 @@ package struct LiveQuerySet: Sendable {
     var predicate: Predicate
   }
 
-  private var queries: [Int: Query] = [:]
+  /// By their places, and the places by number. A dictionary of queries would have room for twice as many.
+  private var queries: [Query?] = []
+  private var places: [Int: Int] = [:]
+  private var freePlaces: [Int] = []
   /// By the group in the index; and the group of each condition and of each query.
   private var sharing: [Int: Sharing] = [:]
   private var groups: [Condition: Int] = [:]
@@ -52,7 +55,7 @@ package struct LiveQuerySet: Sendable {
     index = SubscriptionIndex(limits: limits)
   }
 
-  package var count: Int { queries.count }
+  package var count: Int { places.count }
   /// Rows that queries over relations have looked up for changes.
   package private(set) var relatedRowsRead = 0
   /// What the look-up cost.
@@ -75,13 +78,23 @@ package struct LiveQuerySet: Sendable {
   ) -> LiveQueryID {
     let number = nextNumber
     nextNumber += 1
-    queries[number] = query
+    place(query, number)
     guard terms.isEmpty else {
       related[number] = RelatedQuery(model: model, predicate: predicate, terms: terms)
       return LiveQueryID(number: number)
     }
     share(number, Condition(model: model, predicate: predicate))
     return LiveQueryID(number: number)
+  }
+
+  private mutating func place(_ query: Query, _ number: Int) {
+    if let free = freePlaces.popLast() {
+      queries[free] = query
+      places[number] = free
+    } else {
+      places[number] = queries.count
+      queries.append(query)
+    }
   }
 
   private mutating func share(_ number: Int, _ condition: Condition) {
@@ -103,7 +116,10 @@ package struct LiveQuerySet: Sendable {
 
   /// Removes a query; changes no longer concern it.
   package mutating func remove(_ id: LiveQueryID) {
-    queries[id.number] = nil
+    if let place = places.removeValue(forKey: id.number) {
+      queries[place] = nil
+      freePlaces.append(place)
+    }
     related[id.number] = nil
     guard let group = groupOfQuery.removeValue(forKey: id.number) else { return }
     sharing[group]?.queries.removeAll { $0 == id.number }
@@ -115,12 +131,13 @@ package struct LiveQuerySet: Sendable {
 
   /// The query called `id`; nil when it is gone.
   package func window(_ id: LiveQueryID) -> QueryWindow? {
-    if case .window(let window)? = queries[id.number] { window } else { nil }
+    if case .window(let window)? = places[id.number].flatMap({ queries[$0] }) { window } else { nil }
   }
 
   /// The aggregate called `id`; nil when it is gone.
   package func aggregate(_ id: LiveQueryID) -> LiveAggregate? {
-    if case .aggregate(let aggregate)? = queries[id.number] { aggregate } else { nil }
+    guard case .aggregate(let aggregate)? = places[id.number].flatMap({ queries[$0] }) else { return nil }
+    return aggregate
   }
 
   /// Whether the query's consumer has something to take, and how many changes have concerned a window. In place: a copy
@@ -199,7 +216,8 @@ package struct LiveQuerySet: Sendable {
   /// Makes the queries of some models ask for all their rows again, after changes that were not applied one by one.
   package mutating func reload(where concerns: (Int) -> Bool = { _ in true }) -> [LiveQueryID] {
     var reloaded: [LiveQueryID] = []
-    for number in queries.keys.sorted() where queries[number].map({ concerns($0.model) }) == true {
+    for (number, place) in places.sorted(by: { $0.key < $1.key })
+    where queries[place].map({ concerns($0.model) }) == true {
       update(number, window: { $0.reload() }, aggregate: { $0.reload() })
       reloaded.append(LiveQueryID(number: number))
     }
@@ -218,8 +236,8 @@ package struct LiveQuerySet: Sendable {
   private mutating func update(
     _ number: Int, window: (inout QueryWindow) -> Void, aggregate: (inout LiveAggregate) -> Void
   ) {
-    guard let place = queries.index(forKey: number) else { return }
-    queries.values[place].update(window: window, aggregate: aggregate)
+    guard let place = places[number] else { return }
+    queries[place]?.update(window: window, aggregate: aggregate)
   }
 }
 

@@ -39,6 +39,9 @@ package struct QueryWindow: Sendable {
   /// The rows of the query, while `request` is nil.
   package var rows: VisibleRows { VisibleRows(kept, shownRange) }
 
+  /// How many rows it keeps, those beside its page included.
+  package var keptCount: Int { kept.count }
+
   private var shownRange: Range<Int> {
     let low = min(max(query.offset - before, 0), kept.count)
     let high = query.limit.map { min(max(query.offset - before + $0, low), kept.count) } ?? kept.count

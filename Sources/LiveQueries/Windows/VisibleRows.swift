@@ -14,6 +14,9 @@ package struct VisibleRows: RandomAccessCollection, Sendable {
   package var startIndex: Int { 0 }
   package var endIndex: Int { range.count }
 
+  /// The rows, without a search for each.
+  package var all: [LiveRow] { kept.elements(in: range) }
+
   package subscript(index: Int) -> LiveRow {
     precondition(index >= 0 && index < range.count, "an index is within the rows shown")
     return kept[range.lowerBound + index]

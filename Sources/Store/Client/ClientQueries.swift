@@ -80,9 +80,9 @@ struct ClientQueries {
     }
   }
 
-  /// Calls `body` with a statement that stands on each row of a query's page, in order; its columns are the record's
+  /// Calls `body` with a statement that stands before the first row of a query's page; its columns are the record's
   /// fields. Returns false, without a call, when the rows or the condition need more than that.
-  func forEachRow(_ query: WindowQuery, _ body: (Statement) throws -> Void) throws -> Bool {
+  func read(_ query: WindowQuery, _ body: (Statement) throws -> Void) throws -> Bool {
     let table = try table(of: query)
     guard query.related.isEmpty else { return false }
     let sql = try sql(
@@ -91,7 +91,7 @@ struct ClientQueries {
     let statement = try database.statement(sql.text)
     try sql.bind(to: statement)
     defer { statement.reset() }
-    while try statement.step() { try body(statement) }
+    try body(statement)
     return true
   }
 

@@ -133,12 +133,12 @@ package final class ClientWriter {
     do { return try queries.rows(query, request) } catch { throw Self.storeError(error) }
   }
 
-  /// Calls `body` with a statement that stands on each row of a query's page, in order; its columns are the record's
+  /// Calls `body` with a statement that stands before the first row of a query's page; its columns are the record's
   /// fields. Returns false, without a call, when the rows or the condition need more than that.
   ///
   /// - Throws: what `body` throws, or `StoreError`.
-  package func forEachRow(_ query: WindowQuery, _ body: (Statement) throws -> Void) throws -> Bool {
-    do { return try queries.forEachRow(query, body) } catch let error as SQLiteError { throw Self.storeError(error) }
+  package func read(_ query: WindowQuery, _ body: (Statement) throws -> Void) throws -> Bool {
+    do { return try queries.read(query, body) } catch let error as SQLiteError { throw Self.storeError(error) }
   }
 
   /// Totals over the records that a query selects, as of the last commit.

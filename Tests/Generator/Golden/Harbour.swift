@@ -36,6 +36,17 @@ nonisolated struct Calls: StoredModel, Hashable {
   }
 }
 
+nonisolated extension Calls: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    let id: String = try row.next()
+    let createdAt: Temporal.DateTime? = try row.nextIfPresent()
+    let updatedAt: Temporal.DateTime? = try row.nextIfPresent()
+    let ship: LazyReference<Ship> = try row.nextReference()
+    let port: LazyReference<Port> = try row.nextReference()
+    self.init(id: id, createdAt: createdAt, updatedAt: updatedAt, ship: ship, port: port)
+  }
+}
+
 nonisolated struct Harbour: StoredModel, Hashable {
   var code: String
   var opensAt: Temporal.Time? = nil
@@ -66,6 +77,16 @@ nonisolated struct Harbour: StoredModel, Hashable {
   }
 }
 
+nonisolated extension Harbour: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    let code: String = try row.next()
+    let opensAt: Temporal.Time? = try row.nextIfPresent()
+    let opened: Temporal.DateTime? = try row.nextIfPresent()
+    let ships: List<Ship> = try row.nextList()
+    self.init(code: code, opensAt: opensAt, opened: opened, ships: ships)
+  }
+}
+
 nonisolated struct Port: StoredModel, Hashable {
   var id: String = ModelIdentifier.newID()
   var createdAt: Temporal.DateTime? = nil
@@ -86,6 +107,16 @@ nonisolated struct Port: StoredModel, Hashable {
     [
       .ships: .page(of: Calls.self),
     ]
+  }
+}
+
+nonisolated extension Port: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    let id: String = try row.next()
+    let createdAt: Temporal.DateTime? = try row.nextIfPresent()
+    let updatedAt: Temporal.DateTime? = try row.nextIfPresent()
+    let ships: List<Calls> = try row.nextList()
+    self.init(id: id, createdAt: createdAt, updatedAt: updatedAt, ships: ships)
   }
 }
 
@@ -149,6 +180,31 @@ nonisolated struct Ship: StoredModel, Hashable {
   }
 }
 
+nonisolated extension Ship: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    let id: String = try row.next()
+    let name: String = try row.next()
+    let status: ShipStatus = try row.next()
+    let built: Temporal.Date? = try row.nextIfPresent()
+    let position: Position? = try row.nextIfPresent()
+    let track: [Position]? = try row.nextIfPresent()
+    let tags: [String?]? = try row.nextIfPresent()
+    let crew: Int = try row.next()
+    let draught: Double? = try row.nextIfPresent()
+    let isTowed: Bool = try row.next()
+    let self_: String? = try row.nextIfPresent()
+    let createdAt: Temporal.DateTime? = try row.nextIfPresent()
+    let updatedAt: Temporal.DateTime? = try row.nextIfPresent()
+    let voyages: List<Voyage> = try row.nextList()
+    let papers: LazyReference<ShipPapers> = try row.nextReference()
+    let ports: List<Calls> = try row.nextList()
+    let harbour: LazyReference<Harbour> = try row.nextReference()
+    self.init(id: id, name: name, status: status, built: built, position: position, track: track, tags: tags,
+      crew: crew, draught: draught, isTowed: isTowed, self_: self_, createdAt: createdAt, updatedAt: updatedAt,
+      voyages: voyages, papers: papers, ports: ports, harbour: harbour)
+  }
+}
+
 nonisolated struct ShipPapers: StoredModel, Hashable {
   var id: String = ModelIdentifier.newID()
   var text: String
@@ -164,10 +220,11 @@ nonisolated struct ShipPapers: StoredModel, Hashable {
 
 nonisolated extension ShipPapers: RowDecodable {
   init(from row: inout ModelRow) throws {
-    id = try row.next()
-    text = try row.next()
-    createdAt = try row.nextIfPresent()
-    updatedAt = try row.nextIfPresent()
+    let id: String = try row.next()
+    let text: String = try row.next()
+    let createdAt: Temporal.DateTime? = try row.nextIfPresent()
+    let updatedAt: Temporal.DateTime? = try row.nextIfPresent()
+    self.init(id: id, text: text, createdAt: createdAt, updatedAt: updatedAt)
   }
 }
 
@@ -204,6 +261,18 @@ nonisolated struct Voyage: StoredModel, Hashable {
     [
       StoredIndex("byShip", fields: "shipId"),
     ]
+  }
+}
+
+nonisolated extension Voyage: RowDecodable {
+  init(from row: inout ModelRow) throws {
+    let year: Int = try row.next()
+    let number: String = try row.next()
+    let left: Int? = try row.nextIfPresent()
+    let createdAt: Temporal.DateTime? = try row.nextIfPresent()
+    let updatedAt: Temporal.DateTime? = try row.nextIfPresent()
+    let ship: LazyReference<Ship> = try row.nextReference()
+    self.init(year: year, number: number, left: left, createdAt: createdAt, updatedAt: updatedAt, ship: ship)
   }
 }
 
