@@ -39,11 +39,11 @@ extension RowDecodable {
 }
 
 /// The rows of a query, one after the other. Valid within `RowDecodable.values(of:)`.
-public struct ModelRows: ~Copyable {
+public struct ModelRows {
   /// The row that the query stands on.
   public var row: ModelRow
 
-  init(_ row: consuming ModelRow) { self.row = row }
+  init(_ row: ModelRow) { self.row = row }
 
   /// Stands on the next row; false when there is none.
   public mutating func advance() throws -> Bool { try row.advance() }
@@ -51,7 +51,7 @@ public struct ModelRows: ~Copyable {
 
 /// The fields of the row that a query stands on, one after the other in the order of the model's `CodingKeys`. Valid
 /// within `RowDecodable.init(from:)`.
-public struct ModelRow: ~Copyable {
+public struct ModelRow {
   private let reader: ColumnReader
   private let places: [FieldColumns.Place]
   /// The fields' keys, in their order.
