@@ -62,9 +62,18 @@ package struct Dispatcher: Sendable {
 
   /// The message for a word that is not a subcommand.
   package func unknown(_ word: String) -> String {
+    if word.hasPrefix("-") { return unknownOption(word) }
     if let near = Choices.nearest(word, among: specifications.map(\.name)) {
       return "Unknown subcommand '\(word)'. Did you mean '\(near)'?"
     }
     return "Unknown subcommand '\(word)'. '\(program) --help' lists them."
+  }
+
+  /// The message for an option in front of the subcommand, where only these two stand.
+  private func unknownOption(_ word: String) -> String {
+    if let near = Choices.nearest(word, among: ["--help", "--version"]) {
+      return "Unknown option \(word). Did you mean \(near)?"
+    }
+    return "Unknown option \(word). Options follow the subcommand; '\(program) --help' lists the subcommands."
   }
 }

@@ -109,7 +109,9 @@ enum ServeCommand: Subcommand {
       // Reported as `schema check` does: with the file and the location.
       if error.code == .schema { _ = try SchemaCommand.read(configuration.schema, of: arguments.operands[0]) }
       var text = error.description
-      if error.code == .addressInUse { text += "; --port takes another one, 0 a free one" }
+      if error.code == .addressInUse {
+        text += "; \(error.isOfAdministration ? "--admin-port" : "--port") takes another one, 0 a free one"
+      }
       throw CommandFailure(Self.exitCode(error.code), text)
     }
     let signals = Signals.sequence([SIGINT, SIGTERM, SIGHUP])

@@ -30,9 +30,12 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// What is wrong, where, and what to do.
   public let description: String
+  /// Whether it is about the port of the administration, not that of clients.
+  package let isOfAdministration: Bool
 
-  init(_ code: Code, _ description: String) {
+  init(_ code: Code, _ description: String, isOfAdministration: Bool = false) {
     self.code = code
     self.description = description
+    self.isOfAdministration = isOfAdministration
   }
 }

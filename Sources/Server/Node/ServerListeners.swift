@@ -28,7 +28,8 @@ struct ServerListeners {
       administration = try Self.administration(configuration, on: loops, hubs)
     } catch {
       clients.stop()
-      throw ServerError(error.isAddressInUse ? .addressInUse : .network, "The administration's port: \(error)")
+      throw ServerError(
+        error.isAddressInUse ? .addressInUse : .network, "The administration's port: \(error)", isOfAdministration: true)
     }
   }
 

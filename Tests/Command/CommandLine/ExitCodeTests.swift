@@ -36,6 +36,12 @@ import Testing
         + "martlet serve s --memory --dev --port $port; code=$?; kill %1; exit $code", .unavailable,
       "Address already in use; --port takes another one"
     ),
+    (
+      "echo 'type T @model { id: ID! }' > s; martlet serve s --memory --dev --port 0 > out & "
+        + "until grep -q Serving out; do sleep 0.1; done; port=$(sed 's/.*:\\([0-9]*\\)\\/.*/\\1/' out); "
+        + "martlet serve s --memory --dev --port 0 --admin-port $port; code=$?; kill %1; exit $code", .unavailable,
+      "Address already in use; --admin-port takes another one"
+    ),
     ("echo 'type T @model { id: ID! }' > s; martlet serve s --memory --port 0", .configuration, "--dev"),
     (
       "echo 'type T @model { id: ID! }' > s; echo '{\"tokens\":[{\"issuer\":\"http://a.example\"}]}' > a; "

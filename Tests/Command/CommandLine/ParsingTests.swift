@@ -56,6 +56,8 @@ import Testing
   @Test(arguments: [
     ("sevre", "Unknown subcommand 'sevre'. Did you mean 'serve'?"),
     ("frobnicate", "Unknown subcommand 'frobnicate'. 'martlet --help' lists them."),
+    ("--versoin", "Unknown option --versoin. Did you mean --version?"),
+    ("--port", "Unknown option --port. Options follow the subcommand; 'martlet --help' lists the subcommands."),
   ])
   func `an unknown subcommand is answered with the nearest`(word: String, message: String) {
     #expect(Subcommands.dispatcher.unknown(word) == message)
