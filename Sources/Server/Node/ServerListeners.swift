@@ -29,7 +29,8 @@ struct ServerListeners {
     } catch {
       clients.stop()
       throw ServerError(
-        error.isAddressInUse ? .addressInUse : .network, "The administration's port: \(error)", isOfAdministration: true)
+        error.isAddressInUse ? .addressInUse : .network, "The administration's port: \(error)", isOfAdministration: true
+      )
     }
   }
 
