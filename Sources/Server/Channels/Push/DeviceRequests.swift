@@ -36,7 +36,7 @@ struct DeviceRequests {
       case .show(let id): completion(.success((200, Self.shown(try device(id, caller)))))
       case .register(let json):
         let device = try registered(json, caller)
-        keep(device, service.devices.device(device.id) == nil ? 201 : 200, completion)
+        keep(device, service.devices.device(device.id)?.owner == device.owner ? 200 : 201, completion)
       case .change(let id, let json): keep(try changed(id, json, caller), 200, completion)
       case .remove(let id):
         let known = try device(id, caller).id
@@ -54,7 +54,7 @@ struct DeviceRequests {
 
   private func keep(_ device: Device, _ status: Int, _ completion: @escaping @Sendable (Answer) -> Void) {
     // An installation whose user signs in as another one must not get the first one's events any longer.
-    if let other = service.devices.device(withTokenOf: device), other.id != device.id {
+    if let other = service.devices.device(withTokenOf: device), other.id != device.id || other.owner != device.owner {
       service.tools.log.write(.info, "A device's token was registered by another one.", [(.subscription, other.id)])
       service.remove(device: other.id) { _ in }
     }
@@ -86,12 +86,16 @@ struct DeviceRequests {
       throw .forbidden("This caller may not register devices.")
     }
     if let known = service.devices.device(device.id) {
-      // Registering again is how applications report their token; it never takes another caller's device.
-      guard rights.mayManage(known.owner, caller), known.platform == device.platform else {
+      let isManaged = rights.mayManage(known.owner, caller)
+      // Registering again is how applications report their token; it takes another caller's device only with that
+      // device's token, as another id with it does: the same installation has another user.
+      guard known.platform == device.platform, isManaged || known.token == device.token else {
         throw .conflict("There is a device \"\(device.id)\" already.")
       }
-      device.owner = known.owner
-      return device
+      if isManaged {
+        device.owner = known.owner
+        return device
+      }
     }
     guard service.devices.count < limits.devices else { throw .tooMany("devices", "channels.devices") }
     if !isAdministrator {
