@@ -13,7 +13,8 @@ import Testing
     {"users": {"ada": {"uid": "ada"}}, "cases": [
       {"name": "reads", "read": "posts/p", "allowed": true},
       {"name": "writes", "as": "ada", "write": "posts/p/title", "value": "T", "allowed": true},
-      {"name": "guests", "write": "posts/p", "value": 1, "allowed": true}
+      {"name": "guests", "write": "posts/p", "value": 1, "allowed": true},
+      {"name": "refused", "write": "posts/q", "value": 1, "allowed": false}
     ]}
     END
     echo '{"rules": {".read": "skies", ".write": 1}}' > wrong.json
@@ -21,6 +22,7 @@ import Testing
     martlet rules check wrong.json 2>&1; echo "= $?"
     martlet rules test rules.json cases.json --coverage; echo "= $?"
     martlet rules explain rules.json cases.json --case writes; echo "= $?"
+    martlet rules explain rules.json cases.json --case refused; echo "= $?"
     martlet rules coverage rules.json cases.json; echo "= $?"
     """#
 
@@ -38,18 +40,25 @@ import Testing
         = 65
         FAILED guests: denied: /posts/p: no .write rule is true: /posts/$post/.write is false
           /posts/$post/.read: true 1, false 0, failed 0
-          /posts/$post/.write: true 1, false 1, failed 0
+          /posts/$post/.write: true 1, false 2, failed 0
         ! /posts/$post/title/.validate: true 1, false 0, failed 0
-        3 cases, 1 failed.
+        4 cases, 1 failed.
         = 1
-        writes: holds
+        writes: holds: allowed
+          /posts/$post/.write
             auth = {…}
             auth != null = true
+          /posts/$post/title/.validate
             newData = newData at /posts/p/title
             newData.isString() = true
         = 0
+        refused: holds: denied: /posts/q: no .write rule is true: /posts/$post/.write is false
+          /posts/$post/.write
+            auth = null
+            auth != null = false
+        = 0
           /posts/$post/.read: true 1, false 0, failed 0
-          /posts/$post/.write: true 1, false 1, failed 0
+          /posts/$post/.write: true 1, false 2, failed 0
         ! /posts/$post/title/.validate: true 1, false 0, failed 0
         2 of 3 rules covered.
         = 1

@@ -109,9 +109,21 @@ enum RulesCommand: Subcommand {
     let results = try results(rules, path, RuleTrace(rules)).filter { name == nil || $0.name == name }
     guard !results.isEmpty else { throw UsageError("There is no case named \(name ?? "").") }
     for result in results {
-      Console.out("\(result.name): \(result.hasPassed ? "holds" : result.message)")
-      for value in result.values { Console.out("    \(value)") }
+      Console.out("\(result.name): \(result.hasPassed ? "holds: \(Self.text(result.decision))" : result.message)")
+      var rule = ""
+      for part in result.parts {
+        if part.rule != rule { Console.out("  \(part.rule)") }
+        rule = part.rule
+        Console.out("    \(part.source) = \(part.value ?? "")")
+      }
     }
     return results.allSatisfy(\.hasPassed) ? .success : .failure
+  }
+
+  private static func text(_ decision: RuleDecision) -> String {
+    switch decision {
+    case .allowed: "allowed"
+    case .denied(let denial): "denied: \(denial)"
+    }
   }
 }

@@ -23,8 +23,10 @@ package struct RuleCases: Sendable {
     package let hasPassed: Bool
     /// What differs from what was expected; of a denial also its reason.
     package let message: String
-    /// The parts of the rules with their values.
-    package let values: [String]
+    /// What the rules say, whatever was expected.
+    package let decision: RuleDecision
+    /// The parts of the rules with their values, rule by rule.
+    package let parts: [RuleTrace.Part]
   }
 
   private let file: JSONValue
@@ -75,8 +77,7 @@ package struct RuleCases: Sendable {
       if !message.isEmpty { message += ": \(denial)" }
     }
     return Result(
-      name: name, hasPassed: message.isEmpty, message: message,
-      values: trace.values.map { "\($0.source) = \($0.value ?? "")" })
+      name: name, hasPassed: message.isEmpty, message: message, decision: decision, parts: trace.values)
   }
 
   private func decide(
