@@ -113,7 +113,7 @@ import Testing
       _ = await Served.status("kids", server) { $0["waiting"] == 0 }
     }
     try await Served.with(configuration(enabled: false)) { server in
-      _ = await Served.status("kids", server) { $0["state"] == "active" }
+      _ = await Served.status("kids", server) { $0["state"] == "suspended" }
       await Served.put("/rooms/a.json", "2", server)
       await Served.put("/rooms/b.json", "1", server)
       await Served.put("/rooms/a.json", "null", server)

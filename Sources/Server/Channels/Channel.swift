@@ -318,11 +318,13 @@ final class Channel {
 
   /// How it stands, for operators.
   var status: ChannelStatus {
-    ChannelStatus(
-      definition: definition, isConfigured: isConfigured, isStarting: source?.followed == nil,
+    let isStarting = source?.followed == nil
+    let disabled = isStarting || sender.isEnabled(definition.target) ? nil : "its target is not enabled"
+    return ChannelStatus(
+      definition: definition, isConfigured: isConfigured, isStarting: isStarting,
       position: machine.position, waiting: machine.waitingEvents,
       attempts: machine.attempts, retryTime: machine.retryTime, deadLetters: machine.deadLetters, failure: failure,
-      suspension: suspension?.reason, reason: lastReason)
+      suspension: suspension?.reason ?? disabled, reason: lastReason)
   }
 }
 

@@ -298,8 +298,9 @@ final class ChannelService {
       func ready(_ reason: String?) {
         guard let reason else { return completion(.success(channel.status)) }
         self.remove(definition.id) { _ in }
-        completion(
-          .failure(ChannelRefused(status: 403, code: "REFUSED", message: "The subscription is refused: \(reason).")))
+        // What GraphQL says ends with a period of its own.
+        let message = "The subscription is refused: \(reason)" + (reason.hasSuffix(".") ? "" : ".")
+        completion(.failure(ChannelRefused(status: 403, code: "REFUSED", message: message)))
       }
       if let reason = channel.failure ?? channel.suspension?.reason { ready(reason) } else { channel.onReady = ready }
     }
