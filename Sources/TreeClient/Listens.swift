@@ -39,16 +39,21 @@ struct Listens: Sendable {
 
   /// Removes and returns, in order, the listeners that wait for the server and whose value it has confirmed.
   mutating func takeReady() -> [ListenerID] {
-    let ready = unready.filter { id in listeners[id].map { isLive($0.path, $0.window) } ?? false }
+    let ready = unready.filter { id in listeners[id].map(isConfirmed) ?? false }
     unready.subtract(ready)
     return ready.sorted()
   }
 
   /// The listeners, in order, whose values are part of a query's.
   func listeners(within query: Query) -> [ListenerID] {
-    listeners.filter { _, own in own == query || query.window.isUnbounded && query.path.contains(own.path) }
-      .keys.sorted()
+    listeners.filter { _, own in
+      if own.isWatch || query.isWatch { return own == query }
+      return own == query || query.window.isUnbounded && query.path.contains(own.path)
+    }.keys.sorted()
   }
+
+  /// Whether a listener gets changes without their values.
+  func isWatch(_ id: ListenerID) -> Bool { listeners[id]?.isWatch ?? false }
 
   // MARK: The server
 
@@ -75,7 +80,9 @@ struct Listens: Sendable {
 
   /// The queries of whole nodes that were asked for and that a change at a path concerns.
   func queries(concernedBy path: TreePath) -> Set<Query> {
-    Set(requests.values).filter { $0.window.isUnbounded && ($0.path.contains(path) || path.contains($0.path)) }
+    Set(requests.values).filter {
+      !$0.isWatch && $0.window.isUnbounded && ($0.path.contains(path) || path.contains($0.path))
+    }
   }
 
   mutating func confirm(_ query: Query, revision: String?) {
@@ -100,7 +107,7 @@ struct Listens: Sendable {
     confirmed.remove(query)
     revisions[query] = nil
     seen[query] = nil
-    if query.window.isUnbounded { loads.drop(query.path) }
+    if query.window.isUnbounded, !query.isWatch { loads.drop(query.path) }
   }
 
   /// The connection has ended, and with it what the server confirmed.
@@ -114,6 +121,13 @@ struct Listens: Sendable {
   func isLive(_ path: TreePath, _ window: Window) -> Bool {
     Query.covering(path, window).contains { confirmed.contains($0) }
   }
+
+  private func isConfirmed(_ query: Query) -> Bool {
+    query.isWatch ? confirmed.contains(query) : isLive(query.path, query.window)
+  }
+
+  /// Whether the changes of a node are asked for on the connection that is open, or will be on the next.
+  func isWatched(_ path: TreePath) -> Bool { requests.values.contains(.watch(path)) }
 
   /// When the value of a query was last known to be the server's; nil where that is not known.
   func seen(_ query: Query) -> Int64? {

@@ -37,7 +37,7 @@ struct PushedChange {
         replaced.append(LeafRange(start: range.start, end: range.end, replacement: node))
       }
       value = .ranges(replaced)
-    case .part, .cancelled, .gap, .revoked, .debug: return nil
+    case .part, .cancelled, .gap, .watched, .revoked, .debug: return nil
     }
   }
 

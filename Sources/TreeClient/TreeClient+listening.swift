@@ -25,107 +25,76 @@ extension TreeClient {
   package mutating func listen(
     at path: TreePath, _ window: Window, as id: ListenerID, cached: CachedValue? = nil, now: Instant
   ) -> [Action] {
-    let query = Query(path, window.isUnbounded ? .all : window)
-    listens.add(id, to: query)
-    let outcome = engine.listen(at: path, window, as: id)
-    var actions: [Action] = outcome.events.map { .event($0) }
-    if let cached, outcome.requests.contains(where: { $0.isListen(query) }), engine.serverValue(at: path) == nil {
-      listens.note(cached, of: query)
-      for outcome in engine.show(cached.node, as: query) { actions += follow(outcome, now) }
-    }
-    for request in outcome.requests { actions += ask(request, now) }
-    return actions + takeReady()
+    follow(listening.listen(at: path, window, as: id, cached: cached), now)
+  }
+
+  /// Adds a listener that gets a node's changes without its values. From a server that does not offer it the values are
+  /// asked for, as `listen` does.
+  ///
+  /// - Parameter cached: the value that an earlier process knew: the listener gets an event at once, as there is one.
+  package mutating func watch(
+    _ path: TreePath, as id: ListenerID, cached: CachedValue? = nil, now: Instant
+  ) -> [Action] {
+    follow(listening.watch(path, as: id, cached: cached, offersWatches: wire.offersWatches), now)
   }
 
   /// Removes a listener; it gets no further event.
-  package mutating func unlisten(_ id: ListenerID, now: Instant) -> [Action] {
-    guard let query = listens.remove(id) else { return [] }
-    // The listener's own last events were those before.
-    return follow(engine.unlisten(id, at: query.path), now)
-  }
+  package mutating func unlisten(_ id: ListenerID, now: Instant) -> [Action] { follow(listening.unlisten(id), now) }
+
+  /// Whether a listener gets changes without their values: this client has none for it.
+  package func isWatch(_ id: ListenerID) -> Bool { listening.listens.isWatch(id) }
 
   /// Whether the server has confirmed a listen that covers the node, on the connection that is open.
   package func isLive(_ path: TreePath, _ window: Window = .all) -> Bool {
-    listens.isLive(path, window)
+    listening.listens.isLive(path, window)
   }
 
   /// The server's value of a query and its revision, for a cache; nil while it is not wholly known.
-  package func serverValue(of query: Query) -> CachedValue? {
-    engine.serverValue(at: query.path, query.window).map { listens.cached($0, of: query) }
-  }
-
-  mutating func ask(_ request: TreeEngine.Request, _ now: Instant) -> [Action] {
-    let id = nextID()
-    switch request {
-    case .listen(let path, let window, let tag):
-      listens.ask(Query(path, window), by: id)
-      let listen = TreeRequest.listen(path, window, tag: tag.map(Int64.init), hash: nil)
-      return follow(sent: wire.request(id, listen, now: now, knowing: knowledge))
-    case .unlisten(let path, let window, let tag):
-      listens.end(Query(path, window))
-      return follow(sent: wire.request(id, .unlisten(path, window, tag: tag.map(Int64.init)), now: now))
-    }
-  }
-
-  mutating func listened(_ query: Query, _ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
-    guard answer.isOK else {
-      listens.refuse(id)
-      return cancelled(query, "\(answer.status): \(answer.reason)", now)
-    }
-    listens.confirm(query, revision: answer.revision)
-    let outcome = engine.listenCompleted(query.path, tag: engine.tag(of: query.path, query.window))
-    return follow(outcome, now) + [.changed(query)] + takeReady()
-  }
-
-  private mutating func takeReady() -> [Action] { listens.takeReady().map { .ready($0) } }
+  package func serverValue(of query: Query) -> CachedValue? { listening.serverValue(of: query) }
 
   /// The server has ended a listener, or refuses the credential under which it was begun.
   package mutating func cancelled(_ query: Query, _ reason: String, _ now: Instant) -> [Action] {
-    let last = reason.hasPrefix("too_big") ? serverValue(of: query) : nil
-    listens.end(query)
-    let outcome = engine.cancel(at: query.path, query.window, reason: reason)
-    for event in outcome.events where event.kind == .cancelled { listens.remove(event.listener) }
-    return [.forget(query, last: last)] + follow(outcome, now)
+    follow(listening.cancelled(query, reason), now)
   }
 
-  mutating func receive(_ push: TreePush, _ now: Instant) -> [Action] {
-    do throws(TreeWireError) {
-      if let change = try PushedChange(push) {
-        return listens.loads.take(change)
-          ? [] : follow(change.apply(to: &engine), now) + changes(change.path, change.tag)
-      }
-      if case .part(let path, let json, let part) = push {
-        guard let value = try listens.take(json, of: path, part) else { return [] }
-        return follow(engine.serverOverwrite(path, with: value), now) + changes(path, nil)
-      }
-    } catch { return [.close(error)] }
-    switch push {
-    case .overwrite, .merge, .rangeMerge, .part, .debug: return []
-    case .cancelled(let path, let window, let reason):
-      return cancelled(Query(path, window.isUnbounded ? .all : window), reason ?? "permission_denied", now)
-    case .gap(let path, let window, let gap):
-      let query = Query(path, window.isUnbounded ? .all : window)
-      return listens.listeners(within: query).map { .gap($0, gap) }
-    case .revoked(_, let reason): return [.revoked(reason: reason)]
+  mutating func follow(_ outcome: Listening.Outcome, _ now: Instant) -> [Action] {
+    var actions = outcome.actions
+    for request in outcome.requests { actions += ask(request, now) }
+    return actions
+  }
+
+  /// Follows an outcome of the engine: its events, and its requests to the server.
+  mutating func follow(_ outcome: TreeEngine.Outcome, _ now: Instant) -> [Action] {
+    var followed = Listening.Outcome()
+    followed.add(outcome)
+    return follow(followed, now)
+  }
+
+  private mutating func ask(_ request: TreeEngine.Request, _ now: Instant) -> [Action] {
+    let id = nextID()
+    switch request {
+    case .listen, .watch: listening.listens.ask(request.query, by: id)
+    case .unlisten, .unwatch: listening.listens.end(request.query)
     }
-  }
-
-  private func changes(_ path: TreePath, _ tag: Int64?) -> [Action] {
-    if let tag { return engine.query(tag: Int(tag)).map { [.changed(Query($0.path, $0.window))] } ?? [] }
-    return listens.queries(concernedBy: path).map { .changed($0) }
+    return follow(sent: wire.request(id, request.onWire, now: now, knowing: listening.knowledge))
   }
 }
 
 extension TreeEngine.Request {
-  fileprivate func isListen(_ query: TreeClient.Query) -> Bool {
-    if case .listen(query.path, query.window, _) = self { true } else { false }
+  /// What is listened to, or no longer.
+  fileprivate var query: TreeClient.Query {
+    switch self {
+    case .listen(let path, let window, _), .unlisten(let path, let window, _): TreeClient.Query(path, window)
+    case .watch(let path), .unwatch(let path): .watch(path)
+    }
   }
-}
 
-extension TreeEngine {
-  /// Takes a cached value for the server's.
-  fileprivate mutating func show(_ node: TreeNode, as query: TreeClient.Query) -> [Outcome] {
-    guard let tag = tag(of: query.path, query.window) else { return [serverOverwrite(query.path, with: node)] }
-    return [serverOverwrite(query.path, with: node, tag: tag), listenCompleted(query.path, tag: tag)]
+  fileprivate var onWire: TreeRequest {
+    switch self {
+    case .listen(let path, let window, let tag): .listen(path, window, tag: tag.map(Int64.init), hash: nil)
+    case .unlisten(let path, let window, let tag): .unlisten(path, window, tag: tag.map(Int64.init))
+    case .watch(let path): .watch(path)
+    case .unwatch(let path): .unwatch(path)
+    }
   }
 }

@@ -24,7 +24,9 @@ extension TreeClient {
   ///
   /// - Parameter cached: what a cache has of it.
   package func known(_ query: Query, cached: CachedValue? = nil) -> Reading {
-    engine.known(query, revision: listens.revisions[query], seen: listens.seen(query), orElse: cached)
+    let listens = listening.listens
+    return listening.engine.known(
+      query, revision: listens.revisions[query], seen: listens.seen(query), orElse: cached)
   }
 }
 

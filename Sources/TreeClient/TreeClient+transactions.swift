@@ -38,7 +38,7 @@ extension TreeClient {
     }
     let request = nextID()
     transactions.write(node.exportedJSON(), of: id, by: request)
-    let actions = follow(engine.overwrite(path, with: node, id: request), now)
+    let actions = follow(listening.engine.overwrite(path, with: node, id: request), now)
     let put = TreeRequest.put(path, json, expectedHash: TreeHash.hash(base))
     return actions + follow(sent: wire.request(request, put, now: now))
   }
@@ -48,18 +48,18 @@ extension TreeClient {
     case nil: return []
     case .compute(let node): return [.compute(id, node)]
     case .written(let revision, let value):
-      return follow(engine.acknowledge(request), now)
+      return follow(listening.engine.acknowledge(request, revision: revision), now)
         + [.settled(id, .acknowledged(revision: revision, value: value))]
-    case .overtaken: return follow(engine.reject(request), now) + readBase(id, now)
+    case .overtaken: return follow(listening.engine.reject(request), now) + readBase(id, now)
     case .refused(let isWrite, let status, let reason):
-      let undone = isWrite ? follow(engine.reject(request), now) : []
+      let undone = isWrite ? follow(listening.engine.reject(request), now) : []
       return undone + ended(id, .rejected(status: status, reason: reason), now)
     }
   }
 
   mutating func ended(_ id: Int64, _ settlement: Settlement, _ now: Instant) -> [Action] {
     guard transactions.path(of: id) != nil else { return [] }
-    let undone = transactions.end(id).map { follow(engine.reject($0), now) } ?? []
+    let undone = transactions.end(id).map { follow(listening.engine.reject($0), now) } ?? []
     return undone + [.settled(id, settlement)]
   }
 }

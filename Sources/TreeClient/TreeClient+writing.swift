@@ -32,11 +32,11 @@ extension TreeClient {
     base: TreeNode = .empty
   ) throws(TreeError) -> (id: Int64, actions: [Action]) {
     let reader = TreeReader(limits: limits, serverValues: estimate(milliseconds))
-    let existing = engine.knownValue(at: path, over: base)
+    let existing = listening.engine.knownValue(at: path, over: base)
     let id = lastID + 1
     let value = try content.read(by: reader, at: path, existing: existing)
     lastID = id
-    let shown = follow(value.write(to: &engine, at: path, id: id), now)
+    let shown = follow(value.write(to: &listening.engine, at: path, id: id), now)
     let sent = wire.request(id, content.request(at: path), now: now, number: number)
     writes[id] = QueuedWrite(id: id, number: wire.number(of: id) ?? 0, path: path, content: content)
     return (id, shown + follow(sent: sent))
@@ -45,7 +45,9 @@ extension TreeClient {
   mutating func settled(_ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
     writes[id] = nil
     let outcome =
-      answer.isOK ? engine.acknowledge(id) : engine.reject(id, reason: "\(answer.status): \(answer.reason)")
+      answer.isOK
+      ? listening.engine.acknowledge(id, revision: answer.revision)
+      : listening.engine.reject(id, reason: "\(answer.status): \(answer.reason)")
     return follow(outcome, now) + [.settled(id, Settlement(answer, value: answer.value))]
   }
 
@@ -57,7 +59,7 @@ extension TreeClient {
       if let transaction = transactions.take(request: id) {
         actions += ended(transaction, .purged, now)
       } else if writes.removeValue(forKey: id) != nil {
-        actions += follow(engine.reject(id), now) + [.settled(id, .purged)]
+        actions += follow(listening.engine.reject(id), now) + [.settled(id, .purged)]
       }
     }
     return actions

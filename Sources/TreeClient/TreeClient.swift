@@ -6,8 +6,8 @@ package import MartletVocabulary
 /// The client of the synced tree over all its connections, without its sockets: listeners, writes, reads, transactions
 /// and deferred writes in; frames, events and outcomes out.
 ///
-/// It joins the engine, which knows what listeners see, with the protocol's machine, which knows what the server was
-/// asked for.
+/// It joins what is listened to, and known of it, with the protocol's machine, which knows which requests were not
+/// answered.
 ///
 /// ```swift
 /// var client = TreeClient()
@@ -16,7 +16,6 @@ package import MartletVocabulary
 /// perform(client.receive(greeting, now: now))      // sends the listen
 /// ```
 package struct TreeClient: Sendable {
-  var engine = TreeEngine()
   var wire: TreeClientMachine
   let limits: TreeLimits
   var lastID: Int64 = 0
@@ -24,7 +23,7 @@ package struct TreeClient: Sendable {
   /// The server's clock minus this client's, in milliseconds; zero before the first greeting.
   package private(set) var timeOffset: Int64 = 0
 
-  var listens = Listens()
+  var listening = Listening()
   /// The writes and the reads that were not answered, by their ids.
   var writes: [Int64: QueuedWrite] = [:]
   var reads: [Int64: Query] = [:]
@@ -56,7 +55,7 @@ package struct TreeClient: Sendable {
   /// The connection is gone, or could not be made.
   package mutating func lost() {
     isConnected = false
-    listens.disconnect()
+    listening.listens.disconnect()
     wire.lost()
     deferred.disconnect()
   }
@@ -65,19 +64,14 @@ package struct TreeClient: Sendable {
   ///
   /// - Parameter milliseconds: this client's time since 1970.
   package mutating func receive(_ frame: String, now: Instant, milliseconds: Int64) -> [Action] {
-    listens.heard = milliseconds
-    let actions = wire.receive(frame, now: now, knowing: knowledge)
+    listening.listens.heard = milliseconds
+    let actions = wire.receive(frame, now: now, knowing: listening.knowledge)
     var followed = actions.flatMap { follow($0, now, milliseconds) }
     // After the credential and everything else that is sent again.
-    if actions.contains(where: \.isGreeting) { followed += registerDeferredAgain(now) }
-    return followed
-  }
-
-  /// What this client has of listeners' values, for the listens that are sent.
-  var knowledge: TreeClientMachine.Knowledge {
-    { [engine, revisions = listens.revisions] path, window, resumes in
-      TreeClientMachine.Known(of: Query(path, window), engine, revisions, resumes: resumes)
+    if actions.contains(where: \.isGreeting) {
+      followed += follow(listening.greeted(offersWatches: wire.offersWatches == true), now) + registerDeferredAgain(now)
     }
+    return followed
   }
 
   func follow(sent actions: [TreeClientMachine.Action]) -> [Action] {
@@ -94,9 +88,9 @@ package struct TreeClient: Sendable {
       timeOffset = serverTime - milliseconds
       return [.connected(session: session)]
     case .position(let revision):
-      listens.reach(revision)
+      listening.listens.reach(revision)
       return []
-    case .push(let push): return receive(push, now)
+    case .push(let push): return follow(listening.receive(push), now)
     case .answered(let id, let answer): return answered(id, answer, now)
     case .reset(let host): return [.reset(host: host)]
     case .shutDown(let reason): return [.shutDown(reason: reason)]
@@ -106,9 +100,11 @@ package struct TreeClient: Sendable {
 
   private mutating func answered(_ id: Int64, _ answer: TreeAnswer, _ now: Instant) -> [Action] {
     if id == 0 { return [.credential(refused: answer.isOK ? nil : answer.reason)] }
-    if let query = listens.query(ofRequest: id) { return listened(query, id, answer, now) }
+    if let query = listening.listens.query(ofRequest: id) {
+      return follow(listening.answered(query, id, answer), now)
+    }
     if writes[id] != nil { return settled(id, answer, now) }
-    if let query = reads.removeValue(forKey: id) { return [.read(id, engine.reading(query, answer))] }
+    if let query = reads.removeValue(forKey: id) { return [.read(id, listening.engine.reading(query, answer))] }
     if let transaction = transactions.take(request: id) { return stepped(transaction, id, answer, now) }
     return deferred.answered(id, answer) ?? []
   }
@@ -125,13 +121,6 @@ package struct TreeClient: Sendable {
 
   /// What the server resolves at commit, estimated.
   func estimate(_ milliseconds: Int64) -> ServerValues { ServerValues(milliseconds: milliseconds + timeOffset) }
-
-  /// Appends an outcome of the engine: its events, and its requests to the server.
-  mutating func follow(_ outcome: TreeEngine.Outcome, _ now: Instant) -> [Action] {
-    var actions: [Action] = outcome.events.map { .event($0) }
-    for request in outcome.requests { actions += ask(request, now) }
-    return actions
-  }
 }
 
 extension TreeClientMachine.Action {

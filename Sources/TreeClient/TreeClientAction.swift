@@ -40,14 +40,23 @@ extension TreeClient {
     case close(TreeWireError)
   }
 
-  /// One node, or one window of it.
+  /// One node, or one window of it, or a node whose changes are watched without its values.
   package struct Query: Hashable, Sendable {
     package var path: TreePath
     package var window: Window
+    /// Whether there are no values, only the changes of a whole node.
+    package var isWatch = false
 
     package init(_ path: TreePath, _ window: Window) {
       self.path = path
       self.window = window
+    }
+
+    /// The changes of a node without its values.
+    static func watch(_ path: TreePath) -> Query {
+      var query = Query(path, .all)
+      query.isWatch = true
+      return query
     }
   }
 

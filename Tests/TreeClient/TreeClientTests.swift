@@ -34,6 +34,16 @@ struct ClientTranscript {
       client.lost()
       return []
     case "listen": return client.listen(at: try TreePath(words[1]), .all, as: ListenerID(1), now: .zero)
+    case "watch": return client.watch(try TreePath(words[1]), as: ListenerID(Int64(words[2]) ?? 3), now: .zero)
+    case "known":
+      let cached = TreeClient.CachedValue(node: try TreeReader().read(1), revision: words[2])
+      return client.watch(try TreePath(words[1]), as: ListenerID(3), cached: cached, now: .zero)
+    case "unlisten": return client.unlisten(ListenerID(Int64(words[1]) ?? 0), now: .zero)
+    case "merge":
+      return try client.write(
+        .merge(try JSONValue(parsing: words[2]).object ?? [:]), at: try TreePath(words[1]), now: .zero,
+        milliseconds: 1_000
+      ).actions
     case "last":
       return client.listen(at: try TreePath(words[1]), Window(limit: .last(2)), as: ListenerID(2), now: .zero)
     case "put":

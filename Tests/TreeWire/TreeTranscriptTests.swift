@@ -33,6 +33,13 @@ struct ServerScript {
     case "push":
       let tag = words.count > 3 ? Int64(words[3]) : nil
       return machine.push(.overwrite(try TreePath(words[1]), try JSONValue(parsing: words[2]), tag: tag))
+    case "changed":
+      let places = try words.dropFirst(3).map { try TreePath(wire: $0) }
+      return machine.push(.watched(try TreePath(words[1]), .changed(places: places, revision: words[2])))
+    case "miss":
+      let gap = TreePush.Gap(reason: words[2], from: "f-1", to: "f-9")
+      return machine.push(.watched(try TreePath(words[1]), .gap(gap)))
+    case "end": return machine.push(.watched(try TreePath(words[1]), .ended(reason: words[2])))
     case "cancel": return machine.push(.cancelled(try TreePath(words[1]), .all))
     case "shutdown": return machine.shutDown("over")
     case "reset": return machine.reset(to: "other.example")
@@ -89,6 +96,8 @@ struct ClientScript {
     case "window":
       return ask(.listen(try TreePath(words[2]), Window(order: .key, limit: .last(2)), tag: 5, hash: nil))
     case "unlisten": return ask(.unlisten(try TreePath(words[2]), .all, tag: nil))
+    case "watch": return ask(.watch(try TreePath(words[2])))
+    case "unwatch": return ask(.unwatch(try TreePath(words[2])))
     case "put": return ask(.put(try TreePath(words[2]), try JSONValue(parsing: words[3]), expectedHash: nil))
     case "get": return ask(.get(try TreePath(words[2]), .all))
     case "later": return ask(.deferredPut(try TreePath(words[2]), try JSONValue(parsing: words[3])))
@@ -114,6 +123,10 @@ struct ClientScript {
       ["= part \(part.number) \(path) \(json)" + (part.isLast ? " last" : "")]
     case .push(.rangeMerge(let path, let ranges, _)): ["= ranges \(path) \(ranges.count)"]
     case .push(.cancelled(let path, _, _)): ["= cancelled \(path)"]
+    case .push(.watched(let path, .changed(let places, let revision))):
+      [(["= changed \(path) \(revision ?? "-")"] + places.map(\.description)).joined(separator: " ")]
+    case .push(.watched(let path, .gap(let gap))): ["= gap of watch \(path) \(gap.reason)"]
+    case .push(.watched(let path, .ended(let reason))): ["= watch ended \(path) \(reason)"]
     case .push(.revoked(let status, let reason)): ["= revoked \(status) \(reason)"]
     case .push(.debug(let text)): ["= debug \(text)"]
     case .answered(let id, let answer): ["= answered \(id) \(answer.status) \(answer.data)"]

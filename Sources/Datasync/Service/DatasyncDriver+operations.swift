@@ -12,7 +12,11 @@ extension DatasyncDriver {
   func listen(_ core: SubscriptionCore) {
     guard core.isOpen else { return }
     cores[core.id] = core
-    perform(machine.listen(at: core.path, core.window, as: core.id, cached: values.cached(core.query), now: now))
+    let cached = values.cached(core.query)
+    perform(
+      core.needsValues
+        ? machine.listen(at: core.path, core.window, as: core.id, cached: cached, now: now)
+        : machine.watch(core.path, as: core.id, cached: cached, now: now))
     need()
   }
 

@@ -61,8 +61,11 @@ final class CachedValues {
 
   /// Queries of subscriptions and silent listeners: their values are not evicted.
   private var queriesInUse: Set<TreeClient.Query> {
-    Set(driver.cores.values.map(\.query)).union(keepers.queries)
+    Set(holders.map(\.query)).union(keepers.queries)
   }
+
+  /// The subscriptions for which the client has a value.
+  private var holders: [SubscriptionCore] { driver.cores.values.filter { !driver.machine.isWatch($0.id) } }
 
   /// The value of a query that was known last, of which no listener may be left: as it was kept, or as a part of the
   /// value of a node that was kept.
@@ -131,7 +134,7 @@ final class CachedValues {
   /// A subscription has been cancelled: its policy says what stays of its value.
   func retire(_ core: SubscriptionCore) {
     let query = core.query
-    let isShared = keepers.has(query) || driver.cores.values.contains { $0.id != core.id && $0.query == query }
+    let isShared = keepers.has(query) || holders.contains { $0.id != core.id && $0.query == query }
     switch core.policy {
     case .forgetData: if !isShared { forget(query) }
     case .keepUpdatingData: follow(query, isPinned: false)

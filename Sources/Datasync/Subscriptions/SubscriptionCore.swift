@@ -60,6 +60,9 @@ final class SubscriptionCore: Sendable {
   /// What the server is asked for.
   var query: TreeClient.Query { TreeClient.Query(path, window.isUnbounded ? .all : window) }
 
+  /// Whether the server is to send values: what changes in a window is found out from its values.
+  var needsValues: Bool { type.hasData || !window.isUnbounded }
+
   /// What stays of the value; of no effect once the subscription has ended.
   var policy: DatasyncCompletedSubscriptionPolicy {
     get { inner.withLock { $0.policy } }

@@ -13,6 +13,9 @@ package struct TreeEngine: Sendable {
     /// - Parameter tag: names a window's listener in the server's messages; nil for a whole node.
     case listen(TreePath, Window, tag: Int?)
     case unlisten(TreePath, Window, tag: Int?)
+    /// Send a node's changes without its values.
+    case watch(TreePath)
+    case unwatch(TreePath)
   }
 
   /// What follows from one call.
@@ -29,6 +32,7 @@ package struct TreeEngine: Sendable {
   }
 
   var tree = ListenTree()
+  var watches = Watches()
   package private(set) var writes = PendingWrites()
   var tags: [QueryID: Int] = [:]
   var queries: [Int: QueryID] = [:]
@@ -58,17 +62,27 @@ package struct TreeEngine: Sendable {
     _ path: TreePath, with node: TreeNode, id: Int64, isVisible: Bool = true
   ) -> Outcome {
     writes.add(PendingWrite(id: id, path: path, content: .overwrite(node), isVisible: isVisible))
-    return isVisible ? apply(.overwrite(node), at: path, from: .user) : Outcome()
+    guard isVisible else { return Outcome() }
+    var outcome = apply(.overwrite(node), at: path, from: .user)
+    watches.written([path], writes, &outcome.events)
+    return outcome
   }
 
   /// Replaces the values at several paths below `path` until the server answers, as one write.
   package mutating func merge(_ path: TreePath, _ parts: [TreeWrite], id: Int64) -> Outcome {
-    writes.add(PendingWrite(id: id, path: path, content: .merge(parts), isVisible: true))
-    return apply(.merge(WriteTrie(parts)), at: path, from: .user)
+    let write = PendingWrite(id: id, path: path, content: .merge(parts), isVisible: true)
+    writes.add(write)
+    var outcome = apply(.merge(WriteTrie(parts)), at: path, from: .user)
+    watches.written(write.paths, writes, &outcome.events)
+    return outcome
   }
 
   /// The server has confirmed a write, and sent its values before.
-  package mutating func acknowledge(_ id: Int64) -> Outcome { settle(id, isReverted: false) }
+  ///
+  /// - Parameter revision: of the write.
+  package mutating func acknowledge(_ id: Int64, revision: String? = nil) -> Outcome {
+    settle(id, revision, isReverted: false)
+  }
 
   /// The server has refused a write: it is taken back.
   ///
@@ -76,7 +90,7 @@ package struct TreeEngine: Sendable {
   ///   concerns gets a last event that names the write; without one, only the events that take it back.
   package mutating func reject(_ id: Int64, reason: String? = nil) -> Outcome {
     let paths = writes.write(id)?.paths ?? []
-    var outcome = settle(id, isReverted: true)
+    var outcome = settle(id, nil, isReverted: true)
     guard let reason else { return outcome }
     var reported: Set<ListenerID> = []
     for path in paths {
@@ -88,17 +102,35 @@ package struct TreeEngine: Sendable {
             isAcknowledged: true, reason: reason, writeID: id))
       }
     }
+    for path in watches.concerned(by: paths) {
+      for registration in watches.all[path]?.registrations ?? [] {
+        outcome.events.append(
+          TreeEvent(
+            listener: registration.id, kind: .writeRejected, ofNode: path, isAcknowledged: true, reason: reason,
+            writeID: id))
+      }
+    }
     return outcome
   }
 
-  private mutating func settle(_ id: Int64, isReverted: Bool) -> Outcome {
-    guard let write = writes.write(id), writes.remove(id) else { return Outcome() }
-    let marks: WriteTrie
-    switch write.content {
-    case .overwrite: marks = WriteTrie(.empty)
-    case .merge(let parts): marks = WriteTrie(parts.map { TreeWrite(path: $0.path, node: .empty) })
+  private mutating func settle(_ id: Int64, _ revision: String?, isReverted: Bool) -> Outcome {
+    guard let write = writes.write(id) else { return Outcome() }
+    let hadEffect = writes.remove(id)
+    var outcome = Outcome()
+    if hadEffect {
+      let marks: WriteTrie
+      switch write.content {
+      case .overwrite: marks = WriteTrie(.empty)
+      case .merge(let parts): marks = WriteTrie(parts.map { TreeWrite(path: $0.path, node: .empty) })
+      }
+      outcome = apply(.acknowledge(marks, isReverted: isReverted), at: write.path, from: .user)
     }
-    return apply(.acknowledge(marks, isReverted: isReverted), at: write.path, from: .user)
+    if !isReverted {
+      watches.acknowledged(write.paths, revision, writes, &outcome.events)
+    } else if hadEffect {
+      watches.reverted(write.paths, writes, &outcome.events)
+    }
+    return outcome
   }
 
   // MARK: - Values of the server

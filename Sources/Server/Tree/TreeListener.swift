@@ -23,6 +23,8 @@ enum TreeShowing {
 final class TreeListener {
   let path: TreePath
   let window: Window
+  /// Whether the client gets changes without their values.
+  let isWatch: Bool
   /// What the client calls it in the messages of a socket; nil without one.
   let tag: Int64?
   var caller: TreeCaller
@@ -63,11 +65,12 @@ final class TreeListener {
   private(set) var resumption: TreeResumption?
 
   init(
-    at path: TreePath, _ window: Window, tag: Int64? = nil, as caller: TreeCaller,
+    at path: TreePath, _ window: Window, isWatch: Bool = false, tag: Int64? = nil, as caller: TreeCaller,
     resuming resumption: TreeResumption? = nil, show: @escaping (TreeListener, TreeShowing) -> Void
   ) {
     self.path = path
     self.window = window
+    self.isWatch = isWatch
     self.tag = tag
     self.caller = caller
     self.resumption = resumption
@@ -87,7 +90,7 @@ final class TreeListener {
 
   /// Which part of the value is to be read; nil for all of it.
   var unreadPart: TreeReads.Part? {
-    guard offset == nil, let parts else { return nil }
+    guard offset == nil, !isWatch, let parts else { return nil }
     return TreeReads.Part(after: load?.last, bytes: parts.bytes)
   }
 
@@ -134,7 +137,7 @@ final class TreeListener {
       let changes = Self.difference(from: shown, to: node)
       shown = node
       offset = head
-      if !changes.isEmpty { show(self, .changes(SharedChanges(changes))) }
+      if !changes.isEmpty { show(self, .changes(SharedChanges(changes, at: head))) }
     }
     if window.isUnbounded { shown = .empty }
     return isStale

@@ -52,11 +52,12 @@ final class TreeReads {
   /// - Parameters:
   ///   - resumption: what the client has of it.
   ///   - isListening: whether the caller is to see changes as they happen.
+  ///   - isWatching: whether the value of a node of the tree is left out, because the caller asks for changes alone.
   ///   - part: which part is read of a whole node of the tree.
   ///   - isShallow: whether the children of a whole node of the tree are read without what stands below them.
   func read(
     _ path: TreePath, _ window: Window, as caller: TreeCaller, resuming resumption: TreeResumption? = nil,
-    isListening: Bool = false, part: Part? = nil, isShallow: Bool = false,
+    isListening: Bool = false, isWatching: Bool = false, part: Part? = nil, isShallow: Bool = false,
     _ completion: @escaping (Result<Found, TreeRefusal>) -> Void
   ) {
     let (judge, most) = (question(path, window, caller), limits.nodeLeaves)
@@ -82,6 +83,7 @@ final class TreeReads {
         // The node was not looked at: it counts as half full.
         return .success(Found(node: .empty, head: head, changes: written.writes, leaves: most / 2))
       }
+      if isWatching { return .success(Found(node: .empty, head: head, gap: gap)) }
       if let part, window.isUnbounded {
         let (node, last) = try snapshot.tree.part(of: path, after: part.after, bytes: part.bytes)
         var found = Found(node: node, head: head, gap: gap, last: last)

@@ -157,7 +157,7 @@ final class TreeService {
     guard !listener.isEnded, listener.beginReading() else { return }
     reads.read(
       listener.path, listener.window, as: listener.caller, resuming: listener.resumption, isListening: true,
-      part: listener.unreadPart
+      isWatching: listener.isWatch, part: listener.unreadPart
     ) { [self] result in
       switch result {
       // The changes that a part contains have been taken before the value may be called whole.
@@ -214,7 +214,7 @@ final class TreeService {
   /// counted again, which an eighth more of them than the limit asks for.
   private func measure(_ listener: TreeListener) {
     let most = limits.nodeLeaves
-    guard listener.leaves > most + most / 8, !listener.isMeasured, !listener.isEnded else { return }
+    guard listener.leaves > most + most / 8, !listener.isMeasured, !listener.isEnded, !listener.isWatch else { return }
     listener.isMeasured = true
     read(listener.path, .all, as: .administrator) { [self] result in
       listener.isMeasured = false
@@ -254,7 +254,7 @@ final class TreeService {
 
   private func show(_ changes: [TreeChange], at offset: Int64) {
     for (ids, writes) in index.concerned(by: changes) {
-      let shared = SharedChanges(writes)
+      let shared = SharedChanges(writes, at: offset)
       for id in ids {
         if let listener = listeners[id] { take(shared, for: listener, at: offset) }
       }

@@ -23,6 +23,7 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
   private struct Key: Hashable {
     var path: TreePath
     var window: Window
+    var isWatch = false
   }
 
   private let service: TreeService
@@ -188,13 +189,16 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     if isStranger, let actions = machine.refuseStranger(request, number) { return perform(actions) }
     switch request {
     case .listen(let path, let window, let tag, let hash, let ranges):
-      let resumption = additions.since.flatMap { Cursor($0) }
-        .map { TreeResumption(cursor: $0, keys: Set(additions.keys)) }
       listen(
         Key(path: path, window: window),
-        Asked(number: number, tag: tag, hash: hash, ranges: ranges, resumption: resumption))
+        Asked(number: number, tag: tag, hash: hash, ranges: ranges, resumption: TreeResumption(additions)))
     case .unlisten(let path, let window, _):
       unlisten(Key(path: path, window: window))
+      answer(number, .ok)
+    case .watch(let path):
+      listen(Key(path: path, window: .all, isWatch: true), Asked(number: number, resumption: TreeResumption(additions)))
+    case .unwatch(let path):
+      unlisten(Key(path: path, window: .all, isWatch: true))
       answer(number, .ok)
     case .put(let path, let json, let expectedHash):
       write(TreeWriteRequest(path: path, content: .put(json), expectedHash: expectedHash), number, additions)
@@ -316,10 +320,10 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     do {
       hold = try use.hold(.subscriptions, by: identity)
     } catch {
-      return perform(machine.refuse(asked.number, listen: key.path, key.window, error.answer))
+      return perform(machine.refuse(asked.number, listen: key.path, key.window, isWatch: key.isWatch, error.answer))
     }
     let listener = TreeListener(
-      at: key.path, key.window, tag: asked.tag, as: admitted.caller, resuming: asked.resumption
+      at: key.path, key.window, isWatch: key.isWatch, tag: asked.tag, as: admitted.caller, resuming: asked.resumption
     ) { [weak self] listener, showing in
       self?.show(showing, of: listener)
     }
@@ -349,7 +353,8 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener))
       // An empty hash is that of a client without a value.
       let isKnown = asked?.hash.map { !$0.isEmpty && $0 == TreeHash.hash(node) } ?? false
-      if !isKnown { show(node, of: listener, knowing: asked?.ranges, listener.tag) }
+      let revision = service.revision(listener.reached)
+      if !isKnown, let value = TreePush(node, of: listener, at: revision, knowing: asked?.ranges) { push(value) }
       complete(asked, listener)
     case .part(let node, let number, let isLast):
       push(.part(listener.path, node.exportedJSON(), TreePush.Part(number: number, isLast: isLast)))
@@ -358,25 +363,29 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
       guard machine.isExtended else { return }
       let from = unanswered[ObjectIdentifier(listener)]?.resumption?.cursor.description ?? since.map(service.revision)
       let gap = TreePush.Gap(reason: reason, from: from, to: service.revision(listener.reached))
-      push(.gap(listener.path, listener.window, gap))
+      push(TreePush(gap, of: listener))
     case .resumed(let changes):
-      if !changes.isEmpty { push(TreePush(merging: changes, of: listener)) }
+      if !changes.isEmpty { push(TreePush(resumed: changes, of: listener, to: service.revision(listener.reached))) }
       complete(unanswered.removeValue(forKey: ObjectIdentifier(listener)), listener)
     case .changes(let changes):
       guard let socket, listener.isUnread || socket.pendingBytes <= service.limits.pendingBytes else {
         isLagging = true
         return service.loop.atEndOfTurn(self)
       }
-      let frames = changes.frames(tag: listener.tag) { machine.frames(of: TreePush(changes.writes, of: listener)) }
+      let frames = changes.frames(for: listener) {
+        machine.frames(of: TreePush(changes.writes, of: listener, at: service.revision(changes.offset)))
+      }
       for frame in frames { socket.send(text: frame) }
       if machine.isExtended { service.loop.atEndOfTurn(self) }
     case .ended(let refusal):
       use.note(refusal, listener.caller.identity)
-      listeners[Key(path: listener.path, window: listener.window)] = nil
+      listeners[Key(path: listener.path, window: listener.window, isWatch: listener.isWatch)] = nil
       guard let asked = unanswered.removeValue(forKey: ObjectIdentifier(listener)) else {
-        return push(.cancelled(listener.path, listener.window, reason: machine.isExtended ? refusal.description : nil))
+        return push(TreePush(refusal, of: listener, isExplained: machine.isExtended))
       }
-      perform(machine.refuse(asked.number, listen: listener.path, listener.window, refusal.answer))
+      perform(
+        machine.refuse(
+          asked.number, listen: listener.path, listener.window, isWatch: listener.isWatch, refusal.answer))
     }
   }
 
@@ -387,17 +396,6 @@ final class TreeSession: SocketEndpoint, LoopSession, TurnEnd {
     let revision = machine.isExtended ? service.revision(listener.reached) : nil
     let warning: JSONValue = service.hasIndex(listener.path, listener.window) ? .null : ["w": ["no_index"]]
     answer(asked.number, TreeAnswer(status: "ok", data: warning, revision: revision))
-  }
-
-  /// The whole value, or the ranges of it that the client does not know.
-  private func show(_ node: TreeNode, of listener: TreeListener, knowing ranges: CompoundHash?, _ tag: Int64?) {
-    guard listener.window.isUnbounded, let different = ranges?.differences(from: node) else {
-      return push(.overwrite(listener.path, node.exportedJSON(), tag: tag))
-    }
-    let sent = different.map {
-      TreePush.Range(start: $0.start, end: $0.end, replacement: $0.replacement.exportedJSON())
-    }
-    if !sent.isEmpty { push(.rangeMerge(listener.path, sent, tag: tag)) }
   }
 
   private func push(_ push: TreePush) {
@@ -452,7 +450,8 @@ extension TreeServerMachine {
   fileprivate mutating func refuseStranger(_ request: TreeRequest, _ number: Int64) -> [Action]? {
     let refusal = TreeRefusal.unauthenticated.answer
     switch request {
-    case .authenticate, .unauthenticate, .attest, .stats, .unlisten: return nil
+    case .authenticate, .unauthenticate, .attest, .stats, .unlisten, .unwatch: return nil
+    case .watch(let path): return refuse(number, listen: path, .all, isWatch: true, refusal)
     case .listen(let path, let window, _, _, _): return refuse(number, listen: path, window, refusal)
     case .deferredPut, .deferredMerge:
       deferredWritesEnded(1)
@@ -475,5 +474,13 @@ extension Result where Failure == TreeRefusal {
     case .success(let value): body(value)
     case .failure(let refusal): refusal.answer
     }
+  }
+}
+
+extension TreeResumption {
+  /// What a client says that it has; nil when it says nothing that can be read.
+  fileprivate init?(_ additions: TreeAdditions) {
+    guard let cursor = additions.since.flatMap({ Cursor($0) }) else { return nil }
+    self.init(cursor: cursor, keys: Set(additions.keys))
   }
 }

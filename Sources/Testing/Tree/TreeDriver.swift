@@ -130,6 +130,7 @@ public struct TreeDriver: Sendable {
         guard active.remove(Self.name(path, window, tag)) != nil else {
           throw TreeDriverError("the engine ends a listen to \(path) that it has not begun")
         }
+      case .watch, .unwatch: throw TreeDriverError("the engine watches a node, which no step asks for")
       }
     }
   }

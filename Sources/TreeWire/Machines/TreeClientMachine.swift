@@ -40,8 +40,9 @@ package struct TreeClientMachine: Sendable {
     package init() {}
   }
 
-  /// Asked for the path and the window of a listen, and whether the server resumes from revisions.
-  package typealias Knowledge = (_ path: TreePath, _ window: Window, _ resumes: Bool) -> Known
+  /// Asked for the path and the window of a listen, without a window for a watch, and whether the server resumes from
+  /// revisions.
+  package typealias Knowledge = (_ path: TreePath, _ window: Window?, _ resumes: Bool) -> Known
 
   /// A request that was not answered, or a listener that runs.
   private struct Pending: Sendable {
@@ -73,6 +74,8 @@ package struct TreeClientMachine: Sendable {
   private var lastSent = Instant.zero
   /// Whether the server of the present connection, or of the last one, offers what goes beyond version 5.
   package private(set) var isExtended = false
+  /// Whether that server sends changes without their values; nil before the first greeting.
+  package private(set) var offersWatches: Bool?
   /// The number of the last write.
   package private(set) var lastNumber: Int64
   /// Whether a write of this client has ended: only then may the server take a resend for one that it has forgotten.
@@ -136,16 +139,9 @@ package struct TreeClientMachine: Sendable {
   ) -> [Action] {
     var pending = Pending(id: id, request: request, grace: grace)
     switch request {
-    case .listen: listens[id] = request
-    case .unlisten(let path, let window, _):
-      // Answers to writes wait for the answers to earlier listens, but not to those that have ended.
-      for (ended, _) in listens.filter({ Self.isListen($0.value, path, window) }) {
-        listens[ended] = nil
-        waitingListens.remove(ended)
-      }
-      // Without a connection there is nothing to end.
-      if phase != .open { return [.answered(id, .ok)] }
-      return transmit(pending, now, known) + release()
+    case .listen, .watch: listens[id] = request
+    case .unlisten(let path, let window, _): return end(pending, path, window, now)
+    case .unwatch(let path): return end(pending, path, nil, now)
     case .authenticate: credential = request
     case .unauthenticate: credential = nil
     case .put, .merge:
@@ -159,6 +155,18 @@ package struct TreeClientMachine: Sendable {
     case .attest, .stats: break
     }
     return phase == .open ? transmit(pending, now, known) : []
+  }
+
+  /// Asks the server to end a listener, or a watch.
+  private mutating func end(_ pending: Pending, _ path: TreePath, _ window: Window?, _ now: Instant) -> [Action] {
+    // Answers to writes wait for the answers to earlier listens, but not to those that have ended.
+    for (ended, _) in listens.filter({ Self.isListen($0.value, path, window) }) {
+      listens[ended] = nil
+      waitingListens.remove(ended)
+    }
+    // Without a connection there is nothing to end.
+    if phase != .open { return [.answered(pending.id, .ok)] }
+    return transmit(pending, now) + release()
   }
 
   /// The number of a write that was not answered.
@@ -177,8 +185,13 @@ package struct TreeClientMachine: Sendable {
     return dropped
   }
 
-  private static func isListen(_ request: TreeRequest, _ path: TreePath, _ window: Window) -> Bool {
-    if case .listen(path, window, _, _, _) = request { true } else { false }
+  /// - Parameter window: nil for a watch.
+  private static func isListen(_ request: TreeRequest, _ path: TreePath, _ window: Window?) -> Bool {
+    switch request {
+    case .listen(path, let own, _, _, _): own == window
+    case .watch(path): window == nil
+    default: false
+    }
   }
 
   private mutating func transmit(
@@ -196,6 +209,10 @@ package struct TreeClientMachine: Sendable {
       additions.keys = known.keys
       request = .listen(
         path, window, tag: tag, hash: known.hash.isEmpty ? hash : known.hash, ranges: known.ranges ?? ranges)
+    }
+    if case .watch(let path) = request {
+      waitingListens.insert(pending.id)
+      additions.since = known(path, nil, isExtended).since
     }
     if isExtended {
       additions.grace = pending.grace
@@ -255,6 +272,7 @@ package struct TreeClientMachine: Sendable {
       }
       phase = .open
       isExtended = data["x"]?["resume"]?.bool == true && data["x"]?["writes"]?.bool == true
+      offersWatches = isExtended && data["x"]?["watch"]?.bool == true
       let session = data["s"]?.string ?? ""
       return [.connected(milliseconds: milliseconds, host: host, session: session)] + restore(now, known)
     case "v": return data.string.map { [.position($0)] } ?? []
@@ -273,6 +291,8 @@ package struct TreeClientMachine: Sendable {
   /// Sends again what outlived the last connection.
   private mutating func restore(_ now: Instant, _ known: Knowledge) -> [Action] {
     var actions: [Action] = []
+    // Of a server that has no watches the owner asks for values.
+    if offersWatches != true { listens = listens.filter { !$0.value.isAddition } }
     if let credential { actions += transmit(Pending(id: 0, request: credential), now) }
     for (id, request) in listens.sorted(by: { $0.key < $1.key }) {
       actions += transmit(Pending(id: id, request: request), now, known)
@@ -291,7 +311,7 @@ package struct TreeClientMachine: Sendable {
     case .put, .merge: 0
     case .get: 1
     case .deferredPut, .deferredMerge, .cancelDeferred: 2
-    case .listen, .unlisten, .authenticate, .unauthenticate, .attest, .stats: 3
+    case .listen, .unlisten, .watch, .unwatch, .authenticate, .unauthenticate, .attest, .stats: 3
     }
   }
 
@@ -299,8 +319,10 @@ package struct TreeClientMachine: Sendable {
     guard phase == .open else { throw TreeWireError(.malformedMessage, "data before the greeting") }
     if let action = data["a"]?.string {
       let push = try TreePush(action: action, body: data["b"]?.object ?? [:], limits: treeLimits)
-      if case .cancelled(let path, let window, _)? = push {
-        listens = listens.filter { !Self.isListen($0.value, path, window) }
+      switch push {
+      case .cancelled(let path, let window, _)?: listens = listens.filter { !Self.isListen($0.value, path, window) }
+      case .watched(let path, .ended)?: listens = listens.filter { !Self.isListen($0.value, path, nil) }
+      default: break
       }
       return push.map { [.push($0)] } ?? []
     }
@@ -327,14 +349,14 @@ package struct TreeClientMachine: Sendable {
       heldBack.append((pending.id, answer))
       if let number = pending.number { heldNumbers.append(number) }
       return release() + transmitWrites(now)
-    case .listen:
+    case .listen, .watch:
       waitingListens.remove(pending.id)
       if !answer.isOK { listens[pending.id] = nil }
       return [.answered(pending.id, answer)] + release()
     case .authenticate:
       if !answer.isOK, credential == pending.request { credential = nil }
       return [.answered(pending.id, answer)]
-    case .unlisten, .get, .deferredPut, .deferredMerge, .cancelDeferred, .unauthenticate, .attest, .stats:
+    case .unlisten, .unwatch, .get, .deferredPut, .deferredMerge, .cancelDeferred, .unauthenticate, .attest, .stats:
       return [.answered(pending.id, answer)]
     }
   }

@@ -20,6 +20,7 @@ package struct TreeServerMachine: Sendable {
   private struct Listen: Hashable {
     var path: TreePath
     var window: Window
+    var isWatch = false
   }
 
   private let limits: TreeWireLimits
@@ -53,7 +54,7 @@ package struct TreeServerMachine: Sendable {
   ///   - session: names this connection.
   package mutating func opened(milliseconds: Int64, host: String, session: String) -> [Action] {
     var greeting: JSONObject = ["ts": .int(milliseconds), "v": "5", "h": .string(host), "s": .string(session)]
-    if isExtended { greeting["x"] = ["resume": true, "writes": .bool(numbersWrites)] }
+    if isExtended { greeting["x"] = ["resume": true, "writes": .bool(numbersWrites), "watch": true] }
     return send(TreeEnvelope.control("h", .object(greeting)))
   }
 
@@ -140,17 +141,20 @@ package struct TreeServerMachine: Sendable {
       case .malformedFrame, .malformedJSON, .loneSurrogate, .messageTooLarge, .tooManyRequests: throw error
       }
     }
-    guard let request else {
+    guard let request, isExtended || !request.isAddition else {
       return answer(number, TreeAnswer(status: "invalid_action", data: .string("the action \(action) is not known")))
     }
     switch request {
     case .listen(let path, let window, _, _, _):
-      let listen = Listen(path: path, window: window)
-      guard listens.contains(listen) || listens.count < limits.listens else {
+      guard insert(Listen(path: path, window: window)) else {
         return answer(number, Self.tooMany("listens", limits.listens, path))
       }
-      listens.insert(listen)
+    case .watch(let path):
+      guard insert(Listen(path: path, window: .all, isWatch: true)) else {
+        return answer(number, Self.tooMany("listens", limits.listens, path))
+      }
     case .unlisten(let path, let window, _): listens.remove(Listen(path: path, window: window))
+    case .unwatch(let path): listens.remove(Listen(path: path, window: .all, isWatch: true))
     case .deferredPut(let path, _), .deferredMerge(let path, _):
       guard deferred < limits.deferredWrites else {
         return answer(number, Self.tooMany("deferredWrites", limits.deferredWrites, path))
@@ -159,6 +163,13 @@ package struct TreeServerMachine: Sendable {
     case .put, .merge, .get, .cancelDeferred, .authenticate, .unauthenticate, .attest, .stats: break
     }
     return [.request(number, request, isExtended ? TreeAdditions(body["x"], limits: treeLimits) : TreeAdditions())]
+  }
+
+  /// - Returns: false when there are too many.
+  private mutating func insert(_ listen: Listen) -> Bool {
+    guard listens.contains(listen) || listens.count < limits.listens else { return false }
+    listens.insert(listen)
+    return true
   }
 
   private static func tooMany(_ limit: String, _ value: Int, _ path: TreePath) -> TreeAnswer {
@@ -172,16 +183,22 @@ package struct TreeServerMachine: Sendable {
   }
 
   /// Ends a listener whose listen is refused, together with the answer.
+  ///
+  /// - Parameter isWatch: whether it asked for changes without their values.
   package mutating func refuse(
-    _ number: Int64, listen path: TreePath, _ window: Window, _ answer: TreeAnswer
+    _ number: Int64, listen path: TreePath, _ window: Window, isWatch: Bool = false, _ answer: TreeAnswer
   ) -> [Action] {
-    listens.remove(Listen(path: path, window: window))
+    listens.remove(Listen(path: path, window: window, isWatch: isWatch))
     return self.answer(number, answer)
   }
 
   /// Sends a value or a notice. A listener that is cancelled is forgotten.
   package mutating func push(_ push: TreePush) -> [Action] {
-    if case .cancelled(let path, let window, _) = push { listens.remove(Listen(path: path, window: window)) }
+    switch push {
+    case .cancelled(let path, let window, _): listens.remove(Listen(path: path, window: window))
+    case .watched(let path, .ended): listens.remove(Listen(path: path, window: .all, isWatch: true))
+    default: break
+    }
     return send(push.message)
   }
 

@@ -31,6 +31,20 @@ package enum TreePush: Hashable, Sendable {
     }
   }
 
+  /// What happened to a node whose values a client did not ask for.
+  package enum Notice: Hashable, Sendable {
+    /// The node has its first value, or another one.
+    ///
+    /// - Parameters:
+    ///   - places: the paths below the node that were written; none when all of it may have changed.
+    ///   - revision: of the change, as in the answer to the write that made it.
+    case changed(places: [TreePath], revision: String?)
+    /// Changes are missing, and one of the whole node follows.
+    case gap(Gap)
+    /// Nothing follows. The reason is a status and a text.
+    case ended(reason: String)
+  }
+
   /// Part of a whole node's value.
   package struct Part: Hashable, Sendable {
     /// Counts the parts; 0 is the first.
@@ -52,6 +66,8 @@ package enum TreePush: Hashable, Sendable {
   case cancelled(TreePath, Window, reason: String? = nil)
   /// Values are missing; the whole value follows. Sent to clients that asked for what goes beyond version 5.
   case gap(TreePath, Window, Gap)
+  /// What happened to a node that is watched. Sent to clients that asked for it.
+  case watched(TreePath, Notice)
   /// The credential is no longer valid.
   case revoked(status: String, reason: String)
   /// A text for the application's developer, about rules.
@@ -85,10 +101,21 @@ package enum TreePush: Hashable, Sendable {
       if let reason { body["x"] = .string(reason) }
       return ("c", body)
     case .gap(let path, let window, let gap):
-      var body: JSONObject = ["p": .string(Self.text(path)), "s": .string(gap.reason), "to": .string(gap.to)]
+      var body: JSONObject = ["p": .string(Self.text(path))]
+      Self.add(gap, to: &body)
       if let query = WireWindow.json(of: window) { body["q"] = query }
-      if let from = gap.from { body["from"] = .string(from) }
       return ("gap", body)
+    case .watched(let path, .changed(let places, let revision)):
+      var body: JSONObject = ["p": .string(Self.text(path))]
+      if let revision { body["v"] = .string(revision) }
+      if !places.isEmpty { body["s"] = .array(places.map { .string(Self.text($0)) }) }
+      return ("w", body)
+    case .watched(let path, .gap(let gap)):
+      var members = JSONObject()
+      Self.add(gap, to: &members)
+      return ("w", ["p": .string(Self.text(path)), "g": .object(members)])
+    case .watched(let path, .ended(let reason)):
+      return ("w", ["p": .string(Self.text(path)), "c": .string(reason)])
     case .revoked(let status, let reason): return ("ac", ["s": .string(status), "d": .string(reason)])
     case .debug(let text): return ("sd", ["msg": .string(text)])
     }
@@ -101,6 +128,12 @@ package enum TreePush: Hashable, Sendable {
     var body: JSONObject = ["p": .string(text(path)), "d": json]
     if let tag { body["t"] = .int(tag) }
     return body
+  }
+
+  private static func add(_ gap: Gap, to body: inout JSONObject) {
+    body["s"] = .string(gap.reason)
+    body["to"] = .string(gap.to)
+    if let from = gap.from { body["from"] = .string(from) }
   }
 
   /// Reads a push; nil for an action that is not known, which a newer server may send.
@@ -133,11 +166,28 @@ package enum TreePush: Hashable, Sendable {
         path, try WireWindow.read(body["q"], at: path, limits: limits), reason: body["x"]?.string)
     case "gap":
       let path = try path(body["p"])
-      let gap = Gap(reason: body["s"]?.string ?? "", from: body["from"]?.string, to: body["to"]?.string ?? "")
-      self = .gap(path, try WireWindow.read(body["q"], at: path, limits: limits), gap)
+      self = .gap(path, try WireWindow.read(body["q"], at: path, limits: limits), Gap(body))
+    case "w":
+      let watched = try path(body["p"])
+      if let reason = body["c"]?.string {
+        self = .watched(watched, .ended(reason: reason))
+      } else if let gap = body["g"]?.object {
+        self = .watched(watched, .gap(Gap(gap)))
+      } else {
+        var places: [TreePath] = []
+        for place in body["s"]?.array ?? [] { places.append(try path(place)) }
+        self = .watched(watched, .changed(places: places, revision: body["v"]?.string))
+      }
     case "ac": self = .revoked(status: body["s"]?.string ?? "", reason: body["d"]?.string ?? "")
     case "sd": self = .debug(body["msg"]?.string ?? "")
     default: return nil
     }
+  }
+}
+
+extension TreePush.Gap {
+  /// Reads the members of a gap.
+  fileprivate init(_ body: JSONObject) {
+    self.init(reason: body["s"]?.string ?? "", from: body["from"]?.string, to: body["to"]?.string ?? "")
   }
 }

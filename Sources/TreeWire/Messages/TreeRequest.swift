@@ -9,6 +9,9 @@ package enum TreeRequest: Hashable, Sendable {
   ///   - ranges: hashes of its leaves; the server sends the ranges that differ.
   case listen(TreePath, Window, tag: Int64?, hash: String?, ranges: CompoundHash? = nil)
   case unlisten(TreePath, Window, tag: Int64?)
+  /// Asks for the changes of a whole node without its values. Sent to servers that offer it.
+  case watch(TreePath)
+  case unwatch(TreePath)
   /// - Parameter expectedHash: the write is refused when the value there has another hash.
   case put(TreePath, JSONValue, expectedHash: String?)
   case merge(TreePath, JSONObject)
@@ -30,6 +33,8 @@ package enum TreeRequest: Hashable, Sendable {
     switch self {
     case .listen: "q"
     case .unlisten: "n"
+    case .watch: "w"
+    case .unwatch: "nw"
     case .put: "p"
     case .merge: "m"
     case .get: "g"
@@ -43,6 +48,16 @@ package enum TreeRequest: Hashable, Sendable {
     }
   }
 
+  /// Whether version 5 does not have the request.
+  var isAddition: Bool {
+    switch self {
+    case .watch, .unwatch: true
+    case .listen, .unlisten, .put, .merge, .get, .deferredPut, .deferredMerge, .cancelDeferred, .authenticate,
+      .unauthenticate, .attest, .stats:
+      false
+    }
+  }
+
   var body: JSONObject {
     switch self {
     case .listen(let path, let window, let tag, let hash, let ranges):
@@ -51,6 +66,7 @@ package enum TreeRequest: Hashable, Sendable {
       if let ranges { body["ch"] = ranges.json }
       return body
     case .unlisten(let path, let window, let tag): return Self.query(path, window, tag)
+    case .watch(let path), .unwatch(let path): return Self.query(path, .all, nil)
     case .put(let path, let json, let expectedHash):
       var body: JSONObject = ["p": .string(path.description), "d": json]
       if let expectedHash { body["h"] = .string(expectedHash) }
@@ -96,6 +112,8 @@ package enum TreeRequest: Hashable, Sendable {
     case "n", "unlisten":
       let path = try Self.path(body, limits)
       self = .unlisten(path, try WireWindow.read(body["q"], at: path, limits: limits), tag: body["t"]?.int)
+    case "w": self = .watch(try Self.path(body, limits))
+    case "nw": self = .unwatch(try Self.path(body, limits))
     case "p":
       let path = try Self.path(body, limits)
       self = .put(path, try Self.value(body, at: path), expectedHash: try Self.expectedHash(body, at: path))

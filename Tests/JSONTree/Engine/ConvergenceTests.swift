@@ -9,7 +9,9 @@ struct TreeNetwork {
   enum FromServer {
     case overwrite(TreePath, TreeNode, tag: Int?)
     case merge(TreePath, [TreeWrite], tag: Int?)
-    case answer(Int64, isAccepted: Bool)
+    /// The server's tree at the change is what a client cannot see, and what its events are compared with.
+    case watched(TreePath, [TreePath], revision: String, tree: TreeNode, isFirst: Bool)
+    case answer(Int64, revision: String?)
   }
 
   enum FromClient {
@@ -21,6 +23,17 @@ struct TreeNetwork {
     var model: EngineModel
     var toServer: [FromClient] = []
     var toClient: [FromServer] = []
+    var watched: [Int64: Watched] = [:]
+    /// The watches that the server has not answered: until it has, what comes may be of an earlier one of the node.
+    var awaited: [TreePath: Int] = [:]
+  }
+
+  /// A listener without values.
+  struct Watched {
+    var path: TreePath
+    /// The value of the node at the last change that was received; nil before the first one.
+    var node: TreeNode?
+    var isUnacknowledged = false
   }
 
   struct Listener: Hashable {
@@ -35,6 +48,13 @@ struct TreeNetwork {
   var tree = TreeNode.empty
   var index = ListenerIndex<Listener>()
   var windows: [Listener: ServedWindow] = [:]
+  var watches = ListenerIndex<Watching>()
+  var revision = 0
+
+  struct Watching: Hashable {
+    var client: Int
+    var path: TreePath
+  }
 
   init(seed: UInt64, clients: Int) {
     chance = SeededRandom(seed: seed)
@@ -44,11 +64,72 @@ struct TreeNetwork {
 
   mutating func take(_ client: Int, _ outcome: TreeEngine.Outcome) {
     clients[client].toServer += outcome.requests.map { .request($0) }
-    clients[client].model.take(outcome, isComparing: false)
+    for case .watch(let path) in outcome.requests { clients[client].awaited[path, default: 0] += 1 }
+    var valued = outcome
+    valued.events.removeAll { clients[client].watched[$0.listener.number] != nil }
+    clients[client].model.take(valued, isComparing: false)
+    for event in outcome.events { take(event, client) }
+  }
+
+  /// An event of a listener without values.
+  private mutating func take(_ event: TreeEvent, _ client: Int) {
+    guard var watched = clients[client].watched[event.listener.number] else { return }
+    let isTouched = clients[client].model.engine.writes.touches(watched.path)
+    check(client, event.isAcknowledged == !isTouched, "\(event.kind) of \(watched.path): \(event.isAcknowledged)")
+    switch event.kind {
+    case .value: watched.isUnacknowledged = !event.isAcknowledged
+    case .valueAcknowledged:
+      check(client, watched.isUnacknowledged, "a needless acknowledgement of \(watched.path)")
+      watched.isUnacknowledged = false
+    default: break
+    }
+    clients[client].watched[event.listener.number] = watched
+  }
+
+  private mutating func check(_ client: Int, _ condition: Bool, _ text: String) {
+    clients[client].model.check(condition, "client \(client), \(text)")
+  }
+
+  /// What the client would see of its watched nodes, with its writes: nil where it knows nothing.
+  private func seen(_ client: Int) -> [Int64: TreeNode] {
+    let writes = clients[client].model.engine.writes
+    return clients[client].watched.compactMapValues { watched in
+      watched.node.map { writes.applyAll(to: $0, at: watched.path) } ?? writes.complete(at: watched.path)
+    }
+  }
+
+  /// Takes an outcome; every watched node whose value is another one than before has an event for it.
+  private mutating func take(_ client: Int, _ outcome: TreeEngine.Outcome, before: [Int64: TreeNode]) {
+    let after = seen(client)
+    for (id, node) in after where node != before[id] && clients[client].watched[id] != nil {
+      let isReported = outcome.events.contains { $0.listener.number == id && $0.kind == .value }
+      check(client, isReported, "a change of \(clients[client].watched[id]?.path ?? .root) is missing")
+    }
+    take(client, outcome)
+  }
+
+  private mutating func watch(_ client: Int) {
+    let id = clients[client].model.nextID
+    clients[client].model.nextID += 1
+    let path = EngineModel.path(clients[client].model.chance.path(2))
+    clients[client].model.log.append("watch \(id) at \(path)")
+    let node = clients[client].watched.values.first { $0.path == path }?.node
+    let before = seen(client)
+    clients[client].watched[id] = Watched(path: path, node: node)
+    take(client, clients[client].model.engine.watch(path, as: ListenerID(id)), before: before)
+  }
+
+  private mutating func unwatch(_ client: Int) {
+    guard let (id, watched) = clients[client].watched.min(by: { $0.key < $1.key }) else { return }
+    clients[client].model.log.append("unwatch \(id)")
+    clients[client].watched[id] = nil
+    take(client, clients[client].model.engine.unwatch(ListenerID(id), at: watched.path))
   }
 
   mutating func act(_ client: Int) {
-    switch chance.below(6) {
+    switch chance.below(8) {
+    case 6: watch(client)
+    case 7: if chance.below(2) == 0 { unwatch(client) }
     case 0: take(client, clients[client].model.addListener())
     case 1:
       let mirrors = clients[client].model.mirrors
@@ -58,12 +139,13 @@ struct TreeNetwork {
       let path = EngineModel.path(mirror.path)
       take(client, clients[client].model.engine.unlisten(ListenerID(id), at: path, mirror.window))
     default:
+      let before = seen(client)
       let outcome = clients[client].model.write()
       guard let write = clients[client].model.pending.last else { return }
       let parts = write.parts.map { TreeWrite(path: EngineModel.path(write.path + $0.0), node: $0.1.node) }
       let isSet = write.parts.count == 1 && write.parts[0].0.isEmpty
       clients[client].toServer.append(.write(write.id, parts, isSet: isSet))
-      take(client, outcome)
+      take(client, outcome, before: before)
     }
   }
 
@@ -86,9 +168,22 @@ struct TreeNetwork {
       take(client, clients[client].model.engine.serverMerge(path, parts, tag: tag))
     case .merge(let path, let parts, nil):
       take(client, clients[client].model.engine.serverMerge(path, parts))
-    case .answer(let id, let isAccepted):
+    case .watched(let path, let places, let revision, let tree, let isFirst):
+      let before = seen(client)
+      if isFirst { clients[client].awaited[path, default: 0] -= 1 }
+      let isAwaited = clients[client].awaited[path, default: 0] > 0
+      for (id, watched) in clients[client].watched where watched.path == path && !isAwaited {
+        clients[client].watched[id]?.node = tree.node(at: path)
+      }
+      let outcome = clients[client].model.engine.watchedChanged(path, places: places, revision: revision)
+      take(client, outcome, before: before)
+    case .answer(let id, let revision):
+      let before = seen(client)
       clients[client].model.pending.removeAll { $0.id == id }
-      take(client, isAccepted ? clients[client].model.engine.acknowledge(id) : clients[client].model.engine.reject(id))
+      let outcome =
+        revision.map { clients[client].model.engine.acknowledge(id, revision: $0) }
+        ?? clients[client].model.engine.reject(id)
+      take(client, outcome, before: before)
     }
     return true
   }
@@ -99,6 +194,10 @@ struct TreeNetwork {
       let listener = Listener(client: client, path: path, window: window, tag: tag)
       index.insert(listener, at: path)
       sendAll(listener)
+    case .request(.watch(let path)):
+      watches.insert(Watching(client: client, path: path), at: path)
+      clients[client].toClient.append(.watched(path, [], revision: "f-\(revision)", tree: tree, isFirst: true))
+    case .request(.unwatch(let path)): watches.remove(Watching(client: client, path: path), at: path)
     case .request(.unlisten(let path, let window, let tag)):
       let listener = Listener(client: client, path: path, window: window, tag: tag)
       #expect(index.contains(listener, at: path))
@@ -110,7 +209,31 @@ struct TreeNetwork {
         tree = tree.setting(part.path, to: part.node)
         notify(part.path)
       }
-      clients[client].toClient.append(.answer(id, isAccepted: isAccepted))
+      if isAccepted {
+        revision += 1
+        notifyWatches(parts)
+      }
+      clients[client].toClient.append(.answer(id, revision: isAccepted ? "f-\(revision)" : nil))
+    }
+  }
+
+  /// One message for each watch that a write concerns.
+  private mutating func notifyWatches(_ parts: [TreeWrite]) {
+    var found: [Watching: [TreePath]] = [:]
+    for part in parts {
+      watches.forEach(concernedBy: part.path) { watching, relation in
+        if case .below(let relative) = relation {
+          found[watching, default: []].append(relative)
+        } else {
+          found[watching, default: []].append(.root)
+        }
+      }
+    }
+    for (watching, places) in found {
+      let message = FromServer.watched(
+        watching.path, places.contains(.root) ? [] : places, revision: "f-\(revision)", tree: tree,
+        isFirst: false)
+      clients[watching.client].toClient.append(message)
     }
   }
 
@@ -175,6 +298,10 @@ struct TreeNetwork {
         clients[client].model.check(
           mirror.unacknowledged.isEmpty && !mirror.isValueUnacknowledged, "client \(client), listener \(id): pending")
       }
+      for watched in clients[client].watched.values {
+        check(client, watched.node == tree.node(at: watched.path), "the watch of \(watched.path) ended early")
+        check(client, !watched.isUnacknowledged, "the watch of \(watched.path): pending")
+      }
       clients[client].model.check(clients[client].model.engine.writes.all.isEmpty, "client \(client) has writes")
     }
   }
@@ -194,7 +321,9 @@ extension ListenerIndex {
 
 @Suite struct ConvergenceTests {
   @Test(arguments: 0..<60)
-  func `clients with any listeners converge to the server's tree, and get no event out of order`(seed: Int) {
+  func `clients with any listeners converge to the server's tree, miss no change, and get no event out of order`(
+    seed: Int
+  ) {
     var network = TreeNetwork(seed: UInt64(seed) &+ 11, clients: 2)
     for _ in 0..<120 {
       let client = network.chance.below(2)

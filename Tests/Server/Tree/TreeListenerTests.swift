@@ -34,7 +34,7 @@ import Testing
   }
 
   private func delete(_ key: TreeKey, at offset: Int64) {
-    listener.take(SharedChanges([TreeWrite(path: [key], node: .empty)]), at: offset)
+    listener.take(SharedChanges([TreeWrite(path: [key], node: .empty)], at: offset), at: offset)
   }
 
   /// Answers reads until no other one is needed.

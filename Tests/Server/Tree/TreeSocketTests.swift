@@ -128,7 +128,8 @@ import Testing
   ) async throws {
     try await serve { server in
       let socket = try await RawSocket.open(port: server.port, subprotocols: [], target: "/.ws?v=5&ns=test&\(query)")
-      #expect(try await socket.message()["d"]?["d"]?["x"] == ["resume": true, "writes": .bool(isNumbered)])
+      let offered: JSONValue = ["resume": true, "writes": .bool(isNumbered), "watch": true]
+      #expect(try await socket.message()["d"]?["d"]?["x"] == offered)
     }
   }
 

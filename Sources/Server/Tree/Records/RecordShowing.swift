@@ -40,6 +40,6 @@ struct RecordShowing {
         }
       }
     }
-    for (listener, writes) in shown { service.take(SharedChanges(writes), for: listener, at: offset) }
+    for (listener, writes) in shown { service.take(SharedChanges(writes, at: offset), for: listener, at: offset) }
   }
 }
