@@ -11,8 +11,8 @@ struct Watches: Sendable {
     var isUnacknowledged = false
   }
 
-  /// A change at the server that pending writes cover: it shows when they have been answered, unless one of them was
-  /// made after it.
+  /// A change at the server that pending writes cover, wholly or in part: what they cover shows when they have been
+  /// answered, unless they were made after it.
   struct CoveredChange: Sendable {
     let places: [TreePath]
     let revision: String?
@@ -74,11 +74,8 @@ struct Watches: Sendable {
     watch.isKnown = true
     let change = CoveredChange(
       places: places.isEmpty ? [path] : places.map { path.appending($0) }, revision: revision)
-    if change.isCovered(by: writes) {
-      watch.keep(change, at: path)
-    } else {
-      watch.report(watch.registrations.indices, path, writes, &events)
-    }
+    if !change.isCovered(by: writes) { watch.report(watch.registrations.indices, path, writes, &events) }
+    if change.isTouched(by: writes) { watch.keep(change, at: path) }
     all[path] = watch
   }
 
@@ -98,8 +95,8 @@ struct Watches: Sendable {
     written(paths, writes, &events)
     for path in concerned(by: paths) {
       guard var watch = all[path] else { continue }
-      // The event says it of them, too.
-      _ = watch.uncover(writes)
+      // The event says it of what the write covered, too.
+      _ = watch.uncover(paths, nil, writes)
       if !writes.touches(path) {
         for index in watch.registrations.indices { watch.registrations[index].isUnacknowledged = false }
       }
@@ -115,8 +112,9 @@ struct Watches: Sendable {
   ) {
     for path in concerned(by: paths) {
       guard var watch = all[path] else { continue }
-      watch.drop(upTo: revision, within: paths)
-      if watch.uncover(writes) { watch.report(watch.registrations.indices, path, writes, &events) }
+      if watch.uncover(paths, revision, writes) {
+        watch.report(watch.registrations.indices, path, writes, &events)
+      }
       if !writes.touches(path) {
         for index in watch.registrations.indices where watch.registrations[index].isUnacknowledged {
           watch.registrations[index].isUnacknowledged = false
@@ -140,6 +138,13 @@ struct Watches: Sendable {
 extension Watches.CoveredChange {
   fileprivate func isCovered(by writes: PendingWrites) -> Bool {
     places.allSatisfy { writes.complete(at: $0) != nil }
+  }
+
+  fileprivate func isTouched(by writes: PendingWrites) -> Bool { places.contains { writes.touches($0) } }
+
+  /// Whether a write of these paths covers some of it.
+  fileprivate func isTouched(by paths: [TreePath]) -> Bool {
+    places.contains { place in paths.contains { $0.contains(place) || place.contains($0) } }
   }
 }
 
@@ -168,25 +173,23 @@ extension Watches.Watch {
     }
   }
 
-  /// Drops a confirmed write's own change, and the earlier ones that it has overwritten.
+  /// Drops the changes that nothing covers any longer, and a confirmed write's own one.
   ///
-  /// - Parameter paths: what the write replaced.
-  fileprivate mutating func drop(upTo revision: String?, within paths: [TreePath]) {
-    guard let revision, let own = covered.lastIndex(where: { $0.revision == revision }) else { return }
-    let later = covered[(own + 1)...]
-    covered = covered[...own].filter { change in
-      !change.places.allSatisfy { place in paths.contains { $0.contains(place) } }
+  /// - Parameters:
+  ///   - paths: what the write replaced that was answered.
+  ///   - revision: of the write. What it covered of its own change and of earlier ones is what it has written.
+  /// - Returns: whether it covered some of a later change that shows now.
+  fileprivate mutating func uncover(_ paths: [TreePath], _ revision: String?, _ writes: PendingWrites) -> Bool {
+    let own = revision.flatMap { revision in covered.lastIndex { $0.revision == revision } }
+    var isShown = false
+    var kept: [Watches.CoveredChange] = []
+    for (index, change) in covered.enumerated() where index != own {
+      let isLater = index > own ?? -1
+      if isLater, change.isTouched(by: paths), !change.isCovered(by: writes) { isShown = true }
+      if change.isTouched(by: writes) { kept.append(change) }
     }
-    covered += later
-  }
-
-  /// Takes out the changes that are no longer covered.
-  ///
-  /// - Returns: whether there are such changes.
-  fileprivate mutating func uncover(_ writes: PendingWrites) -> Bool {
-    let before = covered.count
-    covered.removeAll { !$0.isCovered(by: writes) }
-    return covered.count < before
+    covered = kept
+    return isShown
   }
 }
 

@@ -23,6 +23,8 @@ struct TreeNetwork {
     var model: EngineModel
     var toServer: [FromClient] = []
     var toClient: [FromServer] = []
+    /// Answers that the server has not sent: what others write meanwhile comes before them, as in one group commit.
+    var answers: [FromServer] = []
     var watched: [Int64: Watched] = [:]
     /// The watches that the server has not answered: until it has, what comes may be of an earlier one of the node.
     var awaited: [TreePath: Int] = [:]
@@ -151,6 +153,10 @@ struct TreeNetwork {
 
   /// Delivers one message; false when the client has none in either direction.
   mutating func deliver(_ client: Int) -> Bool {
+    let isIdle = clients[client].toServer.isEmpty && clients[client].toClient.isEmpty
+    if !clients[client].answers.isEmpty, isIdle || chance.below(3) == 0 {
+      clients[client].toClient.append(clients[client].answers.removeFirst())
+    }
     let isUp = chance.below(2) == 0
     if isUp || clients[client].toClient.isEmpty, !clients[client].toServer.isEmpty {
       serve(client, clients[client].toServer.removeFirst())
@@ -213,7 +219,7 @@ struct TreeNetwork {
         revision += 1
         notifyWatches(parts)
       }
-      clients[client].toClient.append(.answer(id, revision: isAccepted ? "f-\(revision)" : nil))
+      clients[client].answers.append(.answer(id, revision: isAccepted ? "f-\(revision)" : nil))
     }
   }
 
