@@ -34,7 +34,7 @@ struct ServerScript {
       let tag = words.count > 3 ? Int64(words[3]) : nil
       return machine.push(.overwrite(try TreePath(words[1]), try JSONValue(parsing: words[2]), tag: tag))
     case "changed":
-      let places = try words.dropFirst(3).map { try TreePath(wire: $0) }
+      let places = try words.dropFirst(3).flatMap { $0.split(separator: " ") }.map { try TreePath(wire: String($0)) }
       return machine.push(.watched(try TreePath(words[1]), .changed(places: places, revision: words[2])))
     case "miss":
       let gap = TreePush.Gap(reason: words[2], from: "f-1", to: "f-9")

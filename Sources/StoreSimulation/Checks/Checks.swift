@@ -52,7 +52,7 @@ final class Checks {
   var repeated: Set<String> = []
   private(set) var applied = Applied()
   private var versions: [Seen: Int64] = [:]
-  private var live: Set<String> = []
+  private var feed = FeedHistory()
   /// Clients whose stores have had everything since their subscription began.
   private var followed: Set<Int> = []
   /// Models that a client owes a full sync since a gap.
@@ -183,7 +183,7 @@ final class Checks {
   func gap(_ client: WorldClient, _ gap: EventGap) {
     world?.record("\(client.name) gets \(gap.reason.rawValue)")
     owed[client.index] = ["Account", "Note"]
-    live = live.filter { !$0.hasPrefix("\(client.index) ") }
+    feed.forget(client: client.index)
   }
 
   /// Everything after `cursor` is sent to the client from now on.
@@ -227,14 +227,7 @@ final class Checks {
       fail(check, "\(client.name) sees \(event.modelId) at version \(version) after \(last)")
     }
     versions[place] = version
-    let record = "\(client.index) \(process) \(event.modelId) \(version) "
-    guard event.source == .live else {
-      // A record that was removed with its caller's access is there again, and may be removed at the same version.
-      guard event.source != .local, event.mutationType != .delete else { return }
-      live.remove(record + MutationEvent.MutationType.delete.rawValue)
-      return
-    }
-    if !live.insert(record + event.mutationType.rawValue).inserted {
+    if !feed.take(event, version: version, at: place) {
       fail(.noDuplicate, "\(client.name) gets \(event.modelId) v\(version) twice")
     }
   }
