@@ -9,6 +9,12 @@ final class Connection {
   let watch = DeadlineWatch()
   var startedStatements = 0
   var readRows = 0
+  /// The statements that keep a large value.
+  var largeValues: [LargeValue] = []
+
+  struct LargeValue {
+    weak var statement: Statement?
+  }
 
   init(_ handle: OpaquePointer, _ files: MemoryFiles?) {
     unsafe self.handle = handle

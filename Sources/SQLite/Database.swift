@@ -112,6 +112,21 @@ package final class Database {
     statements.removeAll(keepingCapacity: true)
   }
 
+  /// Lets go of the large values that are bound to statements: they would stay until each is used again. For the end of
+  /// a transaction; costs nothing while no large value was bound.
+  package func releaseLargeValues() {
+    guard !connection.largeValues.isEmpty else { return }
+    for holder in connection.largeValues { holder.statement?.releaseLargeValues() }
+    connection.largeValues.removeAll()
+  }
+
+  /// Bytes that the compiled statements take, with the values that are bound to them; tests count with it.
+  package var statementBytes: Int {
+    var (present, highest): (Int32, Int32) = (0, 0)
+    unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_STMT_USED, &present, &highest, 0)
+    return Int(present)
+  }
+
   /// Runs statements without parameters, dropping their rows.
   package func execute(_ sql: String) throws(SQLiteError) {
     connection.startedStatements += 1

@@ -2,14 +2,21 @@ internal import CMartletSQLite
 
 /// A compiled statement: bind, step, read columns.
 ///
-/// Parameters count from 1 and columns from 0, as in SQLite. A statement keeps its bindings until bound anew; rows are
-/// valid until the next step. Reading a column outside the row gives null, zero or nothing.
+/// Parameters count from 1 and columns from 0, as in SQLite. A statement keeps its bindings until bound anew, or until
+/// `Database.releaseLargeValues`; rows are valid until the next step. Reading a column outside the row gives null, zero
+/// or nothing.
 @safe
 package final class Statement {
   package let sql: String
   private let connection: Connection
   private var pointer: OpaquePointer?
   private var isRunning = false
+  /// Whether SQLite keeps its own copy of a value above `largeValue` for it.
+  private var holdsLargeValue = false
+
+  /// Bytes of a bound value from which its copy is let go after the transaction: a few hundred statements with smaller
+  /// ones take some megabytes at most.
+  static let largeValue = 8_192
 
   init(compiling sql: String, on connection: Connection) throws(SQLiteError) {
     self.sql = sql
@@ -70,6 +77,19 @@ package final class Statement {
 
   // MARK: Binding
 
+  /// Lets go of the values that are bound, when one of them is large. Not between `step`s.
+  func releaseLargeValues() {
+    guard holdsLargeValue, !isRunning else { return }
+    unsafe sqlite3_clear_bindings(pointer)
+    holdsLargeValue = false
+  }
+
+  private func noteBytes(_ count: Int) {
+    guard count > Self.largeValue, !holdsLargeValue else { return }
+    holdsLargeValue = true
+    connection.largeValues.append(Connection.LargeValue(statement: self))
+  }
+
   package func bind(_ index: Int, null: Void = ()) throws(SQLiteError) {
     try check(unsafe sqlite3_bind_null(pointer, Int32(truncatingIfNeeded: index)))
   }
@@ -90,6 +110,7 @@ package final class Statement {
     text.withUTF8 { bytes in
       unsafe result = martlet_sqlite_bind_text(
         pointer, Int32(truncatingIfNeeded: index), bytes.baseAddress, Int32(clamping: bytes.count))
+      noteBytes(bytes.count)
     }
     try check(result)
   }
@@ -101,6 +122,7 @@ package final class Statement {
     unsafe bytes.withUnsafeBytes { bytes in
       unsafe result = martlet_sqlite_bind_text(
         pointer, Int32(truncatingIfNeeded: index), bytes.baseAddress, Int32(clamping: bytes.count))
+      noteBytes(bytes.count)
     }
     try check(result)
   }
@@ -111,6 +133,7 @@ package final class Statement {
     unsafe bytes.withUnsafeBytes { bytes in
       unsafe result = martlet_sqlite_bind_blob(
         pointer, Int32(truncatingIfNeeded: index), bytes.baseAddress, Int32(clamping: bytes.count))
+      noteBytes(bytes.count)
     }
     try check(result)
   }

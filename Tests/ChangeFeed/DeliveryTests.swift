@@ -65,10 +65,25 @@ import Testing
     #expect(ring.batches(after: 200, maximumBytes: 100)?.isEmpty == true)
     let snapshot = ring
     ring.append(Self.batch(from: 201, [1], bytes: 1_000))
-    #expect(ring.count == 1 && ring.byteCount == 1_000)
+    #expect(ring.count == 0 && ring.byteCount == 0 && ring.firstOffset == nil)
+    #expect(ring.batches(after: 200, maximumBytes: 100) == nil)
     #expect(snapshot.firstOffset == 195 && snapshot.count == 3)
     ring.append(Self.batch(from: 300, [1]))
     #expect(ring.firstOffset == 300 && ring.count == 1 && ring.byteCount == 10)
+  }
+
+  @Test func `a batch that has left the ring takes no memory`() {
+    var ring = Ring(capacity: 25)
+    weak var first: ChangeBatch?
+    weak var third: ChangeBatch?
+    for number in 0..<3 {
+      let batch = Self.batch(from: Int64(number) + 1, [1])
+      if number == 0 { first = batch }
+      if number == 2 { third = batch }
+      ring.append(batch)
+    }
+    #expect(first == nil && third != nil)
+    #expect(ring.batches(after: 1, maximumBytes: 100)?.map(\.firstOffset) == [2, 3])
   }
 
   // MARK: Changes

@@ -2,11 +2,12 @@
 ///
 /// A value; the store guards one and hands out what readers ask for. Batches follow each other without a hole.
 package struct Ring: Sendable {
-  /// Bytes of batches kept, by their size in the log. The newest batch stays even when it alone is larger.
+  /// Bytes of batches kept at most, by their size in the log. A batch that alone is larger is read from the log.
   package let capacity: Int
   package private(set) var byteCount = 0
 
-  private var batches: [ChangeBatch] = []
+  /// Nil for those that have left: their memory goes at once, their places with the next cut.
+  private var batches: [ChangeBatch?] = []
   /// Batches before this position have left; the array is cut when half of it has.
   private var start = 0
 
@@ -16,8 +17,8 @@ package struct Ring: Sendable {
 
   package var count: Int { batches.count - start }
   /// The first offset that can be read here; nil while the ring is empty.
-  package var firstOffset: Int64? { start < batches.count ? batches[start].firstOffset : nil }
-  package var lastOffset: Int64? { start < batches.count ? batches.last?.lastOffset : nil }
+  package var firstOffset: Int64? { start < batches.count ? batches[start]?.firstOffset : nil }
+  package var lastOffset: Int64? { start < batches.count ? batches[batches.count - 1]?.lastOffset : nil }
 
   /// Adds the next batch and lets the oldest go. A batch that does not follow the last one (the ring was passed over)
   /// empties the ring first: what it holds is always without a hole.
@@ -25,8 +26,9 @@ package struct Ring: Sendable {
     if let lastOffset, lastOffset + 1 != batch.firstOffset { removeAll() }
     batches.append(batch)
     byteCount += batch.byteCount
-    while byteCount > capacity, start + 1 < batches.count {
-      byteCount -= batches[start].byteCount
+    while byteCount > capacity, start < batches.count {
+      byteCount -= batches[start]?.byteCount ?? 0
+      batches[start] = nil
       start += 1
     }
     if start > 32, start * 2 > batches.count {
@@ -51,14 +53,15 @@ package struct Ring: Sendable {
     var high = batches.count - 1
     while low < high {
       let middle = (low + high) / 2
-      if batches[middle].lastOffset > offset { high = middle } else { low = middle + 1 }
+      if let batch = batches[middle], batch.lastOffset > offset { high = middle } else { low = middle + 1 }
     }
-    var end = low + 1
-    var bytes = batches[low].byteCount
-    while end < batches.count, batches[end].byteCount <= maximumBytes - bytes {
-      bytes += batches[end].byteCount
-      end += 1
+    var found: [ChangeBatch] = []
+    var bytes = 0
+    for case let batch? in batches[low...] {
+      guard found.isEmpty || batch.byteCount <= maximumBytes - bytes else { break }
+      bytes += batch.byteCount
+      found.append(batch)
     }
-    return Array(batches[low..<end])
+    return found
   }
 }

@@ -269,6 +269,7 @@ package final class ClientWriter {
   package func transaction(
     source: String = "local", _ body: (ClientTransaction) throws -> Void
   ) throws(StoreError) -> Commit {
+    defer { database.releaseLargeValues() }
     do {
       try database.execute("BEGIN IMMEDIATE")
       try checkCatalogue()

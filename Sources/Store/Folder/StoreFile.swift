@@ -93,6 +93,7 @@ final class StoreFile {
     if let trouble { throw trouble }
     let before = folded
     let (catalogueBefore, wantedBefore, clientsBefore) = (catalogue, wanted, outcomes.countedClients)
+    defer { database.releaseLargeValues() }
     do {
       try begin.run()
       let value = try body()

@@ -202,6 +202,7 @@ package final class ReadSnapshot {
 
   /// Runs one list of reads in one read transaction.
   func transaction(_ body: () -> Void) throws(StoreError) {
+    defer { database.releaseLargeValues() }
     do {
       try database.statement("BEGIN").run()
       try follow()

@@ -98,15 +98,19 @@ package struct TreeFrameReader: Sendable {
       throw TreeWireError(.malformedFrame, "neither a message nor a count of pieces")
     }
     // Each piece but the last is full, and an empty one says nothing.
-    guard count <= messageBytes else { throw TreeWireError(.messageTooLarge, "\(count) pieces") }
+    guard count <= messageBytes else { throw tooLarge }
     missing = count
     return nil
   }
 
   private mutating func append(_ frame: String) throws(TreeWireError) {
     guard bytes.count + frame.utf8.count <= messageBytes else {
-      throw TreeWireError(.messageTooLarge, "a message exceeds the limit of \(messageBytes) bytes")
+      throw tooLarge
     }
     bytes += Array(frame.utf8)
+  }
+
+  private var tooLarge: TreeWireError {
+    TreeWireError(.messageTooLarge, "a message is larger than the limit messageBytes (\(messageBytes))")
   }
 }

@@ -173,6 +173,29 @@ import Testing
     }
   }
 
+  @Test func `more namespaces than the memory holds are refused with the reason`() async throws {
+    try await serve(nil, { $0.limits.tree.namespaceBytes = 2 * NamespaceMemory.smallestShare }) { server in
+      try await server.trees.declare("second", rules: Self.open)
+      let error = await #expect(throws: ServerError.self) {
+        try await server.trees.declare("third", rules: Self.open)
+      }
+      #expect(error?.description.contains("the 2 that the limit tree.namespaceBytes (2097152) holds") == true)
+    }
+  }
+
+  @Test(arguments: [1_048_576, 20_000_000, 134_217_728, 1 << 40])
+  func `page caches and recent changes of all namespaces fit their memory`(bytes: Int) {
+    var limits = ServerLimits().tree
+    limits.namespaceBytes = bytes
+    for namespaces in [1, 3, 100, 5_000] {
+      limits.namespaces = namespaces
+      let memory = NamespaceMemory(limits)
+      #expect((1...namespaces).contains(memory.most))
+      let each = NamespaceMemory.fixedBytes + 2 * Int(memory.cacheKiB) * 1_024 + memory.ringBytes
+      #expect(each * memory.most <= bytes && memory.ringBytes >= 131_072)
+    }
+  }
+
   @Test func `without other trees every name stands for the first one`() async throws {
     try await Served.with(TreeRESTTests.schema, { $0.treeRules = Self.open }) { (server: GraphQLServer) async throws in
       #expect(try await send("PUT", "/a.json?ns=anything", "1", server).status == 200)

@@ -40,6 +40,28 @@ import Testing
     #expect(select.type(1) == .blob)
   }
 
+  @Test func `large values that were bound are let go after the transaction, small ones stay bound`() throws {
+    let database = try table()
+    let cached = try database.statement("INSERT INTO t(k, n, b) VALUES(?, 1, ?)")
+    let own = try database.prepare("INSERT INTO t(k, n, b) VALUES(?, 2, ?)")
+    let small = try database.statement("SELECT ?")
+    try small.bind(1, text: "kept")
+    let before = database.statementBytes
+    for (statement, key) in [(cached, "a"), (own, "b")] {
+      try statement.bind(1, text: key)
+      try statement.bind(2, blob: Array(repeating: 7, count: 200_000))
+      try statement.run()
+    }
+    #expect(database.statementBytes - before > 400_000)
+    database.releaseLargeValues()
+    #expect(database.statementBytes - before < 1_000)
+    #expect(try small.step())
+    #expect(small.text(0) == "kept")
+    let lengths = try database.statement("SELECT sum(length(b)) FROM t")
+    #expect(try lengths.step())
+    #expect(lengths.int64(0) == 400_000)
+  }
+
   @Test func `a failure carries code, message and statement`() throws {
     let database = try table()
     try database.execute("INSERT INTO t(k) VALUES('a')")

@@ -71,7 +71,8 @@ extension ServerLimits {
 
     /// Trees beside the first one. Each that is open takes an entry of every loop and a few files.
     public var namespaces = 100
-    /// Memory of their page caches and recent changes, all of them together; each gets the same part.
+    /// Memory of their connections, page caches and recent changes, all of them together. Each gets the same part, at
+    /// least 1 MiB: a smaller budget holds fewer than `namespaces`.
     public var namespaceBytes = 134_217_728
 
     // MARK: Rules

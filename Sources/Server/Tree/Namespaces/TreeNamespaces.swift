@@ -90,10 +90,16 @@ package final class TreeNamespaces: Sendable {
     guard firstName.map({ $0.hasSameBytes(as: name) }) != true else {
       throw ServerError(.treeRules, "The namespace \"\(name)\" is the first tree's own name.")
     }
-    let most = ground.limits.namespaces
-    if state.withLock({ $0.spaces[name] == nil && $0.spaces.count >= most }) {
-      throw ServerError(.treeRules, "The namespace \"\(name)\" is one more than the limit tree.namespaces (\(most)).")
-    }
+    let memory = NamespaceMemory(ground.limits)
+    guard state.withLock({ $0.spaces[name] == nil && $0.spaces.count >= memory.most }) else { return }
+    throw ServerError(
+      .treeRules,
+      memory.most < ground.limits.namespaces
+        ? """
+        The namespace \"\(name)\" is one more than the \(memory.most) that the limit tree.namespaceBytes \
+        (\(ground.limits.namespaceBytes)) holds: each takes \(NamespaceMemory.smallestShare) bytes at least.
+        """
+        : "The namespace \"\(name)\" is one more than the limit tree.namespaces (\(memory.most)).")
   }
 
   /// Refuses what cannot be a folder's name everywhere.
@@ -156,14 +162,13 @@ package final class TreeNamespaces: Sendable {
   }
 
   private func make(_ space: TreeNamespace, _ threads: Threads) -> Result<Store, StoreError> {
-    let share = max(1, ground.limits.namespaceBytes / ground.limits.namespaces)
+    let memory = NamespaceMemory(ground.limits)
     var options = ground.options
     options.term = ground.term()
     options.writer = SharedExecutor(threads.writer)
     options.readers = [SharedExecutor(threads.reader)]
-    // Half of it for the pages of the two connections, the rest for recent changes.
-    options.limits.cacheKiB = Int32(clamping: max(64, share / 4 / 1_024))
-    options.limits.ringBytes = share / 2
+    options.limits.cacheKiB = memory.cacheKiB
+    options.limits.ringBytes = memory.ringBytes
     options.schemaName = "tree"
     options.allowsCreating = true
     let place: StorePlace =
