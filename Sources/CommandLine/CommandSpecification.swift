@@ -27,10 +27,13 @@ package struct CommandSpecification: Sendable {
     package let name: String
     /// One phrase, without a full stop; empty where the name says all.
     package let help: String
+    /// The names of the operands that the subcommand takes with this word, where they are others.
+    package let operands: [String]
 
-    package init(_ name: String, _ help: String = "") {
+    package init(_ name: String, _ help: String = "", operands: [String] = []) {
       self.name = name
       self.help = help
+      self.operands = operands
     }
 
     package init(stringLiteral name: String) {
@@ -109,8 +112,12 @@ package struct CommandSpecification: Sendable {
   }
 
   package var usage: String {
-    let words = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
-    return ([program, name] + words + ["[OPTIONS]"]).joined(separator: " ")
+    usage(operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }, "[OPTIONS]")
+  }
+
+  /// The line of usage with a word that asks for other operands.
+  func usage(_ operands: [String], _ options: String) -> String {
+    ([program, name] + operands + [options]).joined(separator: " ")
   }
 
   package static func aligned(_ rows: [(String, String)]) -> [String] {

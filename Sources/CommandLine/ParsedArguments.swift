@@ -52,6 +52,25 @@ package struct ParsedArguments: Sendable {
     }
     self.wantsHelp = wantsHelp
     if wantsHelp { return }
+    if let (option, choice) = chosenForm(specification) {
+      try checkOperands(of: choice, option, specification)
+    } else {
+      try checkOperands(specification)
+    }
+  }
+
+  /// The word of an option that asks for operands of its own.
+  private func chosenForm(
+    _ specification: CommandSpecification
+  ) -> (option: String, choice: CommandSpecification.Choice)? {
+    for option in specification.options {
+      let choice = option.choices.first { $0.name == values[option.name]?.last }
+      if let choice, !choice.operands.isEmpty { return ("--\(option.name)", choice) }
+    }
+    return nil
+  }
+
+  private func checkOperands(_ specification: CommandSpecification) throws(UsageError) {
     let required = specification.operands.filter { !$0.isOptional }
     if operands.count < required.count {
       throw UsageError("Missing operand \(required[operands.count].name).\nUSAGE: \(specification.usage)")
@@ -62,6 +81,19 @@ package struct ParsedArguments: Sendable {
     for (operand, word) in zip(specification.operands, operands)
     where !operand.choices.isEmpty && !operand.choices.contains(where: { $0.name == word }) {
       throw UsageError(Choices.unknown(word, among: operand.choices.map(\.name), is: operand.name))
+    }
+  }
+
+  /// Checks the number of operands where the word after `option` asks for its own.
+  private func checkOperands(
+    of choice: CommandSpecification.Choice, _ option: String, _ specification: CommandSpecification
+  ) throws(UsageError) {
+    let usage = specification.usage(choice.operands, "\(option) \(choice.name) [OPTIONS]")
+    if operands.count < choice.operands.count {
+      throw UsageError("Missing operand \(choice.operands[operands.count]).\nUSAGE: \(usage)")
+    }
+    if operands.count > choice.operands.count {
+      throw UsageError("Unexpected operand '\(operands[choice.operands.count])'.\nUSAGE: \(usage)")
     }
   }
 

@@ -18,7 +18,9 @@ enum ImportCommand: Subcommand {
       .init(
         name: "from", value: "NAME", help: "what the file comes from, where it is not a plain table",
         choices: [
-          .init("firebase", "the JSON export of a Realtime Database; operands: SCHEMA EXPORT RULES"),
+          .init(
+            "firebase", "the JSON export of a Realtime Database; operands: SCHEMA EXPORT RULES",
+            operands: ["SCHEMA", "EXPORT", "RULES"]),
           .init("amplify", "a SQLite file of DataStore, or a DynamoDB JSON export of the model's table"),
         ]),
       .init(name: "data", value: "DIR", help: "firebase: the data folder to write, which no server uses"),

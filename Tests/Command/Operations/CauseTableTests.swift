@@ -215,6 +215,8 @@ import Testing
     ("martlet import localhost:1 T none.csv", .io, "none.csv cannot be read: there is no such file."),
     ("martlet import localhost:1 T good.graphql", .usage, "The format of good.graphql is not clear from its name"),
     ("martlet import localhost:1 T rows.csv --format cvs", .usage, "--format must be one of csv, jsonl, not 'cvs'."),
+    ("martlet import good.graphql export.json --from firebase", .usage, "Missing operand RULES."),
+    ("martlet import a b c d --from firebase", .usage, "Unexpected operand 'd'."),
     ("martlet access key list --file none.json", .io, "none.json cannot be read: there is no such file."),
     ("martlet rules check none.json", .io, "none.json cannot be read: there is no such file."),
     ("martlet rules check bad.json", .badData, "bad.json:2:1: "),
