@@ -120,7 +120,7 @@ package struct OutboundBuffer {
   }
 
   /// The bytes not yet sent; valid during the call only.
-  @inlinable
+  @inlinable @inline(__always)
   package func withUnsentBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     // The slice lies inside the array: `sent` never exceeds its count.
     unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[sent...])) }

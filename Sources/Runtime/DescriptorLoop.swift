@@ -3,12 +3,12 @@ package struct Readiness: OptionSet, Sendable, Hashable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  package static let readable = Readiness(rawValue: 1)
-  package static let writable = Readiness(rawValue: 2)
+  package static var readable: Readiness { Readiness(rawValue: 1) }
+  package static var writable: Readiness { Readiness(rawValue: 2) }
   /// The descriptor has a pending error. Reported whether waited for or not.
-  package static let failed = Readiness(rawValue: 4)
+  package static var failed: Readiness { Readiness(rawValue: 4) }
   /// Both directions are shut. Reported whether waited for or not.
-  package static let hungUp = Readiness(rawValue: 8)
+  package static var hungUp: Readiness { Readiness(rawValue: 8) }
 }
 
 /// Hears that a watched descriptor is ready, on the loop.

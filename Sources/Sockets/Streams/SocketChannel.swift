@@ -145,11 +145,10 @@ package final class SocketChannel: ByteChannel {
     var interruptions = 0
     while !outbound.isEmpty {
       let sent = unsafe outbound.withUnsentBytes { unsafe eventLoop.calls.send(descriptor, $0) }
-      eventLoop.ownCounters.sends += 1
+      eventLoop.ownCounters.addSend(of: sent)
       if sent > 0 {
         sentBytes += sent
         outbound.consumed(sent, keeping: eventLoop.limits.pooledBufferBytes)
-        eventLoop.ownCounters.bytesSent += sent
         // A short write means the kernel's buffer is full: asking again would only answer EAGAIN.
         if !outbound.isEmpty {
           if phase == .flushing { armDeadline(eventLoop.limits.flushTime) }

@@ -46,6 +46,8 @@ package final class WebSocketChannel {
   private var wantsReading = true
   /// Whether the transport has ended while something was held.
   private var isCutOff = false
+  /// For the timer: what is written to thousands of sockets must not have weak references.
+  private let loose = LooseReference<WebSocketChannel>()
 
   /// - Parameter gate: Bounds the messages taken up in a turn; nil takes up all of a read at once.
   package init(
@@ -56,8 +58,11 @@ package final class WebSocketChannel {
     self.gate = gate
     self.handler = handler
     machine = WebSocketMachine(role: role, limits: limits, compression: compression, at: channel.loop.now)
+    loose.refer(to: self)
     armTimer()
   }
+
+  deinit { loose.clear() }
 
   /// Whether messages may be sent.
   ///
@@ -166,7 +171,7 @@ package final class WebSocketChannel {
     if let timerDeadline, timerDeadline <= deadline { return }
     timer?.cancel()
     timerDeadline = deadline
-    timer = channel.loop.schedule(at: deadline) { [weak self] in self?.reachedTimer() }
+    timer = channel.loop.schedule(at: deadline) { [loose] in loose.object?.reachedTimer() }
   }
 
   private func reachedTimer() {

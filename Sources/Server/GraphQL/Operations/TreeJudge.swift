@@ -4,6 +4,7 @@ internal import MartletGraphQLWire
 internal import MartletJSONTree
 internal import MartletModelSDL
 internal import MartletModels
+internal import MartletRuntime
 internal import MartletTreeWire
 
 /// Subscriptions to the tree: its rules are asked for their callers when they begin, and again when other rules are in
@@ -40,8 +41,8 @@ struct TreeJudge {
     do {
       guard let path = try subscription(of: prepared, request)?.path else { return completion([]) }
       operations.judges(number)
-      judge(path, prepared.scope.identity) { [weak operations] errors in
-        if operations?.judged(number) == true { completion(errors) }
+      judge(path, prepared.scope.identity) { [operations = operations.loose] errors in
+        if operations.object?.judged(number) == true { completion(errors) }
       }
     } catch {
       completion(SubscriptionErrors.list(error, of: prepared, node))

@@ -46,13 +46,18 @@ final class SessionLink {
   private var notes: SessionNotes = []
   private var timer: LoopTimer?
   private var timerDeadline: Instant?
+  /// For the timer: a fan-out uses the link for every event, and must not find weak references.
+  private let loose = LooseReference<SessionLink>()
 
   init(_ service: GraphQLService, _ machine: any SubscriptionServerMachine, over peer: Peer) {
     self.service = service
     self.machine = machine
     self.peer = peer
     serial = service.transport.nextSerial()
+    loose.refer(to: self)
   }
+
+  deinit { loose.clear() }
 
   /// The socket; nil on a streamed response, and once it has closed.
   var socket: WebSocketChannel? {
@@ -152,8 +157,8 @@ final class SessionLink {
     if let timerDeadline, timerDeadline <= deadline { return }
     timer?.cancel()
     timerDeadline = deadline
-    timer = service.loop.schedule(at: deadline) { [weak self] in
-      guard let self else { return }
+    timer = service.loop.schedule(at: deadline) { [loose] in
+      guard let self = loose.object else { return }
       self.timerDeadline = nil
       self.step { $0.reachedDeadline(at: self.service.loop.now, actions: &$1) }
     }

@@ -44,14 +44,17 @@ final class SessionOperations {
   /// Source streams that wait for the connection to drain before they bring their next event.
   private var blockedStreams: [() -> Void] = []
 
+  /// For completions: a fan-out uses the session for every event, and must not find weak references.
+  let loose = LooseReference<SessionOperations>()
+
   var service: GraphQLService { link.service }
 
   init(_ link: SessionLink, _ meter: DeliveryMeter, _ caller: SessionCaller, _ use: SessionUse) {
-    self.link = link
-    self.meter = meter
-    self.caller = caller
-    self.use = use
+    (self.link, self.meter, self.caller, self.use) = (link, meter, caller, use)
+    loose.refer(to: self)
   }
+
+  deinit { loose.clear() }
 
   /// Whether a query or mutation is under way, whose answer a shutdown waits for.
   var hasRunning: Bool {
@@ -67,8 +70,8 @@ final class SessionOperations {
     case .refused(let reason): refuseOwn(number, reason)
     case .caller(let caller): start(number, id, request, for: caller)
     case .asks(let asked):
-      let question = service.transport.admission.ask(asked) { [weak self] outcome in
-        guard let self, case .authorizing = self.operations[number] else { return }
+      let question = service.transport.admission.ask(asked) { [loose] outcome in
+        guard let self = loose.object, case .authorizing = self.operations[number] else { return }
         self.operations[number] = nil
         switch outcome {
         case .admitted(let caller, _): self.start(number, id, request, for: caller)
@@ -88,7 +91,7 @@ final class SessionOperations {
 
   private func start(_ number: Int, _ id: OperationID, _ request: RequestPayload, for caller: Caller) {
     keep(caller, for: number)
-    let preparing = service.prepare(request, for: caller) { [weak self] in self?.start(number, id, request, $0) }
+    let preparing = service.prepare(request, for: caller) { [loose] in loose.object?.start(number, id, request, $0) }
     if let preparing { operations[number] = .preparing(preparing) }
   }
 
@@ -100,8 +103,8 @@ final class SessionOperations {
       ownCallers.retain { operations[$0] != nil }
     }
     let timer = own.deadline.map { deadline in
-      service.loop.schedule(at: deadline) { [weak self] in
-        guard let self, self.ownCallers.forget(number), self.operations[number] != nil else { return }
+      service.loop.schedule(at: deadline) { [loose] in
+        guard let self = loose.object, self.ownCallers.forget(number), self.operations[number] != nil else { return }
         self.endUnauthorized(number, "The credentials have expired.")
       }
     }
@@ -124,8 +127,9 @@ final class SessionOperations {
         if let refusal = SubscriptionErrors.kind(in: link.machine.dialect) { return refuse(number, [refusal]) }
         run(number, prepared, request)
       case .subscription:
-        TreeJudge(service: service).judge(prepared, request, of: self, number) { [weak self] errors in
-          if errors.isEmpty { self?.subscribe(number, id, prepared, request) } else { self?.refuse(number, errors) }
+        TreeJudge(service: service).judge(prepared, request, of: self, number) { [loose] errors in
+          guard let self = loose.object else { return }
+          if errors.isEmpty { self.subscribe(number, id, prepared, request) } else { self.refuse(number, errors) }
         }
       }
     }
@@ -133,9 +137,9 @@ final class SessionOperations {
 
   private func run(_ number: Int, _ prepared: PreparedOperation, _ request: RequestPayload) {
     var isDone = false
-    let operation = service.runner.run(prepared, request) { [weak self] result in
+    let operation = service.runner.run(prepared, request) { [loose] result in
       isDone = true
-      guard let self else { return }
+      guard let self = loose.object else { return }
       self.operations[number] = nil
       if result.data == nil {
         self.refuse(number, result.errors)
@@ -254,8 +258,7 @@ final class SessionOperations {
   }
 
   private func sourceOpened(_ number: Int) {
-    guard operations[number] != nil else { return }
-    link.step { $0.live(number, actions: &$1) }
+    if operations[number] != nil { link.step { $0.live(number, actions: &$1) } }
   }
 
   private func deliver(_ number: Int, _ payload: [UInt8], _ resume: @escaping () -> Void) {
@@ -268,13 +271,11 @@ final class SessionOperations {
   }
 
   private func finishStream(_ number: Int) {
-    guard operations.remove(number) != nil else { return }
-    link.step { $0.complete(number, actions: &$1) }
+    if operations.remove(number) != nil { link.step { $0.complete(number, actions: &$1) } }
   }
 
   private func failStream(_ number: Int, _ errors: [ResponseError]) {
-    guard operations.remove(number) != nil else { return }
-    refuse(number, errors)
+    if operations.remove(number) != nil { refuse(number, errors) }
   }
 
   /// Asks for the next events of source streams that have waited for room, or for the end.
