@@ -34,10 +34,10 @@ struct DeviceSignIn: Sendable {
     }
     guard let device = members["device_code"]?.string, let user = members["user_code"]?.string,
       let page = (members["verification_uri"] ?? members["verification_url"])?.string,
-      let life = members["expires_in"]?.int, (1...86_400).contains(life)
+      let life = members["expires_in"]?.seconds, (1...86_400).contains(life)
     else { throw OIDCError(.malformed, "The provider's answer has no code that can be used.") }
     deviceCode = device
-    interval = .seconds(members["interval"]?.int.map { max(1, min($0, 300)) } ?? 5)
+    interval = .seconds(members["interval"]?.seconds.map { max(1, min($0, 300)) } ?? 5)
     end = now + .seconds(life)
     code = DeviceCode(
       userCode: user, page: page, pageWithCode: members["verification_uri_complete"]?.string, life: .seconds(life))

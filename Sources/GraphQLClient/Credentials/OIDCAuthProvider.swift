@@ -22,17 +22,17 @@ public final class OIDCAuthProvider: AuthProvider {
   }
 
   private let configuration: OIDCConfiguration
-  private let storage: any CredentialStorage
+  private let storage: TokenStorage
   private let requests: ProviderRequests
   private let environment: ClientEnvironment
   private let state: Lock<State>
 
   /// - Parameters:
-  ///   - storage: Where tokens are kept between runs.
+  ///   - storage: Where tokens are kept between runs. Several processes of one user may share it.
   ///   - environment: Where the requests to the provider are made.
   public init(_ configuration: OIDCConfiguration, storage: any CredentialStorage, environment: ClientEnvironment) {
     self.configuration = configuration
-    self.storage = storage
+    self.storage = TokenStorage(storage, configuration.name, calendar: environment.calendar)
     self.environment = environment
     requests = ProviderRequests(environment)
     let lead = configuration.lead.components
@@ -43,13 +43,15 @@ public final class OIDCAuthProvider: AuthProvider {
 
   // MARK: Credentials
 
-  /// The present token, renewed where it ends soon or was refused.
+  /// The present token, renewed where it ends soon or was refused. One that is good is given at once, also while it is
+  /// being renewed.
   /// - Throws: `OIDCError`.
   public func credentials(for reason: CredentialReason) async throws -> Credentials {
     try await load()
+    if storage.isToRepeat { await keepAgain() }
     let now = now
     let tokens = try await withCheckedThrowingContinuation { (waiter: Waiter) in
-      perform(state.withLock { $0.keeper.need(waiter, isRefused: reason.isRefusal, at: now) })
+      perform(state.withLock { $0.keeper.need(waiter, TokenKeeper.Need(reason), at: now) })
     }
     let shown = configuration.showsIDToken ? tokens.id ?? tokens.access : tokens.access
     var credentials = Credentials.bearer(shown)
@@ -67,52 +69,84 @@ public final class OIDCAuthProvider: AuthProvider {
 
   private func load() async throws {
     if state.withLock({ $0.isLoaded }) { return }
-    let kept: [UInt8]?
-    do { kept = try await storage.read(configuration.name) } catch {
-      throw OIDCError(.storage, "The tokens cannot be read from the storage.")
-    }
-    state.withLock { state in
-      guard !state.isLoaded else { return }
+    let kept = try await storage.read()
+    let actions = state.withLock { state -> [TokenKeeper<Waiter>.Action] in
+      guard !state.isLoaded else { return [] }
       state.isLoaded = true
-      if let tokens = kept.flatMap({ TokenSet(stored: $0) }) { state.keeper.signedIn(tokens) }
+      return kept.map { state.keeper.signedIn($0) } ?? []
     }
+    perform(actions)
   }
 
   // MARK: Acting
 
   private func perform(_ actions: [TokenKeeper<Waiter>.Action]) {
-    if case .refresh(let number, let token)? = actions.first {
-      environment.spawner.spawn { [self] in
-        let answer = await answer([("grant_type", "refresh_token"), ("refresh_token", token)])
+    for action in actions {
+      switch action {
+      case .refresh(let number, let token): environment.spawner.spawn { await self.refresh(number, token) }
+      case .give(let waiter, let tokens): waiter.resume(returning: tokens)
+      case .fail(let waiter, let error): waiter.resume(throwing: error)
+      case .store: break
+      }
+    }
+  }
+
+  private func refresh(_ number: Int, _ token: String) async {
+    var token = token
+    if await isAdopted(number, &token) { return }
+    while true {
+      let answer = await answer([("grant_type", "refresh_token"), ("refresh_token", token)])
+      if answer.endsRefreshToken {
+        let used = token
+        if await isAdopted(number, &token) { return }
+        // Another process has used it, and kept the one that followed.
+        if token != used { continue }
+      }
+      // In turn: a renewed token that is kept after the user has signed out would sign in again with the next run.
+      await storage.inTurn {
         let now = now
-        await finish(state.withLock { $0.keeper.received(number, answer, at: now) })
+        let actions = state.withLock { $0.keeper.received(number, answer, at: now) }
+        // Kept before they are used: a refresh token that was used and not kept signs the user out.
+        for case .store(let tokens) in actions { try? await storage.write(tokens) }
+        perform(actions)
       }
       return
     }
-    for action in actions {
-      switch action {
-      case .give(let waiter, let tokens): waiter.resume(returning: tokens)
-      case .fail(let waiter, let error): waiter.resume(throwing: error)
-      case .refresh, .store: break
-      }
-    }
   }
 
-  /// Keeps renewed tokens before they are used: a refresh token that was used and not kept signs the user out.
-  private func finish(_ actions: [TokenKeeper<Waiter>.Action]) async {
-    for action in actions {
-      if case .store(let tokens) = action { try? await storage.write(tokens?.stored, configuration.name) }
+  /// Takes what another process has kept in the storage, if that is newer. Returns whether it serves as it is; `token` is
+  /// the refresh token to send otherwise.
+  private func isAdopted(_ number: Int, _ token: inout String) async -> Bool {
+    // The storage of a process that could not write to it is older than the process.
+    guard storage.isCurrent, let kept = try? await storage.read() else { return false }
+    let now = now
+    switch state.withLock({ $0.keeper.found(kept, for: number, at: now) }) {
+    case .none: return false
+    case .refresh(let newer):
+      token = newer
+      return false
+    case .done(let actions):
+      perform(actions)
+      return true
     }
-    perform(actions)
   }
 
   private func keep(_ tokens: TokenSet) async throws {
-    do { try await storage.write(tokens.stored, configuration.name) } catch {
-      throw OIDCError(.storage, "The tokens cannot be kept in the storage.")
+    try await storage.inTurn {
+      try await storage.write(tokens)
+      perform(
+        state.withLock { state in
+          state.isLoaded = true
+          return state.keeper.signedIn(tokens)
+        })
     }
-    state.withLock { state in
-      state.isLoaded = true
-      state.keeper.signedIn(tokens)
+  }
+
+  /// Gives the storage again what it did not take.
+  private func keepAgain() async {
+    await storage.inTurn {
+      guard storage.isToRepeat else { return }
+      try? await storage.write(state.withLock { $0.keeper.tokens })
     }
   }
 
@@ -194,11 +228,16 @@ public final class OIDCAuthProvider: AuthProvider {
   }
 
   /// Forgets the tokens. What is open stays so until its token ends.
+  /// - Throws: `OIDCError` when the storage fails: the user is signed out in this process, and may be signed in again
+  ///   with the next one.
   public func signOut() async throws {
-    let actions = state.withLock { state in
-      state.isLoaded = true
-      return state.keeper.signOut()
+    try await storage.inTurn {
+      perform(
+        state.withLock { state in
+          state.isLoaded = true
+          return state.keeper.signOut()
+        })
+      try await storage.write(nil)
     }
-    await finish(actions)
   }
 }

@@ -85,10 +85,37 @@ struct ProviderRequests: Sendable {
     return await withCheckedContinuation { done in loop.execute { done.resume(returning: loop.now) } }
   }
 
+  /// Waits until then, or until the task is cancelled.
   func wait(until moment: Instant) async {
-    let loop = environment.loop
-    await withCheckedContinuation { done in
-      loop.execute { loop.schedule(at: moment) { done.resume() } }
+    let pause = LoopBound(Pause(), on: environment.loop)
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { done in
+        pause.loop.execute { pause.value.begin(done, until: moment, on: pause.loop) }
+      }
+    } onCancel: {
+      pause.loop.execute { pause.value.end() }
+    }
+  }
+
+  /// Confined to its loop.
+  private final class Pause {
+    private var isOver = false
+    private var done: CheckedContinuation<Void, Never>?
+    private var timer: LoopTimer?
+
+    func begin(_ done: CheckedContinuation<Void, Never>, until moment: Instant, on loop: any Loop) {
+      guard !isOver else { return done.resume() }
+      self.done = done
+      timer = loop.schedule(at: moment) { [weak self] in self?.end() }
+    }
+
+    func end() {
+      isOver = true
+      timer?.cancel()
+      timer = nil
+      let waiting = done
+      done = nil
+      waiting?.resume()
     }
   }
 

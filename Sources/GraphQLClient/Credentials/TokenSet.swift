@@ -62,15 +62,28 @@ enum TokenAnswer: Sendable, Hashable {
       return
     }
     // A life of more than a hundred years is none that is known.
-    let life = members["expires_in"]?.int.flatMap { (0...3_200_000_000).contains($0) ? $0 : nil }
+    let life = members["expires_in"]?.seconds.flatMap { (0...3_200_000_000).contains($0) ? $0 : nil }
     self = .tokens(
       TokenSet(
         access: access, refresh: members["refresh_token"]?.string, id: members["id_token"]?.string,
         end: life.map { now + $0 * 1_000 }))
   }
 
+  /// Whether the provider takes the refresh token no longer.
+  var endsRefreshToken: Bool {
+    switch self {
+    case .error("invalid_grant"), .error("invalid_client"), .error("unauthorized_client"): true
+    case .error, .failed, .tokens: false
+    }
+  }
+
   /// Whether a token can stand in a header field.
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
+}
+
+extension JSONValue {
+  /// A number of seconds; some providers write it as a text.
+  var seconds: Int64? { int ?? string.flatMap { Int64($0) } }
 }

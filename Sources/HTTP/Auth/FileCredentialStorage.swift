@@ -35,6 +35,10 @@ public struct FileCredentialStorage: CredentialStorage {
       FileManager.default.createFile(
         atPath: draft.path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
     else { throw CocoaError(.fileWriteUnknown) }
+    // Else a system that loses its power may keep the new name of a file without its bytes.
+    let handle = try FileHandle(forWritingTo: draft)
+    try handle.synchronize()
+    try handle.close()
     // In place of what is there at once, which FileManager's own functions do not promise on every system.
     guard unsafe rename(draft.path, file.path) == 0 else {
       try? FileManager.default.removeItem(at: draft)
@@ -42,9 +46,5 @@ public struct FileCredentialStorage: CredentialStorage {
     }
   }
 
-  /// A name as a file's: its bytes in hexadecimal, so that no name leaves the folder.
-  private func file(of name: String) -> URL {
-    let digits = name.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return folder.appendingPathComponent(String(digits.suffix(200)))
-  }
+  private func file(of name: String) -> URL { folder.appendingPathComponent(CredentialFile.name(of: name)) }
 }

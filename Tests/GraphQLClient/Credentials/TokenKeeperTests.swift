@@ -20,13 +20,14 @@ import Testing
 
   private static func keeper(end: Int64? = 100_000, refresh: String? = "r1") -> Keeper {
     var keeper = Keeper(lead: 10_000)
-    keeper.signedIn(TokenSet(access: "a1", refresh: refresh, end: end))
+    _ = keeper.signedIn(TokenSet(access: "a1", refresh: refresh, end: end))
     return keeper
   }
 
-  private static func need(_ keeper: inout Keeper, _ waiter: Int, refused: Bool = false, at now: Int64 = 0) -> [String]
+  private static func need(_ keeper: inout Keeper, _ waiter: Int, _ need: Keeper.Need = .any, at now: Int64 = 0)
+    -> [String]
   {
-    text(keeper.need(waiter, isRefused: refused, at: now))
+    text(keeper.need(waiter, need, at: now))
   }
 
   private static func answer(_ keeper: inout Keeper, _ number: Int, _ answer: TokenAnswer, at now: Int64 = 0)
@@ -35,49 +36,101 @@ import Testing
     text(keeper.received(number, answer, at: now))
   }
 
-  @Test func `a fresh token is given, one that ends soon is renewed once for all waiting callers`() {
+  @Test func `a fresh token is given, and one that ends soon while it is renewed once for all callers`() {
     var keeper = Self.keeper()
     #expect(Self.need(&keeper, 1) == ["1 gets a1"])
-    #expect(Self.need(&keeper, 2, at: 89_999) == ["2 gets a1"])
-    #expect(Self.need(&keeper, 3, at: 90_000) == ["refresh 1 r1"])
-    #expect(Self.need(&keeper, 4, at: 90_001) == [])
+    #expect(Self.need(&keeper, 2, .another, at: 89_999) == ["2 gets a1"])
+    #expect(Self.need(&keeper, 3, at: 90_000) == ["refresh 1 r1", "3 gets a1"])
+    #expect(Self.need(&keeper, 4, at: 90_001) == ["4 gets a1"])
+    #expect(Self.need(&keeper, 5, .another, at: 90_002) == [])
+    #expect(Self.need(&keeper, 6, .refused, at: 90_003) == [])
+    #expect(Self.need(&keeper, 7, at: 100_000) == [], "it has ended")
     let renewed = TokenAnswer.tokens(TokenSet(access: "a2", refresh: "r2", end: 200_000))
-    #expect(Self.answer(&keeper, 1, renewed) == ["store a2", "3 gets a2", "4 gets a2"])
+    #expect(Self.answer(&keeper, 1, renewed) == ["store a2", "5 gets a2", "6 gets a2", "7 gets a2"])
     #expect(Self.answer(&keeper, 1, renewed) == [])
-    #expect(Self.need(&keeper, 5, refused: true, at: 100_000) == ["refresh 2 r2"], "the refresh token is the new one")
+    #expect(Self.need(&keeper, 8, .refused, at: 100_000) == ["refresh 2 r2"], "the refresh token is the new one")
   }
 
   @Test func `a refresh token that is not rotated stays`() {
     var keeper = Self.keeper()
-    _ = Self.need(&keeper, 1, refused: true)
+    _ = Self.need(&keeper, 1, .refused)
     _ = Self.answer(&keeper, 1, .tokens(TokenSet(access: "a2")))
-    #expect(Self.need(&keeper, 2, refused: true) == ["refresh 2 r1"])
+    #expect(Self.need(&keeper, 2, .refused) == ["refresh 2 r1"])
     #expect(keeper.tokens?.access == "a2")
   }
 
   @Test func `a provider in trouble costs nothing while the token is good, unless the server has refused it`() {
     let trouble = TokenAnswer.failed(OIDCError(.unreachable, "x"))
     var keeper = Self.keeper()
-    _ = Self.need(&keeper, 1, at: 95_000)
-    #expect(Self.answer(&keeper, 1, trouble, at: 95_001) == ["1 gets a1"])
-    _ = Self.need(&keeper, 2, at: 99_000)
+    #expect(Self.need(&keeper, 1, .another, at: 95_000) == ["refresh 1 r1"])
+    #expect(Self.need(&keeper, 2, .refused, at: 95_000) == [])
+    #expect(Self.answer(&keeper, 1, trouble, at: 95_001) == ["1 gets a1", "2 unreachable"])
+    _ = Self.need(&keeper, 2, .refused, at: 99_000)
     #expect(Self.answer(&keeper, 2, trouble, at: 100_000) == ["2 unreachable"])
-    _ = Self.need(&keeper, 3, refused: true, at: 1)
+    _ = Self.need(&keeper, 3, .refused, at: 1)
     #expect(Self.answer(&keeper, 3, .error("temporarily_unavailable"), at: 2) == ["3 unreachable"])
     #expect(Self.need(&keeper, 4) == ["4 gets a1"], "it is still signed in")
   }
 
+  @Test func `a provider that has failed is left alone for a while, but not once the token has ended`() {
+    let trouble = TokenAnswer.failed(OIDCError(.unreachable, "x"))
+    var keeper = Self.keeper()
+    _ = Self.need(&keeper, 1, at: 90_000)
+    #expect(Self.answer(&keeper, 1, trouble, at: 90_100) == [])
+    #expect(Self.need(&keeper, 2, at: 90_200) == ["2 gets a1"])
+    #expect(Self.need(&keeper, 3, .another, at: 95_000) == ["3 gets a1"])
+    var refused = keeper
+    #expect(Self.need(&refused, 4, .refused, at: 95_001) == ["refresh 2 r1"])
+    var ended = keeper
+    #expect(Self.need(&ended, 4, at: 100_000) == ["refresh 2 r1"])
+    var later = Keeper(lead: 20_000)
+    _ = later.signedIn(TokenSet(access: "a1", refresh: "r1", end: 100_000))
+    _ = Self.need(&later, 1, at: 80_000)
+    _ = Self.answer(&later, 1, trouble, at: 80_000)
+    #expect(Self.need(&later, 2, at: 90_000) == ["refresh 2 r1", "2 gets a1"])
+  }
+
+  @Test func `callers that wait for other tokens get those of a user who signs in meanwhile`() {
+    var keeper = Self.keeper()
+    _ = Self.need(&keeper, 1, .refused)
+    #expect(Self.text(keeper.signedIn(TokenSet(access: "b1", refresh: "s1", end: 100_000))) == ["1 gets b1"])
+    #expect(Self.answer(&keeper, 1, .error("invalid_grant")) == [])
+    #expect(Self.need(&keeper, 2) == ["2 gets b1"])
+  }
+
+  @Test func `newer tokens of another process are taken, and its refresh token in place of one that was used`() {
+    func adoption(_ keeper: inout Keeper, _ kept: TokenSet, for number: Int = 1, at now: Int64 = 90_000) -> [String] {
+      switch keeper.found(kept, for: number, at: now) {
+      case .none: ["none"]
+      case .refresh(let token): ["refresh \(token)"]
+      case .done(let actions): Self.text(actions)
+      }
+    }
+    var keeper = Self.keeper()
+    _ = Self.need(&keeper, 1, .refused, at: 90_000)
+    #expect(adoption(&keeper, TokenSet(access: "a1", refresh: "r1", end: 100_000)) == ["none"])
+    #expect(adoption(&keeper, TokenSet(access: "a0", refresh: "r0", end: 99_000)) == ["none"], "it is older")
+    #expect(adoption(&keeper, TokenSet(access: "a2", end: 200_000)) == ["none"], "it cannot be renewed")
+    #expect(adoption(&keeper, TokenSet(access: "a2", refresh: "r2", end: 200_000), for: 0) == [])
+    var soon = keeper
+    #expect(adoption(&soon, TokenSet(access: "a2", refresh: "r2", end: 100_001), at: 90_001) == ["refresh r2"])
+    #expect(Self.answer(&soon, 1, .tokens(TokenSet(access: "a3"))) == ["store a3", "1 gets a3"])
+    #expect(soon.tokens?.refresh == "r2")
+    #expect(adoption(&keeper, TokenSet(access: "a2", refresh: "r2", end: 200_000)) == ["1 gets a2"])
+    #expect(Self.need(&keeper, 2, at: 90_000) == ["2 gets a2"])
+  }
+
   @Test func `a refresh token that is not good signs out, and without one the token serves until its end`() {
     var keeper = Self.keeper()
-    _ = Self.need(&keeper, 1, refused: true)
+    _ = Self.need(&keeper, 1, .refused)
     #expect(Self.answer(&keeper, 1, .error("invalid_grant")) == ["store nothing", "1 signInRequired"])
     #expect(Self.need(&keeper, 2) == ["2 signInRequired"])
     var other = Self.keeper(refresh: nil)
     #expect(Self.need(&other, 1, at: 99_999) == ["1 gets a1"])
     #expect(Self.need(&other, 2, at: 100_000) == ["2 signInRequired"])
-    #expect(Self.need(&other, 3, refused: true) == ["3 signInRequired"])
+    #expect(Self.need(&other, 3, .refused) == ["3 signInRequired"])
     var third = Self.keeper()
-    _ = Self.need(&third, 1, refused: true)
+    _ = Self.need(&third, 1, .refused)
     #expect(Self.text(third.signOut()) == ["store nothing", "1 signInRequired"])
     #expect(
       Self.answer(&third, 1, .tokens(TokenSet(access: "late"))) == [], "a late answer signs no user in")
@@ -87,6 +140,8 @@ import Testing
   @Test(arguments: [
     (200, #"{"access_token":"a","token_type":"Bearer","expires_in":60}"#, "a 61000"),
     (200, #"{"access_token":"a","token_type":"bearer"}"#, "a -"),
+    (200, #"{"access_token":"a","token_type":"bearer","expires_in":"60"}"#, "a 61000"),
+    (200, #"{"access_token":"a","token_type":"bearer","expires_in":"soon"}"#, "a -"),
     (200, #"{"access_token":"a","token_type":"mac"}"#, "malformed"), (200, #"{"token_type":"bearer"}"#, "malformed"),
     (200, #"{"access_token":"a\nb","token_type":"bearer"}"#, "malformed"), (200, "<html>", "malformed"),
     (400, #"{"error":"invalid_grant"}"#, "error invalid_grant"), (400, "x", "unreachable"), (503, "{}", "unreachable"),

@@ -8,78 +8,10 @@ import Testing
 
 /// Signing in at a provider and being served with its tokens, by every transport.
 @Suite(.timeLimit(.minutes(1))) struct OIDCProviderTests {
-  /// A provider of this process: it gives the tokens a1, a2, … and takes each refresh token once.
-  private final class Provider: Sendable {
-    let asked = Recorder<String>()
-
-    func answer(_ request: EndpointRequest, base: String) -> (Int, JSONValue) {
-      switch request.path {
-      case "/.well-known/openid-configuration":
-        return (
-          200,
-          [
-            "issuer": .string(base), "token_endpoint": .string(base + "/token"),
-            "authorization_endpoint": .string(base + "/authorize"),
-            "device_authorization_endpoint": .string(base + "/device"),
-          ]
-        )
-      case "/device":
-        return (
-          200,
-          ["device_code": "d", "user_code": "AB", "verification_uri": "https://x/", "expires_in": 60, "interval": 1]
-        )
-      default:
-        let form = String(decoding: request.body, as: UTF8.self)
-        let grant = form.split(separator: "&").first { $0.hasPrefix("grant_type=") }.map(String.init) ?? ""
-        let earlier = asked.all
-        asked.add(form)
-        let number = earlier.count + 1
-        if grant == "grant_type=refresh_token", !form.contains("refresh_token=r\(earlier.count)&") {
-          return (400, ["error": "invalid_grant"])
-        }
-        return (
-          200,
-          [
-            "access_token": .string("a\(number)"), "refresh_token": .string("r\(number)"), "token_type": "Bearer",
-            "expires_in": 3_600,
-          ]
-        )
-      }
-    }
-  }
-
-  private func with(
-    _ body: (RealServer, Provider, OIDCConfiguration, Recorder<String>) async throws -> Void
-  ) async throws {
-    let provider = Provider()
-    let shown = Recorder<String>()
-    let server = try RealServer { configuration in
-      // The first token is good for requests alone.
-      configuration.onConnect = { request in
-        let token = request.payload["Authorization"]?.string ?? "none"
-        shown.add(token)
-        let isGood = token == "Bearer a2" || token == "Bearer a3" || token == "Bearer a1" && request.transport == .http
-        return isGood ? .accept() : .refuse()
-      }
-      for path in ["/.well-known/openid-configuration", "/device", "/token"] {
-        let endpoint = try? ServerEndpoint(path, methods: ["GET", "POST"], access: .open) { request, response in
-          let base = "http://\(request.header("Host") ?? "")"
-          let (status, json) = provider.answer(request, base: base)
-          await response.send(status, body: json.serialized())
-        }
-        if let endpoint { configuration.endpoints.append(endpoint) }
-      }
-    }
-    defer { server.remove() }
-    let oidc = OIDCConfiguration(issuer: "http://127.0.0.1:\(server.server.port)", clientID: "board")
-    try await body(server, provider, oidc, shown)
-    await server.server.stop()
-  }
-
   @Test func `a token that the server refuses is renewed once, for requests and sockets alike, and is kept`()
     async throws
   {
-    try await with { server, provider, oidc, shown in
+    try await SignInProvider.with { server, provider, oidc, shown in
       let storage = MemoryCredentialStorage()
       let auth = try OIDCAuthProvider(oidc, storage: storage)
       await #expect(throws: OIDCError.self) { try await auth.credentials(for: .request) }
@@ -104,7 +36,7 @@ import Testing
   @Test func `a browser's answer is exchanged with the verifier, and callers that wait together cause one renewal`()
     async throws
   {
-    try await with { _, provider, oidc, _ in
+    try await SignInProvider.with { _, provider, oidc, _ in
       let auth = try OIDCAuthProvider(oidc, storage: MemoryCredentialStorage())
       let signIn = try await auth.beginSignIn(redirect: "http://127.0.0.1:9/cb")
       let state = try #require(signIn.page.split(separator: "state=").last?.split(separator: "&").first)
@@ -127,7 +59,7 @@ import Testing
   }
 
   @Test func `a browser on this machine is waited for at a port, whatever else is sent there`() async throws {
-    try await with { _, provider, oidc, _ in
+    try await SignInProvider.with { _, provider, oidc, _ in
       let auth = try OIDCAuthProvider(oidc, storage: MemoryCredentialStorage())
       let browser = ProviderRequests(try ClientEnvironment.http(nil, ConnectionConfiguration()))
       try await auth.signInWithBrowser { page in
@@ -146,7 +78,7 @@ import Testing
   }
 
   @Test func `a program that gives up waits for no browser`() async throws {
-    try await with { _, _, oidc, _ in
+    try await SignInProvider.with { _, _, oidc, _ in
       let auth = try OIDCAuthProvider(oidc, storage: MemoryCredentialStorage())
       let (opened, open) = AsyncStream.makeStream(of: Void.self)
       let signingIn = Task { try await auth.signInWithBrowser { _ in open.yield() } }
