@@ -114,8 +114,8 @@ public final class OIDCAuthProvider: AuthProvider {
     }
   }
 
-  /// Takes what another process has kept in the storage, if that is newer. Returns whether it serves as it is; `token` is
-  /// the refresh token to send otherwise.
+  /// Takes what another process has kept in the storage, if that is newer. Returns whether it serves as it is; `token`
+  /// is the refresh token to send otherwise.
   private func isAdopted(_ number: Int, _ token: inout String) async -> Bool {
     // The storage of a process that could not write to it is older than the process.
     guard storage.isCurrent, let kept = try? await storage.read() else { return false }
