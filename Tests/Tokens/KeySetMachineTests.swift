@@ -31,6 +31,7 @@ import Testing
     }
 
     mutating func start() -> [String] { Self.text(machine.start(now: now)) }
+    mutating func refresh() -> [String] { Self.text(machine.refresh(now: now)) }
     mutating func misses(_ waiter: Int) -> [String] { Self.text(machine.missesKey(waiter, now: now)) }
     mutating func receives(_ number: Int, _ body: String, status: Int = 200, cache: String? = nil, age: String? = nil)
       -> [String]
@@ -81,6 +82,26 @@ import Testing
     _ = harness.start()
     _ = harness.receives(1, Self.keys("a"), cache: cache, age: age)
     #expect(harness.seconds == seconds)
+  }
+
+  @Test func `an operator's wish is followed at once, and by a new look where one is under way`() throws {
+    var harness = try Harness()
+    _ = harness.start()
+    #expect(harness.misses(1) == [])
+    #expect(harness.refresh() == ["abandon 1", "fetch 2 https://keys.example/jwks 524288"])
+    #expect(harness.receives(1, Self.keys("z")) == [], "what was published before the wish does not count")
+    #expect(harness.receives(2, Self.keys("a")) == ["install a", "retry 1"])
+    #expect(harness.refresh() == ["fetch 3 https://keys.example/jwks 524288"])
+    #expect(harness.fails(3).first?.hasPrefix("report ") == true)
+    #expect(harness.refresh() == ["fetch 4 https://keys.example/jwks 524288"], "no pause holds for an operator")
+    #expect(harness.receives(4, Self.keys("b")) == ["install b"])
+    let issuer = "https://issuer.example"
+    harness = try Harness(.discovery(issuer: issuer, try .discovery(of: issuer)))
+    _ = harness.start()
+    let document = #"{"issuer":"\#(issuer)","jwks_uri":"https://keys.example/jwks"}"#
+    #expect(harness.receives(1, document) == ["fetch 2 https://keys.example/jwks 524288"])
+    _ = harness.receives(2, Self.keys("a"))
+    #expect(harness.refresh() == ["fetch 3 \(issuer)/.well-known/openid-configuration 65536"])
   }
 
   @Test func `a rotated key is fetched when the first token with it comes, and tokens wait for that`() throws {

@@ -182,8 +182,9 @@ public final class GraphQLServer: Sendable {
     failure.listen(action)
   }
 
-  /// Puts another access file in force, keys and origins, and reads the certificate again. Sockets and streams that a
-  /// withdrawn credentials admitted are ended as their protocol says that credentials are not accepted; others stay.
+  /// Puts another access file in force, keys and origins, fetches published key sets again, and reads the certificate
+  /// again. Sockets and streams that withdrawn credentials admitted are ended as their protocol says that credentials
+  /// are not accepted; others stay.
   ///
   /// - Throws: `ServerError` when the certificate cannot be read, or when the access is not by API keys; nothing has
   ///   changed then.

@@ -132,13 +132,17 @@ package final class LoopServer {
     trees?.first.begins(after: services[0].feed.applied)
   }
 
-  /// Fetches the published key sets of these issuers from now on, and of no others.
+  /// Fetches the published key sets of these issuers from now on, and of no others. Those that were fetched before are
+  /// fetched again, so that a key which was withdrawn there can be put out of force at once.
   func follow(
     _ issuers: [IssuerKeys], http: any HTTPExchanging, log: Log, chance: SeededRandom,
     keysWithdrawn: @escaping @Sendable () -> Void
   ) {
     keySets = keySets.filter { known in
-      if issuers.contains(where: { $0 === known.issuer }) { return true }
+      if issuers.contains(where: { $0 === known.issuer }) {
+        known.driver.refresh()
+        return true
+      }
       known.issuer.attach(nil)
       known.driver.stop()
       return false

@@ -78,6 +78,15 @@ package struct KeySetMachine<Waiter: Sendable>: Sendable {
     return begin(now)
   }
 
+  /// An operator wants another look at the source, now and from its beginning: no pause holds, and what a fetch under
+  /// way brings may be older than the wish.
+  package mutating func refresh(now: Instant) -> [Action] {
+    let abandoned: [Action] = fetch.map { [.abandon($0.number)] } ?? []
+    fetch = nil
+    discovered = nil
+    return abandoned + begin(now)
+  }
+
   /// No key in force fits a token. It waits where another look at the source is allowed and may help.
   package mutating func missesKey(_ waiter: Waiter, now: Instant) -> [Action] {
     guard waiters.count < limits.waiters else { return [.unavailable(waiter)] }

@@ -76,6 +76,27 @@ import Testing
     }
   }
 
+  @Test func `P10: an operator who has the access read again has published keys fetched, and what is withdrawn ends`()
+    async throws
+  {
+    let publisher = Publisher()
+    publisher.set.withLock { $0 = PublishedIssuer.set("k1") }
+    try await publisher.with { address in
+      let access = try Self.access(address)
+      try await Served.with(Self.schema, { $0.access = .keys(access) }) { server in
+        let token = try #require(PublishedIssuer.tokens["k1 ada"])
+        let socket = try await RawSocket.open(port: server.port)
+        socket.send(#"{"type":"connection_init","payload":{"authToken":"\#(token)"}}"#)
+        _ = try await socket.message("connection_ack")
+        publisher.set.withLock { $0 = PublishedIssuer.set("k2") }
+        try server.reload(access: access)
+        #expect(await socket.closing() == RawSocket.Closing(4403, "The credentials were withdrawn."))
+        try await Self.expect(200, "k2 ada", server.port)
+        try await Self.expect(401, "k1 bob", server.port)
+      }
+    }
+  }
+
   @Test func `an outage of the address refuses tokens of unknown keys and no others`() async throws {
     let publisher = Publisher()
     publisher.set.withLock { $0 = PublishedIssuer.set("k1") }

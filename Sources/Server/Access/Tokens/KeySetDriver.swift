@@ -33,6 +33,9 @@ final class KeySetDriver {
   /// Fetches the keys before a token asks for them.
   func start() { perform(machine.start(now: now)) }
 
+  /// Fetches the keys again, because an operator asks for it.
+  func refresh() { perform(machine.refresh(now: now)) }
+
   /// Ends requests and timers. Callers that wait are answered.
   func stop() {
     isStopped = true
