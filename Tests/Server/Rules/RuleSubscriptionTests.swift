@@ -69,6 +69,44 @@ import Testing
     }
   }
 
+  @Test(arguments: Talk.all)
+  func `neither events nor their absence say anything about a hidden value, whatever the filter, in every dialect`(
+    talk: Talk
+  ) async throws {
+    try await RuleFixture.with { server in
+      let caller: JSONObject = ["host": "api.example", "Authorization": "eve red"]
+      let socket = try await talk.open(server.port, authorization: caller)
+      let hello = talk.initialise(["authToken": "eve red"])
+      socket.send(hello)
+      _ = try await socket.message("connection_ack")
+      for (id, filter) in [("probe", #"audit: {eq: "x"}"#), ("eq", "rank: {eq: 3}"), ("ne", "rank: {ne: 3}")] {
+        let query = "subscription { onCreateNote(filter: {\(filter)}) { id rank } }"
+        socket.send(talk.start(id, query, extensions: ["authorization": .object(caller)]))
+      }
+      // Nothing else confirms a subscription of the older protocol.
+      if talk.dialect == .graphqlWS { socket.send(hello) }
+      var confirmed = 0
+      while confirmed < (talk.dialect == .graphqlWS ? 2 : 3) {
+        let message = try await socket.message()
+        if message["type"] == "error" { #expect(message["id"] == "probe") }
+        if ["error", "ready", "start_ack", "connection_ack"].contains(message["type"]?.string) { confirmed += 1 }
+      }
+      for (id, owner, rank) in [("a", "ada", 3), ("b", "ada", 4), ("c", "eve", 3)] {
+        _ = try await server.transaction {
+          try $0.create("Note", ["id": .string(id), "owner": .string(owner), "team": "red", "rank": .int(Int64(rank))])
+        }
+      }
+      var seen: [String] = []
+      for _ in 0..<3 {
+        let event = try await socket.message(talk.event)
+        let note = event["payload"]?["data"]?["onCreateNote"]
+        seen.append("\(event["id"]?.string ?? "") \(note?["id"]?.string ?? "") \(note?["rank"] ?? "")")
+      }
+      #expect(seen == ["ne a null", "ne b null", "eq c 3"])
+      socket.abort()
+    }
+  }
+
   @Test func `relations in a subscription's events are read by the rules of each caller`() async throws {
     try await RuleFixture.with { server in
       let port = server.port
