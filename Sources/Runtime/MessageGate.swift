@@ -3,7 +3,10 @@
 /// would keep all other connections waiting.
 ///
 /// The first message that a connection brings in a turn is always taken up, unless the connection is in line: it has
-/// waited for its turn in the system already. Confined to its loop.
+/// waited for its turn in the system already. Those in line are served after what the turn has answered was sent, so
+/// that no answer waits for them.
+///
+/// Confined to its loop.
 package final class MessageGate {
   /// The turn in which a connection's last message was taken up.
   package struct Place {
@@ -23,6 +26,12 @@ package final class MessageGate {
   private var line: [(() -> Void)?] = []
   private var head = 0
   private var awaitsTurnEnd = false
+  /// Whether those in line are served at the end of this turn.
+  private var servesAtEnd = false
+  /// How often the end of this turn was put off, so that it comes after what is sent in it.
+  private var timesPutOff = 0
+  /// What is sent over TLS registers for the end of the turn at its end.
+  private static let putOffs = 2
   /// Whether the line is being served: those in it have no message but those that they wait for.
   private var isServing = false
 
@@ -87,12 +96,27 @@ package final class MessageGate {
 
 extension MessageGate: TurnEnd {
   package func turnEnded() {
+    if servesAtEnd {
+      guard timesPutOff == Self.putOffs else {
+        timesPutOff += 1
+        return loop.atEndOfTurn(self)
+      }
+      serve()
+    }
+    servesAtEnd = false
+    timesPutOff = 0
     awaitsTurnEnd = false
     turn += 1
     left = perTurn
     taken = 0
     guard head < line.count else { return }
     let bound = LoopBound(self, on: loop)
-    loop.execute { bound.value.serve() }
+    loop.execute { bound.value.begin() }
+  }
+
+  /// A turn begins that serves those in line.
+  private func begin() {
+    servesAtEnd = true
+    awaitTurnEnd()
   }
 }

@@ -63,7 +63,7 @@ final class HTTPPipeline {
     judge = RequestJudge(transport: connection.transport, peerIsLoopback: connection.channel.peerIsLoopback)
     machine = HTTPServerMachine(limits: HTTPLimits(transport.limits))
     timer = MovingTimer(on: transport.loop)
-    turns = RequestTurns(transport.gate, transport.pauses)
+    turns = RequestTurns(transport.gate, transport.pauses, transport.limits.callers)
     turns.next = { [weak self] in self?.readNext() }
     timer.expire = { [weak self] in self?.expire() }
     armTimer(transport.limits.http.requestTimeout)
@@ -238,7 +238,7 @@ final class HTTPPipeline {
 
   private func dispatch(_ request: Incoming) {
     timer.cancel()
-    if !request.isWhole { turns.take() }
+    if !request.isWhole { turns.take(isLast: !machine.hasKept) }
     request.isWhole = true
     switch request.verdict {
     case .asks: return
@@ -308,7 +308,7 @@ final class HTTPPipeline {
     if closing || transport.isDraining { machine.closeAfterResponse() }
     let head = HTTPResponseHead(status: status, headers: shared(headers))
     channel.write { machine.respond(head, lines: transport.dateLine(), body: body, to: &$0.bytes) }
-    if status == 429, !transport.isDraining { turns.holdBack(for: transport.limits.callers.refusedPause) }
+    if status == 429, !transport.isDraining { turns.holdBack() }
     responseEnded()
   }
 

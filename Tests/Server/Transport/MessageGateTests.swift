@@ -86,6 +86,36 @@ import Testing
     #expect(gate.mostInOneTurn == 6)
   }
 
+  /// What another connection answers, with the bytes of its encryption where it has some.
+  private final class Answer: TurnEnd {
+    let loop: StepLoop
+    var layers: Int
+    let sent: () -> Void
+
+    init(_ loop: StepLoop, layers: Int, sent: @escaping () -> Void) {
+      (self.loop, self.layers, self.sent) = (loop, layers, sent)
+    }
+
+    func turnEnded() {
+      layers -= 1
+      if layers == 0 { sent() } else { loop.atEndOfTurn(self) }
+    }
+  }
+
+  @Test(arguments: [1, 2])
+  func `what a turn has answered is sent before those in line are taken up`(layers: Int) {
+    let loop = StepLoop()
+    let client = Client(loop, MessageGate(on: loop, perTurn: 4))
+    client.send(0..<20)
+    var taken: [Int] = []
+    for _ in 0..<4 {
+      loop.atEndOfTurn(Answer(loop, layers: layers) { taken.append(client.owner.heard.count) })
+      loop.turn()
+    }
+    #expect(taken == [5, 5, 9, 13])
+    #expect(client.owner.heard == Self.texts(0..<17))
+  }
+
   @Test func `an owner that pauses receives nothing until it resumes, then the rest in order, and last the close`() {
     let loop = StepLoop()
     let client = Client(loop, MessageGate(on: loop, perTurn: 4), pausesAt: "2")

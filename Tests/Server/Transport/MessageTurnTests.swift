@@ -1,3 +1,4 @@
+import Foundation
 import MartletJSON
 import MartletRuntime
 import MartletServer
@@ -129,6 +130,47 @@ import Testing
     let all = try await HTTPRequest.send("GET", "/all.json", port: server.port)
     #expect(all.json.object?.count == Self.count / 2)
     #expect(await Self.most(server) == Self.perTurn + 2)
+    await server.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `what a caller may use again after a refusal is taken up one by one, by every door`(isSocket: Bool) async throws
+  {
+    let access = try Served.access("ada")
+    let server = try CountedServer(schema: "type Query { one: Int }", isClocked: true) { configuration in
+      configuration.access = .keys(access)
+      configuration.resolvers = { $0.compute("Query", "one") { _ in 1 } }
+      configuration.limits.callers.operationsPerSecondPerIdentity = 20
+      configuration.limits.callers.burst = .milliseconds(500)
+      configuration.limits.callers.refusedPause = .milliseconds(500)
+    }
+    for _ in 0..<10 {
+      _ = try await HTTPRequest.graphql("{ one }", port: server.port, headers: [("x-api-key", "ada")])
+    }
+    let before = await server.counts()
+    let bodies = (0..<30).map { #"{"id":"\#($0)","type":"subscribe","payload":{"query":"{ one }"}}"# }
+    let pieces: [[UInt8]]
+    if isSocket {
+      let first = [Self.text(#"{"type":"connection_init","payload":{"x-api-key":"ada"}}"#)]
+      let upgrade = String(decoding: Self.upgrade("/graphql", "graphql-transport-ws"), as: UTF8.self)
+      pieces = [
+        Array(upgrade.replacing("Upgrade: websocket", with: "x-api-key: ada\r\nUpgrade: websocket").utf8),
+        Array((first + bodies.map(Self.text) + [Self.goodbye]).joined()),
+      ]
+    } else {
+      let request = """
+        POST /graphql HTTP/1.1\r\nHost: a\r\nx-api-key: ada\r\nContent-Type: application/json\r\n\
+        Content-Length: 19\r\n\r\n{"query":"{ one }"}
+        """
+      pieces = [Array(bodies.map { _ in request }.joined().utf8)]
+    }
+    async let answered = PiecedChannel.exchange(pieces, saysEnd: !isSocket, with: server)
+    while await (server.counts() - before)[.operations] < 30 { await server.advance(.milliseconds(50)) }
+    let text = String(decoding: await answered, as: UTF8.self)
+    #expect(text.components(separatedBy: "RATE_LIMITED").count > 1)
+    #expect(text.components(separatedBy: #"{"one":1}"#).count > 20)
+    // The handshake and the first message of a socket come in one turn with the first operation, which is refused.
+    #expect(await Self.most(server) == (isSocket ? 3 : 1))
     await server.stop()
   }
 

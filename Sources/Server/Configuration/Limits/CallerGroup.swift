@@ -42,10 +42,11 @@ extension ServerLimits {
     /// other. Refusing takes about as long as serving a small query, so that a client which asks again at once would
     /// slow all others; ten refusals a second and connection do not. Zero reads on at once.
     public var refusedPause: Duration = .milliseconds(100)
-    /// Messages of one WebSocket that a loop takes up in one turn after one that was refused with `RATE_LIMITED`, or
-    /// that had to wait, until it has brought at most as many. What its caller may use again after a pause would be
-    /// used in one turn otherwise. Four cost about 0.2 ms; `http.messagesPerTurn` holds as well.
-    public var messagesPerTurn = 4
+    /// Requests or WebSocket messages of one connection that a loop takes up in one turn after one that was refused
+    /// with `RATE_LIMITED`, or that had to wait, until it has brought at most as many. What its caller may use again
+    /// after a pause would be used in one turn otherwise; one by one, another client waits for one of them at most.
+    /// `http.messagesPerTurn` holds as well.
+    public var messagesPerTurn = 1
     /// Identities and addresses that are counted apart, about 200 bytes each. Beyond them, those that are new share one
     /// count.
     public var counted = 100_000
