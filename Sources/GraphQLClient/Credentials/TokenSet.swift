@@ -7,6 +7,8 @@ struct TokenSet: Sendable, Hashable {
   var id: String?
   /// When the access token ends, in milliseconds since 1970; nil where it is not known.
   var end: Int64?
+  /// How long the access token was good when it was given, in milliseconds; nil where it is not known.
+  var life: Int64?
 
   /// What is kept in a storage.
   var stored: [UInt8] {
@@ -14,14 +16,16 @@ struct TokenSet: Sendable, Hashable {
     if let refresh { members["refresh"] = .string(refresh) }
     if let id { members["id"] = .string(id) }
     if let end { members["end"] = .int(end) }
+    if let life { members["life"] = .int(life) }
     return JSONValue.object(members).serialized()
   }
 
-  init(access: String, refresh: String? = nil, id: String? = nil, end: Int64? = nil) {
+  init(access: String, refresh: String? = nil, id: String? = nil, end: Int64? = nil, life: Int64? = nil) {
     self.access = access
     self.refresh = refresh
     self.id = id
     self.end = end
+    self.life = life
   }
 
   /// What a storage kept; nil for what is not that.
@@ -30,7 +34,8 @@ struct TokenSet: Sendable, Hashable {
       return nil
     }
     self.init(
-      access: access, refresh: members["refresh"]?.string, id: members["id"]?.string, end: members["end"]?.int)
+      access: access, refresh: members["refresh"]?.string, id: members["id"]?.string, end: members["end"]?.int,
+      life: members["life"]?.int)
   }
 }
 
@@ -66,7 +71,7 @@ enum TokenAnswer: Sendable, Hashable {
     self = .tokens(
       TokenSet(
         access: access, refresh: members["refresh_token"]?.string, id: members["id_token"]?.string,
-        end: life.map { now + $0 * 1_000 }))
+        end: life.map { now + $0 * 1_000 }, life: life.map { $0 * 1_000 }))
   }
 
   /// Whether the provider takes the refresh token no longer.

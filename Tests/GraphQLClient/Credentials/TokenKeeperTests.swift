@@ -51,6 +51,18 @@ import Testing
     #expect(Self.need(&keeper, 8, .refused, at: 100_000) == ["refresh 2 r2"], "the refresh token is the new one")
   }
 
+  @Test func `a token that is good for less than the lead is not renewed for each request`() {
+    var keeper = Keeper(lead: 60_000)
+    let first = TokenAnswer(
+      status: 200, body: Array(#"{"access_token":"a1","token_type":"bearer","refresh_token":"r1","expires_in":60}"#.utf8),
+      at: 0)
+    guard case .tokens(let tokens) = first else { return #expect(Bool(false), "no tokens") }
+    _ = keeper.signedIn(TokenSet(stored: tokens.stored) ?? tokens)
+    #expect(Self.need(&keeper, 1, at: 1) == ["1 gets a1"])
+    #expect(Self.need(&keeper, 2, .another, at: 29_999) == ["2 gets a1"])
+    #expect(Self.need(&keeper, 3, at: 30_000) == ["refresh 1 r1", "3 gets a1"])
+  }
+
   @Test func `a refresh token that is not rotated stays`() {
     var keeper = Self.keeper()
     _ = Self.need(&keeper, 1, .refused)
@@ -158,7 +170,7 @@ import Testing
   }
 
   @Test func `tokens that are kept are read again, and anything else is not`() {
-    for tokens in [TokenSet(access: "a"), TokenSet(access: "a", refresh: "r", id: "i", end: 5)] {
+    for tokens in [TokenSet(access: "a"), TokenSet(access: "a", refresh: "r", id: "i", end: 5, life: 4)] {
       #expect(TokenSet(stored: tokens.stored) == tokens)
     }
     for text in ["", "[]", "{}", "{"] { #expect(TokenSet(stored: Array(text.utf8)) == nil) }
