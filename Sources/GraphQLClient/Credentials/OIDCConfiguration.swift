@@ -11,7 +11,7 @@ public struct OIDCConfiguration: Sendable, Hashable {
   /// Whether the server is shown the id token in place of the access token, as user pools of Cognito need it for rules
   /// about groups.
   public var showsIDToken = false
-  /// How long before its end a token is renewed; half of its life where that is less.
+  /// How long before its end a token is renewed; half of its lifetime where that is less.
   public var lead: Duration = .seconds(60)
   /// The name under which tokens are kept; nil for one of issuer and client.
   public var storageName: String?

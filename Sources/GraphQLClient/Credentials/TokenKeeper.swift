@@ -86,8 +86,8 @@ struct TokenKeeper<Waiter: Sendable>: Sendable {
 
   private func isGood(_ tokens: TokenSet, at now: Int64) -> Bool { tokens.end.map { now < $0 } ?? true }
 
-  /// Whether a token is used without asking for another. A short one is used for half of its life at least: it would
-  /// be renewed for each request otherwise.
+  /// Whether a token is used without asking for another. A short one is used for half of its lifetime at least: it
+  /// would be renewed for each request otherwise.
   private func isFresh(_ tokens: TokenSet, at now: Int64) -> Bool {
     guard let end = tokens.end else { return true }
     return now < end - min(lead, tokens.life.map { $0 / 2 } ?? lead)

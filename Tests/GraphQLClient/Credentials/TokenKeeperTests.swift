@@ -53,9 +53,8 @@ import Testing
 
   @Test func `a token that is good for less than the lead is not renewed for each request`() {
     var keeper = Keeper(lead: 60_000)
-    let first = TokenAnswer(
-      status: 200, body: Array(#"{"access_token":"a1","token_type":"bearer","refresh_token":"r1","expires_in":60}"#.utf8),
-      at: 0)
+    let body = #"{"access_token":"a1","token_type":"bearer","refresh_token":"r1","expires_in":60}"#
+    let first = TokenAnswer(status: 200, body: Array(body.utf8), at: 0)
     guard case .tokens(let tokens) = first else { return #expect(Bool(false), "no tokens") }
     _ = keeper.signedIn(TokenSet(stored: tokens.stored) ?? tokens)
     #expect(Self.need(&keeper, 1, at: 1) == ["1 gets a1"])

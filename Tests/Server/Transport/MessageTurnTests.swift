@@ -148,7 +148,8 @@ import Testing
       _ = try await HTTPRequest.graphql("{ one }", port: server.port, headers: [("x-api-key", "ada")])
     }
     let before = await server.counts()
-    let bodies = (0..<30).map { #"{"id":"\#($0)","type":"subscribe","payload":{"query":"{ one }"}}"# }
+    // It is answered at once: other operations of one connection over HTTP are in turns of their own anyway.
+    let bodies = (0..<30).map { #"{"id":"\#($0)","type":"subscribe","payload":{"query":"{ __typename }"}}"# }
     let pieces: [[UInt8]]
     if isSocket {
       let first = [Self.text(#"{"type":"connection_init","payload":{"x-api-key":"ada"}}"#)]
@@ -160,7 +161,7 @@ import Testing
     } else {
       let request = """
         POST /graphql HTTP/1.1\r\nHost: a\r\nx-api-key: ada\r\nContent-Type: application/json\r\n\
-        Content-Length: 19\r\n\r\n{"query":"{ one }"}
+        Content-Length: 26\r\n\r\n{"query":"{ __typename }"}
         """
       pieces = [Array(bodies.map { _ in request }.joined().utf8)]
     }
@@ -168,7 +169,7 @@ import Testing
     while await (server.counts() - before)[.operations] < 30 { await server.advance(.milliseconds(50)) }
     let text = String(decoding: await answered, as: UTF8.self)
     #expect(text.components(separatedBy: "RATE_LIMITED").count > 1)
-    #expect(text.components(separatedBy: #"{"one":1}"#).count > 20)
+    #expect(text.components(separatedBy: #"{"__typename":"Query"}"#).count > 20)
     // The handshake and the first message of a socket come in one turn with the first operation, which is refused.
     #expect(await Self.most(server) == (isSocket ? 3 : 1))
     await server.stop()
