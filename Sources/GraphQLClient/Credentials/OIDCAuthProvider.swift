@@ -154,7 +154,7 @@ public final class OIDCAuthProvider: AuthProvider {
     do throws(OIDCError) {
       let address = try await addresses().token
       let (status, body) = try await requests.post(address, fields + [("client_id", configuration.clientID)])
-      return TokenAnswer(status: status, body: body, at: now)
+      return TokenAnswer(status: status, body: body, at: now, showsIDToken: configuration.showsIDToken)
     } catch {
       return .failed(error)
     }

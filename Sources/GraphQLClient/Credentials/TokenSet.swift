@@ -1,3 +1,4 @@
+internal import MartletHTTPWire
 internal import MartletJSON
 
 /// The tokens of the user that is signed in.
@@ -5,9 +6,9 @@ struct TokenSet: Sendable, Hashable {
   var access: String
   var refresh: String?
   var id: String?
-  /// When the access token ends, in milliseconds since 1970; nil where it is not known.
+  /// When the token that is shown ends, in milliseconds since 1970; nil where it is not known.
   var end: Int64?
-  /// How long the access token was good when it was given, in milliseconds; nil where it is not known.
+  /// How long that token was good when it was given, in milliseconds; nil where it is not known.
   var life: Int64?
 
   /// What is kept in a storage.
@@ -47,8 +48,10 @@ enum TokenAnswer: Sendable, Hashable {
   /// Nothing that can be used; it may be better later.
   case failed(OIDCError)
 
-  /// - Parameter now: milliseconds since 1970.
-  init(status: Int, body: [UInt8], at now: Int64) {
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - showsIDToken: whether the id token is shown, which may end before the access token does.
+  init(status: Int, body: [UInt8], at now: Int64, showsIDToken: Bool = false) {
     var limits = JSONLimits()
     limits.depth = 16
     let members = (try? JSONValue(parsing: body, limits: limits))?.object
@@ -66,12 +69,12 @@ enum TokenAnswer: Sendable, Hashable {
       self = .failed(OIDCError(.malformed, "The provider's answer has no bearer token."))
       return
     }
-    // A life of more than a hundred years is none that is known.
-    let life = members["expires_in"]?.seconds.flatMap { (0...3_200_000_000).contains($0) ? $0 : nil }
+    let id = members["id_token"]?.string.flatMap { Self.isToken($0) ? $0 : nil }
+    let ofIDToken = showsIDToken ? id.flatMap { Self.life(Self.seconds(ofIDToken: $0)) } : nil
+    let life = ofIDToken ?? Self.life(members["expires_in"]?.seconds)
     self = .tokens(
       TokenSet(
-        access: access, refresh: members["refresh_token"]?.string, id: members["id_token"]?.string,
-        end: life.map { now + $0 * 1_000 }, life: life.map { $0 * 1_000 }))
+        access: access, refresh: members["refresh_token"]?.string, id: id, end: life.map { now + $0 }, life: life))
   }
 
   /// Whether the provider takes the refresh token no longer.
@@ -80,6 +83,22 @@ enum TokenAnswer: Sendable, Hashable {
     case .error("invalid_grant"), .error("invalid_client"), .error("unauthorized_client"): true
     case .error, .failed, .tokens: false
     }
+  }
+
+  /// Seconds as milliseconds; nil for more than a hundred years, which no provider means.
+  private static func life(_ seconds: Int64?) -> Int64? {
+    seconds.flatMap { (0...3_200_000_000).contains($0) ? $0 * 1_000 : nil }
+  }
+
+  /// How long an id token is good from when it was made, so that the provider's clock does not count.
+  private static func seconds(ofIDToken token: String) -> Int64? {
+    let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let payload = Base64.decodeLeniently(parts[1]),
+      let claims = (try? JSONValue(parsing: payload))?.object,
+      let end = claims["exp"]?.int, let start = claims["iat"]?.int
+    else { return nil }
+    let (seconds, isTooLarge) = end.subtractingReportingOverflow(start)
+    return isTooLarge ? nil : seconds
   }
 
   /// Whether a token can stand in a header field.

@@ -1,4 +1,5 @@
 import MartletVocabulary
+import MartletWire
 import Testing
 
 @testable import MartletGraphQLClient
@@ -166,6 +167,25 @@ import Testing
       case .failed(let error): error.code.rawValue
       }
     #expect(text == expected)
+  }
+
+  @Test func `where the id token is shown its own end counts, and one that no header field can hold is none`() {
+    func tokens(_ id: String, shown: Bool) -> TokenSet? {
+      let body = #"{"access_token":"a","token_type":"bearer","expires_in":3600,"id_token":"\#(id)"}"#
+      guard
+        case .tokens(let tokens) = TokenAnswer(status: 200, body: Array(body.utf8), at: 1_000, showsIDToken: shown)
+      else { return nil }
+      return tokens
+    }
+    func id(_ claims: String) -> String { "e30.\(Base64.encodeForURL(Array(claims.utf8))).x" }
+    let short = id(#"{"iat":5000,"exp":5300}"#)
+    #expect(tokens(short, shown: true)?.end == 301_000)
+    #expect(tokens(short, shown: true)?.life == 300_000)
+    #expect(tokens(short, shown: false)?.end == 3_601_000)
+    for other in [id("{}"), id(#"{"iat":5300,"exp":5000}"#), id("x"), "a.b", #"a.b\r\nc.d"#] {
+      #expect(tokens(other, shown: true)?.end == 3_601_000, "\(other)")
+    }
+    #expect(tokens(#"a\r\nb"#, shown: true)?.id == nil)
   }
 
   @Test func `tokens that are kept are read again, and anything else is not`() {
