@@ -137,7 +137,11 @@ enum ServeCommand: Subcommand {
 
   /// The files that a reload reads.
   static func reloadedFiles(_ arguments: ParsedArguments) -> [String] {
-    [arguments.operands[0]] + ["access", "tls-certificate", "tls-key", "rules"].compactMap { arguments.value($0) }
+    var named: [String] = []
+    // What is wrong with it is said when it is used.
+    if let access = arguments.value("access") { _ = try? accessFile(access, named: { named.append($0) }) }
+    return [arguments.operands[0]]
+      + ["access", "tls-certificate", "tls-key", "rules"].compactMap { arguments.value($0) } + named
       + arguments.all("namespace").compactMap {
         $0.split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
       }
@@ -235,10 +239,20 @@ enum ServeCommand: Subcommand {
     }
   }
 
-  static func accessFile(_ path: String) throws(CommandFailure) -> AccessFile {
+  /// - Parameter named: Called with the path of each file that the access file names.
+  static func accessFile(
+    _ path: String, named: @escaping (String) -> Void = { _ in }
+  ) throws(CommandFailure) -> AccessFile {
     let text = try NamedFile.text(path)
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
     do {
-      return try AccessFile(text)
+      return try AccessFile(
+        text,
+        reading: { name in
+          let file = URL(fileURLWithPath: name, relativeTo: folder).path
+          named(file)
+          return try NamedFile.text(file)
+        })
     } catch {
       throw CommandFailure(.configuration, "\(path): \(error.description)")
     }

@@ -87,10 +87,19 @@ public struct AccessFile: Sendable {
     self.origins = origins
   }
 
+  /// Answers the text of a file that the access file names.
+  public typealias Reading = (_ path: String) throws -> String
+
   /// Reads the file's text.
   ///
+  /// ```swift
+  /// let access = try AccessFile(text, reading: { try String(contentsOfFile: folder + "/" + $0, encoding: .utf8) })
+  /// ```
+  ///
+  /// - Parameter file: Reads the files that it names, as `keysFile` of `tokens`; without it they are refused. Called
+  ///   before the initializer returns only, with the path as it is written.
   /// - Throws: `Malformed`, naming the entry.
-  public init(_ text: String) throws(Malformed) {
+  public init(_ text: String, reading file: Reading? = nil) throws(Malformed) {
     let root: JSONValue
     do {
       root = try JSONValue(parsing: text)
@@ -105,7 +114,7 @@ public struct AccessFile: Sendable {
     }
     keys = try Self.keys(members["keys"])
     signIn = try Self.signIn(members["signIn"])
-    issuers = try Self.issuers(members["tokens"]) + Self.checked(signIn.map { [$0.tokens] } ?? [])
+    issuers = try Self.issuers(members["tokens"], file) + Self.checked(signIn.map { [$0.tokens] } ?? [])
     authorizer = try Self.authorizer(members["authorizer"])
     signing = try Self.signing(members["signing"])
     allowsGuests = try Self.flag("guests", in: members)
@@ -150,12 +159,12 @@ public struct AccessFile: Sendable {
     do { return try SignIn(value) } catch { throw Malformed(description: "\"signIn\" \(error.description).") }
   }
 
-  private static func issuers(_ value: JSONValue?) throws(Malformed) -> [CheckedIssuer] {
+  private static func issuers(_ value: JSONValue?, _ file: Reading?) throws(Malformed) -> [CheckedIssuer] {
     if let value, value.array == nil { throw Malformed(description: "\"tokens\" must be a list.") }
     var issuers: [TokenIssuer] = []
     for (index, entry) in (value?.array ?? []).enumerated() {
       do {
-        issuers.append(try TokenIssuer(entry))
+        issuers.append(try TokenIssuer(entry, reading: file))
       } catch {
         throw Malformed(description: "tokens[\(index)] \(error.description).")
       }
@@ -283,7 +292,7 @@ struct SignIn: Sendable, Hashable {
     self.allowsAnonymous = allowsAnonymous
     custom = try object["custom"].map { entry throws(Malformed) in
       guard entry["keys"] != nil else { throw Malformed(description: "needs \"keys\" in \"custom\"") }
-      return try TokenIssuer(entry)
+      return try TokenIssuer(entry, reading: nil)
     }
     guard allowsAnonymous || custom != nil else {
       throw Malformed(description: "allows neither \"anonymous\" nor \"custom\"")

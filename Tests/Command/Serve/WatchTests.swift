@@ -124,4 +124,43 @@ import Testing
     #expect(admitted.hasPrefix("admitted: ") && admitted.contains("first") && admitted.contains("second"))
     #expect(lines[names.count + 2].hasPrefix("-rw-"))
   }
+
+  private static let keySetScript = #"""
+    wait_for() { for i in $(seq 600); do "$@" && return; sleep 0.1; done; echo "no $*"; cat err; exit 9; }
+    lines() { test "$(grep -c "^$1" err)" -ge "$2"; }
+    code() { base64 -w 0 | tr '+/' '-_' | tr -d '='; }
+    set_of() { printf '{"keys":[{"kty":"oct","alg":"HS256","k":"%s"}]}' "$(printf %s "$1" | code)"; }
+    token() {
+      body="$(printf '{"alg":"HS256"}' | code).$(printf '{"iss":"i","sub":"ada","aud":"notes","exp":4102444800}' | code)"
+      echo "$body.$(printf %s "$body" | openssl dgst -sha256 -hmac "$1" -binary | code)"
+    }
+    ask() {
+      martlet query localhost:$port '{ __typename }' --attempts 0 --header "authorization: Bearer $(token "$1")" \
+        > /dev/null 2>&1 && echo "$2: accepted" || echo "$2: refused"
+    }
+    first=$(openssl rand -hex 32); second=$(openssl rand -hex 32)
+    mkdir access; set_of "$first" > access/set.json
+    echo 'type Note @model { id: ID! text: String }' > s.graphql
+    echo '{"tokens":[{"issuer":"i","audience":"notes","keysFile":"set.json"}]}' > access/access.json
+    martlet serve s.graphql --memory --access access/access.json --watch --port 0 > out 2> err &
+    pid=$!
+    trap 'kill -9 $pid 2>/dev/null' EXIT
+    wait_for grep -q '^Serving' out
+    port=$(sed -n 's/^Serving.*:\([0-9]*\)\/graphql$/\1/p' out)
+    ask "$first" first; ask "$second" second
+    set_of "$second" > access/set.json
+    wait_for lines Reloaded 1
+    ask "$first" first; ask "$second" second
+    rm access/set.json
+    wait_for lines 'Not reloaded' 1
+    ask "$second" second
+    kill -TERM $pid; wait $pid
+    """#
+
+  @Test func `a key set in a file beside the access file is read again when it changes`() async throws {
+    let run = try await ShellRun.bash("cd \"$(mktemp -d)\"\n" + Self.keySetScript)
+    #expect(
+      run.output == "first: accepted\nsecond: refused\nfirst: refused\nsecond: accepted\nsecond: accepted\n",
+      "\(run.output)\(run.errors)")
+  }
 }

@@ -109,4 +109,47 @@ import Testing
       }
     }
   }
+
+  @Test func `a key set in a file is read with the access file, and again with it`() async throws {
+    let set = Lock(PublishedIssuer.set("k1"))
+    let text = #"{"tokens":[{"issuer":"\#(PublishedIssuer.name)","audience":"board","keysFile":"keys/set.json"}]}"#
+    func access() throws -> AccessFile {
+      try AccessFile(
+        text,
+        reading: {
+          #expect($0 == "keys/set.json")
+          return set.withLock { $0 }
+        })
+    }
+    try await Served.with(Self.schema, { $0.access = .keys(try access()) }) { server in
+      try await Self.expect(200, "k1 ada", server.port)
+      try await Self.expect(401, "k2 ada", server.port)
+      set.withLock { $0 = PublishedIssuer.set("k2") }
+      try await server.reload(access: access())
+      try await Self.expect(401, "k1 ada", server.port)
+      try await Self.expect(200, "k2 ada", server.port)
+    }
+  }
+
+  private struct NoFile: Error, CustomStringConvertible {
+    let description = "set.json cannot be read"
+  }
+
+  @Test(arguments: [
+    (#""keysFile":"set.json""#, "has a key set in a file that cannot be used (set.json cannot be read)"),
+    (#""keysFile":"set.json","jwks":"https://a.example/keys""#, #"has both "keysFile" and "jwks""#),
+    (#""keysFile":"set.json","keys":{}"#, #"has both "keys" and "keysFile""#),
+    (#""keysFile":3"#, #"needs "keysFile" as text"#),
+  ])
+  func `a key set in a file that cannot be used is refused with the reason`(members: String, reason: String) {
+    let text = #"{"tokens":[{"issuer":"https://i.example","audience":"board",\#(members)}]}"#
+    let error = #expect(throws: AccessFile.Malformed.self) { try AccessFile(text, reading: { _ in throw NoFile() }) }
+    #expect(error?.description.contains("tokens[0] \(reason)") == true, "\(String(describing: error))")
+  }
+
+  @Test func `without a way to read files a key set in one is refused`() {
+    let text = #"{"tokens":[{"issuer":"https://i.example","audience":"board","keysFile":"set.json"}]}"#
+    let error = #expect(throws: AccessFile.Malformed.self) { try AccessFile(text) }
+    #expect(error?.description.contains("names the file set.json, which nothing reads here") == true)
+  }
 }

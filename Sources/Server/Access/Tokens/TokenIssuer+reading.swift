@@ -69,7 +69,7 @@ struct CheckedIssuer: Sendable {
 
 extension TokenIssuer {
   private static let members = [
-    "issuer", "audience", "keys", "jwks", "algorithms", "groupsClaim", "required", "skew", "maximumAge",
+    "issuer", "audience", "keys", "keysFile", "jwks", "algorithms", "groupsClaim", "required", "skew", "maximumAge",
   ]
 
   /// Reads an entry of the access file's `tokens`.
@@ -78,21 +78,28 @@ extension TokenIssuer {
   /// { "issuer": "https://login.example", "audience": ["board"], "jwks": "https://login.example/keys" }
   /// ```
   ///
-  /// `keys` has a key set in place; without it and `jwks` the issuer's discovery document names the key set.
-  init(_ entry: JSONValue) throws(CheckedIssuer.Malformed) {
+  /// `keys` has a key set in place, `keysFile` names a file that has it; without them and `jwks` the issuer's discovery
+  /// document names the key set.
+  ///
+  /// - Parameter file: Reads a file that the entry names.
+  init(_ entry: JSONValue, reading file: AccessFile.Reading?) throws(CheckedIssuer.Malformed) {
     typealias Malformed = CheckedIssuer.Malformed
     guard let object = entry.object else { throw Malformed(description: "is not an object") }
     if let other = object.keys.first(where: { !Self.members.contains($0) }) {
       throw Malformed(description: "has the member \"\(other)\", which does not exist")
     }
     let keys: Keys
-    switch (object["keys"], object["jwks"]) {
-    case (let set?, nil): keys = .set(String(decoding: set.serialized(), as: UTF8.self))
-    case (nil, let url?):
+    let given = ["keys", "keysFile", "jwks"].filter { object[$0] != nil }
+    guard given.count <= 1 else { throw Malformed(description: "has both \"\(given[0])\" and \"\(given[1])\"") }
+    if let set = object["keys"] {
+      keys = .set(String(decoding: set.serialized(), as: UTF8.self))
+    } else if let path = try Self.text(object, "keysFile") {
+      keys = .set(try Self.contents(of: path, reading: file))
+    } else if let url = object["jwks"] {
       guard let url = url.string else { throw Malformed(description: "needs \"jwks\" as the address of a key set") }
       keys = .url(url)
-    case (nil, nil): keys = .discovery
-    case (_?, _?): throw Malformed(description: "has both \"keys\" and \"jwks\"")
+    } else {
+      keys = .discovery
     }
     self.init(issuer: try Self.text(object, "issuer"), keys: keys)
     audiences = try Self.texts(object, "audience")
@@ -101,6 +108,17 @@ extension TokenIssuer {
     if let required = try Self.texts(object, "required") { requiredClaims = required }
     if let skew = try Self.seconds(object, "skew") { self.skew = skew }
     maximumAge = try Self.seconds(object, "maximumAge")
+  }
+
+  private static func contents(
+    of path: String, reading file: AccessFile.Reading?
+  ) throws(CheckedIssuer.Malformed) -> String {
+    guard let file else {
+      throw CheckedIssuer.Malformed(description: "names the file \(path), which nothing reads here")
+    }
+    do { return try file(path) } catch {
+      throw CheckedIssuer.Malformed(description: "has a key set in a file that cannot be used (\(error))")
+    }
   }
 
   private static func text(_ object: JSONObject, _ name: String) throws(CheckedIssuer.Malformed) -> String? {
