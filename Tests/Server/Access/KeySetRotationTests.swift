@@ -125,7 +125,7 @@ import Testing
       try await Self.expect(200, "k1 ada", server.port)
       try await Self.expect(401, "k2 ada", server.port)
       set.withLock { $0 = PublishedIssuer.set("k2") }
-      try await server.reload(access: access())
+      try server.reload(access: access())
       try await Self.expect(401, "k1 ada", server.port)
       try await Self.expect(200, "k2 ada", server.port)
     }

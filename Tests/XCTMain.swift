@@ -1,5 +1,0 @@
-import Testing
-
-@main enum Program {
-  static func main() async { await Testing.__swiftPMEntryPoint() as Never }
-}
