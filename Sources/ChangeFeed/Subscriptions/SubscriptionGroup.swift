@@ -41,6 +41,8 @@ package struct GroupKey: Hashable, Sendable {
 /// Where a change is announced: one kind of change of one model, or a topic of the application's own.
 package enum Channel: Hashable, Sendable {
   case model(Int, ChangeKind)
+  /// All changes of one model's records: the channel of live queries, whose conditions are looked up by both images.
+  case records(Int)
   case topic([UInt8])
   /// The tree. Its sockets' listeners are found by path; subscriptions are in the index by the first key of theirs.
   case tree
