@@ -56,10 +56,10 @@ package struct EventBuffer: Sendable {
 
   /// Changed only before anything is in it.
   package var policy: BufferPolicy
-  private var events: [SubscriptionEvent] = []
-  private var head = 0
   /// Whether gaps with only state changes between them become one; for streams that report their state.
   package var joinsGaps = false
+  private var events: [SubscriptionEvent] = []
+  private var head = 0
   package private(set) var bytes = 0
   /// The most events that ever waited.
   package private(set) var highWater = 0

@@ -4,17 +4,15 @@ internal import MartletRuntime
 ///
 /// Everything is decided under one lock and acted on outside it.
 package final class SubscriptionCore: Sendable {
-  private struct Shared {
+  fileprivate struct Shared {
+    // In this order they fill each other's gaps: a store has one of these for each live query.
     var state = SubscriptionState.pending
     var isConfirmed = false
-    var buffer: EventBuffer
-    var consumer: CheckedContinuation<Void, Never>?
-    /// Whose the events are, as long as it lives.
-    weak var owner: SubscriptionConsumer?
-    var readyWaiters: [Int: CheckedContinuation<Void, any Error>] = [:]
-    var stateWaiters: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
-    var nextWaiter = 0
+    /// Whether the bound was asked for; otherwise it is the transport's.
+    let hasOwnBound: Bool
     var isHoldingReader = false
+    /// Whether there is something to take that is not in the buffer; see `signal`.
+    var isSignalled = false
     /// Whether news of the life is put between the events.
     var tellsLife = false
     /// Whether the transport resumes, so that the server marks when everything that was missed has come.
@@ -23,24 +21,35 @@ package final class SubscriptionCore: Sendable {
     var tellsMarks = false
     /// The last such news was that it is connected.
     var toldConnected = false
+    var buffer: EventBuffer
+    var consumer: CheckedContinuation<Void, Never>?
+    /// Whose the events are, as long as it lives: it says when it ends.
+    var owner: ObjectIdentifier?
+    var readyWaiters: [Int: CheckedContinuation<Void, any Error>] = [:]
+    var nextWaiter = 0
     var onCancel: (@Sendable () -> Void)?
     var onRoom: (@Sendable () -> Void)?
+    /// Nil until one is there.
+    var observers: Observers?
+  }
+
+  /// Those besides the consumer who follow it. Used within the lock alone.
+  fileprivate final class Observers: @unchecked Sendable {
+    var states: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
     var news = NewsQueue()
     var onWithdrawal: (@Sendable () -> Void)?
   }
+
   private let shared: Lock<Shared>
-  /// Whether the bound was asked for; otherwise it is the transport's.
-  private let hasOwnBound: Bool
 
   /// - Parameter policy: the buffer's bound; nil takes the transport's.
   package init(_ policy: BufferPolicy?) {
-    hasOwnBound = policy != nil
-    shared = Lock(Shared(buffer: EventBuffer(policy ?? BufferPolicy())))
+    shared = Lock(Shared(hasOwnBound: policy != nil, buffer: EventBuffer(policy ?? BufferPolicy())))
   }
 
   /// The transport's bound, used when the caller set none. Before anything is delivered.
   package func bound(by policy: BufferPolicy) {
-    if !hasOwnBound { shared.withLock { $0.buffer.policy = policy } }
+    shared.withLock { if !$0.hasOwnBound { $0.buffer.policy = policy } }
   }
 
   /// The connection's side; called once, before the stream is handed out.
@@ -54,21 +63,21 @@ package final class SubscriptionCore: Sendable {
   /// From now on called with every event and every change of the state, before the consumer. Before anything is
   /// delivered.
   func observe(_ hear: @escaping @Sendable (SubscriptionNews) -> Void) {
-    shared.withLock { $0.news.add(hear) }
+    shared.withLock { $0.withObservers { $0.news.add(hear) } }
   }
 
   /// What to do when the server shows the caller other data than before, or ends the subscription because the caller
   /// may no longer see its data: before the consumer learns it. Before anything is delivered.
   func onWithdrawal(_ act: @escaping @Sendable () -> Void) {
-    shared.withLock { $0.onWithdrawal = act }
+    shared.withLock { $0.withObservers { $0.onWithdrawal = act } }
   }
 
   /// - Parameter wasLive: Whether only a subscription counts that has been live: another one has shown nothing.
   private func withdraw(whereLive wasLive: Bool) {
     let act = shared.withLock { shared -> (@Sendable () -> Void)? in
       switch shared.state {
-      case .active, .reconnecting, .paused: shared.onWithdrawal
-      case .pending: wasLive ? nil : shared.onWithdrawal
+      case .active, .reconnecting, .paused: shared.observers?.onWithdrawal
+      case .pending: wasLive ? nil : shared.observers?.onWithdrawal
       case .finished: nil
       }
     }
@@ -76,7 +85,7 @@ package final class SubscriptionCore: Sendable {
   }
 
   private func tellNews() {
-    while let (news, hear) = shared.withLock({ $0.news.next() }) { hear(news) }
+    while let (news, hear) = shared.withLock({ $0.observers?.news.next() }) { hear(news) }
   }
 
   package var state: SubscriptionState { shared.withLock { $0.state } }
@@ -92,7 +101,7 @@ package final class SubscriptionCore: Sendable {
     let (consumer, appended, hasNews) = shared.withLock {
       shared -> (CheckedContinuation<Void, Never>?, EventBuffer.Appended, Bool) in
       if shared.state.isFinished { return (nil, .kept, false) }
-      let hasNews = shared.news.append(SubscriptionNews(event))
+      let hasNews = shared.observers?.news.append(SubscriptionNews(event)) ?? false
       let appended = shared.buffer.append(event)
       if appended == .full { shared.isHoldingReader = true }
       defer { shared.consumer = nil }
@@ -105,6 +114,18 @@ package final class SubscriptionCore: Sendable {
       leave(.error(error))
     }
     return appended == .full
+  }
+
+  /// There is something for the consumer to take where it finds it itself: an event without a payload, which is one
+  /// however often this is called before the consumer takes it, and has no place in the buffer.
+  package func signal() {
+    let consumer = shared.withLock { shared -> CheckedContinuation<Void, Never>? in
+      guard !shared.state.isFinished else { return nil }
+      shared.isSignalled = true
+      defer { shared.consumer = nil }
+      return shared.consumer
+    }
+    consumer?.resume()
   }
 
   /// The subscription's state changed. A finished subscription does not change again.
@@ -125,10 +146,12 @@ package final class SubscriptionCore: Sendable {
       shared.state = state
       shared.isConfirmed = isConfirmed
       var actions: [() -> Void] = []
-      if isChange, shared.news.append(.state(state)) { actions.append { self.tellNews() } }
+      if isChange, shared.observers?.news.append(.state(state)) == true { actions.append { self.tellNews() } }
       if case .finished(.cancelled) = state { shared.buffer.removeAll() }
+      // What it stands for is gone with the subscription.
+      if state.isFinished { shared.isSignalled = false }
       if let consumer = Self.tell(life ?? SubscriptionLife(state), &shared) { actions.append { consumer.resume() } }
-      for waiter in isChange ? shared.stateWaiters.sorted(by: { $0.key < $1.key }) : [] {
+      for waiter in isChange ? (shared.observers?.states ?? [:]).sorted(by: { $0.key < $1.key }) : [] {
         actions.append {
           waiter.value.yield(state)
           if state.isFinished { waiter.value.finish() }
@@ -143,7 +166,7 @@ package final class SubscriptionCore: Sendable {
           actions.append { waiter.value.resume(throwing: Self.error(end)) }
         }
         shared.readyWaiters = [:]
-        shared.stateWaiters = [:]
+        shared.observers?.states = [:]
         if let consumer = shared.consumer { actions.append { consumer.resume() } }
         shared.consumer = nil
       case .pending, .reconnecting, .paused: break
@@ -239,9 +262,14 @@ package final class SubscriptionCore: Sendable {
   /// Whether the events are this consumer's: the first consumer to ask gets them until it is gone.
   package func belongs(to consumer: SubscriptionConsumer) -> Bool {
     shared.withLock { shared in
-      if shared.owner == nil { shared.owner = consumer }
-      return shared.owner === consumer
+      if shared.owner == nil { shared.owner = ObjectIdentifier(consumer) }
+      return shared.owner == ObjectIdentifier(consumer)
     }
+  }
+
+  /// A consumer is gone. From its end on another one can have its identity.
+  func ended(_ consumer: ObjectIdentifier) {
+    shared.withLock { if $0.owner == consumer { $0.owner = nil } }
   }
 
   private enum Step {
@@ -263,6 +291,10 @@ package final class SubscriptionCore: Sendable {
           }
           return .event(event, room: room)
         }
+        if shared.isSignalled {
+          shared.isSignalled = false
+          return .event(SubscriptionEvent(payload: []), room: nil)
+        }
         if case .finished(let end) = shared.state { return .end(end) }
         return .wait
       }
@@ -282,7 +314,7 @@ package final class SubscriptionCore: Sendable {
       var isSecond = false
       await withCheckedContinuation { continuation in
         let goesOn = shared.withLock { shared -> Bool in
-          if shared.buffer.count > 0 || shared.state.isFinished { return true }
+          if shared.buffer.count > 0 || shared.isSignalled || shared.state.isFinished { return true }
           if shared.consumer != nil {
             isSecond = true
             return true
@@ -335,13 +367,22 @@ package final class SubscriptionCore: Sendable {
         if shared.state.isFinished {
           continuation.finish()
         } else {
-          shared.stateWaiters[shared.nextWaiter] = continuation
+          let number = shared.nextWaiter
+          shared.withObservers { $0.states[number] = continuation }
         }
         return shared.nextWaiter
       }
       continuation.onTermination = { [weak self] _ in
-        _ = self?.shared.withLock { $0.stateWaiters.removeValue(forKey: number) }
+        _ = self?.shared.withLock { $0.observers?.states.removeValue(forKey: number) }
       }
     }
+  }
+}
+
+extension SubscriptionCore.Shared {
+  fileprivate mutating func withObservers(_ body: (SubscriptionCore.Observers) -> Void) {
+    let known = observers ?? SubscriptionCore.Observers()
+    observers = known
+    body(known)
   }
 }

@@ -58,7 +58,7 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
   }
 
   /// An iterator, for the stream's one consumer.
-  public func makeAsyncIterator() -> Iterator { Iterator(stream: self, consumer: SubscriptionConsumer()) }
+  public func makeAsyncIterator() -> Iterator { Iterator(stream: self, consumer: SubscriptionConsumer(core)) }
 
   /// Takes the events, one after the other.
   public struct Iterator: AsyncIteratorProtocol {
@@ -84,7 +84,13 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
 
 /// Identifies one iterator over a subscription, so that a second one is recognised.
 package final class SubscriptionConsumer: Sendable {
-  package init() {}
+  private let core: SubscriptionCore
+
+  init(_ core: SubscriptionCore) { self.core = core }
+
+  deinit {
+    core.ended(ObjectIdentifier(self))
+  }
 
   static let second = GraphQLClientError(.streamInUse, "the subscription's events are another iterator's")
 }
