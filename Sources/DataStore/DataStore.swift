@@ -183,25 +183,7 @@ public final class DataStore: Sendable {
   public func observeQuery<M: Model>(
     for type: M.Type, where predicate: QueryPredicate? = nil, sort: QuerySort? = nil, paginate page: QueryPage? = nil
   ) -> MartletAsyncThrowingSequence<DataStoreQuerySnapshot<M>> {
-    let core = SubscriptionCore(BufferPolicy())
-    do {
-      let room = try open()
-      let mapping = try room.mapping(type)
-      let query = try mapping.query(predicate, sort, page)
-      let assembly = SnapshotAssembly(room.streams.decodedRows(type, mapping))
-      // Before the sync begins, which reads the whole outbox: the first snapshot does not wait for that.
-      let consumer = room.streams.observe(query, core)
-      room.sync?.observationBegins()
-      return SubscriptionStream(core: core) { _ in
-        let (rows, isSynced) = room.streams.take(consumer)
-        let (items, changes) = try assembly.next(rows)
-        return DataStoreQuerySnapshot(
-          items: DataStoreItems(items), isSynced: isSynced, changes: DataStoreChanges(changes))
-      }
-    } catch {
-      core.leave(.error(error))
-      return SubscriptionStream(core: core) { _ in throw error }
-    }
+    .snapshots(of: self, type) { mapping throws(DataStoreError) in try mapping.query(predicate, sort, page) }
   }
 
   // MARK: Starting and stopping

@@ -9,8 +9,11 @@ internal import CMartletSQLite
 package final class Statement {
   package let sql: String
   private let connection: Connection
-  private var pointer: OpaquePointer?
+  private(set) var pointer: OpaquePointer?
   private var isRunning = false
+  private var rows = 0
+  /// Rows of the last run that came to its end; zero before. What the next run's rows become needs about as much room.
+  package private(set) var lastCount = 0
   /// Whether SQLite keeps its own copy of a value above `largeValue` for it.
   private var holdsLargeValue = false
 
@@ -46,14 +49,17 @@ package final class Statement {
   package func step() throws(SQLiteError) -> Bool {
     if !isRunning {
       isRunning = true
+      rows = 0
       connection.startedStatements += 1
     }
     let result = unsafe sqlite3_step(pointer)
     if result == SQLITE_ROW {
       connection.readRows += 1
+      rows += 1
       return true
     }
     if result == SQLITE_DONE {
+      lastCount = rows
       reset()
       return false
     }
@@ -176,18 +182,6 @@ package final class Statement {
     // The bytes are valid until the next step or reset; they are copied here.
     let count = Int(unsafe sqlite3_column_bytes(pointer, column))
     return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-  }
-
-  /// The column as a whole number; nil for null, which is asked for only where the number is zero.
-  package func int64IfAny(_ column: Int) -> Int64? {
-    let number = int64(column)
-    return number == 0 && isNull(column) ? nil : number
-  }
-
-  /// The column as a number; nil for null, which is asked for only where the number is zero.
-  package func doubleIfAny(_ column: Int) -> Double? {
-    let number = double(column)
-    return number == 0 && isNull(column) ? nil : number
   }
 
   /// The column's bytes, whether text or blob.

@@ -18,28 +18,43 @@ final class ColumnReader {
   }
 
   let model: Model
-  /// Nil for a record.
+  /// Nil for records.
   let statement: Statement?
-  /// The same, not counted: counting takes as long as reading a field.
-  private let quick: Unmanaged<Statement>?
-  private let record: Record
+  /// The columns of the row that the statement stands on; nil for records.
+  private let row: RowCells?
+  /// The same, not counted: counting takes as long as reading a field. Places are those of the table's columns, and
+  /// there is a cell for each.
+  private let cells: UnsafeMutablePointer<RowCells.Cell>?
+  private var record = Record(values: [])
 
   init(_ statement: Statement, _ model: Model) {
     self.model = model
     self.statement = statement
-    unsafe quick = Unmanaged.passUnretained(statement)
-    record = Record(values: [])
+    let row = RowCells(model.columns.storages.map(\.kind))
+    self.row = row
+    unsafe cells = row.cells
   }
 
-  init(_ record: Record, _ model: Model) {
+  /// A reader of records, one after the other.
+  init(_ model: Model) {
     self.model = model
     statement = nil
-    unsafe quick = nil
-    self.record = record
+    row = nil
+    unsafe cells = nil
   }
 
   /// Stands on the next row; false when there is none.
-  func step() throws -> Bool { try statement?.step() ?? false }
+  func step() throws -> Bool {
+    guard let statement, let row, try statement.step() else { return false }
+    statement.load(row, from: 0)
+    return true
+  }
+
+  /// Stands on a record.
+  func read(_ record: Record) { self.record = record }
+
+  /// Rows that the statement had when it ran last, with whatever values were bound then.
+  var expected: Int { statement?.lastCount ?? 0 }
 
   /// The field's value as JSON; null for a field without one.
   func json(_ place: Place) throws -> JSONValue {
@@ -58,47 +73,44 @@ final class ColumnReader {
     return place.isRelation ? model.columns.relations[number].isNull(self) : isNull(number)
   }
 
-  func isNull(_ column: Int) -> Bool { statement?.isNull(column) ?? record[column].isNull }
+  func isNull(_ column: Int) -> Bool {
+    if let cells = unsafe cells { return unsafe cells[column].isNull }
+    return record[column].isNull
+  }
 
   // The value where it is stored as the type that is asked for; nil where it is not, and for null.
 
   func text(_ place: Place) -> String? {
     guard case .text = place.storage else { return nil }
-    if let quick = unsafe quick { return unsafe quick._withUnsafeGuaranteedRef { $0.textIfAny(Int(place.number)) } }
-    if case .string(let text) = record[Int(place.number)] { return text }
+    return text(column: Int(place.number))
+  }
+
+  /// The text of a column that is stored as text.
+  func text(column: Int) -> String? {
+    if let cells = unsafe cells { return unsafe cells[column].text }
+    if case .string(let text) = record[column] { return text }
     return nil
   }
 
   func integer(_ place: Place) -> Int? {
     guard case .integer = place.storage else { return nil }
-    if let quick = unsafe quick {
-      guard let number = unsafe quick._withUnsafeGuaranteedRef({ $0.int64IfAny(Int(place.number)) }) else { return nil }
-      return Int(exactly: number)
-    }
+    if let cells = unsafe cells { return unsafe cells[Int(place.number)].integer.flatMap { Int(exactly: $0) } }
     if case .int(let number) = record[Int(place.number)] { return Int(exactly: number) }
     return nil
   }
 
   func number(_ place: Place) -> Double? {
     guard case .real = place.storage else { return nil }
-    if let quick = unsafe quick { return unsafe quick._withUnsafeGuaranteedRef { $0.doubleIfAny(Int(place.number)) } }
+    if let cells = unsafe cells { return unsafe cells[Int(place.number)].real }
     if case .double(let number) = record[Int(place.number)] { return number }
     return nil
   }
 
   func flag(_ place: Place) -> Bool? {
     guard case .boolean = place.storage else { return nil }
-    if let quick = unsafe quick {
-      guard let number = unsafe quick._withUnsafeGuaranteedRef({ $0.int64IfAny(Int(place.number)) }) else { return nil }
-      return number != 0
-    }
+    if let cells = unsafe cells { return unsafe cells[Int(place.number)].integer.map { $0 != 0 } }
     if case .bool(let flag) = record[Int(place.number)] { return flag }
     return nil
-  }
-
-  /// The relation at a place; nil for another field.
-  func relation(_ place: Place) -> FieldColumns.Relation? {
-    place.isRelation ? model.columns.relations[Int(place.number)] : nil
   }
 
   /// The row taken out of the statement, for types that do not consist of fields.

@@ -26,15 +26,16 @@ final class FieldColumns: Sendable {
     /// The names of the other's key, for a record that holds it; nil for one whose own key the others hold.
     let names: [String]?
     /// The model that has the relation, and its field.
-    let model: String
-    let field: String
+    let name: RelationName
     let sources: [Source]
+    /// The column, where it is one, of text: the usual case.
+    let textColumn: Int?
 
     init(names: [String]? = nil, model: String, field: String, sources: [Source]) {
       self.names = names
-      self.model = model
-      self.field = field
+      name = RelationName(model: model, field: field)
       self.sources = sources
+      textColumn = sources.count == 1 && sources[0].storage == .text ? sources[0].position : nil
     }
   }
 
@@ -90,6 +91,7 @@ extension FieldColumns.Relation {
   /// been read already.
   func content(_ row: ColumnReader, text: String? = nil) throws -> RelationContent {
     if let owner = try owner(row, text: text) { return .owner(owner) }
+    if let column = textColumn, let text = row.text(column: column) { return .key(.one(.string(text))) }
     let key = try key(row)
     return hasNull(key) ? .none : .key(key)
   }
@@ -97,8 +99,8 @@ extension FieldColumns.Relation {
   /// The record that the others belong to; nil for a relation whose key the record holds.
   func owner(_ row: ColumnReader, text: String?) throws -> RelationOwner? {
     guard names == nil else { return nil }
-    if let text { return RelationOwner(model: model, field: field, key: .one(.string(text))) }
-    return RelationOwner(model: model, field: field, key: try key(row))
+    if let text { return RelationOwner(name, key: .one(.string(text))) }
+    return RelationOwner(name, key: try key(row))
   }
 
   private func key(_ row: ColumnReader) throws -> KeyValues {

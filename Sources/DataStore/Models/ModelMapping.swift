@@ -81,7 +81,7 @@ struct ModelMapping: Sendable {
           models = try values(type, reader)
         } else {
           let decoder = ColumnDecoder(reader)
-          while try statement.step() {
+          while try reader.step() {
             do { models.append(try type.init(from: decoder)) } catch { throw undecodable(error) }
           }
         }

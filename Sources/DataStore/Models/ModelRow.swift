@@ -1,4 +1,6 @@
 internal import MartletJSON
+internal import MartletLiveQueries
+internal import MartletModels
 internal import MartletSQLite
 
 /// A model that reads itself from a row of its table, in a third less time than by `Codable`. `martlet generate` writes
@@ -26,6 +28,8 @@ public protocol RowDecodable: StoredModel {
   ///
   /// - Throws: what the type's own reading throws, or the store.
   static func values(of rows: inout ModelRows) throws -> [Self]
+  /// Reads an item of a live query's snapshot from each row; the same for snapshots as `values(of:)` for queries.
+  static func items(of rows: inout ModelRows) throws -> [any AnyObject & Sendable]
 }
 
 extension RowDecodable {
@@ -33,20 +37,56 @@ extension RowDecodable {
   @inlinable
   public static func values(of rows: inout ModelRows) throws -> [Self] {
     var values: [Self] = []
+    values.reserveCapacity(rows.expected)
     while try rows.advance() { values.append(try Self(from: &rows.row)) }
-    return values
+    // There were more the last time: the room for them is given back.
+    return values.capacity > 2 * values.count + 64 ? Array(values[...]) : values
+  }
+
+  /// Reads an item from each row.
+  @inlinable
+  public static func items(of rows: inout ModelRows) throws -> [any AnyObject & Sendable] {
+    var items: [any AnyObject & Sendable] = []
+    items.reserveCapacity(rows.expected)
+    while try rows.advance() {
+      items.append(DataStoreItems<Self>.Item(model: try Self(from: &rows.row), isPending: rows.isPending))
+    }
+    return items
   }
 }
 
-/// The rows of a query, one after the other. Valid within `RowDecodable.values(of:)`.
+/// The rows of a query, one after the other. Valid within `RowDecodable.values(of:)` and `items(of:)`.
 public struct ModelRows {
   /// The row that the query stands on.
   public var row: ModelRow
+  /// The rows of a live query, in place of a statement's.
+  private let rows: [LiveRow]?
+  private var next = 0
+  /// Whether a write to the row waits for the server's acknowledgement; false for a statement's.
+  @usableFromInline private(set) var isPending = false
 
-  init(_ row: ModelRow) { self.row = row }
+  init(_ row: ModelRow) {
+    self.row = row
+    rows = nil
+  }
+
+  init(_ row: ModelRow, _ rows: [LiveRow]) {
+    self.row = row
+    self.rows = rows
+  }
+
+  /// How many rows there may be; a guess for a statement's.
+  @usableFromInline var expected: Int { rows?.count ?? row.expected }
 
   /// Stands on the next row; false when there is none.
-  public mutating func advance() throws -> Bool { try row.advance() }
+  public mutating func advance() throws -> Bool {
+    guard let rows else { return try row.advance() }
+    guard next < rows.count else { return false }
+    row.start(rows[next].record)
+    isPending = rows[next].isPending
+    next += 1
+    return true
+  }
 }
 
 /// The fields of the row that a query stands on, one after the other in the order of the model's `CodingKeys`. Valid
@@ -54,6 +94,8 @@ public struct ModelRows {
 public struct ModelRow {
   private let reader: ColumnReader
   private let places: [FieldColumns.Place]
+  private let relations: [FieldColumns.Relation]
+  @usableFromInline let link: RoomLink
   /// The fields' keys, in their order.
   private let keys: [any CodingKey]
   private var position = 0
@@ -66,6 +108,8 @@ public struct ModelRow {
     self.reader = reader
     self.keys = keys
     places = reader.model.columns.places
+    relations = reader.model.columns.relations
+    link = reader.model.link
     sharedKey = reader.model.columns.sharedKey.map { Int32(truncatingIfNeeded: $0) } ?? -1
   }
 
@@ -76,17 +120,32 @@ public struct ModelRow {
     return try reader.step()
   }
 
+  /// Stands before the first field of a record.
+  mutating func start(_ record: Record) {
+    position = 0
+    sharedText = nil
+    reader.read(record)
+  }
+
+  /// Rows that the query had when it ran last.
+  var expected: Int { reader.expected }
+
   /// Where the next field is.
+  @inline(__always)
   private mutating func place() throws -> ColumnReader.Place {
-    guard position < places.count else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: [], debugDescription: "The model has \(keys.count) fields, and another one is read."))
-    }
-    defer { position += 1 }
+    let position = position
+    guard position < places.count else { throw missing }
+    self.position = position + 1
     return places[position]
   }
 
+  private var missing: DecodingError {
+    .dataCorrupted(
+      .init(codingPath: [], debugDescription: "The model has \(keys.count) fields, and another one is read."))
+  }
+
   /// The text of a field; nil where it is not stored as text, and for null.
+  @inline(__always)
   private mutating func text(_ place: ColumnReader.Place) -> String? {
     let text = reader.text(place)
     if place.number == sharedKey, !place.isRelation { sharedText = text }
@@ -166,10 +225,8 @@ public struct ModelRow {
   /// - Throws: `DecodingError` when it is not there.
   public mutating func nextReference<M: Model>() throws -> LazyReference<M> {
     let place = try place()
-    guard let content = try reader.relation(place)?.content(reader, text: sharedText) else {
-      return try read(LazyReference<M>.self, place)
-    }
-    return LazyReference(content, reader.model.link)
+    guard place.isRelation else { return try read(LazyReference<M>.self, place) }
+    return LazyReference(try relations[Int(place.number)].content(reader, text: sharedText), link)
   }
 
   /// The next field. Compiled by the program that has the type: finding the class of a list costs more than making one.
@@ -184,12 +241,10 @@ public struct ModelRow {
   @usableFromInline
   mutating func nextOwner() throws -> RelationOwner? {
     let place = try place()
-    if let owner = try reader.relation(place)?.owner(reader, text: sharedText) { return owner }
+    if place.isRelation, let owner = try relations[Int(place.number)].owner(reader, text: sharedText) { return owner }
     position -= 1
     return nil
   }
-
-  @usableFromInline var link: RoomLink { reader.model.link }
 
   // MARK: Values read from JSON
 

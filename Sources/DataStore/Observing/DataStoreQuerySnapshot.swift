@@ -14,27 +14,49 @@ public struct DataStoreQuerySnapshot<M: Model>: Sendable {
 /// The records of a snapshot. A copy costs nothing: snapshots share what they have in common.
 public struct DataStoreItems<M: Model>: RandomAccessCollection, Sendable {
   /// A reference, so that copying a piece of a list costs the same for models of any size.
+  @usableFromInline
   final class Item: Sendable {
-    let model: M
-    let isPending: Bool
+    @usableFromInline let model: M
+    @usableFromInline let isPending: Bool
 
+    @inlinable
     init(model: M, isPending: Bool) {
       self.model = model
       self.isPending = isPending
     }
   }
 
-  private let objects: SharedObjects
+  private enum Content: Sendable {
+    /// Items of the query's own.
+    case objects(SharedObjects)
+    /// The rows of the query's window, each of which holds its item.
+    case rows(VisibleRows, DecodedRows)
+  }
 
-  init(_ objects: SharedObjects = SharedObjects()) { self.objects = objects }
+  private let content: Content
+
+  init(_ objects: SharedObjects = SharedObjects()) { content = .objects(objects) }
+
+  /// Rows whose changes have been decoded; the others have been before, or are equal to such.
+  init(_ rows: VisibleRows, _ decoded: DecodedRows) { content = .rows(rows, decoded) }
 
   /// Every object was made for this model, by its `DecodedRows`.
-  private func item(_ index: Int) -> Item { unsafe unsafeDowncast(objects[index], to: Item.self) }
+  private func item(_ index: Int) -> Item {
+    switch content {
+    case .objects(let objects): unsafe unsafeDowncast(objects[index], to: Item.self)
+    case .rows(let rows, let decoded): unsafe unsafeDowncast(decoded.known(rows[index]), to: Item.self)
+    }
+  }
 
   /// Zero.
   public var startIndex: Int { 0 }
   /// The number of records.
-  public var endIndex: Int { objects.count }
+  public var endIndex: Int {
+    switch content {
+    case .objects(let objects): objects.count
+    case .rows(let rows, _): rows.count
+    }
+  }
   /// The record at `index`.
   public subscript(index: Int) -> M { item(index).model }
 

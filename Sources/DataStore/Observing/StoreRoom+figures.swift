@@ -8,17 +8,23 @@ extension StoreRoom {
   func figures() async throws(DataStoreError) -> [LiveQueryFigures] {
     try await perform { [self] writer in
       let watchers = streams.live.withLock { live in
-        live.watchers.sorted { $0.key < $1.key }.map { _, watcher in
-          (watcher, live.set.window(watcher.query), live.set.aggregate(watcher.query))
+        live.allWatchers.map { watcher in
+          (
+            begin: watcher.begin, shown: watcher.shown, synced: watcher.synced,
+            window: watcher.query.flatMap { live.set.window($0) },
+            aggregate: watcher.query.flatMap { live.set.aggregate($0) }
+          )
         }
       }
-      return try watchers.compactMap { watcher, window, aggregate in
-        guard let query = window?.query ?? aggregate?.selection else { return nil }
+      return try watchers.compactMap { watcher in
+        let window = watcher.window
+        guard let query = window?.query ?? watcher.aggregate?.selection else { return nil }
         let counters = window?.counters ?? WindowCounters()
         return LiveQueryFigures(
           modelName: mappings[query.model].name, rows: window?.rows.count, rowsKept: window?.keptCount,
-          localTime: watcher.first.map { $0 - watcher.begin }, serverTime: watcher.synced.map { $0 - watcher.begin },
-          lastResultTime: watcher.last.map { $0 - watcher.begin }, changes: counters.changes,
+          localTime: watcher.shown.map { $0.first - watcher.begin },
+          serverTime: watcher.synced.map { $0 - watcher.begin },
+          lastResultTime: watcher.shown.map { $0.last - watcher.begin }, changes: counters.changes,
           rowsTouched: counters.rowsTouched, rowsRead: counters.rowsRead, requests: counters.requests,
           plan: try writer.plan(query))
       }

@@ -28,17 +28,43 @@ enum RelationContent: Sendable {
   indirect case owner(RelationOwner)
 }
 
+/// The model that has a relation, and its field. One object for all rows of the model: each row that is read has one
+/// reference to it for each of its lists.
+final class RelationName: Sendable, Hashable {
+  let model: String
+  let field: String
+
+  init(model: String, field: String) {
+    self.model = model
+    self.field = field
+  }
+
+  static func == (left: RelationName, right: RelationName) -> Bool {
+    left === right || left.model == right.model && left.field == right.field
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(model)
+    hasher.combine(field)
+  }
+}
+
 /// A record whose relation a value stands for: the model, the relation's field, and the values that select the others.
 @usableFromInline
 struct RelationOwner: Sendable, Hashable {
-  var model: String
-  var field: String
-  var key: KeyValues
+  let name: RelationName
+  let key: KeyValues
+
+  var model: String { name.model }
+  var field: String { name.field }
+
+  init(_ name: RelationName, key: KeyValues) {
+    self.name = name
+    self.key = key
+  }
 
   init(model: String, field: String, key: KeyValues) {
-    self.model = model
-    self.field = field
-    self.key = key
+    self.init(RelationName(model: model, field: field), key: key)
   }
 
   /// Reads the form in which rows hold it; nil for other JSON.

@@ -8,23 +8,53 @@ struct LiveState {
   /// An event to hand out, outside the lock.
   typealias Delivery = (core: SubscriptionCore, event: SubscriptionEvent)
 
-  struct Watcher {
-    var query: LiveQueryID
-    var model: Int
-    var core: SubscriptionCore
-    /// When it began, and when its result was there first and has changed last.
-    var begin: Instant
-    var first: Instant?
-    var last: Instant?
-    /// When the sync of its model had finished.
-    var synced: Instant?
+  /// A live query's consumer. One object for the store, the stream and its end, in place of names to look it up by.
+  ///
+  /// `@unchecked Sendable` holds because what is not immutable is used within the lock of the streams' state alone; a
+  /// weak reference locks itself.
+  final class Watcher: @unchecked Sendable {
+    // In this order they fill each other's gaps.
+    let core: SubscriptionCore
+    private weak var streams: StoreStreams?
+    /// Ascending in the order in which consumers came.
+    let number: Int
+    /// When it began.
+    let begin: Instant
+    /// Nil until the store's thread has added it, and once it has left.
+    fileprivate(set) var query: LiveQueryID?
     /// Whether a token waits in its stream.
     var isAnnounced = false
     /// Whether it gets a snapshot although its rows are the same.
-    var owesSnapshot = false
-    /// Since when changes of a sync are held back, and how many changes had been shown before.
-    var heldSince: Instant?
-    var shownChanges = 0
+    fileprivate var owesSnapshot = true
+    /// Whether it is among those that may have something to take.
+    fileprivate var isDue = false
+    /// When its result was there first and has changed last.
+    fileprivate(set) var shown: (first: Instant, last: Instant)?
+    let model: Int32
+    /// When the sync of its model had finished.
+    fileprivate(set) var synced: Instant?
+    /// Since when changes of a sync are held back.
+    fileprivate var heldSince: Instant?
+    /// How many changes had been shown before.
+    fileprivate var shownChanges = 0
+    /// What it had when it left. A snapshot that its consumer was about to take has these rows.
+    fileprivate(set) var left: LeftRows?
+
+    final class LeftRows: Sendable {
+      let rows: VisibleRows
+      init(_ rows: VisibleRows) { self.rows = rows }
+    }
+
+    init(_ number: Int, model: Int, _ core: SubscriptionCore, _ streams: StoreStreams, begin: Instant) {
+      self.number = number
+      self.model = Int32(truncatingIfNeeded: model)
+      self.core = core
+      self.streams = streams
+      self.begin = begin
+    }
+
+    /// Its stream has ended.
+    func leave() { streams?.leave(self) }
   }
 
   struct Observer {
@@ -35,10 +65,11 @@ struct LiveState {
   }
 
   var set = LiveQuerySet()
-  var watchers: [Int: Watcher] = [:]
+  /// By the places of their queries.
+  private var watchers: [Watcher?] = []
   var observers: [Int: Observer] = [:]
   /// Consumers that may have something to take: those of queries that a commit has met.
-  private(set) var due: Set<Int> = []
+  private var due: [Watcher] = []
   var isPaused = false
   /// Models whose sync has finished since `start()`.
   var synced: Set<Int> = []
@@ -47,68 +78,87 @@ struct LiveState {
   var events = 0
   var failure: DataStoreError?
   private var consumers = 0
-  private var byQuery: [LiveQueryID: Int] = [:]
 
   mutating func newConsumer() -> Int {
     consumers += 1
     return consumers
   }
 
-  mutating func add(_ watcher: Watcher, as consumer: Int) {
-    var watcher = watcher
-    watcher.owesSnapshot = true
-    watchers[consumer] = watcher
-    byQuery[watcher.query] = consumer
-    due.insert(consumer)
+  /// The consumers of live queries, in the order in which they came.
+  var allWatchers: [Watcher] { watchers.compactMap { $0 }.sorted { $0.number < $1.number } }
+
+  mutating func add(_ watcher: Watcher, of query: LiveQueryID) {
+    watcher.query = query
+    while watchers.count <= query.place { watchers.append(nil) }
+    watchers[query.place] = watcher
+    addDue(watcher)
   }
 
-  mutating func remove(_ consumer: Int) {
-    observers[consumer] = nil
-    due.remove(consumer)
-    guard let watcher = watchers.removeValue(forKey: consumer) else { return }
-    byQuery[watcher.query] = nil
-    set.remove(watcher.query)
+  private mutating func addDue(_ watcher: Watcher) {
+    guard !watcher.isDue else { return }
+    watcher.isDue = true
+    due.append(watcher)
+  }
+
+  mutating func remove(_ watcher: Watcher) {
+    guard let query = watcher.query else { return }
+    set.update(query, window: { watcher.left = Watcher.LeftRows($0.takenRows) })
+    watcher.query = nil
+    watchers[query.place] = nil
+    set.remove(query)
   }
 
   /// A commit has met these queries.
   mutating func meet(_ queries: [LiveQueryID]) {
-    for query in queries { if let consumer = byQuery[query] { due.insert(consumer) } }
+    for query in queries where query.place < watchers.count {
+      if let watcher = watchers[query.place] { addDue(watcher) }
+    }
   }
 
-  /// These consumers get a snapshot whatever their rows are.
-  mutating func owe(_ isConcerned: (Watcher) -> Bool) {
-    let concerned = watchers.filter { isConcerned($0.value) }.keys
-    for consumer in concerned { watchers[consumer]?.owesSnapshot = true }
-    due.formUnion(concerned)
+  /// These consumers get a snapshot whatever their rows are; those of all models for nil.
+  mutating func owe(model: Int? = nil) {
+    for case let watcher? in watchers where model == nil || Int(watcher.model) == model {
+      watcher.owesSnapshot = true
+      addDue(watcher)
+    }
   }
 
-  /// The stream into which a token goes; nil when its consumer has nothing new to take, or a token waits there.
-  mutating func announce(_ consumer: Int, _ now: Instant) -> SubscriptionCore? {
-    due.remove(consumer)
-    guard var watcher = watchers[consumer], !watcher.isAnnounced else { return nil }
-    let standing = set.standing(of: watcher.query)
-    guard watcher.owesSnapshot || standing.isDue else { return nil }
+  /// The consumers that may have something to take, in the order in which they came. Those that get nothing now are
+  /// among them again when they are met the next time, or by `wait`.
+  mutating func takeDue() -> [Watcher] {
+    let found = due.sorted { $0.number < $1.number }
+    due.removeAll(keepingCapacity: true)
+    for watcher in found { watcher.isDue = false }
+    return found.filter { $0.query != nil }
+  }
+
+  /// This consumer may have something to take later.
+  mutating func wait(_ watcher: Watcher) { addDue(watcher) }
+
+  /// Whether a token goes into the consumer's stream; not when it has nothing new to take, or a token waits there.
+  mutating func announces(_ watcher: Watcher, _ now: Instant) -> Bool {
+    guard let query = watcher.query, !watcher.isAnnounced else { return false }
+    let standing = set.standing(of: query)
+    guard watcher.owesSnapshot || standing.isDue else { return false }
     watcher.isAnnounced = true
     watcher.owesSnapshot = false
     watcher.heldSince = nil
     watcher.shownChanges = standing.changes
-    watcher.first = watcher.first ?? now
-    if watcher.synced == nil, synced.contains(watcher.model) { watcher.synced = now }
-    watcher.last = now
-    watchers[consumer] = watcher
-    return watcher.core
+    watcher.shown = (watcher.shown?.first ?? now, now)
+    if watcher.synced == nil, synced.contains(Int(watcher.model)) { watcher.synced = now }
+    return true
   }
 
   /// Holds back what a sync has changed for a consumer that has a snapshot already. Returns when it is shown at the
   /// latest; nil for what is shown now.
-  mutating func hold(_ consumer: Int, _ pace: SnapshotPace, _ now: Instant) -> Instant? {
-    guard let watcher = watchers[consumer], watcher.first != nil, !watcher.owesSnapshot,
-      !synced.contains(watcher.model)
+  mutating func hold(_ watcher: Watcher, _ pace: SnapshotPace, _ now: Instant) -> Instant? {
+    guard let query = watcher.query, watcher.shown != nil, !watcher.owesSnapshot,
+      !synced.contains(Int(watcher.model))
     else { return nil }
-    let standing = set.standing(of: watcher.query)
+    let standing = set.standing(of: query)
     guard standing.isDue else { return nil }
     let since = watcher.heldSince ?? now
-    watchers[consumer]?.heldSince = since
+    watcher.heldSince = since
     let end = since + pace.interval
     if end <= now || standing.changes - watcher.shownChanges >= pace.changes { return nil }
     return end

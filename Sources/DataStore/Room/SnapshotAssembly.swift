@@ -2,41 +2,30 @@ internal import MartletGraphQLClient
 internal import MartletLiveQueries
 internal import MartletModels
 internal import MartletRuntime
+internal import MartletStore
 
-/// Makes snapshots from a window's: decodes the rows that changed and shares the rest with the snapshot before. It does
-/// not know the model's type: code that is generic over it costs several times as much.
+/// Makes snapshots from a window's, of a model whose items are each query's own: decodes the rows that changed and
+/// shares the rest with the snapshot before. It does not know the model's type: code that is generic over it costs
+/// several times as much.
 final class SnapshotAssembly: Sendable {
-  typealias Object = SharedObjects.Object
-
   private let rows: DecodedRows
   private let items = Lock(SharedObjects())
 
   init(_ rows: DecodedRows) { self.rows = rows }
 
-  /// The items after a window's changes, and these; for nil the same items again.
-  func next(_ snapshot: WindowSnapshot?) throws(DataStoreError) -> (items: SharedObjects, changes: ChangeSet) {
-    guard let snapshot, !snapshot.changes.isEmpty else { return (items.withLock { $0 }, ChangeSet()) }
-    return (try items(after: snapshot), snapshot.changes)
-  }
-
-  private func items(after snapshot: WindowSnapshot) throws(DataStoreError) -> SharedObjects {
+  /// The items after a window's changes.
+  func items(after snapshot: WindowSnapshot) throws(DataStoreError) -> SharedObjects {
     let changes = snapshot.changes
-    if changes.updates.count == 1, changes.insertions.isEmpty, changes.moves.isEmpty, changes.deletions.isEmpty {
-      let index = changes.updates[0]
-      let item = try rows.item(snapshot.rows[index])
-      // In place, so that nothing is copied when no snapshot before this one is kept.
-      return items.withLock { items in
-        items.replace(at: index, with: item)
-        return items
-      }
-    }
+    if changes.isEmpty { return items.withLock { $0 } }
     if changes.insertions.count == snapshot.rows.count {
       // A first snapshot, and one of a result that is another one altogether.
-      let after = SharedObjects(try snapshot.rows.all.map { row throws(DataStoreError) in try rows.decode(row) })
+      let after = SharedObjects(try rows.decode(snapshot.rows.all))
       items.withLock { $0 = after }
       return after
     }
-    let changed = try decoded(changes.insertions + changes.moves.map(\.to) + changes.updates, of: snapshot)
+    let indices = snapshot.changedIndices
+    let objects = try rows.decode(indices.map { snapshot.rows[$0] })
+    let changed = Dictionary(zip(indices, objects)) { first, _ in first }
     return try items.withLock { items throws(DataStoreError) in
       var after = items
       try after.apply(changes) { index throws(DataStoreError) in
@@ -50,37 +39,46 @@ final class SnapshotAssembly: Sendable {
       return after
     }
   }
+}
 
-  private func decoded(_ indices: [Int], of snapshot: WindowSnapshot) throws(DataStoreError) -> [Int: Object] {
-    var found: [Int: Object] = [:]
-    found.reserveCapacity(indices.count)
-    // Of many rows at once, as in a first snapshot, few are another query's, too.
-    let isShared = indices.count <= DecodedRows.most / 16
-    for index in indices {
-      found[index] = try isShared ? rows.item(snapshot.rows[index]) : rows.decode(snapshot.rows[index])
-    }
-    return found
+extension WindowSnapshot {
+  /// The indices of rows that are not where, or what, they were.
+  fileprivate var changedIndices: [Int] { changes.insertions + changes.moves.map(\.to) + changes.updates }
+
+  /// The rows that are not where, or what, they were.
+  fileprivate var changedRows: [LiveRow] {
+    if changes.insertions.count == rows.count { return rows.all }
+    return changedIndices.map { rows[$0] }
   }
 }
 
-/// The rows of a model as values. A changed record is decoded once, however many live queries show it.
+/// The rows of a model as values. A row that several live queries show is decoded once, and holds its value.
 final class DecodedRows: Sendable {
-  /// Rows kept: those of the last commits, some hundred bytes each.
-  static let most = 256
+  typealias Object = SharedObjects.Object
 
-  /// Whether a row has one value for all queries. One with relations can hold what it has loaded, which is one query's
-  /// own.
-  private let isShared: Bool
-  private let make: @Sendable (LiveRow) throws(DataStoreError) -> SharedObjects.Object
-  private let known = Lock<[RecordKey: (row: LiveRow, item: SharedObjects.Object)]>([:])
+  /// The model's number.
+  let model: Int
+  /// Whether a row has one value for all queries, which it holds. One with relations can hold what it has loaded, which
+  /// is one query's own.
+  let isShared: Bool
+  private let make: @Sendable ([LiveRow]) throws(DataStoreError) -> [Object]
+  /// Rows are given their values within it.
+  private let lock = Lock(())
 
-  init<M: Model>(_ type: M.Type, _ mapping: ModelMapping) {
-    isShared = mapping.relations.isEmpty
+  init<M: Model>(_ type: M.Type, _ mapping: ModelMapping, isShared: Bool) {
+    self.isShared = isShared
+    model = mapping.shape.model
     if let type = type as? any RowDecodable.Type, let columns = mapping.columns {
       make = Self.own(type, mapping, columns)
     } else {
-      make = { row throws(DataStoreError) in
-        DataStoreItems<M>.Item(model: try mapping.model(row.record, as: type), isPending: row.isPending)
+      make = { rows throws(DataStoreError) in
+        var objects: [Object] = []
+        objects.reserveCapacity(rows.count)
+        for row in rows {
+          objects.append(
+            DataStoreItems<M>.Item(model: try mapping.model(row.record, as: type), isPending: row.isPending))
+        }
+        return objects
       }
     }
   }
@@ -88,28 +86,39 @@ final class DecodedRows: Sendable {
   /// The same for a type that reads itself.
   private static func own<Row: RowDecodable>(
     _ type: Row.Type, _ mapping: ModelMapping, _ columns: ColumnReader.Model
-  ) -> @Sendable (LiveRow) throws(DataStoreError) -> SharedObjects.Object {
+  ) -> @Sendable ([LiveRow]) throws(DataStoreError) -> [Object] {
     let keys: [any CodingKey] = type.CodingKeys.allCases.map { $0 }
-    return { row throws(DataStoreError) in
-      var fields = ModelRow(ColumnReader(row.record, columns), keys: keys)
+    return { rows throws(DataStoreError) in
+      var rows = ModelRows(ModelRow(ColumnReader(columns), keys: keys), rows)
       do {
-        return DataStoreItems<Row>.Item(model: try type.init(from: &fields), isPending: row.isPending)
+        return try type.items(of: &rows)
       } catch {
         throw mapping.undecodable(error)
       }
     }
   }
 
-  func item(_ row: LiveRow) throws(DataStoreError) -> SharedObjects.Object {
-    guard isShared else { return try make(row) }
-    if let found = known.withLock({ $0[row.key] }), found.row == row { return found.item }
-    let item = try make(row)
-    known.withLock { known in
-      if known.count >= Self.most { known.removeAll(keepingCapacity: true) }
-      known[row.key] = (row, item)
+  /// The values of rows, made for the caller alone.
+  func decode(_ rows: [LiveRow]) throws(DataStoreError) -> [Object] { try make(rows) }
+
+  /// Gives the rows that a snapshot has changed their values, unless they have them.
+  func prepare(_ snapshot: WindowSnapshot) throws(DataStoreError) {
+    if snapshot.changes.isEmpty { return }
+    let changed = snapshot.changedRows
+    let new = lock.withLock { _ in changed.filter { $0.made == nil } }
+    if new.isEmpty { return }
+    let objects = try make(new)
+    lock.withLock { _ in
+      for (row, object) in zip(new, objects) { _ = row.make(object) }
     }
-    return item
   }
 
-  func decode(_ row: LiveRow) throws(DataStoreError) -> SharedObjects.Object { try make(row) }
+  /// The value of a row that has been prepared, or is equal to one that has: the store has read it anew since.
+  func known(_ row: LiveRow) -> Object {
+    if let object = lock.withLock({ _ in row.made }) { return object }
+    guard let object = try? make([row]).first else {
+      preconditionFailure("a row that is equal to a decoded one decodes as that one has")
+    }
+    return lock.withLock { _ in row.make(object) }
+  }
 }

@@ -35,22 +35,22 @@ final class StoreStreams: @unchecked Sendable {
   // MARK: Consumers
 
   /// Adds a live query. Its first snapshot is announced as soon as its rows have been read.
-  func observe(_ query: WindowQuery, _ core: SubscriptionCore) -> Int {
+  func observe(_ query: WindowQuery, _ core: SubscriptionCore) -> LiveState.Watcher {
     observe(core, model: query.model) { $0.add(query) }
   }
 
   /// Adds a live aggregate.
-  func observe(_ query: AggregateQuery, _ core: SubscriptionCore) -> Int {
+  func observe(_ query: AggregateQuery, _ core: SubscriptionCore) -> LiveState.Watcher {
     observe(core, model: query.model) { $0.add(query) }
   }
 
   private func observe(
     _ core: SubscriptionCore, model: Int, _ add: @escaping @Sendable (inout LiveQuerySet) -> LiveQueryID
-  ) -> Int {
+  ) -> LiveState.Watcher {
     let begin = now()
-    let consumer = live.withLock { $0.newConsumer() }
-    core.connect(
-      onCancel: { [weak self] in self?.leave(consumer) }, onRoom: {})
+    let number = live.withLock { $0.newConsumer() }
+    let watcher = LiveState.Watcher(number, model: model, core, self, begin: begin)
+    core.connect(onCancel: { watcher.leave() }, onRoom: {})
     thread.execute { [self] in
       guard !core.state.isFinished else { return }
       // What other processes have done is taken first, so that all queries are of one state.
@@ -58,17 +58,17 @@ final class StoreStreams: @unchecked Sendable {
       publish(ClientWriter.Commit(), .local) {
         failure = live.withLock { live -> DataStoreError? in
           let id = add(&live.set)
-          live.add(LiveState.Watcher(query: id, model: model, core: core, begin: begin), as: consumer)
+          live.add(watcher, of: id)
           return fill([id], &live)
         }
       }
       // The consumer may have left in between.
-      if core.state.isFinished { return leave(consumer) }
+      if core.state.isFinished { return leave(watcher) }
       if let failure { return core.leave(.error(failure)) }
       core.move(to: .active)
       announce()
     }
-    return consumer
+    return watcher
   }
 
   /// Adds a consumer of a model's changes.
@@ -86,27 +86,32 @@ final class StoreStreams: @unchecked Sendable {
     }
   }
 
-  private func leave(_ consumer: Int) { live.withLock { $0.remove(consumer) } }
+  private func leave(_ observer: Int) { live.withLock { $0.observers[observer] = nil } }
 
-  /// The changes of a consumer's rows since it last asked, nil when there are none, and whether its model was synced
-  /// then.
-  func take(_ consumer: Int) -> (rows: WindowSnapshot?, isSynced: Bool) {
+  func leave(_ watcher: LiveState.Watcher) { live.withLock { $0.remove(watcher) } }
+
+  /// A consumer's rows and how they have changed since it last asked, and whether its model was synced then.
+  func take(_ watcher: LiveState.Watcher) -> (rows: WindowSnapshot, isSynced: Bool) {
     live.withLock { live in
-      guard let watcher = live.watchers[consumer] else { return (nil, pace == nil) }
-      live.watchers[consumer]?.isAnnounced = false
-      var snapshot: WindowSnapshot?
-      live.set.update(watcher.query, window: { snapshot = $0.take() })
-      return (snapshot, pace == nil || live.synced.contains(watcher.model))
+      var snapshot = WindowSnapshot()
+      guard let query = watcher.query else {
+        return (WindowSnapshot(rows: watcher.left?.rows ?? VisibleRows()), pace == nil)
+      }
+      watcher.isAnnounced = false
+      // Without changes it gets what it has.
+      live.set.update(
+        query, window: { snapshot = $0.take() ?? WindowSnapshot(rows: $0.takenRows) })
+      return (snapshot, pace == nil || live.synced.contains(Int(watcher.model)))
     }
   }
 
   /// The values of a consumer's aggregate.
-  func takeValues(_ consumer: Int) -> [JSONValue] {
+  func takeValues(_ watcher: LiveState.Watcher) -> [JSONValue] {
     live.withLock { live in
-      guard let watcher = live.watchers[consumer] else { return [] }
-      live.watchers[consumer]?.isAnnounced = false
-      live.set.update(watcher.query, aggregate: { _ = $0.take() })
-      return live.set.aggregate(watcher.query)?.values ?? []
+      guard let query = watcher.query else { return [] }
+      watcher.isAnnounced = false
+      live.set.update(query, aggregate: { _ = $0.take() })
+      return live.set.aggregate(query)?.values ?? []
     }
   }
 
@@ -114,7 +119,9 @@ final class StoreStreams: @unchecked Sendable {
   func decodedRows<M: Model>(_ type: M.Type, _ mapping: ModelMapping) -> DecodedRows {
     decoded.withLock { decoded in
       if let known = decoded[ObjectIdentifier(type)] { return known }
-      let rows = DecodedRows(type, mapping)
+      // A row holds what one type has made of it.
+      let isFirst = !decoded.values.contains { $0.model == mapping.shape.model }
+      let rows = DecodedRows(type, mapping, isShared: isFirst && mapping.relations.isEmpty)
       decoded[ObjectIdentifier(type)] = rows
       return rows
     }
@@ -265,20 +272,21 @@ final class StoreStreams: @unchecked Sendable {
       guard !live.isPaused else { return ([], nil) }
       if let failure = live.failure {
         live.failure = nil
-        return (live.watchers.values.map(\.core), failure)
+        return (live.allWatchers.map(\.core), failure)
       }
       var cores: [SubscriptionCore] = []
-      for consumer in live.due.sorted() {
-        if isPaced, let pace, let time = live.hold(consumer, pace, now) {
+      for watcher in live.takeDue() {
+        if isPaced, let pace, let time = live.hold(watcher, pace, now) {
+          live.wait(watcher)
           wake = min(wake ?? time, time)
-        } else if let core = live.announce(consumer, now) {
-          cores.append(core)
+        } else if live.announces(watcher, now) {
+          cores.append(watcher.core)
         }
       }
       return (cores, nil)
     }
     for core in cores {
-      if let failed { core.leave(.error(failed)) } else { _ = core.deliver(SubscriptionEvent(payload: [])) }
+      if let failed { core.leave(.error(failed)) } else { core.signal() }
     }
     guard let wake else { return }
     pace?.timer.set(.snapshots, wake) { [weak self] in
@@ -292,7 +300,7 @@ final class StoreStreams: @unchecked Sendable {
     live.withLock { live in
       if isSynced {
         live.synced.insert(model)
-        live.owe { $0.model == model }
+        live.owe(model: model)
       } else {
         live.synced.remove(model)
       }
@@ -309,7 +317,7 @@ final class StoreStreams: @unchecked Sendable {
   func resume() {
     let wasPaused = live.withLock { live in
       defer { live.isPaused = false }
-      if live.isPaused { live.owe { _ in true } }
+      if live.isPaused { live.owe() }
       return live.isPaused
     }
     if wasPaused { thread.execute { [self] in publish(ClientWriter.Commit(), .local) } }

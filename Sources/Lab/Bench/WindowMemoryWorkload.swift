@@ -84,6 +84,9 @@ enum WindowMemoryWorkload {
 
   private static let sample = 10_000
 
+  /// What one of the sample has, to the nearest byte.
+  private static func each(_ bytes: Int) -> Int { (bytes + sample / 2) / sample }
+
   /// Bytes of one row as windows keep it, without the window.
   private static func rowBytes() -> Int {
     var rows: [LiveRow] = []
@@ -97,7 +100,7 @@ enum WindowMemoryWorkload {
       let values: [JSONValue] = [id, .string(reading.topic), .int(Int64(number)), .string(text)]
       rows.append(LiveRow(key: RecordKey(values: [id]), record: Record(values: values)))
     }
-    let bytes = (allocated() - before) / sample
+    let bytes = each(allocated() - before)
     return rows.count == sample ? bytes : 0
   }
 
@@ -114,7 +117,7 @@ enum WindowMemoryWorkload {
     let reading = LiveWorkload.reading(0)
     let before = allocated()
     for _ in 0..<sample { items.append(Item(reading)) }
-    let bytes = (allocated() - before) / sample
+    let bytes = each(allocated() - before)
     return items.count == sample ? bytes : 0
   }
 

@@ -3,11 +3,13 @@ package import MartletModels
 /// A record as a live query shows it. One reference: all windows share it, and copying a piece of one costs a count for
 /// each row.
 package struct LiveRow: Sendable {
-  private final class Values: Sendable {
+  /// `@unchecked Sendable` holds because everything but `made` is immutable, and `made` is used under one lock.
+  private final class Values: @unchecked Sendable {
     let key: RecordKey
     let record: Record
     let version: Int64
     let isPending: Bool
+    var made: (any AnyObject & Sendable)?
 
     init(_ key: RecordKey, _ record: Record, _ version: Int64, _ isPending: Bool) {
       self.key = key
@@ -32,6 +34,17 @@ package struct LiveRow: Sendable {
   package var version: Int64 { values.version }
   /// Whether a write of this client to the record has not been acknowledged.
   package var isPending: Bool { values.isPending }
+
+  /// What a store's consumers have made of the row, which has it so that they need no list of their own. Once it is
+  /// there it stays. To be read and set under one lock.
+  package var made: (any AnyObject & Sendable)? { values.made }
+
+  /// Sets `made`, unless it is there. Returns what is there.
+  package func make(_ object: any AnyObject & Sendable) -> any AnyObject & Sendable {
+    if let made = values.made { return made }
+    values.made = object
+    return object
+  }
 
   /// The row with other values.
   package func with(_ record: Record) -> LiveRow {

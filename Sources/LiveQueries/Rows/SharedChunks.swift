@@ -5,29 +5,30 @@
 package struct SharedChunks<Element> {
   /// The pieces, none of them empty.
   private var chunks: [ContiguousArray<Element>] = []
-  /// The index of each piece's first element.
+  /// The index of each piece's first element; empty while there are few pieces, which are counted then.
   private var starts: [Int] = []
   /// How many elements there are.
   package private(set) var count = 0
 
-  /// Elements in a piece at most. A change of a window of 100 rows copies one piece and references to a dozen others;
-  /// of 10,000 rows one piece and some 800 references.
-  private static var largest: Int { 16 }
+  /// Elements in a piece at most. A change of a window copies one piece and references to a few others; of 10,000 rows
+  /// one piece and some 200 references. Each piece costs 48 bytes besides.
+  private static var largest: Int { 64 }
+  /// Pieces that are counted when an index is looked for.
+  private static var fewChunks: Int { 8 }
+  /// Room for more elements in a piece that grows. An array would double it.
+  private static var room: Int { 4 }
 
   /// An empty collection.
   package init() {}
 
   /// The elements of a sequence, in its order.
   package init(_ elements: some Sequence<Element>) {
-    var chunk = ContiguousArray<Element>()
-    for element in elements {
-      chunk.append(element)
-      if chunk.count == Self.filled {
-        chunks.append(chunk)
-        chunk = []
-      }
+    let all = ContiguousArray(elements)
+    // Pieces have just the room they need.
+    chunks.reserveCapacity((all.count + Self.filled - 1) / Self.filled)
+    for start in stride(from: 0, to: all.count, by: Self.filled) {
+      chunks.append(ContiguousArray(all[start..<Swift.min(start + Self.filled, all.count)]))
     }
-    if !chunk.isEmpty { chunks.append(chunk) }
     renumber(from: 0)
   }
 
@@ -36,8 +37,8 @@ package struct SharedChunks<Element> {
 
   /// Replaces the element at `index`.
   package mutating func replace(at index: Int, with element: Element) {
-    let chunk = chunk(of: index)
-    chunks[chunk][index - starts[chunk]] = element
+    let (chunk, start) = chunk(of: index)
+    chunks[chunk][index - start] = element
   }
 
   /// Inserts an element before the one at `index`, or at the end.
@@ -47,8 +48,12 @@ package struct SharedChunks<Element> {
       chunks.append([element])
       return renumber(from: 0)
     }
-    let chunk = index == count ? chunks.count - 1 : chunk(of: index)
-    chunks[chunk].insert(element, at: index - starts[chunk])
+    let last = chunks.count - 1
+    let (chunk, start) = index == count ? (last, count - chunks[last].count) : chunk(of: index)
+    if chunks[chunk].count == chunks[chunk].capacity {
+      chunks[chunk].reserveCapacity(chunks[chunk].count + Self.room)
+    }
+    chunks[chunk].insert(element, at: index - start)
     if chunks[chunk].count > Self.largest { split(chunk) }
     renumber(from: chunk)
   }
@@ -63,8 +68,8 @@ package struct SharedChunks<Element> {
   /// Removes the element at `index`.
   @discardableResult
   package mutating func remove(at index: Int) -> Element {
-    let chunk = chunk(of: index)
-    let removed = chunks[chunk].remove(at: index - starts[chunk])
+    let (chunk, start) = chunk(of: index)
+    let removed = chunks[chunk].remove(at: index - start)
     if chunks[chunk].isEmpty {
       chunks.remove(at: chunk)
     } else if chunk + 1 < chunks.count, chunks[chunk].count + chunks[chunk + 1].count <= Self.largest / 2 {
@@ -113,6 +118,11 @@ package struct SharedChunks<Element> {
   }
 
   private mutating func renumber(from chunk: Int) {
+    if chunks.count <= Self.fewChunks {
+      starts = []
+      count = chunks.reduce(0) { $0 + $1.count }
+      return
+    }
     starts.removeSubrange(Swift.min(chunk, starts.count)...)
     var next = chunk == 0 ? 0 : starts.isEmpty ? 0 : starts[starts.count - 1] + chunks[starts.count - 1].count
     for number in starts.count..<chunks.count {
@@ -137,7 +147,7 @@ package struct SharedChunks<Element> {
       let middle = (low + high) / 2
       if isBefore(chunks[chunk][middle]) { low = middle + 1 } else { high = middle }
     }
-    return starts[chunk] + low
+    return start(of: chunk) + low
   }
 
   /// The elements in a range, without a search for each.
@@ -145,26 +155,39 @@ package struct SharedChunks<Element> {
     guard !range.isEmpty else { return [] }
     var elements: [Element] = []
     elements.reserveCapacity(range.count)
-    var chunk = chunk(of: range.lowerBound)
+    var (chunk, start) = chunk(of: range.lowerBound)
     var next = range.lowerBound
     while next < range.upperBound {
-      let low = next - starts[chunk]
-      let high = Swift.min(chunks[chunk].count, range.upperBound - starts[chunk])
-      elements += chunks[chunk][low..<high]
-      next = starts[chunk] + high
+      let high = Swift.min(chunks[chunk].count, range.upperBound - start)
+      elements += chunks[chunk][next - start..<high]
+      next = start + high
+      start += chunks[chunk].count
       chunk += 1
     }
     return elements
   }
 
-  private func chunk(of index: Int) -> Int {
+  /// The piece that has an index, and the index of its first element.
+  private func chunk(of index: Int) -> (chunk: Int, start: Int) {
     precondition(index >= 0 && index < count, "an index is within the collection")
+    if starts.isEmpty {
+      var (chunk, start) = (0, 0)
+      while index - start >= chunks[chunk].count {
+        start += chunks[chunk].count
+        chunk += 1
+      }
+      return (chunk, start)
+    }
     var (low, high) = (0, starts.count)
     while high - low > 1 {
       let middle = (low + high) / 2
       if starts[middle] <= index { low = middle } else { high = middle }
     }
-    return low
+    return (low, starts[low])
+  }
+
+  private func start(of chunk: Int) -> Int {
+    starts.isEmpty ? chunks[..<chunk].reduce(0) { $0 + $1.count } : starts[chunk]
   }
 }
 
@@ -173,8 +196,8 @@ extension SharedChunks: RandomAccessCollection {
   package var endIndex: Int { count }
 
   package subscript(index: Int) -> Element {
-    let chunk = chunk(of: index)
-    return chunks[chunk][index - starts[chunk]]
+    let (chunk, start) = chunk(of: index)
+    return chunks[chunk][index - start]
   }
 }
 

@@ -4,7 +4,16 @@ internal import MartletModels
 
 /// The name of a live query in its set.
 package struct LiveQueryID: Sendable, Hashable {
-  package let number: Int
+  /// The query's place. A later query can have the same, and another number.
+  package var place: Int { Int(slot) }
+  fileprivate let slot: UInt32
+  /// Begins anew after four thousand million queries.
+  fileprivate let number: UInt32
+
+  fileprivate init(place: Int, number: UInt32) {
+    slot = UInt32(truncatingIfNeeded: place)
+    self.number = number
+  }
 }
 
 /// All live queries of a store. A change is looked up once, by its model and the values it has in the fields that
@@ -16,46 +25,39 @@ package struct LiveQuerySet: Sendable {
     case aggregate(LiveAggregate)
   }
 
-  /// The queries of one condition, which the index knows as one.
-  private struct Sharing: Sendable {
-    var condition: Condition
-    var place: MemberID
-    var queries: [Int]
+  /// A query where it is kept.
+  private struct Kept: Sendable, ChangedInPlace {
+    let number: UInt32
+    /// Its place in the index; nil for a query over relations.
+    var condition: ConditionPlace?
+    var query: Query
   }
 
-  private struct Condition: Sendable, Hashable {
-    var model: Int
-    var predicate: Predicate
-  }
-
-  /// By their places, and the places by number. A dictionary of queries would have room for twice as many.
-  private var queries: [Query?] = []
-  private var places: [Int: Int] = [:]
-  private var freePlaces: [Int] = []
-  /// By the group in the index; and the group of each condition and of each query.
-  private var sharing: [Int: Sharing] = [:]
-  private var groups: [Condition: Int] = [:]
-  private var groupOfQuery: [Int: Int] = [:]
-  private var index: SubscriptionIndex<Int>
-  /// Queries over relations, which are evaluated one by one for commits that touch their models.
+  private var queries = FreeList<Kept>()
+  private var index: ConditionIndex
+  /// Queries over relations by their places, which are evaluated one by one for commits that touch their models.
   private var related: [Int: RelatedQuery] = [:]
-  private var nextNumber = 1
-  /// Queries that the present commit has changed, in the order they were met.
+  private var nextNumber: UInt32 = 1
+  /// Orders of queries, so that equal ones are one list. At most `mostOrders`: a list that was forgotten is its
+  /// queries' own.
+  private var orders: [RowOrder] = []
+  private static let mostOrders = 32
+  /// Places of queries that the present commit has changed, in the order they were met.
   private var met: [Int] = []
   /// Queries that ask for rows since the last changes were applied, or everything was to be read again.
   package private(set) var asking: [LiveQueryID] = []
   private var isMet: Set<Int> = []
-  private var found: [SubscriptionIndex<Int>.Match] = []
+  private var found: [ConditionIndex.Match] = []
 
   /// A set without queries.
   package init() {
     var limits = SubscriptionIndexLimits()
     // One application's own queries: what bounds them is the application.
     limits.scannedPredicates = .max
-    index = SubscriptionIndex(limits: limits)
+    index = ConditionIndex(limits: limits)
   }
 
-  package var count: Int { places.count }
+  package var count: Int { queries.count }
   /// Rows that queries over relations have looked up for changes.
   package private(set) var relatedRowsRead = 0
   /// What the look-up cost.
@@ -65,7 +67,9 @@ package struct LiveQuerySet: Sendable {
 
   /// Adds a query; it asks for its rows first.
   package mutating func add(_ query: WindowQuery, limits: WindowLimits = WindowLimits()) -> LiveQueryID {
-    insert(.window(QueryWindow(query, limits: limits)), query.model, query.predicate, query.related)
+    var query = query
+    query.order = shared(query.order)
+    return insert(.window(QueryWindow(query, limits: limits)), query.model, query.predicate, query.related)
   }
 
   /// Adds an aggregate; it asks for its totals first.
@@ -73,70 +77,54 @@ package struct LiveQuerySet: Sendable {
     insert(.aggregate(LiveAggregate(query)), query.model, query.predicate, query.related)
   }
 
+  private mutating func shared(_ order: RowOrder) -> RowOrder {
+    if let known = orders.first(where: { $0 == order }) { return known }
+    if orders.count == Self.mostOrders { orders.removeFirst() }
+    orders.append(order)
+    return order
+  }
+
   private mutating func insert(
     _ query: Query, _ model: Int, _ predicate: Predicate, _ terms: RelatedTerms
   ) -> LiveQueryID {
     let number = nextNumber
-    nextNumber += 1
-    place(query, number)
-    guard terms.isEmpty else {
-      related[number] = RelatedQuery(model: model, predicate: predicate, terms: terms)
-      return LiveQueryID(number: number)
-    }
-    share(number, Condition(model: model, predicate: predicate))
-    return LiveQueryID(number: number)
-  }
-
-  private mutating func place(_ query: Query, _ number: Int) {
-    if let free = freePlaces.popLast() {
-      queries[free] = query
-      places[number] = free
+    nextNumber &+= 1
+    let place = queries.insert(Kept(number: number, query: query))
+    if terms.isEmpty {
+      // The limit that the index could refuse by is switched off.
+      let condition = try? index.add(place, to: Interest(.records(model), predicate, .beforeAndAfter))
+      queries.update(place) { $0.condition = condition }
     } else {
-      places[number] = queries.count
-      queries.append(query)
+      related[place] = RelatedQuery(model: model, predicate: predicate, terms: terms)
     }
-  }
-
-  private mutating func share(_ number: Int, _ condition: Condition) {
-    if let group = groups[condition] {
-      groupOfQuery[number] = group
-      sharing[group]?.queries.append(number)
-      return
-    }
-    let key = GroupKey(schemaVersion: 0, document: [], operation: "", variables: Array(String(number).utf8))
-    let interests = ChangeKind.allCases.map {
-      Interest(.model(condition.model, $0), condition.predicate, .beforeAndAfter)
-    }
-    // The limit that the index could refuse by is switched off.
-    guard let place = try? index.add(number, key: key, interests: interests) else { return }
-    groups[condition] = place.group.number
-    groupOfQuery[number] = place.group.number
-    sharing[place.group.number] = Sharing(condition: condition, place: place, queries: [number])
+    return LiveQueryID(place: place, number: number)
   }
 
   /// Removes a query; changes no longer concern it.
   package mutating func remove(_ id: LiveQueryID) {
-    if let place = places.removeValue(forKey: id.number) {
-      queries[place] = nil
-      freePlaces.append(place)
-    }
-    related[id.number] = nil
-    guard let group = groupOfQuery.removeValue(forKey: id.number) else { return }
-    sharing[group]?.queries.removeAll { $0 == id.number }
-    guard let shared = sharing[group], shared.queries.isEmpty else { return }
-    sharing[group] = nil
-    groups[shared.condition] = nil
-    index.remove(shared.place)
+    guard isThere(id) else { return }
+    let condition = queries.read(id.place) { $0.condition } ?? nil
+    queries.remove(id.place)
+    related[id.place] = nil
+    guard let condition, let moved = index.remove(condition) else { return }
+    queries.update(moved) { $0.condition = condition }
+  }
+
+  private func isThere(_ id: LiveQueryID) -> Bool { queries.read(id.place) { $0.number } == id.number }
+
+  private func id(_ place: Int) -> LiveQueryID? {
+    queries.read(place) { LiveQueryID(place: place, number: $0.number) }
   }
 
   /// The query called `id`; nil when it is gone.
   package func window(_ id: LiveQueryID) -> QueryWindow? {
-    if case .window(let window)? = places[id.number].flatMap({ queries[$0] }) { window } else { nil }
+    guard isThere(id), case .window(let window)? = queries.read(id.place, { $0.query }) else { return nil }
+    return window
   }
 
   /// The aggregate called `id`; nil when it is gone.
   package func aggregate(_ id: LiveQueryID) -> LiveAggregate? {
-    guard case .aggregate(let aggregate)? = places[id.number].flatMap({ queries[$0] }) else { return nil }
+    guard isThere(id), case .aggregate(let aggregate)? = queries.read(id.place, { $0.query }) else { return nil }
     return aggregate
   }
 
@@ -144,7 +132,7 @@ package struct LiveQuerySet: Sendable {
   /// of a window costs more than the answer.
   package mutating func standing(of id: LiveQueryID) -> (isDue: Bool, changes: Int) {
     var (isDue, changes) = (false, 0)
-    update(id.number, window: { (isDue, changes) = ($0.isDue, $0.counters.changes) }, aggregate: { isDue = $0.isDue })
+    update(id, window: { (isDue, changes) = ($0.isDue, $0.counters.changes) }, aggregate: { isDue = $0.isDue })
     return (isDue, changes)
   }
 
@@ -162,10 +150,10 @@ package struct LiveQuerySet: Sendable {
     for change in changes { apply(change) }
     if let lookup, !related.isEmpty { applyRelated(CommitRows(changes, lookup: lookup)) }
     asking.removeAll(keepingCapacity: true)
-    for number in met {
+    for place in met {
       var asks = false
       update(
-        number,
+        place,
         window: { window in
           window.settle()
           asks = window.request != nil
@@ -174,31 +162,30 @@ package struct LiveQuerySet: Sendable {
           aggregate.settle()
           asks = !aggregate.requests.isEmpty
         })
-      if asks { asking.append(LiveQueryID(number: number)) }
+      if asks, let id = id(place) { asking.append(id) }
     }
-    return met.map(LiveQueryID.init)
+    return met.compactMap(id)
   }
 
   private mutating func applyRelated(_ rows: CommitRows) {
-    for (number, query) in related.sorted(by: { $0.key < $1.key }) {
+    for (place, query) in related.sorted(by: { $0.key < $1.key }) {
       do {
         let effects = try rows.effects(model: query.model, query.predicate, query.terms)
         if effects.isEmpty { continue }
-        for effect in effects { update(number, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) }) }
+        for effect in effects { update(place, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) }) }
       } catch {
-        update(number, window: { $0.reload() }, aggregate: { $0.reload() })
+        update(place, window: { $0.reload() }, aggregate: { $0.reload() })
       }
-      if isMet.insert(number).inserted { met.append(number) }
+      if isMet.insert(place).inserted { met.append(place) }
     }
     relatedRowsRead += rows.rowsRead
   }
 
   private mutating func apply(_ change: RowChange) {
-    guard let recordChange = change.recordChange else { return }
+    guard let images = change.images else { return }
     found.removeAll(keepingCapacity: true)
-    index.match(Change(offset: 0, endsTransaction: true, body: .record(recordChange)), into: &found)
+    index.match(images, in: .records(change.model), into: &found)
     for match in found {
-      guard let numbers = sharing[match.group.number]?.queries else { continue }
       let effect: ChangeEffect? =
         switch match.effect {
         case .entered: ChangeEffect(nil, change.after)
@@ -206,20 +193,25 @@ package struct LiveQuerySet: Sendable {
         case .left: ChangeEffect(change.before, nil)
         }
       guard let effect else { continue }
-      for number in numbers {
-        update(number, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) })
-        if isMet.insert(number).inserted { met.append(number) }
+      switch index.owners(of: match) {
+      case .none: break
+      case .one(let place): apply(effect, to: place)
+      case .many(let places): for place in places { apply(effect, to: place) }
       }
     }
+  }
+
+  private mutating func apply(_ effect: ChangeEffect, to place: Int) {
+    update(place, window: { $0.apply(effect) }, aggregate: { $0.apply(effect) })
+    if isMet.insert(place).inserted { met.append(place) }
   }
 
   /// Makes the queries of some models ask for all their rows again, after changes that were not applied one by one.
   package mutating func reload(where concerns: (Int) -> Bool = { _ in true }) -> [LiveQueryID] {
     var reloaded: [LiveQueryID] = []
-    for (number, place) in places.sorted(by: { $0.key < $1.key })
-    where queries[place].map({ concerns($0.model) }) == true {
-      update(number, window: { $0.reload() }, aggregate: { $0.reload() })
-      reloaded.append(LiveQueryID(number: number))
+    for place in queries.numbers where queries.read(place, { concerns($0.query.model) }) == true {
+      update(place, window: { $0.reload() }, aggregate: { $0.reload() })
+      if let id = id(place) { reloaded.append(id) }
     }
     asking = reloaded
     return reloaded
@@ -230,14 +222,13 @@ package struct LiveQuerySet: Sendable {
     _ id: LiveQueryID, window: (inout QueryWindow) -> Void = { _ in },
     aggregate: (inout LiveAggregate) -> Void = { _ in }
   ) {
-    update(id.number, window: window, aggregate: aggregate)
+    if isThere(id) { update(id.place, window: window, aggregate: aggregate) }
   }
 
   private mutating func update(
-    _ number: Int, window: (inout QueryWindow) -> Void, aggregate: (inout LiveAggregate) -> Void
+    _ place: Int, window: (inout QueryWindow) -> Void, aggregate: (inout LiveAggregate) -> Void
   ) {
-    guard let place = places[number] else { return }
-    queries[place]?.update(window: window, aggregate: aggregate)
+    queries.update(place) { $0.query.update(window: window, aggregate: aggregate) }
   }
 }
 
@@ -273,22 +264,17 @@ extension LiveQuerySet.Query {
 
 extension RowChange {
   /// The change as the index looks it up; nil for a record that was absent before and is absent after.
-  fileprivate var recordChange: RecordChange? {
+  fileprivate var images: ConditionIndex.Images? {
     switch (before, after) {
     case (nil, nil): return nil
-    case (nil, let after?):
-      return RecordChange(
-        kind: .create, model: model, key: after.key, version: after.version, image: after.record)
-    case (let before?, nil):
-      return RecordChange(
-        kind: .delete, model: model, key: before.key, version: before.version, image: before.record)
+    case (nil, let after?): return .created(after.record)
+    case (let before?, nil): return .removed(before.record)
     case (let before?, let after?):
-      var old: [(field: Int, value: JSONValue)] = []
+      var changed = FieldSet()
       for field in after.record.values.indices where before.record[field] != after.record[field] {
-        old.append((field, before.record[field]))
+        changed.insert(field)
       }
-      return RecordChange(
-        kind: .update, model: model, key: after.key, version: after.version, image: after.record, old: old)
+      return .replaced(after: after.record, before: before.record, changed: changed)
     }
   }
 }

@@ -8,7 +8,15 @@ internal import MartletModels
 ///
 /// Changes are applied in commit order, each once, and the store answers requests as of the last change applied.
 package struct QueryWindow: Sendable {
+  // In this order they fill each other's gaps.
   package let query: WindowQuery
+  /// Whether no selected record comes after `kept`.
+  private var reachesEnd = false
+  /// False before the first page, and when so much has left that the rest of the result cannot be located.
+  private var isLocated = false
+  private var hasUntaken = false
+  /// Whether changes were missed, so that all rows have to be compared.
+  private var missedChanges = false
   private let limits: WindowLimits
   /// A part of the result without gaps.
   private(set) var kept = SharedChunks<LiveRow>()
@@ -16,15 +24,8 @@ package struct QueryWindow: Sendable {
   private var found = 0
   /// Selected records before `kept`.
   private(set) var before = 0
-  /// Whether no selected record comes after `kept`.
-  private var reachesEnd = false
-  /// False before the first page, and when so much has left that the rest of the result cannot be located.
-  private var isLocated = false
   /// The rows that the consumer took last, and what has changed since.
   private var taken = TakenRows.nothing
-  private var hasUntaken = false
-  /// Whether changes were missed, so that all rows have to be compared.
-  private var missedChanges = false
   /// What the store is asked for; nil while the window is exact.
   package private(set) var request: WindowRequest?
   package private(set) var counters = WindowCounters()
@@ -216,6 +217,15 @@ package struct QueryWindow: Sendable {
     return changes.isEmpty && !isFirst ? nil : WindowSnapshot(rows: rows, changes: changes)
   }
 
+  /// The rows that the consumer took last.
+  package var takenRows: VisibleRows {
+    switch taken {
+    case .nothing: VisibleRows()
+    case .inPlace(let shown, let replaced): VisibleRows(kept.replacing(replaced), shown)
+    case .apart(let published, _): published
+    }
+  }
+
   private mutating func changes(to rows: VisibleRows) -> ChangeSet {
     if missedChanges { losePlaces() }
     var changes = ChangeSet()
@@ -285,8 +295,9 @@ private enum TakenRows: Sendable {
   /// the consumer has there. Nothing has to be looked for, and no second list of the rows has to be held: the window
   /// then is its list's only owner, and replaces a row without a copy.
   case inPlace(Range<Int>, [(index: Int, row: LiveRow)])
-  /// Rows have other places now.
-  case apart(VisibleRows, [RecordKey: TouchedRow])
+  /// Rows have other places now. Not within the window, which has this for a moment only: windows are as large as
+  /// their largest case.
+  indirect case apart(VisibleRows, [RecordKey: TouchedRow])
 
   /// Replacements noted by their place; beyond it a slow consumer's are noted by their record.
   private static let mostReplaced = 64
@@ -325,13 +336,18 @@ private enum TakenRows: Sendable {
   /// Makes a list of what the consumer has, before `kept` gets rows at other places.
   mutating func part(from kept: SharedChunks<LiveRow>) {
     guard case .inPlace(let shown, let replaced) = self else { return }
-    var earlier = kept
     var touched: [RecordKey: TouchedRow] = [:]
-    for (index, row) in replaced {
-      touched[row.key] = TouchedRow(first: row, last: kept[index])
-      earlier.replace(at: index, with: row)
-    }
-    self = .apart(VisibleRows(earlier, shown), touched)
+    for (index, row) in replaced { touched[row.key] = TouchedRow(first: row, last: kept[index]) }
+    self = .apart(VisibleRows(kept.replacing(replaced), shown), touched)
+  }
+}
+
+extension SharedChunks<LiveRow> {
+  /// The same with other rows at some indices.
+  fileprivate func replacing(_ rows: [(index: Int, row: LiveRow)]) -> SharedChunks {
+    var others = self
+    for (index, row) in rows { others.replace(at: index, with: row) }
+    return others
   }
 }
 
@@ -350,4 +366,10 @@ struct TouchedRow: Sendable {
 package struct WindowSnapshot: Sendable {
   package var rows: VisibleRows
   package var changes: ChangeSet
+
+  /// Rows without changes.
+  package init(rows: VisibleRows = VisibleRows(), changes: ChangeSet = ChangeSet()) {
+    self.rows = rows
+    self.changes = changes
+  }
 }

@@ -118,7 +118,9 @@ struct ClientQueries {
       values += seek.values
     }
     let order = query.order.terms.map { "\(shape.column($0.field)) \($0.isAscending != isReversed ? "ASC" : "DESC")" }
-    let limit = condition.residual == nil ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
+    let isPage = count != nil || skipping > 0
+    let limit =
+      condition.residual == nil && isPage ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
     let columns = columns ?? table.columns
     return BoundSQL(
       text:
@@ -142,6 +144,7 @@ struct ClientQueries {
     try sql.bind(to: statement)
     defer { statement.reset() }
     var rows: [LiveRow] = []
+    rows.reserveCapacity(min(statement.lastCount, count ?? .max))
     // What SQL does not decide is decided here, so that its limit would count too much.
     var left = sql.residual == nil ? 0 : skipping
     while rows.count < count ?? .max, try statement.step() {
@@ -152,7 +155,7 @@ struct ClientQueries {
       if left > 0 {
         left -= 1
       } else {
-        stored.record = try present.shown(stored.record, query.related, .after)
+        if !query.related.isEmpty { stored.record = try present.shown(stored.record, query.related, .after) }
         rows.append(try row(stored, table))
       }
     }

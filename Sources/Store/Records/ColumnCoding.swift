@@ -32,6 +32,28 @@ extension ColumnStorage {
     }
   }
 
+  /// As what the column of a field is read.
+  package var kind: RowCells.Kind {
+    switch self {
+    case .text: .text
+    case .integer, .boolean: .integer
+    case .real: .real
+    case .json: .any
+    }
+  }
+
+  /// Reads a field's value from its column, which is at `place` in the statement's row.
+  func read(_ cell: RowCells.Cell, of statement: Statement, at place: Int) throws -> JSONValue {
+    switch (self, cell) {
+    case (_, .null): return .null
+    case (.text, .text(let bytes)): return .string(unsafe String(decoding: bytes, as: UTF8.self))
+    case (.integer, .integer(let number)): return .int(number)
+    case (.real, .real(let number)): return .double(number)
+    case (.boolean, .integer(let number)): return .bool(number != 0)
+    default: return try read(statement, place)
+    }
+  }
+
   /// The value as it will be read back, so that the log and the table say the same.
   package func normalized(_ value: JSONValue) -> JSONValue {
     switch (self, value) {

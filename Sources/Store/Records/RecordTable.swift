@@ -11,6 +11,9 @@ final class RecordTable {
   /// The columns of the fields alone.
   let fieldColumns: String
   private let keyCondition: String
+  /// How the fields are stored, in their order.
+  private let storages: [ColumnStorage]
+  private let cells: RowCells
   private var insertStatement: Statement?
   private var insertSeveralStatement: Statement?
   private var replaceStatement: Statement?
@@ -34,6 +37,8 @@ final class RecordTable {
     fieldColumns = fields.joined(separator: ", ")
     columns = (fields + [SQLText.version, SQLText.created, SQLText.changed]).joined(separator: ", ")
     keyCondition = shape.key.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
+    storages = shape.columns.map(\.storage)
+    cells = RowCells(storages.map(\.kind) + [.integer, .integer, .integer])
     rowsAtOnce = max(1, min(Self.mostAtOnce, Self.mostParameters / (shape.columns.count + 3)))
   }
 
@@ -55,15 +60,17 @@ final class RecordTable {
 
   /// The record in the statement's row, whose columns are `columns` from `first` on.
   func row(_ statement: Statement, first: Int = 0) throws -> StoredRecord {
-    let count = shape.columns.count
+    statement.load(cells, from: first)
+    let columns = unsafe cells.cells
+    let count = storages.count
     var values: [JSONValue] = []
     values.reserveCapacity(count)
-    for field in 0..<count {
-      values.append(try shape.columns[field].storage.read(statement, first + field))
+    for (field, storage) in storages.enumerated() {
+      values.append(try storage.read(unsafe columns[field], of: statement, at: first + field))
     }
     return StoredRecord(
-      record: Record(values: values), version: statement.int64(first + count),
-      created: statement.int64(first + count + 1), changed: statement.int64(first + count + 2))
+      record: Record(values: values), version: unsafe columns[count].integer ?? 0,
+      created: unsafe columns[count + 1].integer ?? 0, changed: unsafe columns[count + 2].integer ?? 0)
   }
 
   func bind(_ key: RecordKey, to statement: Statement, at first: Int) throws {

@@ -81,6 +81,6 @@ extension RecordShape {
 
   /// The key of a record.
   func key(of record: Record) -> RecordKey {
-    RecordKey(values: key.map { record.values[$0] })
+    key.count == 1 ? RecordKey(values: [record.values[key[0]]]) : RecordKey(values: key.map { record.values[$0] })
   }
 }

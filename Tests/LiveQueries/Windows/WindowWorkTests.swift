@@ -109,6 +109,38 @@ import Testing
     #expect(set.apply([RowChange(model: 1, before: nil, after: Numbers.row(17))]).isEmpty)
   }
 
+  @Test func `queries of one condition are found one by one as others of it are removed`() {
+    var set = LiveQuerySet()
+    let query = WindowQuery(model: 0, predicate: .compare(field: 0, .gt(.int(3))), order: Numbers.order, limit: 10)
+    var ids = (0..<4).map { _ in set.add(query) }
+    for id in ids { set.update(id, window: { if let request = $0.request { $0.fill(WindowRows([]), for: request) } }) }
+    let change = RowChange(model: 0, before: nil, after: Numbers.row(17))
+    for removed in [1, 0, 1, 0] {
+      let met = set.apply([change])
+      #expect(Set(met) == Set(ids) && met.count == ids.count)
+      // The condition is tried once, however many queries have it.
+      #expect(set.counters.evaluations == 5 - ids.count)
+      set.remove(ids.remove(at: removed))
+    }
+    #expect(set.apply([change]).isEmpty && set.count == 0)
+  }
+
+  @Test func `the name of a removed query does not reach the query that has its place`() {
+    var set = LiveQuerySet()
+    let first = set.add(WindowQuery(model: 0, order: Numbers.order, limit: 1))
+    set.remove(first)
+    let second = set.add(WindowQuery(model: 0, order: Numbers.order, limit: 2))
+    #expect(set.window(first) == nil && set.window(second)?.query.limit == 2)
+    set.remove(first)
+    #expect(set.window(second) != nil && set.count == 1)
+  }
+
+  /// The rest of the 2 KiB that a live query may cost beside its rows is its consumer's, and its part of the index.
+  @Test func `a window is as small as it was measured`() {
+    #expect(MemoryLayout<QueryWindow>.size <= 200)
+    #expect(MemoryLayout<LiveQuerySet.Query?>.size <= 208)
+  }
+
   @Test func `a query that was removed is not found`() {
     var set = LiveQuerySet()
     let id = set.add(WindowQuery(model: 0, order: Numbers.order))
