@@ -146,15 +146,24 @@ import Testing
   // MARK: Recent batches
 
   @Test func `recent batches reach back to their limit and say so`() throws {
-    var limits = StoreLimits()
-    limits.ringBytes = 1
-    let fixture = try StoreFixture(limits: limits)
-    #expect(fixture.store.recent.batches(after: 0) == nil)
-    for number in 0..<3 { try fixture.commit(.batch([create("\(number)a"), create("\(number)b")])) }
+    func write(keeping bytes: Int) throws -> StoreFixture {
+      var limits = StoreLimits()
+      limits.ringBytes = bytes
+      let fixture = try StoreFixture(limits: limits)
+      #expect(fixture.store.recent.batches(after: 0) == nil)
+      for number in 0..<3 { try fixture.commit(.batch([create("\(number)a"), create("\(number)b")])) }
+      return fixture
+    }
+    let all = try #require(try write(keeping: 1 << 20).store.recent.batches(after: 6))
+    #expect(all.map(\.firstOffset) == [7])
+    let fixture = try write(keeping: all[0].byteCount)
     #expect(fixture.store.recent.batches(after: 0) == nil)
     #expect(fixture.store.recent.batches(after: 4) == nil)
     #expect(fixture.store.recent.firstOffset == 7)
     #expect(fixture.store.recent.batches(after: 6)?.map(\.firstOffset) == [7])
     #expect(fixture.store.recent.batches(after: 8)?.isEmpty == true)
+    // A batch that is larger than the limit is read from the log.
+    let small = try write(keeping: all[0].byteCount - 1)
+    #expect(small.store.recent.firstOffset == nil && small.store.recent.batches(after: 6) == nil)
   }
 }
