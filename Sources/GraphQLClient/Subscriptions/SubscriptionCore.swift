@@ -33,7 +33,9 @@ package final class SubscriptionCore: Sendable {
     var observers: Observers?
   }
 
-  /// Those besides the consumer who follow it. Used within the lock alone.
+  /// What is called beside the consumer.
+  ///
+  /// `@unchecked Sendable` holds because it is used within the lock of `shared` alone.
   fileprivate final class Observers: @unchecked Sendable {
     var states: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
     var news = NewsQueue()
