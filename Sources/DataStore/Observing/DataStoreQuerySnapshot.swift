@@ -37,7 +37,7 @@ public struct DataStoreItems<M: Model>: RandomAccessCollection, Sendable {
 
   init(_ objects: SharedObjects = SharedObjects()) { content = .objects(objects) }
 
-  /// Rows whose changes have been decoded; the others have been before, or are equal to such.
+  /// Rows that all have their values.
   init(_ rows: VisibleRows, _ decoded: DecodedRows) { content = .rows(rows, decoded) }
 
   /// Every object was made for this model, by its `DecodedRows`.

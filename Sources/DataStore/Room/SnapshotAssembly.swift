@@ -101,11 +101,12 @@ final class DecodedRows: Sendable {
   /// The values of rows, made for the caller alone.
   func decode(_ rows: [LiveRow]) throws(DataStoreError) -> [Object] { try make(rows) }
 
-  /// Gives the rows that a snapshot has changed their values, unless they have them.
+  /// Gives the rows of a snapshot their values, unless they have them: those that have changed, and those that the
+  /// store has read again.
   func prepare(_ snapshot: WindowSnapshot) throws(DataStoreError) {
-    if snapshot.changes.isEmpty { return }
-    let changed = snapshot.changedRows
-    let new = lock.withLock { _ in changed.filter { $0.made == nil } }
+    let rows = snapshot.hasEqualRows ? snapshot.rows.all : snapshot.changedRows
+    if rows.isEmpty { return }
+    let new = lock.withLock { _ in rows.filter { $0.made == nil } }
     if new.isEmpty { return }
     let objects = try make(new)
     lock.withLock { _ in
@@ -113,12 +114,11 @@ final class DecodedRows: Sendable {
     }
   }
 
-  /// The value of a row that has been prepared, or is equal to one that has: the store has read it anew since.
+  /// The value of a row that has been prepared. Nothing is decoded here, where a failure could not be reported.
   func known(_ row: LiveRow) -> Object {
-    if let object = lock.withLock({ _ in row.made }) { return object }
-    guard let object = try? make([row]).first else {
-      preconditionFailure("a row that is equal to a decoded one decodes as that one has")
+    guard let object = lock.withLock({ _ in row.made }) else {
+      preconditionFailure("every row of a snapshot is given its value before the snapshot is handed out")
     }
-    return lock.withLock { _ in row.make(object) }
+    return object
   }
 }

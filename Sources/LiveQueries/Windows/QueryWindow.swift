@@ -17,6 +17,8 @@ package struct QueryWindow: Sendable {
   private var hasUntaken = false
   /// Whether changes were missed, so that all rows have to be compared.
   private var missedChanges = false
+  /// Whether rows may have been replaced by equal ones since the consumer took them.
+  private var hasEqualRows = false
   private let limits: WindowLimits
   /// A part of the result without gaps.
   private(set) var kept = SharedChunks<LiveRow>()
@@ -167,6 +169,7 @@ package struct QueryWindow: Sendable {
     guard let request, request == asked else { return }
     counters.rowsRead += answer.rows.count
     losePlaces()
+    hasEqualRows = true
     switch request {
     case .page(let offset, let count):
       kept = SharedChunks(answer.rows)
@@ -214,10 +217,12 @@ package struct QueryWindow: Sendable {
     taken = .inPlace(shown, [])
     hasUntaken = false
     missedChanges = false
-    return changes.isEmpty && !isFirst ? nil : WindowSnapshot(rows: rows, changes: changes)
+    guard isFirst || !changes.isEmpty else { return nil }
+    defer { hasEqualRows = false }
+    return WindowSnapshot(rows: rows, changes: changes, hasEqualRows: hasEqualRows)
   }
 
-  /// The rows that the consumer took last.
+  /// The rows that the consumer took last. Some may be others than it took, equal to those.
   package var takenRows: VisibleRows {
     switch taken {
     case .nothing: VisibleRows()
@@ -232,8 +237,8 @@ package struct QueryWindow: Sendable {
     switch taken {
     case .nothing: changes.insertions = Array(rows.indices)
     case .inPlace(let shown, let replaced):
-      for (index, row) in replaced where shown.contains(index) && kept[index] != row {
-        changes.updates.append(index - shown.lowerBound)
+      for (index, row) in replaced where shown.contains(index) {
+        if kept[index] == row { hasEqualRows = true } else { changes.updates.append(index - shown.lowerBound) }
       }
       changes.updates.sort()
     case .apart(let published, _) where missedChanges: changes = ChangeSet(from: published, to: rows)
@@ -241,6 +246,7 @@ package struct QueryWindow: Sendable {
       var comparison = WindowComparison(query.order, published, rows)
       changes = comparison.changes(touched)
       counters.comparisons += comparison.comparisons
+      if comparison.foundEqualRows { hasEqualRows = true }
     }
     return changes
   }
@@ -366,10 +372,14 @@ struct TouchedRow: Sendable {
 package struct WindowSnapshot: Sendable {
   package var rows: VisibleRows
   package var changes: ChangeSet
+  /// Whether rows that have not changed may be others than those of the result before, equal to them: the store has
+  /// read them again.
+  package var hasEqualRows: Bool
 
-  /// Rows without changes.
-  package init(rows: VisibleRows = VisibleRows(), changes: ChangeSet = ChangeSet()) {
+  /// A result.
+  package init(rows: VisibleRows = VisibleRows(), changes: ChangeSet = ChangeSet(), hasEqualRows: Bool = true) {
     self.rows = rows
     self.changes = changes
+    self.hasEqualRows = hasEqualRows
   }
 }

@@ -10,6 +10,8 @@ struct WindowComparison {
   private let old: VisibleRows
   private let new: VisibleRows
   private(set) var comparisons = 0
+  /// Whether a touched row is in both pages with the same content.
+  private(set) var foundEqualRows = false
 
   init(_ order: RowOrder, _ old: VisibleRows, _ new: VisibleRows) {
     self.order = order
@@ -48,7 +50,7 @@ struct WindowComparison {
 
   /// Decides which of the touched rows that both pages have stayed in place: those with as many untouched rows before
   /// them as earlier, in the same order among themselves.
-  private func settle(
+  private mutating func settle(
     _ both: [(from: Int, to: Int)], _ left: TouchedIndices, _ right: TouchedIndices, _ edges: Edges,
     into changes: inout ChangeSet
   ) {
@@ -59,7 +61,7 @@ struct WindowComparison {
       let later = min(max(to - right.count(before: to) - edges.enteredInFront, 0), common)
       if earlier == later, to > lastKept {
         lastKept = to
-        if old[from] != new[to] { changes.updates.append(to) }
+        if old[from] == new[to] { foundEqualRows = true } else { changes.updates.append(to) }
       } else {
         changes.moves.append(ChangeSet.Move(from: from, to: to))
       }

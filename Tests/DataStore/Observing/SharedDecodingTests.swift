@@ -30,7 +30,46 @@ private struct Other: Model, Equatable {
   enum CodingKeys: String, ModelKey { case id }
 }
 
+/// A record whose type does not take every one that it has taken before.
+private struct Changing: Model {
+  struct Refusal: Error {}
+  static let refused = Lock<String?>(nil)
+
+  var id: String
+  var number: Int
+  enum CodingKeys: String, ModelKey { case id, number }
+
+  init(id: String, number: Int) {
+    self.id = id
+    self.number = number
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    id = try members.decode(String.self, forKey: .id)
+    number = try members.decode(Int.self, forKey: .number)
+    if Self.refused.withLock({ $0 }) == id { throw Refusal() }
+  }
+}
+
 @Suite struct SharedDecodingTests {
+  @Test func `a type that refuses a record it has taken before ends the live query, and not the process`() async throws
+  {
+    let store = try DataStore(models: [Changing.self], storage: .inMemory)
+    for number in 0..<10 { try await store.save(Changing(id: "c\(number)", number: number)) }
+    var iterator = store.observeQuery(for: Changing.self, sort: .ascending(Changing.keys.id)).makeAsyncIterator()
+    #expect(try await iterator.next()?.items.count == 10)
+    // The record comes back to what the snapshot has: it is another row, equal to the one before.
+    try await store.save(Changing(id: "c4", number: 44))
+    try await store.save(Changing(id: "c4", number: 4))
+    try await store.save(Changing(id: "c5", number: 55))
+    Changing.refused.withLock { $0 = "c4" }
+    let failure = await #expect(throws: DataStoreError.self) {
+      for _ in 0..<3 { _ = try await iterator.next()?.items.map(\.number) }
+    }
+    #expect(failure?.message.contains("Changing") == true)
+  }
+
   @Test func `a record that was saved without a change is in later snapshots as before`() async throws {
     let store = try DataStore(models: [Counted.self], storage: .inMemory)
     for number in 0..<100 { try await store.save(Counted(id: "c\(number)", number: number)) }
