@@ -112,6 +112,28 @@ import Testing
     #expect(!isThere)
   }
 
+  @Test func `a refused change of a list that is made again keeps the elements that others have added`() throws {
+    let column = RecordColumn(
+      name: "b", field: "b", storage: .json, signature: "list", isRequired: false, defaultValue: .null)
+    var shape = Self.shape
+    shape.columns[2] = column
+    let writer = try ClientWriter(path: "/store", on: MemoryFiles(), shapes: [shape], syncs: true)
+    let key = RecordKey(values: ["1"])
+    func change(_ list: JSONValue, _ position: Int64) -> RemoteChange {
+      let record = Record(values: ["1", 1, list])
+      return RemoteChange(
+        model: 0, key: key, image: ServerImage(record: record, version: position, position: position))
+    }
+    _ = try writer.transaction { try $0.receive([change(["first"], 1)]) }
+    _ = try writer.transaction { try $0.save(model: 0, Record(values: ["1", 1, ["first", "mine"]])) }
+    _ = try writer.transaction { try $0.reject(model: 0, key, 1, .conflict) }
+    _ = try writer.transaction { try $0.receive([change(["first", "theirs"], 2)]) }
+    _ = try writer.transaction { _ = try $0.retryLetter(1) }
+    #expect(try writer.row(model: 0, key)?.record == Record(values: ["1", 1, ["first", "theirs", "mine"]]))
+    let patch = FieldPatch(field: 2, old: ["first", "theirs"], new: ["first", "theirs", "mine"])
+    #expect(try writer.pending(model: 0, key).map(\.content) == [.update([patch])])
+  }
+
   @Test func `a full sync removes the rows that no page had, and keeps what a later change has brought`() throws {
     let writer = try ClientWriter(path: "/store", on: MemoryFiles(), shapes: [Self.shape], syncs: true)
     func change(_ number: Int, _ position: Int64) -> RemoteChange {

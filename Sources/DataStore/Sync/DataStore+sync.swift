@@ -109,7 +109,8 @@ extension DataStore {
     return stored.map { RejectedWrite($0, room.mappings[$0.model]) }
   }
 
-  /// Makes a refused write again, on the record as it is now.
+  /// Makes a refused write again, on the record as it is now: elements that it added to a list are added to the list
+  /// that is there, and so on (`docs/guides/conflicts.md`).
   ///
   /// - Throws: `recordMissing` when its record is gone, else as `save` and `delete`. The write stays refused then.
   public func retry(_ write: RejectedWrite) async throws(DataStoreError) {

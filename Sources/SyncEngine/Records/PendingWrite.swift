@@ -1,20 +1,4 @@
-package import MartletJSON
 package import MartletModels
-
-/// A field that an update changes: the value it replaces, and the new one. A server that stores the replaced value
-/// takes the new one; otherwise its strategy decides for this field alone.
-package struct FieldPatch: Sendable, Hashable {
-  /// The field's position in the model.
-  package var field: Int
-  package var old: JSONValue
-  package var new: JSONValue
-
-  package init(field: Int, old: JSONValue, new: JSONValue) {
-    self.field = field
-    self.old = old
-    self.new = new
-  }
-}
 
 /// A local write that the server has not acknowledged.
 package struct PendingWrite: Sendable, Hashable {

@@ -1,0 +1,51 @@
+package import MartletJSON
+internal import MartletModels
+
+/// A field that an update changes: the value it replaces, and the new one. A server that stores the replaced value
+/// takes the new one; otherwise its strategy decides for this field alone.
+package struct FieldPatch: Sendable, Hashable {
+  /// The field's position in the model.
+  package var field: Int
+  package var old: JSONValue
+  package var new: JSONValue
+
+  package init(field: Int, old: JSONValue, new: JSONValue) {
+    self.field = field
+    self.old = old
+    self.new = new
+  }
+
+  /// What the field holds after the same change is made on another value than the one it was made on.
+  ///
+  /// Elements that the change added to a list are added, and those that it removed are removed; the members of an
+  /// embedded value that it changed are changed. What others have done to the list or to other members meanwhile stays.
+  /// Any other value is replaced.
+  package func made(on current: JSONValue) -> JSONValue { Self.made(on: current, old, new) }
+
+  private static func made(on current: JSONValue, _ old: JSONValue, _ new: JSONValue) -> JSONValue {
+    switch (current, old, new) {
+    case (_, _, _) where ValueOrder.areEqual(current, old): return new
+    case (.array(let elements), .array(let before), .array(let after)):
+      let (added, removed) = (without(before, after), without(after, before))
+      return .array(without(removed, elements) + added)
+    case (.object(let members), .object(let before), .object(let after)):
+      var made = members
+      for name in Set(before.map(\.key) + after.map(\.key)) {
+        let (was, value) = (before[name] ?? .null, after[name] ?? .null)
+        if !ValueOrder.areEqual(was, value) { made[name] = self.made(on: members[name] ?? .null, was, value) }
+      }
+      return .object(made)
+    case (_, _, _): return new
+    }
+  }
+
+  /// `elements` without those of `known`, each as often as it is in `known`.
+  private static func without(_ known: [JSONValue], _ elements: [JSONValue]) -> [JSONValue] {
+    var known = known
+    return elements.filter { element in
+      guard let place = known.firstIndex(where: { ValueOrder.areEqual($0, element) }) else { return true }
+      known.remove(at: place)
+      return false
+    }
+  }
+}
