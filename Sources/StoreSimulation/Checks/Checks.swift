@@ -60,6 +60,8 @@ final class Checks {
   private var marks: [Int: Mark] = [:]
   /// The server has forgotten deletions, or runs on an older copy: versions restart, and outcomes are unknown.
   private(set) var versionsRestart = false
+  /// The server remembers no outcome of a write up to this offset.
+  private var forgotten: Int64 = 0
   /// How often the server was put on an older copy of its data.
   private(set) var copies = 0
   private(set) var lastItems: [Int: [Row]] = [:]
@@ -117,11 +119,16 @@ final class Checks {
       let client = write["client"]?.string
     else { return fail(.idempotence, "\(caller) sends a write without a number") }
     for word in words { judged.insert(word) }
+    let name = WriteName(client: client, number: number)
+    if write["acknowledged"]?.int == 0, let known = applied.offsets[name], known <= forgotten {
+      // A client's first writes are not marked as sent again. A server that has forgotten them takes them for new.
+      applied.offsets[name] = nil
+      if let title { repeated.insert(title) }
+    }
     guard code == nil else { return }
     let text = response["extensions"]?["martlet"]?["cursor"]?.string
     if let title { applied.titles.insert(title) }
     guard let cursor = text.flatMap({ Cursor($0) }) else { return }
-    let name = WriteName(client: client, number: number)
     if let known = applied.offsets[name] {
       if known != cursor.offset {
         fail(.idempotence, "\(caller)'s write \(number) is applied at \(known) and \(cursor.offset)")
@@ -317,7 +324,10 @@ final class Checks {
     return !handle.isDecided
   }
 
-  func deletionsForgotten() { versionsRestart = true }
+  func deletionsForgotten(upTo offset: Int64) {
+    versionsRestart = true
+    forgotten = offset
+  }
 
   /// The server runs on a copy of its data: what came after it has not happened.
   func serverRestored(_ then: Applied) {

@@ -249,10 +249,10 @@ final class WorldServer: @unchecked Sendable {
     options.limits.logBytes = 0
     if forgetsDeletions {
       options.limits.tombstoneAge = .zero
-      world.checks.deletionsForgotten()
     }
     let store = try Store(.memory(disk.files), schema: try world.served(schema).models, options: options)
     for _ in 0..<4 { store.maintain() }
+    if forgetsDeletions { world.checks.deletionsForgotten(upTo: store.position.firstRetained - 1) }
     world.record("server forgets its log up to \(store.position.firstRetained - 1)")
     store.close()
     disk = WorldDisk(disk.files.contents)
