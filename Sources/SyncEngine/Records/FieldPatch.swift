@@ -17,9 +17,9 @@ package struct FieldPatch: Sendable, Hashable {
 
   /// What the field holds after the same change is made on another value than the one it was made on.
   ///
-  /// Elements that the change added to a list are added, and those that it removed are removed; the members of an
-  /// embedded value that it changed are changed. What others have done to the list or to other members meanwhile stays.
-  /// Any other value is replaced.
+  /// Elements that the change added to a list are added unless they are there, and those that it removed are removed;
+  /// the members of an embedded value that it changed are changed. What others have done to the list or to other members
+  /// meanwhile stays. Any other value is replaced.
   package func made(on current: JSONValue) -> JSONValue { Self.made(on: current, old, new) }
 
   private static func made(on current: JSONValue, _ old: JSONValue, _ new: JSONValue) -> JSONValue {
@@ -27,7 +27,10 @@ package struct FieldPatch: Sendable, Hashable {
     case (_, _, _) where ValueOrder.areEqual(current, old): return new
     case (.array(let elements), .array(let before), .array(let after)):
       let (added, removed) = (without(before, after), without(after, before))
-      return .array(without(removed, elements) + added)
+      let kept = without(removed, elements)
+      // Elements that the list has already: others have added them, or the change was made although it was refused.
+      let present = without(before, kept)
+      return .array(kept + without(present, added))
     case (.object(let members), .object(let before), .object(let after)):
       var made = members
       for name in Set(before.map(\.key) + after.map(\.key)) {
