@@ -21,7 +21,10 @@ struct GraphQLSyncServer: SyncServer {
     let model = models[number]
     var request = OperationRequest(.query, document: model.syncDocument(hasPositions: isOwn))
     request.variables["limit"] = .int(Int64(pageSize))
-    if let filter = model.filter { request.variables["filter"] = filter }
+    var filter = model.filter
+    // What is in none of a full sync's pages is gone: a server of this package need not send deletions as well.
+    if isOwn, kind == .full { filter = .object(Self.live(filter)) }
+    if let filter { request.variables["filter"] = filter }
     if let token { request.variables["nextToken"] = .string(token) }
     if case .delta(let since) = kind { request.variables["lastSync"] = .int(since) }
     let response = try await tape(of: request).root
@@ -43,6 +46,13 @@ struct GraphQLSyncServer: SyncServer {
       changes: changes, nextToken: page["nextToken"]?.string, startedAt: page["startedAt"]?.int ?? 0,
       position: position ?? .max, cursor: cursor, isFull: page["isReplacement"]?.bool ?? false,
       expected: page["expected"]?.int.map(Int.init))
+  }
+
+  /// A filter that selects no deletions.
+  private static func live(_ filter: JSONValue?) -> JSONObject {
+    var live = filter?.object ?? JSONObject()
+    live["_deleted"] = ["ne": true]
+    return live
   }
 
   /// A response that is read where it stands: a page's records become rows without values in between.

@@ -59,7 +59,8 @@ package struct FilterReader {
       case "not": parts.append(.not(try read(value, path: inner, depth: depth + 1)))
       default:
         if model.conflicts != nil, name == RecordStamp.deleted.fieldName {
-          parts.append(try onDeletion(value, inner))
+          // What holds for all records leaves the rest as it is, so that the store finds it as without this.
+          if try !holdsForDeletion(value, inner) { parts.append(.none) }
           continue
         }
         guard let field = model.position(of: name) else {
@@ -68,15 +69,15 @@ package struct FilterReader {
         parts += try operators(value, on: field, inner)
       }
     }
+    if parts.contains(.none) { return .none }
     return parts.count == 1 ? parts[0] : parts.isEmpty ? .all : .and(parts)
   }
 
-  /// A condition on `_deleted`, which is the same for all records that the filter is for.
-  private mutating func onDeletion(_ value: JSONValue, _ path: String) throws(FilterError) -> Predicate {
-    let holds = try operators(value, on: 0, path).allSatisfy { part in
+  /// Whether a condition on `_deleted` holds, which is the same for all records that the filter is for.
+  private mutating func holdsForDeletion(_ value: JSONValue, _ path: String) throws(FilterError) -> Bool {
+    try operators(value, on: 0, path).allSatisfy { part in
       if case .compare(_, let comparison) = part { comparison.holds(for: deleted) } else { true }
     }
-    return holds ? .all : .none
   }
 
   private mutating func list(_ value: JSONValue, _ path: String, _ depth: Int) throws(FilterError) -> [Predicate] {

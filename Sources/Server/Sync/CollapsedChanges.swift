@@ -43,18 +43,20 @@ struct CollapsedChanges {
     } else {
       order.append(record.key)
       state = State(version: 0, time: 0)
-      if let before = record.before { look(at: before, &state) }
+      if let before = record.before, shown.matches(before) { state.seen = before }
     }
     state.version = record.version
     state.time = change.time
     state.current = nil
-    if let after = record.after, shown.matches(after) { state.current = after }
-    look(at: record.image, &state)
+    if let after = record.after {
+      if shown.matches(after) {
+        state.current = after
+        state.seen = after
+      }
+    } else if shown.matches(record.image) || gone.matches(record.image) {
+      state.seen = record.image
+    }
     states[record.key] = state
-  }
-
-  private func look(at image: Record, _ state: inout State) {
-    if shown.matches(image) || gone.matches(image) { state.seen = image }
   }
 
   /// The records, in the order of their first changes. One that the caller never saw is not among them.

@@ -18,7 +18,7 @@ private struct SyncConnection: ResolvedObject {
       .list(
         page.items.map { item in
           let stamps = query.model.stamps(item.version, item.changed, isDeleted: item.isDeleted)
-          return .record(query.model.value(item.record, of: item.record, stamps))
+          return .record(query.model.value(item.record, of: item.whole, stamps))
         })
     case "nextToken": page.next.map { .value(.string($0.text)) } ?? .null
     case "startedAt": .value(.int(page.startedAt))

@@ -7,8 +7,9 @@ internal import MartletStore
 /// One page of a sync query: what it shows, and where it begins.
 ///
 /// Every page is read in one snapshot of the store, and says which. Without `lastSync`, or when the log has forgotten
-/// what came after it or is damaged there, the pages have all records; otherwise what has changed since, each record
-/// once per page.
+/// what came after it or is damaged there, the pages have all records and then the deletions that are still known, from
+/// which a client of AppSync's protocol learns what is gone; otherwise what has changed since, each record once per
+/// page.
 struct SyncQuery: Sendable {
   let model: ModelDefinition
   let limit: Int
@@ -19,6 +20,8 @@ struct SyncQuery: Sendable {
   let shown: Predicate
   /// The records whose deletion is shown to the caller, by their last image.
   let gone: Predicate
+  /// Whether the caller's filter selects deletions at all.
+  private let wantsDeletions: Bool
   /// What the rules allow the caller; nil where nothing restricts it.
   let outcome: RuleOutcome?
   /// Changes of other models that a page passes over at most: about 20 ms of reading.
@@ -29,30 +32,34 @@ struct SyncQuery: Sendable {
   ) throws {
     self.model = model
     self.outcome = outcome
-    func predicate(deleted: JSONValue) throws -> Predicate {
+    func filter(deleted: JSONValue) throws -> Predicate {
       var reader = FilterReader(model)
       reader.deleted = deleted
-      let filter = try reader.read(arguments["filter"])
-      return try outcome?.checked(filter, for: .sync, of: model) ?? filter
+      return try reader.read(arguments["filter"])
     }
-    shown = try predicate(deleted: .null)
-    gone = try predicate(deleted: true)
+    let (ofLive, ofDeleted) = (try filter(deleted: .null), try filter(deleted: true))
+    shown = try outcome?.checked(ofLive, for: .sync, of: model) ?? ofLive
+    gone = try outcome?.checked(ofDeleted, for: .sync, of: model) ?? ofDeleted
+    wantsDeletions = ofDeleted != .none
     lastSync = arguments["lastSync"]?.int
     let asked = arguments["limit"]?.int ?? Int64(limits.pageItems)
     guard asked > 0 else { throw FilterError(path: "limit", message: "must be positive") }
     limit = Int(min(asked, Int64(limits.largestPage)))
     token = try arguments["nextToken"]?.string.map { text in
-      guard let token = SyncToken(text) else { throw Self.invalidToken }
+      guard let token = SyncToken(text), token.isOf(model) else { throw Self.invalidToken }
       return token
     }
   }
 
-  private static let invalidToken = StoreError(.invalidToken, "nextToken is not one of a sync query")
+  private static let invalidToken = StoreError(.invalidToken, "nextToken is not one of this sync query")
 
   /// A page as it is read.
   struct Page: Sendable {
     struct Item: Sendable {
+      /// The record as the caller sees it.
       var record: Record
+      /// The record itself, hidden fields included, which rules of relations read.
+      var whole: Record
       var version: Int64
       var changed: Int64
       var isDeleted: Bool
@@ -74,9 +81,9 @@ struct SyncQuery: Sendable {
     switch token.place {
     case .records(let list):
       return try records(snapshot, list, startedAt: token.startedAt, deletionsSince: token.deletionsSince, head)
-    case .deletions(let since, let place):
+    case .deletions(_, let since, let place):
       return try deletions(snapshot, since: since, after: place, startedAt: token.startedAt, head)
-    case .changes(let offset):
+    case .changes(_, let offset):
       guard let page = try changes(snapshot, after: offset, startedAt: token.startedAt) else {
         throw StoreError(.invalidToken, "the changes since lastSync cannot be read; sync all records")
       }
@@ -86,17 +93,16 @@ struct SyncQuery: Sendable {
 
   private func firstPage(_ snapshot: ReadSnapshot, _ head: Int64, _ time: Int64) throws(StoreError) -> Page {
     guard let lastSync else {
-      return try counted(try records(snapshot, nil, startedAt: time, deletionsSince: nil, head), snapshot)
+      return try counted(try records(snapshot, nil, startedAt: time, deletionsSince: 0, head), snapshot)
     }
     if let offset = try snapshot.offset(before: lastSync),
       let page = try changes(snapshot, after: offset, startedAt: time)
     {
       return page
     }
-    // The deletions since then are still known, or the caller has been away for longer than they are kept.
-    let isKnown = try snapshot.tombstonesBefore() <= lastSync
-    return try counted(
-      try records(snapshot, nil, startedAt: time, deletionsSince: isKnown ? lastSync : nil, head), snapshot)
+    // A caller that has been away for longer than deletions are kept replaces what it has; one of AppSync's protocol
+    // learns at least of those that are known.
+    return try counted(try records(snapshot, nil, startedAt: time, deletionsSince: lastSync, head), snapshot)
   }
 
   /// The first page of all records, with how many there are.
@@ -122,8 +128,10 @@ struct SyncQuery: Sendable {
     }
     if let next = list.token {
       page.next = SyncToken(.records(token: next), startedAt: startedAt, deletionsSince: deletionsSince)
-    } else if let deletionsSince {
-      page.next = SyncToken(.deletions(since: deletionsSince, after: []), startedAt: startedAt)
+    } else if wantsDeletions, let deletionsSince,
+      try !snapshot.tombstones(model.number, since: deletionsSince, after: nil, count: 1).isEmpty
+    {
+      page.next = SyncToken(.deletions(of: model.name, since: deletionsSince, after: []), startedAt: startedAt)
     }
     return page
   }
@@ -137,7 +145,7 @@ struct SyncQuery: Sendable {
       item(tombstone.image, version: tombstone.version, changed: tombstone.time, isDeleted: true)
     }
     if found.count == limit, let last = found.last {
-      page.next = SyncToken(.deletions(since: time, after: last.place), startedAt: startedAt)
+      page.next = SyncToken(.deletions(of: model.name, since: time, after: last.place), startedAt: startedAt)
     }
     return page
   }
@@ -156,9 +164,16 @@ struct SyncQuery: Sendable {
       case .gap:
         throw StoreError(.invalidToken, "the changes since lastSync are no longer kept; sync all records")
       case .damaged: return nil
-      case .changes(let changes, let last, let head):
+      case .changes(let changes, var last, let head):
         passed += changes.count
-        for change in changes where change.record?.model == model.number { collapsed.add(change) }
+        for change in changes {
+          if change.record?.model == model.number { collapsed.add(change) }
+          // A page is full at the end of a transaction, which is never divided.
+          if change.endsTransaction, collapsed.count >= limit, change.offset != changes.last?.offset {
+            last = change.offset
+            break
+          }
+        }
         let isEnd = last >= head || last == through
         through = last
         guard isEnd || collapsed.count >= limit || passed >= Self.passedChanges else { continue }
@@ -166,7 +181,7 @@ struct SyncQuery: Sendable {
         page.items = collapsed.results.map { result in
           item(result.record, version: result.version, changed: result.time, isDeleted: result.isGone)
         }
-        if !isEnd { page.next = SyncToken(.changes(after: through), startedAt: startedAt) }
+        if !isEnd { page.next = SyncToken(.changes(of: model.name, after: through), startedAt: startedAt) }
         return page
       }
     }
@@ -174,6 +189,17 @@ struct SyncQuery: Sendable {
 
   private func item(_ record: Record, version: Int64, changed: Int64, isDeleted: Bool) -> Page.Item {
     Page.Item(
-      record: outcome?.masked(record, for: .sync) ?? record, version: version, changed: changed, isDeleted: isDeleted)
+      record: outcome?.masked(record, for: .sync) ?? record, whole: record, version: version, changed: changed,
+      isDeleted: isDeleted)
+  }
+}
+
+extension SyncToken {
+  /// Whether the token can be one of a sync of this model. The list's own token is judged by the list.
+  fileprivate func isOf(_ model: ModelDefinition) -> Bool {
+    switch place {
+    case .records: true
+    case .deletions(let name, _, _), .changes(let name, _): name.hasSameBytes(as: model.name)
+    }
   }
 }

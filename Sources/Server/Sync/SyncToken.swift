@@ -7,10 +7,10 @@ struct SyncToken: Sendable, Equatable {
   enum Place: Sendable, Equatable {
     /// All records, after a list's own token.
     case records(token: String)
-    /// Deletions since a time, after this one.
-    case deletions(since: Int64, after: [UInt8])
-    /// The changes after an offset of the log.
-    case changes(after: Int64)
+    /// Deletions of this model's records since a time, after this one.
+    case deletions(of: String, since: Int64, after: [UInt8])
+    /// The changes of this model's records after an offset of the log.
+    case changes(of: String, after: Int64)
   }
 
   var place: Place
@@ -24,10 +24,10 @@ struct SyncToken: Sendable, Equatable {
     switch place {
     case .records(let token):
       parts = ["r", .int(startedAt), deletionsSince.map { .int($0) } ?? .null, .string(token)]
-    case .deletions(let since, let key):
+    case .deletions(let model, let since, let key):
       let key = String(decoding: Base64URL.encode(key), as: UTF8.self)
-      parts = ["d", .int(startedAt), .int(since), .string(key)]
-    case .changes(let offset): parts = ["c", .int(startedAt), .int(offset)]
+      parts = ["d", .int(startedAt), .int(since), .string(key), .string(model)]
+    case .changes(let model, let offset): parts = ["c", .int(startedAt), .int(offset), .string(model)]
     }
     return String(decoding: Base64URL.encode(parts.serialized()), as: UTF8.self)
   }
@@ -48,13 +48,13 @@ struct SyncToken: Sendable, Equatable {
       guard let token = parts[3]?.string else { return nil }
       self.init(.records(token: token), startedAt: startedAt, deletionsSince: parts[2]?.int)
     case "d":
-      guard let since = parts[2]?.int, let key = parts[3]?.string, let bytes = Base64URL.decode(Array(key.utf8)) else {
-        return nil
-      }
-      self.init(.deletions(since: since, after: bytes), startedAt: startedAt)
+      guard let since = parts[2]?.int, let key = parts[3]?.string, let bytes = Base64URL.decode(Array(key.utf8)),
+        let model = parts[4]?.string
+      else { return nil }
+      self.init(.deletions(of: model, since: since, after: bytes), startedAt: startedAt)
     case "c":
-      guard let offset = parts[2]?.int, offset >= 0 else { return nil }
-      self.init(.changes(after: offset), startedAt: startedAt)
+      guard let offset = parts[2]?.int, offset >= 0, let model = parts[3]?.string else { return nil }
+      self.init(.changes(of: model, after: offset), startedAt: startedAt)
     case _: return nil
     }
   }

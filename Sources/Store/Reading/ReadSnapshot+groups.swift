@@ -6,7 +6,7 @@ extension ReadSnapshot {
   package func groups(after offset: Int64, bytes: Int = 1 << 20) throws(StoreError) -> GroupRange {
     try typed {
       let position = try log.position()
-      guard offset + 1 >= position.first else { return .gap }
+      guard offset >= position.first - 1 else { return .gap }
       return .groups(try log.groups(after: offset, bytes: bytes))
     }
   }

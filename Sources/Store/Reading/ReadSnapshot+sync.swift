@@ -53,11 +53,6 @@ extension ReadSnapshot {
 
   private static let countedRows = 1_000_000
 
-  /// Deletions older than this, in milliseconds since 1970, are forgotten.
-  package func tombstonesBefore() throws(StoreError) -> Int64 {
-    try typed { try log.horizon().tombstonesBefore }
-  }
-
   /// At most `count` deletions of a model since `time`, after the one at `place`.
   package func tombstones(
     _ model: Int, since time: Int64, after place: [UInt8]?, count: Int

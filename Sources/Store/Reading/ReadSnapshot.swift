@@ -126,7 +126,7 @@ package final class ReadSnapshot {
       return range
     } catch {
       // What cannot be read at all will not be readable later either.
-      if !error.isRetryable { damages.note(LogDamage(offset: offset + 1, reason: error.message)) }
+      if !error.isRetryable { damages.note(LogDamage(offset: offset &+ 1, reason: error.message)) }
       throw error
     }
   }
@@ -134,8 +134,9 @@ package final class ReadSnapshot {
   private func range(after offset: Int64, changes largest: Int, bytes: Int) throws(StoreError) -> LogRange {
     try typed {
       let position = try log.position()
-      guard offset + 1 >= position.first else { return .gap(.retention) }
+      // The offset may be one that a caller made up: nothing is added to it before it is known to be in the log.
       guard offset <= position.head else { return .gap(.beyondTerm) }
+      guard offset + 1 >= position.first else { return .gap(.retention) }
       var found: [Change] = []
       var size = 0
       var next = offset + 1

@@ -111,4 +111,72 @@ import Testing
       #expect(foreign["errors"]?[0]?["extensions"]?["data"] == nil)
     }
   }
+
+  @Test func `records that leave the caller's view between pages are in none of them, and deleted in the next sync`()
+    async throws
+  {
+    try await RuleFixture.with(Self.schema) { server in
+      let port = server.port
+      _ = try await server.transaction { transaction in
+        for id in ["a", "b", "c"] {
+          try transaction.create("Note", ["id": .string(id), "text": "0", "owner": "ada", "team": "red"])
+        }
+      }
+      var (token, since): (JSONValue, JSONValue) = (.null, .null)
+      var seen: [JSONValue] = []
+      repeat {
+        let argument = token.string.map { ", nextToken: \"\($0)\"" } ?? ""
+        let page = try await RuleFixture.data(
+          "{ syncNotes(limit: 1\(argument)) { items { id } nextToken startedAt } }", as: "eve red", port)["syncNotes"]
+        if token.isNull {
+          since = page?["startedAt"] ?? .null
+          for id in ["a", "c"] { try await update(server, ["id": .string(id), "text": "1", "team": "blue"]) }
+        }
+        seen += (page?["items"]?.array ?? []).compactMap { $0["id"] }
+        token = page?["nextToken"] ?? .null
+      } while !token.isNull
+      #expect(seen == ["a", "b"])
+      try await update(server, ["id": "b", "text": "2"])
+      let arguments = "(lastSync: \(since), filter: {text: {ne: \"2\"}})"
+      let delta = try await page("eve red", port, arguments)["items"]
+      // The one that the filter no longer selects is as gone as those that the rules no longer show.
+      #expect(delta?.array?.compactMap { $0["id"]?.string }.sorted() == ["a", "b", "c"])
+      #expect(delta?.array?.allSatisfy { $0["_deleted"] == true && $0["text"] == "0" } == true, "\(delta ?? .null)")
+      // Another caller's token shows it nothing more.
+      let foreign = try await RuleFixture.data(
+        "{ syncNotes(limit: 1) { nextToken } }", as: "ada", port)["syncNotes"]?["nextToken"]?.string
+      #expect(try await page("eve red", port, "(nextToken: \"\(try #require(foreign))\")")["items"]?.array?.count == 1)
+    }
+  }
+
+  @Test func `a sync follows the relations that a list follows, also by fields that the caller does not see`()
+    async throws
+  {
+    let schema = """
+      type Folder @model @versioned @auth(rules: [{allow: private}]) {
+        id: ID!
+        keeper: String @auth(rules: [{allow: groups, groups: ["staff"]}])
+        papers: [Paper] @hasMany(references: ["folderID"]) @auth(rules: [{allow: owner, ownerField: "keeper"}])
+      }
+      type Paper @model @versioned @auth(rules: [{allow: private}]) {
+        id: ID!
+        folderID: ID
+        folder: Folder @belongsTo(references: ["folderID"])
+      }
+      """
+    try await RuleFixture.with(schema) { server in
+      _ = try await server.transaction { transaction in
+        for (id, keeper) in [("a", "ada"), ("b", "bob")] {
+          try transaction.create("Folder", ["id": .string(id), "keeper": .string(keeper)])
+          try transaction.create("Paper", ["id": .string(id), "folderID": .string(id)])
+        }
+      }
+      let items = "{ items { id keeper papers { items { id } } } }"
+      let data = try await RuleFixture.data("{ listFolders \(items) syncFolders \(items) }", as: "ada", server.port)
+      #expect(data["syncFolders"] == data["listFolders"])
+      #expect(data["syncFolders"]?["items"]?[0]?["papers"] == ["items": [["id": "a"]]])
+      #expect(data["syncFolders"]?["items"]?[0]?["keeper"] == .null)
+      #expect(data["syncFolders"]?["items"]?[1]?["papers"] == ["items": []])
+    }
+  }
 }
