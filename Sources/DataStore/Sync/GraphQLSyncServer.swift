@@ -117,7 +117,8 @@ struct GraphQLSyncServer: SyncServer {
     let record = response["data"]?[field] ?? JSONValue.null
     if record.isNull { return SyncUploaded(image: nil, position: position ?? 0) }
     var image = model.change(record, number: upload.model, position: position).image
-    if case .delete = upload.write.content { image.record = nil }
+    // This package's server says what it has deleted: its handler of conflicts may have kept the record.
+    if !isOwn, case .delete = upload.write.content { image.record = nil }
     return SyncUploaded(image: image, position: position ?? 0, changedAt: record["_lastChangedAt"]?.int)
   }
 

@@ -13,17 +13,19 @@ struct WriteBase: Sendable {
   var replaced: JSONObject?
   var strategy: ConflictStrategy
   var handler: ConflictHandler?
+  /// When the write came, an AWSDateTime: what a handler's answer is stamped with.
+  var now: String
 }
 
 /// A write as the conflict's strategy leaves it.
 enum SettledWrite {
   case update(RecordUpdate)
-  case delete(model: Int, RecordKey)
+  case delete(model: Int, RecordKey, condition: Predicate)
 
   func perform(_ transaction: WriteTransaction) throws(StoreError) {
     switch self {
     case .update(let update): try transaction.update(update)
-    case .delete(let model, let key): try transaction.delete(model, key)
+    case .delete(let model, let key, let condition): try transaction.delete(model, key, condition: condition)
     }
   }
 }
@@ -61,23 +63,25 @@ struct ConflictResolver {
     case .lambda:
       var item = stored.record
       for (field, value) in update.values { item.values[field] = value }
-      return try ask(stored, item, base, update)
+      return try ask(stored, item, base, condition: update.condition)
     }
   }
 
-  /// A deletion as it is to be made; nil for one as it was asked for.
-  func settleDeletion(_ transaction: WriteTransaction) throws(StoreError) -> SettledWrite? {
-    guard let base = planned.base else { return nil }
+  /// A deletion as it is to be made.
+  func settleDeletion(_ condition: Predicate, _ transaction: WriteTransaction) throws(StoreError) -> SettledWrite {
+    let asked = SettledWrite.delete(model: model.number, planned.key, condition: condition)
+    guard let base = planned.base else { return asked }
     let stored = try existing(transaction)
-    guard let stored, let version = base.version, version != stored.version else { return nil }
+    guard let stored, let version = base.version, version != stored.version else { return asked }
     guard base.strategy == .lambda else { throw conflict(stored.version) }
-    return try ask(stored, nil, base, nil)
+    return try ask(stored, nil, base, condition: condition)
   }
 
-  /// Whether a field holds what the caller replaces.
+  /// Whether a field holds what the caller replaces; for one of which it does not say that, whether the record is the
+  /// version that it wrote on.
   private func isAsReplaced(_ field: Int, _ stored: StoredRecord, _ base: WriteBase) -> Bool {
-    guard let value = base.replaced?[model.fields[field].name] else { return false }
-    return ValueOrder.areEqual(stored.record[field], value)
+    guard let value = base.replaced?[model.fields[field].name] else { return base.version == stored.version }
+    return FieldMerge.areSame(stored.record[field], value)
   }
 
   /// The stored record; nil for one that never existed. A deleted one is a conflict.
@@ -98,7 +102,7 @@ struct ConflictResolver {
   }
 
   private func ask(
-    _ stored: StoredRecord, _ item: Record?, _ base: WriteBase, _ update: RecordUpdate?
+    _ stored: StoredRecord, _ item: Record?, _ base: WriteBase, condition: Predicate
   ) throws(StoreError) -> SettledWrite {
     guard let handler = base.handler else { throw conflict(stored.version) }
     let question = WriteConflict(
@@ -107,15 +111,12 @@ struct ConflictResolver {
     do {
       switch try handler.resolve(question) {
       case .reject: throw conflict(stored.version)
-      case .remove: return .delete(model: model.number, planned.key)
-      case .resolve(let fields):
-        let values = try InputReader(model).changes(fields, now: "")
-        // The time stamp is the one of the write.
-        let time = update?.values.filter { $0.field == model.updatedAt } ?? []
-        return .update(
-          RecordUpdate(
-            model: model.number, key: planned.key, values: values.filter { $0.field != model.updatedAt } + time,
-            condition: update?.condition ?? .all))
+      case .remove: return .delete(model: model.number, planned.key, condition: condition)
+      case .resolve(var fields):
+        // The time stamp is the one of the write, not the stored one that the handler was shown.
+        if let field = model.updatedAt { fields[model.fields[field].name] = nil }
+        let values = try InputReader(model).changes(fields, now: base.now)
+        return .update(RecordUpdate(model: model.number, key: planned.key, values: values, condition: condition))
       }
     } catch let error as StoreError {
       throw error
@@ -136,11 +137,11 @@ extension ModelDefinition {
 
 extension ModelResolvers {
   /// What the caller of a write knew of the stored record; nil when it says nothing, or the model has no versions.
-  func base(of model: ModelDefinition, _ input: JSONObject, _ name: String, _ scope: RequestScope?) -> WriteBase? {
+  func base(of model: ModelDefinition, _ input: JSONObject, _ now: String, _ scope: RequestScope?) -> WriteBase? {
     guard let strategy = model.conflicts else { return nil }
     let version = input[RecordStamp.version.fieldName]?.int
     guard version != nil || scope?.replaced != nil else { return nil }
     return WriteBase(
-      version: version, replaced: scope?.replaced, strategy: strategy, handler: conflictHandlers[model.name])
+      version: version, replaced: scope?.replaced, strategy: strategy, handler: conflictHandlers[model.name], now: now)
   }
 }

@@ -29,9 +29,22 @@ enum FieldMerge {
   private static func without(_ known: [JSONValue], _ elements: [JSONValue]) -> [JSONValue] {
     var known = known
     return elements.filter { element in
-      guard let place = known.firstIndex(where: { ValueOrder.areEqual($0, element) }) else { return true }
+      guard let place = known.firstIndex(where: { areSame($0, element) }) else { return true }
       known.remove(at: place)
       return false
+    }
+  }
+
+  /// Whether a stored value is the one that a client says it replaces. A client has the value as queries show it:
+  /// numbers may be written differently, and members of an embedded value that were never given are null.
+  static func areSame(_ stored: JSONValue, _ value: JSONValue) -> Bool {
+    switch (stored, value) {
+    case (.array(let left), .array(let right)):
+      left.count == right.count && zip(left, right).allSatisfy(areSame)
+    case (.object(let left), .object(let right)):
+      left.allSatisfy { areSame($1, right[$0] ?? .null) }
+        && right.allSatisfy { left[$0] != nil || $1.isNull }
+    case (_, _): ValueOrder.areEqual(stored, value)
     }
   }
 }

@@ -111,4 +111,83 @@ import Testing
       #expect(try await client.send(#"{ getNote(id: "a") { id } }"#)["data"]?["getNote"] == .null)
     }
   }
+
+  @Test func `a handler's outcome is in the answer, also of a resend, and the write's condition holds for it`()
+    async throws
+  {
+    let schema = "type Note @model @versioned(conflicts: LAMBDA) { id: ID! text: String n: Int }"
+    try await SyncFixture.with(
+      schema,
+      { configuration in
+        configuration.conflictHandlers["Note"] = ConflictHandler { conflict in
+          guard let new = conflict.newItem else { return .resolve(["text": "kept"]) }
+          return new["text"] == "remove" ? .remove : .resolve(new)
+        }
+      }
+    ) { _, client in
+      let selection = "id text n _version _deleted updatedAt"
+      func write(_ verb: String, _ input: String, number: Int64? = nil) async throws -> JSONValue {
+        let document = "mutation { \(verb)Note(input: {id: \"a\", _version: 1 \(input)}) { \(selection) } }"
+        let answer = try await client.send(
+          document, replaced: number == nil ? nil : [:], number: number ?? 1)
+        return answer["errors"] == nil ? answer["data"]?["\(verb)Note"] ?? .null : answer
+      }
+      func create() async throws {
+        _ = try await client.send(#"mutation { createNote(input: {id: "a", text: "1"}) { id } }"#)
+        _ = try await client.send(#"mutation { updateNote(input: {id: "a", text: "2"}) { id } }"#)
+      }
+      try await create()
+      // A deletion for which the handler has kept the record.
+      let before = try await client.send(#"{ getNote(id: "a") { updatedAt } }"#)["data"]?["getNote"]?["updatedAt"]
+      for _ in 0..<2 {
+        let kept = try await write("delete", "", number: 1)
+        #expect(kept["text"] == "kept" && kept["_deleted"] == .null && kept["_version"] == 3, "\(kept)")
+        #expect(kept["updatedAt"] != before)
+      }
+      // An update for which it has removed the record.
+      for _ in 0..<2 {
+        let removed = try await write("update", #", text: "remove""#, number: 2)
+        #expect(removed["text"] == "kept" && removed["_deleted"] == true && removed["_version"] == 4, "\(removed)")
+      }
+      #expect(try await client.send(#"{ getNote(id: "a") { id } }"#)["data"]?["getNote"] == .null)
+      try await create()
+      for (verb, input) in [("update", #", text: "remove""#), ("update", #", text: "x""#), ("delete", "")] {
+        let answer = try await client.send(
+          """
+          mutation { \(verb)Note(input: {id: "a", _version: 1 \(input)}, condition: {n: {eq: 9}}) { id } }
+          """)
+        #expect(code(answer) == "CONDITION_FAILED", "\(verb) \(input): \(answer)")
+      }
+      #expect(try await client.send(#"{ getNote(id: "a") { text } }"#)["data"]?["getNote"] == ["text": "2"])
+      // What a handler is shown and gives back is stamped anew.
+      let resolved = try await write("update", #", text: "x", n: 1"#)
+      #expect(resolved["text"] == "x" && resolved["n"] == 1, "\(resolved)")
+    }
+  }
+
+  @Test func `an error of a handler refuses the write and leaves the record as it was`() async throws {
+    struct Failure: Error {}
+    try await SyncFixture.with(
+      "type Note @model @versioned(conflicts: LAMBDA) { id: ID! text: String! }",
+      { configuration in
+        configuration.conflictHandlers["Note"] = ConflictHandler { conflict in
+          switch conflict.newItem?["text"] {
+          case "throw"?: throw Failure()
+          case "null"?: return .resolve(["text": .null])
+          default: return .resolve(["text": 5, "none": 1])
+          }
+        }
+      }
+    ) { _, client in
+      _ = try await client.send(#"mutation { createNote(input: {id: "a", text: "1"}) { id } }"#)
+      for text in ["throw", "null", "number"] {
+        let answer = try await client.send(
+          #"mutation { updateNote(input: {id: "a", text: "\#(text)", _version: 9}) { id } }"#)
+        #expect(code(answer) == "ABORTED", "\(text): \(answer)")
+      }
+      #expect(
+        try await client.send(#"{ getNote(id: "a") { text _version } }"#)["data"]?["getNote"]
+          == ["text": "1", "_version": 1])
+    }
+  }
 }

@@ -91,9 +91,14 @@ extension ModelResolvers {
     for (index, record) in records.enumerated().reversed() {
       places[Written(kind: record.kind, model: record.model, key: record.key), default: []].append(index)
     }
-    let found = planned.map { entry in
-      places[Written(kind: entry.write.kind, model: entry.model.number, key: entry.key)]?.popLast()
+    func place(of entry: PlannedWrite) -> Int? {
+      for kind in entry.kinds {
+        let written = Written(kind: kind, model: entry.model.number, key: entry.key)
+        if let place = places[written]?.popLast() { return place }
+      }
+      return nil
     }
+    let found = planned.map(place)
     func known(_ place: Int?) -> WrittenRecord? {
       place.flatMap { records[$0].record == nil ? nil : records[$0] }
     }
@@ -142,7 +147,7 @@ extension ModelResolvers {
       predicate = try filter.read(condition, path: "condition")
     }
     let reader = InputReader(model)
-    let base = kind == .create ? nil : self.base(of: model, input, name, scope)
+    let base = kind == .create ? nil : self.base(of: model, input, now, scope)
     // Rules and conflicts ask for the written fields, nothing else.
     let given: Set<Int> = outcome != nil || base != nil ? model.written(input, kind) : []
     func planned(_ write: RecordWrite, _ key: RecordKey) -> PlannedWrite {
@@ -183,9 +188,17 @@ extension ModelDefinition {
 }
 
 extension PlannedWrite {
+  /// The kinds of change that the write may have come to: a conflict's handler may remove the record that an update was
+  /// for, and change one that was to be deleted.
+  fileprivate var kinds: [ChangeKind] {
+    let kind = write.kind
+    guard base?.strategy == .lambda, kind != .create else { return [kind] }
+    return [kind, kind == .update ? .delete : .update]
+  }
+
   /// Whether a record of a receipt is what this write made.
   fileprivate func made(_ record: WrittenRecord) -> Bool {
-    record.kind == write.kind && record.model == model.number && record.key == key
+    kinds.contains(record.kind) && record.model == model.number && record.key == key
   }
 
   /// The record that the write made, as its caller sees it.

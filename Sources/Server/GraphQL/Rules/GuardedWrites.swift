@@ -132,13 +132,12 @@ struct GuardedWrites: Sendable {
       }
       let settled = try ConflictResolver(planned).settle(update, transaction)
       try unique(planned, transaction) { () throws(StoreError) in try settled.perform(transaction) }
-    case .delete(let model, let key, let condition):
+    case .delete(_, _, let condition):
       try judge(planned, transaction) { outcome, before throws(RuleOutcome.Denial) in
         try outcome.checkDeletion(of: before)
       }
-      let settled = try ConflictResolver(planned).settleDeletion(transaction)
-      if let settled { return try settled.perform(transaction) }
-      try transaction.delete(model, key, condition: condition)
+      let settled = try ConflictResolver(planned).settleDeletion(condition, transaction)
+      try unique(planned, transaction) { () throws(StoreError) in try settled.perform(transaction) }
     }
   }
 
