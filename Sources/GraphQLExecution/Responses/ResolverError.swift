@@ -9,6 +9,8 @@ public struct ResolverError: Error, Sendable, CustomStringConvertible {
   public var message: String
   /// The error's `extensions` member, such as a code; empty for none.
   public var extensions: JSONObject
+  /// Members beside the message, for clients of a protocol that has some there.
+  package var members = JSONObject()
 
   /// An error for the client.
   public init(_ message: String, extensions: JSONObject = JSONObject()) {

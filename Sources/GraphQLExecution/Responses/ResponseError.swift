@@ -6,6 +6,8 @@ package struct ResponseError: Sendable, Hashable {
   package var error: GraphQLError
   /// Empty for none.
   package var extensions: JSONObject
+  /// Members that the specification does not know, which clients of another protocol look for.
+  package var members = JSONObject()
 
   package init(_ error: GraphQLError, extensions: JSONObject = JSONObject()) {
     self.error = error
@@ -44,6 +46,10 @@ package struct ResponseError: Sendable, Hashable {
     if !extensions.isEmpty {
       writer.key("extensions")
       writer.value(.object(extensions))
+    }
+    for (name, value) in members {
+      writer.key(name)
+      writer.value(value)
     }
     writer.endObject()
   }

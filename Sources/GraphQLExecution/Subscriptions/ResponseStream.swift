@@ -118,7 +118,9 @@ extension OperationPlan {
     for error: any Error, field: String, locations: [SourceLocation], path: [GraphQLError.PathElement]
   ) -> ResponseError {
     if let error = error as? ResolverError {
-      return ResponseError(error.message, locations: locations, path: path, extensions: error.extensions)
+      var response = ResponseError(error.message, locations: locations, path: path, extensions: error.extensions)
+      response.members = error.members
+      return response
     }
     if let note = schema.onUnexpectedError, !(error is CancellationError) {
       note(UnexpectedError(field: field, path: path, operation: operation.name?.text, error: error))

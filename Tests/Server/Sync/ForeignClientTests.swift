@@ -107,4 +107,19 @@ import Testing
       #expect(try await client.page(["lastSync": .int(.min)])["items"]?.array?.count == 3)
     }
   }
+
+  @Test func `errors of versioned models have errorType and data where AppSync has them`() async throws {
+    try await SyncFixture.with { _, client in
+      _ = try await client.done("create", ["id": "s", "text": "1"], of: "Strict")
+      _ = try await client.done("update", ["id": "s", "text": "2", "_version": 1], of: "Strict")
+      let error = try await client.mutate("update", ["id": "s", "text": "3", "_version": 1], of: "Strict")["errors"]?[0]
+      #expect(error?["errorType"] == "ConflictUnhandled")
+      #expect(error?["data"] == error?["extensions"]?["data"])
+      #expect(error?["data"]?["text"] == "2")
+      #expect(error?["path"] == ["updateStrict"])
+      let failed = try await client.send(
+        #"mutation { updatePost(input: {id: "none"}, condition: {title: {eq: "x"}}) { id } }"#)["errors"]?[0]
+      #expect(failed?["errorType"] == "ConditionalCheckFailedException")
+    }
+  }
 }

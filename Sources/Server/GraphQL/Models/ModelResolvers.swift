@@ -36,7 +36,8 @@ package struct ModelResolvers: Sendable {
       resolvers.scalars["ModelValues"] = ScalarRules(isUserCode: false, parse: { $0 }, serialize: { $0 })
     }
     for (path, operation) in schema.operations {
-      resolvers.use(resolver(operation), path.type, path.field)
+      let resolver = isVersioned(operation) ? Self.withErrorMembers(resolver(operation)) : resolver(operation)
+      resolvers.use(resolver, path.type, path.field)
     }
     for model in schema.models {
       for relation in model.relations {
@@ -63,6 +64,33 @@ package struct ModelResolvers: Sendable {
     case .sync(let model): .callback { sync(schema.models[model], $0, $1) }
     case .create, .update, .delete, .transaction: .callback { write(operation, $0, $1) }
     case .subscribe, .changes, .treeChanges: .parent
+    }
+  }
+
+  /// Whether a field is one of those that a client with a replica of versioned models asks for.
+  private func isVersioned(_ operation: BuiltInOperation) -> Bool {
+    switch operation {
+    case .get(let model), .list(let model), .listByIndex(let model, _), .sync(let model), .create(let model),
+      .update(let model), .delete(let model):
+      schema.models[model].conflicts != nil
+    case .transaction: schema.models.contains { $0.conflicts != nil }
+    case .subscribe, .changes, .treeChanges: false
+    }
+  }
+
+  /// The same with errors that have `errorType` and `data` beside their message too: where AppSync has them, and where
+  /// clients of its DataStore look for them.
+  private static func withErrorMembers(_ resolver: FieldResolver) -> FieldResolver {
+    guard case .callback(let resolve) = resolver else { return resolver }
+    return .callback { batch, completion in
+      resolve(batch) { results in
+        completion(
+          results.map { result in
+            guard case .failure(var error as ResolverError) = result else { return result }
+            for name in ["errorType", "data"] { error.members[name] = error.extensions[name] }
+            return .failure(error)
+          })
+      }
     }
   }
 
