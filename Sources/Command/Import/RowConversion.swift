@@ -67,6 +67,10 @@ struct RowConversion {
     case .object(let object, let line):
       for (key, value) in object where !isAmplify || !AmplifyExport.stamps.contains(key) {
         let name = names[key] ?? key
+        if isAmplify, AmplifyExport.isReference(key) {
+          try read(value.string, of: key, into: &input, line)
+          continue
+        }
         guard let field = fields[name] else {
           guard ignoresUnknown || isAmplify && (AmplifyExport.ownFields.contains(key) || value.isNull) else {
             throw CommandFailure(
@@ -93,6 +97,38 @@ struct RowConversion {
       }
     }
     return input
+  }
+
+  /// The values of a reference to a record with a composite key, into the fields that `--map` names for its column.
+  private func read(
+    _ reference: String?, of column: String, into input: inout JSONObject, _ line: Int
+  ) throws(CommandFailure) {
+    guard let reference else { return }
+    guard let mapped = names[column] else {
+      if ignoresUnknown { return }
+      throw CommandFailure(
+        .badData,
+        "Line \(line): the column '\(column)' refers to a record by several values. Use --map '\(column)=FIELD,FIELD' "
+          + "or --ignore-unknown.")
+    }
+    let parts = AmplifyExport.parts(ofReference: reference)
+    let targets = mapped.split(separator: ",").map(String.init)
+    guard targets.count == parts.count else {
+      throw CommandFailure(
+        .badData,
+        "Line \(line): the column '\(column)' has \(Count.of(parts.count, "value")), and --map names "
+          + "\(Count.of(targets.count, "field")).")
+    }
+    for (name, part) in zip(targets, parts) {
+      guard let field = fields[name] else {
+        throw CommandFailure(.badData, "Line \(line): the model has no field '\(name)'.")
+      }
+      do {
+        input[name] = try field.type.value(ofText: part)
+      } catch {
+        throw CommandFailure(.badData, "Line \(line), field \(name): \(error.reason).")
+      }
+    }
   }
 
   private func absent(from input: JSONObject) -> String? {

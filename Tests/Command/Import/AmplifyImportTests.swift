@@ -38,6 +38,9 @@ import Testing
     #expect(try Self.dynamo(items.map { #"{"Item":\#($0)}"# }.joined(separator: "\n") + "\n\n") == expected)
     #expect(try Self.dynamo("{\n \"Items\": [\(items.joined(separator: ",\n"))],\n \"Count\": 3 }") == expected)
     #expect(try Self.dynamo(#"{"Items":[],"Count":0}"#).isEmpty)
+    // Parts of an export without items, and a line without one before the first.
+    for text in ["", "\n", " \r\n\n"] { #expect(try Self.dynamo(text).isEmpty) }
+    #expect(try Self.dynamo("\n" + #"{"Item":{"id":{"S":"a"}}}"#) == [["id": "a"]])
   }
 
   @Test(arguments: [
@@ -45,7 +48,7 @@ import Testing
     (#"{"Item":{"id":{"N":"a"}}}"#, "'a' is not a number"),
     (#"{"Item":{"id":"a"}}"#, "not a value with its type"),
     (#"{"other":1}"#, "Line 1: there is no Item"),
-    ("", "neither DynamoDB JSON"),
+    ("{", "neither DynamoDB JSON"),
     ("{\"Item\":{}}\nnonsense", "Line 2"),
     ("{\n\"Items\": 3 }", "neither an Item a line nor a list"),
   ])
@@ -115,6 +118,59 @@ import Testing
       let missing = try await Self.imported(folder, "martlet import URL Author AmplifyDatastore.db --from amplify")
       #expect(missing.run.errors.contains("has no table Author. It has: Blog, Post."), "\(missing.run.errors)")
     }
+  }
+
+  @Test func `a reference by several values is in the fields that are named for it, and is never left out silently`()
+    async throws
+  {
+    let schema = """
+      type Post @model { id: ID! title: String! blogName: String blogNumber: Int }
+      """
+    try await Self.withFolder { folder in
+      do {
+        let database = try Database(path: folder.appendingPathComponent("device.db").path)
+        try database.execute(
+          """
+          CREATE TABLE "Post"("@@primaryKey" text, "id" text, "title" text, "@@blogForeignKey" text);
+          INSERT INTO Post VALUES('a', 'a', 'one', '"x#y"#"7"'), ('b', 'b', 'two', NULL);
+          """)
+      }
+      let server = try {
+        var configuration = ServerConfiguration(schema: schema)
+        configuration.access = .development
+        configuration.log = .silent
+        return try GraphQLServer(configuration)
+      }()
+      try server.start()
+      let line = "martlet import 127.0.0.1:\(server.port) Post device.db --from amplify"
+      for (option, part) in [
+        ("", "refers to a record by several values"),
+        ("--map '@@blogForeignKey=blogName'", "has 2 values, and --map names 1 field"),
+        ("--map '@@blogForeignKey=blogName,none'", "no field 'none'"),
+        ("--map '@@blogForeignKey=blogNumber,blogName'", "field blogNumber"),
+      ] {
+        let run = try await ShellRun.bash("\(line) \(option)", in: folder)
+        #expect(run.status != 0 && run.errors.contains(part), "\(option): \(run.errors)")
+      }
+      let run = try await ShellRun.bash("\(line) --map '@@blogForeignKey=blogName,blogNumber'", in: folder)
+      #expect(run.status == 0, "\(run.errors)")
+      let query = #"{ a: getPost(id: "a") { blogName blogNumber } b: getPost(id: "b") { blogName } }"#
+      let found = try await ShellRun.bash("martlet query 127.0.0.1:\(server.port) '\(query)'", in: folder)
+      await server.stop()
+      #expect(
+        try JSONValue(parsing: found.output)["data"]
+          == ["a": ["blogName": "x#y", "blogNumber": 7], "b": ["blogName": .null]])
+    }
+  }
+
+  @Test func `a JSON text that AppSync has kept as text alone is one in the model`() throws {
+    let type = InputType.named("AWSJSON", .scalar)
+    for (stored, value): (JSONValue, JSONValue) in [
+      ("plain", #""plain""#), (#"{"a":1}"#, #"{"a":1}"#), (["k": 1], #"{"k":1}"#), (5, "5"), (true, "true"),
+      (.null, .null),
+    ] { #expect(try AmplifyExport.value(stored, for: type) == value) }
+    #expect(
+      try AmplifyExport.value(["lat": 1, "__typename": "Geo"], for: .named("GeoInput", .inputObject)) == ["lat": 1])
   }
 
   @Test func `a versioned model takes an export again without a change, and a changed list in place of the one it had`()

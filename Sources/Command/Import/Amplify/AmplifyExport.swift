@@ -23,6 +23,21 @@ enum AmplifyExport {
     }
   }
 
+  /// The values of the column `@@postForeignKey`, by which a device's file refers to a record with a composite key:
+  /// each in quotes, joined by `#`.
+  static func parts(ofReference text: String) -> [String] {
+    guard text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 else { return [text] }
+    var (parts, rest): ([String], Substring) = ([], text.dropFirst().dropLast())
+    while let end = rest.firstRange(of: "\"#\"") {
+      parts.append(String(rest[..<end.lowerBound]))
+      rest = rest[end.upperBound...]
+    }
+    return parts + [String(rest)]
+  }
+
+  /// Whether a column is a reference by several values.
+  static func isReference(_ column: String) -> Bool { column.hasPrefix("@@") && column.hasSuffix("ForeignKey") }
+
   /// A value as the model's field has it. DataStore keeps truth values as numbers and embedded values as text; AppSync
   /// keeps JSON as what it stands for.
   static func value(_ value: JSONValue, for type: InputType) throws(ConversionError) -> JSONValue {
@@ -36,8 +51,14 @@ enum AmplifyExport {
       return .array(values)
     case (.named("Boolean", .scalar), .int(0)): return false
     case (.named("Boolean", .scalar), .int(1)): return true
-    case (.named("AWSJSON", .scalar), .string), (.named("AWSJSON", .scalar), .null): return value
+    // AppSync keeps a JSON text as the text alone; what is itself a JSON document was kept as one.
+    case (.named("AWSJSON", .scalar), .string(let text)) where (try? JSONValue(parsing: Array(text.utf8))) != nil:
+      return value
+    case (.named("AWSJSON", .scalar), .null): return value
     case (.named("AWSJSON", .scalar), _): return .string(value.description)
+    case (.named(_, .inputObject), .object(var members)):
+      members["__typename"] = nil
+      return .object(members)
     case (.named("String", .scalar), .int), (.named("ID", .scalar), .int): return .string(value.description)
     case (_, _): return value
     }

@@ -70,7 +70,7 @@ struct DataStoreFile: RowSource {
     line += 1
     taken += columns.count * MemoryLayout<Int64>.size
     var row = JSONObject()
-    for (index, name) in columns.enumerated() where !name.hasPrefix("@@") {
+    for (index, name) in columns.enumerated() where !name.hasPrefix("@@") || AmplifyExport.isReference(name) {
       switch statement.type(index) {
       case .null: break
       case .integer: row[name] = .int(statement.int64(index))

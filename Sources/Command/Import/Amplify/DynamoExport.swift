@@ -16,7 +16,15 @@ struct DynamoExport: RowSource {
 
   init(_ source: ByteSource) throws(CommandFailure) {
     self.source = source
-    let text = try nextLine() ?? []
+    var text: [UInt8] = []
+    // Some parts of an export have no items.
+    while Self.isBlank(text) {
+      guard let next = try nextLine() else {
+        items = []
+        return
+      }
+      text = next
+    }
     if let value = try? JSONValue(parsing: text), value["Item"] != nil || value["Items"] == nil {
       first = value
       return
@@ -68,7 +76,7 @@ struct DynamoExport: RowSource {
       return (try item(value), line)
     }
     while let text = try nextLine() {
-      if text.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+      if Self.isBlank(text) { continue }
       do {
         return (try item(try JSONValue(parsing: text)), line)
       } catch let failure as CommandFailure {
@@ -78,6 +86,10 @@ struct DynamoExport: RowSource {
       }
     }
     return nil
+  }
+
+  private static func isBlank(_ line: [UInt8]) -> Bool {
+    line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
   }
 
   private func item(_ value: JSONValue) throws(CommandFailure) -> JSONValue {
