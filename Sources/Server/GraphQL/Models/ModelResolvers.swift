@@ -36,7 +36,7 @@ package struct ModelResolvers: Sendable {
       resolvers.scalars["ModelValues"] = ScalarRules(isUserCode: false, parse: { $0 }, serialize: { $0 })
     }
     for (path, operation) in schema.operations {
-      let resolver = isVersioned(operation) ? Self.withErrorMembers(resolver(operation)) : resolver(operation)
+      let resolver = isVersioned(operation) ? StoreErrors.withMembers(resolver(operation)) : resolver(operation)
       resolvers.use(resolver, path.type, path.field)
     }
     for model in schema.models {
@@ -75,22 +75,6 @@ package struct ModelResolvers: Sendable {
       schema.models[model].conflicts != nil
     case .transaction: schema.models.contains { $0.conflicts != nil }
     case .subscribe, .changes, .treeChanges: false
-    }
-  }
-
-  /// The same with errors that have `errorType` and `data` beside their message too: where AppSync has them, and where
-  /// clients of its DataStore look for them.
-  private static func withErrorMembers(_ resolver: FieldResolver) -> FieldResolver {
-    guard case .callback(let resolve) = resolver else { return resolver }
-    return .callback { batch, completion in
-      resolve(batch) { results in
-        completion(
-          results.map { result in
-            guard case .failure(var error as ResolverError) = result else { return result }
-            for name in ["errorType", "data"] { error.members[name] = error.extensions[name] }
-            return .failure(error)
-          })
-      }
     }
   }
 

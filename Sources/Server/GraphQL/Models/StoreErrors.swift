@@ -26,6 +26,22 @@ enum StoreErrors {
     }
   }
 
+  /// A field's resolver with errors that have `errorType` and `data` beside their message too: where AppSync has them,
+  /// and where clients of its DataStore look for them.
+  static func withMembers(_ resolver: FieldResolver) -> FieldResolver {
+    guard case .callback(let resolve) = resolver else { return resolver }
+    return .callback { batch, completion in
+      resolve(batch) { results in
+        completion(
+          results.map { result in
+            guard case .failure(var error as ResolverError) = result else { return result }
+            for name in ["errorType", "data"] { error.members[name] = error.extensions[name] }
+            return .failure(error)
+          })
+      }
+    }
+  }
+
   private static func sentence(_ text: String) -> String {
     text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
   }
