@@ -162,6 +162,38 @@ import Testing
     await server.stop()
   }
 
+  @Test func `a delta has what was written in the millisecond that the last sync began in, and with a clock set back`()
+    async throws
+  {
+    let time = Lock<Int64>(1_700_000_000_000)
+    let server = try CountedServer(
+      schema: SyncFixture.schema, calendar: CountedCalendar(milliseconds: { time.withLock { $0 } }))
+    let client = SyncFixture(port: server.port)
+    _ = try await client.done("create", ["id": "a", "title": "1"])
+    let base = try await client.page()
+    #expect(base["startedAt"] == base["items"]?[0]?["_lastChangedAt"])
+    _ = try await client.done("create", ["id": "b", "title": "1"])
+    _ = try await client.done("update", ["id": "a", "title": "2"])
+    let same = try await client.page(["lastSync": base["startedAt"] ?? .null])
+    #expect(Set(ids(same)) == ["a", "b"])
+    #expect(same["items"]?.array?.first { $0["id"] == "a" }?["title"] == "2")
+    #expect(same["startedAt"] == base["startedAt"])
+    time.withLock { $0 -= 3_600_000 }
+    _ = try await client.done("create", ["id": "c", "title": "1"])
+    _ = try await client.done("delete", ["id": "b"])
+    let back = try await client.page(["lastSync": same["startedAt"] ?? .null])
+    #expect(Set(ids(back)).isSuperset(of: ["b", "c"]))
+    #expect(back["items"]?.array?.first { $0["id"] == "b" }?["_deleted"] == true)
+    // The time of a sync never lies before that of one before it.
+    #expect((back["startedAt"]?.int ?? 0) >= (same["startedAt"]?.int ?? 0))
+    time.withLock { $0 += 7_200_000 }
+    _ = try await client.done("create", ["id": "d", "title": "1"])
+    #expect(ids(try await client.page(["lastSync": back["startedAt"] ?? .null])).contains("d"))
+    let last = try await client.page(["lastSync": .int(1_700_003_600_000)])
+    #expect(ids(last) == ["d"])
+    await server.stop()
+  }
+
   @Test func `subscriptions, lists and single records show versions`() async throws {
     try await SyncFixture.with { server, client in
       let socket = try await RawSocket.session(port: server.port)
