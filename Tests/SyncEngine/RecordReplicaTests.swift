@@ -105,6 +105,35 @@ import Testing
     #expect(replica.visible == Self.record("a", 2))
   }
 
+  @Test func `P15: an edit of what a refused write had written is sent as one of what the server has`() throws {
+    var replica = Self.replica("a", 1)
+    _ = try replica.save(Self.record("b", 2), number: 1)
+    replica.send(1)
+    let condition = Predicate.compare(field: 1, .eq(2))
+    _ = try replica.save(Self.record("c", 2), number: 2)
+    _ = try replica.save(Self.record("d", 2), number: 3, condition: condition)
+    _ = replica.reject(1, .unauthorized)
+    // The server never had "b": with it as the value that is replaced, the server would take the edit for a conflict.
+    #expect(
+      replica.pending.map(\.content) == [
+        .update([FieldPatch(field: 0, old: "a", new: "c")]), .update([FieldPatch(field: 0, old: "c", new: "d")]),
+      ])
+    #expect(replica.visible == Self.record("d", 1))
+  }
+
+  @Test func `P15: an edit of a value that the server has given to a new record is not taken for a conflict`() throws {
+    var replica = RecordReplica()
+    _ = try replica.save(Self.record("a", .null, "x"), number: 1)
+    replica.send(1)
+    _ = try replica.save(Self.record("a", 7, "y"), number: 2)
+    // A default of the server's schema.
+    replica.acknowledge(1, Self.image(Self.record("a", 5, "x"), 3))
+    #expect(
+      replica.pending.map(\.content) == [
+        .update([FieldPatch(field: 1, old: 5, new: 7), FieldPatch(field: 2, old: "x", new: "y")])
+      ])
+  }
+
   @Test func `defect 13: a record can be deleted and made again before the deletion is sent`() throws {
     var replica = Self.replica("a", 1)
     _ = try replica.write(PendingWrite(number: 1, content: .delete))

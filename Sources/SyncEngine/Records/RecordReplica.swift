@@ -153,8 +153,30 @@ package struct RecordReplica: Sendable, Hashable {
 
   /// The server has applied the write with this number; `image` is the record after it.
   package mutating func acknowledge(_ number: Int64, _ image: ServerImage?) {
-    if let place = place(of: number) { pending.remove(at: place) }
+    if let place = place(of: number) {
+      // What a new record has other than it was sent with is the server's default or form of it, not another client's
+      // change: a later write replaces that.
+      if case .create(let sent) = pending.remove(at: place).content, let stored = image?.record {
+        replace(sent.patches(to: stored), after: place)
+      }
+    }
     if let image { receive(image) }
+  }
+
+  /// Later writes that replace the old value of one of these patches replace the new one: the server does not have the
+  /// old one. Of each field only the first later write is concerned.
+  private mutating func replace(_ changes: [FieldPatch], after place: Int) {
+    var left = Dictionary(changes.map { ($0.field, $0) }) { first, _ in first }
+    for later in pending.indices[place...] {
+      guard case .update(var patches) = pending[later].content else { return }
+      for index in patches.indices {
+        guard let change = left.removeValue(forKey: patches[index].field), patches[index].old == change.old else {
+          continue
+        }
+        patches[index].old = change.new
+      }
+      pending[later].content = .update(patches)
+    }
   }
 
   /// The server has refused the write for good. What it changed is no longer visible, nor what builds on it: later
@@ -164,7 +186,12 @@ package struct RecordReplica: Sendable, Hashable {
   {
     if let image { receive(image) }
     guard let place = place(of: number) else { return [] }
-    var letters = [DeadLetter(write: pending.remove(at: place), reason: reason)]
+    let refused = pending.remove(at: place)
+    var letters = [DeadLetter(write: refused, reason: reason)]
+    // The server has what the refused write would have replaced, unless another client has changed it.
+    if case .update(let patches) = refused.content {
+      replace(patches.map { FieldPatch(field: $0.field, old: $0.new, new: $0.old) }, after: place)
+    }
     // What follows must fit the record without the refused write.
     var record = pending[..<place].reduce(server?.record) { $1.applied(to: $0) }
     var kept = Array(pending[..<place])
