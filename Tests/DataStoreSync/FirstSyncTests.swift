@@ -134,6 +134,27 @@ import Testing
     }
   }
 
+  @Test func `the progress of a sync that replaces what the store has says how many records are to come`()
+    async throws
+  {
+    try await SyncedServer.with(
+      SyncedServer.schema, { configuration in configuration.limits.store.retentionBytes = 1 }
+    ) { server in
+      let ada = try SyncedStore(server, resumes: false)
+      defer { ada.close() }
+      try await ada.store.submit(notes[0]).reached(.durable)
+      try await ada.settle()
+      try await ada.cut()
+      // What has expired is looked for every 64 groups.
+      for number in 0..<130 {
+        _ = try await server.transaction { _ = try $0.create("Note", ["id": .string("n\(number)"), "text": "t"]) }
+      }
+      try await ada.mend()
+      try await ada.wait { $0.isSettled && $0.models["Note"]?.received == 131 }
+      #expect(ada.store.syncStatus.models["Note"]?.expected == 131)
+    }
+  }
+
   @Test func `a store over a transport that cannot resume follows the server, and syncs again after each loss`()
     async throws
   {

@@ -45,6 +45,58 @@ import Testing
     }
   }
 
+  @Test func `P12: a write that another store has sent or made needless is over for its handle, too`()
+    async throws
+  {
+    try await SyncedServer.with { server in
+      try await TemporaryFolder.with { folder in
+        let storage = DataStoreStorage.file(folder + "/store")
+        let first = try SyncedStore(server, storage: storage)
+        try await first.settle()
+        let second = try SyncedStore(server, storage: storage)
+        try await second.store.start()
+        try await second.wait { $0.isElsewhere && $0.isSettled }
+        try await first.cut()
+        // Deleted there before it was sent from here.
+        let cancelled = try await first.store.submit(Note(id: "a", text: "one"))
+        try await second.store.delete(Note.self, withId: "a")
+        #expect(await cancelled.end(before: .durable) == .superseded)
+        let sent = try await first.store.submit(Note(id: "b", text: "two"))
+        let refused = try await first.store.submit(Note(id: "c", text: "much longer than the server allows"))
+        try await first.store.stop()
+        try await second.wait { !$0.isElsewhere && $0.isSettled }
+        try await second.store.stop()
+        try await first.mend()
+        try await first.store.start()
+        try await sent.reached(.seen)
+        #expect(await refused.end(before: .durable) != nil)
+        #expect(refused.end?.rejection != nil)
+        #expect(first.wire.mutations == 0)
+        first.close()
+        second.close()
+      }
+    }
+  }
+
+  @Test func `a store that another one clears ends the handles of its writes`() async throws {
+    try await SyncedServer.with { server in
+      try await TemporaryFolder.with { folder in
+        let storage = DataStoreStorage.file(folder + "/store")
+        let first = try SyncedStore(server, storage: storage)
+        try await first.settle()
+        let second = try SyncedStore(server, storage: storage)
+        try await second.store.start()
+        try await second.wait { $0.isElsewhere && $0.isSettled }
+        try await first.cut()
+        let handle = try await first.store.submit(Note(id: "a", text: "one"))
+        try await second.store.clear(discardingPending: true)
+        #expect(await handle.end(before: .durable) == .cleared)
+        first.close()
+        second.close()
+      }
+    }
+  }
+
   @Test func `of two processes one syncs the store for both, and when it is killed the other does`() async throws {
     let schema = "type SharedNote @model @versioned @auth(rules: [{allow: private}]) { id: ID! text: String! }"
     try await SyncedServer.with(schema) { server in

@@ -34,6 +34,8 @@ final class CutTransport: NetworkTransport {
     var failures: [GraphQLClientError] = []
     /// What an answer to a query waits for an element of; nil for nothing.
     var gates: AsyncStream<Void>?
+    /// The same for an answer to a mutation.
+    var mutationGates: AsyncStream<Void>?
   }
 
   private let inner: any NetworkTransport
@@ -62,6 +64,13 @@ final class CutTransport: NetworkTransport {
   func gateQueries() -> AsyncStream<Void>.Continuation {
     let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
     state.withLock { $0.gates = gate }
+    return continuation
+  }
+
+  /// From now on each answer to a mutation, which the server has, waits until the continuation yields or finishes.
+  func gateMutations() -> AsyncStream<Void>.Continuation {
+    let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
+    state.withLock { $0.mutationGates = gate }
     return continuation
   }
 
@@ -98,6 +107,7 @@ final class CutTransport: NetworkTransport {
     let payload = try await inner.send(request)
     if request.kind == .query, let gates = state.withLock({ $0.gates }) { for await _ in gates { break } }
     guard request.kind == .mutation else { return payload }
+    if let gates = state.withLock({ $0.mutationGates }) { for await _ in gates { break } }
     let isLost = state.withLock { state in
       state.mutations += 1
       defer { state.loses = max(0, state.loses - 1) }
@@ -127,7 +137,7 @@ final class SyncedStore: Sendable {
 
   init(
     _ server: GraphQLServer, as caller: String = "ada", models: [any Model.Type] = [Folder.self, Note.self],
-    storage: DataStoreStorage = .inMemory, resumes: Bool = true,
+    storage: DataStoreStorage = .inMemory, resumes: Bool = true, on surroundings: StoreSurroundings = .system,
     _ adjust: (inout DataStoreConfiguration) -> Void = { _ in }
   ) throws {
     var connection = ConnectionConfiguration()
@@ -141,7 +151,7 @@ final class SyncedStore: Sendable {
     var configuration = DataStoreConfiguration()
     adjust(&configuration)
     store = try DataStore(
-      models: models, storage: storage, sync: DataStoreSync(wire, configuration: configuration))
+      models: models, storage: storage, sync: DataStoreSync(wire, configuration: configuration), on: surroundings)
   }
 
   /// Returns when the store has everything and the server has everything.

@@ -155,7 +155,7 @@ struct SimulatedClient {
       disk.letters += letters
       let numbers = letters.map(\.write.number)
       disk.outbox.removeAll { numbers.contains($0.number) }
-      return .settled(number: number, retriedAs: isRetried ? newNumber : nil)
+      return .settled(number: number, isRetried ? .retried(as: newNumber) : .refused)
     case .wake(let time): wake = time
     case .clearStore: disk = Disk()
     case .disconnect, .refreshCredentials, .progress, .abandon, .hub: break

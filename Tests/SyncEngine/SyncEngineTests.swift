@@ -241,7 +241,7 @@ import Testing
         .resolve(number: 1, .retryLocal, theirs, newNumber: 5)
       ])
     #expect(
-      step(.settled(number: 1, retriedAs: 5)) == [.upload(generation: 3, number: 5), .progress(number: 5, .sent)])
+      step(.settled(number: 1, .retried(as: 5))) == [.upload(generation: 3, number: 5), .progress(number: 5, .sent)])
   }
 
   @Test func `a lost connection sends what was in flight again, under its number`() {

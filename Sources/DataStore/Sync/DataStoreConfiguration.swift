@@ -18,8 +18,8 @@ public struct DataStoreConfiguration: Sendable {
   public var syncExpressions: [DataStoreSyncExpression] = []
   /// Decides what becomes of a write that met another version at the server. Default: the server's record stays.
   public var conflictHandler: DataStoreConflictHandler = { _ in .applyRemote }
-  /// Called with each failure that no call of the application reports. Default: nothing; `DataStore.events` has them,
-  /// too.
+  /// Called with each failure that no call of the application reports, and with each write that the server has refused
+  /// for good, unless the conflict handler has decided so. Default: nothing; `DataStore.events` has them, too.
   public var errorHandler: @Sendable (DataStoreError) -> Void = { _ in }
   /// How long `observeQuery` collects what a sync changes before it gives a snapshot.
   public var snapshotInterval: Duration = .seconds(2)
@@ -102,7 +102,7 @@ public struct DataStoreConflict: Sendable {
   public let mutationType: MutationEvent.MutationType
   /// The record as the write leaves it, without later writes; nil for a deletion. As JSON.
   public let local: String?
-  /// The server's record; nil for one that was deleted. As JSON.
+  /// The server's record; a handler is not asked about one that was deleted. As JSON.
   public let remote: String?
   /// How often the application has answered a conflict of this write already.
   public let attempt: Int
@@ -111,7 +111,7 @@ public struct DataStoreConflict: Sendable {
   /// - Throws: `DataStoreError.decodingError`.
   public func local<M: Model>(as type: M.Type) throws -> M? { try Self.decode(local, as: type) }
 
-  /// The server's record as a value of its model; nil for one that was deleted.
+  /// The server's record as a value of its model.
   /// - Throws: `DataStoreError.decodingError`.
   public func remote<M: Model>(as type: M.Type) throws -> M? { try Self.decode(remote, as: type) }
 
@@ -131,7 +131,8 @@ public enum DataStoreConflictResolution: Sendable {
   case applyRemote
   /// The local change is made again on the server's record.
   case retryLocal
-  /// This record is written in place of the local change.
+  /// These values of the record are written in place of the local change. One of another record counts as
+  /// `applyRemote` and is reported as a failure.
   case retry(any Model)
 }
 

@@ -49,8 +49,7 @@ struct SyncDownloads {
         do {
           return try SyncDownloads(shell: shell, writer: writer).event(of: news, generation)
         } catch {
-          let failure = SyncFailure.refused(code: "STORE", message: "\(StoreRoom.error(error))")
-          return .disconnected(generation: generation, failure)
+          return .storeFailed(.refused(code: "STORE", message: "\(StoreRoom.error(error))"))
         }
       }
     }

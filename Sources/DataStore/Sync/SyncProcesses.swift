@@ -78,6 +78,7 @@ struct SyncProcesses {
       // Another process has cleared the store.
       shell.stop(writer)
       shell.forget()
+      shell.report.endAll(.cleared)
       return shell.start(writer)
     }
     let stored = try writer.outbox()
@@ -86,7 +87,37 @@ struct SyncProcesses {
       shell.handle(.outbox(.added(number: write.number, model: write.model)), writer)
     }
     let gone = known.subtracting(stored.map(\.number)).sorted()
-    if !gone.isEmpty { shell.handle(.outbox(.removed(gone)), writer) }
+    if gone.isEmpty { return }
+    shell.handle(.outbox(.removed(gone)), writer)
+    if shell.right.isHeld {
+      // Nobody else has sent them: what was written there has left nothing to send.
+      for number in gone { shell.report.finish(number, .superseded) }
+    } else {
+      _ = try settleWrites(pending: Set(stored.map(\.number)))
+    }
+  }
+
+  /// Finds out what other processes have made of this one's writes that no longer wait. Returns those that the server
+  /// has and the feed has not passed, with the positions of their records.
+  func settleWrites(pending: Set<Int64>) throws -> [(number: Int64, position: Int64)] {
+    let report = shell.report
+    let gone = report.places.filter { !pending.contains($0.key) }.sorted { $0.key < $1.key }
+    if gone.isEmpty { return [] }
+    let letters = try writer.letters()
+    let seen = try writer.value(SyncHistory.feedName).flatMap { Cursor($0)?.offset } ?? 0
+    var durable: [(number: Int64, position: Int64)] = []
+    for (number, place) in gone {
+      if let letter = letters.first(where: { $0.letter.write.number == number }) {
+        report.finish(number, .rejected(.init(letter.letter.reason)))
+      } else if let image = try writer.image(model: place.model, place.key) {
+        report.move(number, to: .durable)
+        if image.position <= seen { report.move(number, to: .seen) } else { durable.append((number, image.position)) }
+      } else {
+        // The server never had the record.
+        report.finish(number, try writer.value("client") == nil ? .cleared : .superseded)
+      }
+    }
+    return durable
   }
 
   // MARK: Status
@@ -113,17 +144,7 @@ struct SyncProcesses {
     let synced = Set((shared["synced"]?.array ?? []).compactMap(\.string))
     for number in shell.mappings.indices { shell.setSynced(number, synced.contains(shell.mappings[number].name)) }
     let pending = Set(try writer.outbox().map(\.number))
-    let letters = try writer.letters()
-    let seen = try writer.value("cursor").flatMap { Cursor($0)?.offset } ?? 0
-    for (number, place) in report.places where !pending.contains(number) {
-      if let letter = letters.first(where: { $0.letter.write.number == number }) {
-        report.finish(number, .rejected(.init(letter.letter.reason)))
-        continue
-      }
-      report.move(number, to: .durable)
-      let position = try writer.image(model: place.model, place.key)?.position ?? 0
-      if position <= seen { report.move(number, to: .seen) }
-    }
+    _ = try settleWrites(pending: pending)
     report.status.isSettled = report.status.isConnected && report.status.isSynced && pending.isEmpty
   }
 }

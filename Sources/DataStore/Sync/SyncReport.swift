@@ -105,8 +105,13 @@ final class SyncReport {
   func received(model: Int, _ count: Int) { status.models[mappings[model].name]?.received += count }
 
   func begin(model: Int) {
-    status.models[mappings[model].name]?.received = 0
     status.models[mappings[model].name]?.expected = nil
+    beginFullSync(model: model)
+  }
+
+  /// A page that says that it is the first of all records has said how many these are.
+  func beginFullSync(model: Int) {
+    status.models[mappings[model].name]?.received = 0
     counts[model] = nil
   }
 
@@ -140,17 +145,27 @@ final class SyncReport {
       send(number) { .outboxMutationProcessed($0) }
       mutations[number] = nil
     case .outboxMutationFailed(let number, let reason):
+      // With a conflict the application's own handler has decided.
+      if reason != .conflict { errorHandler(DataStoreError(.sync, describe(mutations[number], reason))) }
       send(number) { .outboxMutationFailed($0, .rejected(.init(reason))) }
       mutations[number] = nil
     case .outboxStatus(let isEmpty): hold(.outboxStatus(isEmpty: isEmpty))
     case .conditionalSaveFailed(let number): send(number) { .conditionalSaveFailed($0) }
     case .failed(let failure): fail(DataStoreError(failure))
-    case .terminated(let failure):
-      let error = DataStoreError(failure)
-      status.lastError = error
-      errorHandler(error)
-      hold(.terminated(error))
+    case .terminated(let failure): terminate(DataStoreError(failure))
     }
+  }
+
+  /// The sync has ended, or cannot begin.
+  func terminate(_ error: DataStoreError) {
+    status.lastError = error
+    errorHandler(error)
+    hold(.terminated(error))
+  }
+
+  private func describe(_ mutation: Mutation?, _ reason: DeadLetter.Reason) -> String {
+    let record = mutation.map { "\($0.modelName) \($0.modelId)" } ?? "record"
+    return "a write of the \(record) was refused: \(RejectedWrite.Reason(reason))"
   }
 
   private func send(_ number: Int64, _ event: (Mutation) -> DataStoreEvent) {

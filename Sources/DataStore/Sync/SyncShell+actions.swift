@@ -18,7 +18,7 @@ extension SyncShell {
         SyncDownloads(shell: shell, writer: writer).event(of: result, generation, model)
       }
     case .beginFullSync(let model):
-      report.begin(model: model)
+      report.beginFullSync(model: model)
       try change(writer, .syncPage) { try $0.beginFullSync(model: model) }
     case .applyPage(let model, let changes):
       report.received(model: model, changes.count)
@@ -47,10 +47,11 @@ extension SyncShell {
       }
     case .reject(let number, let reason):
       guard let place = try writer.place(of: number) else { return }
-      try change(writer, .mutationResponse) { transaction in
+      let commit = try change(writer, .mutationResponse) { transaction in
         try transaction.reject(model: place.model, place.key, number, reason)
         try transaction.set(SyncUploads.answered, String(number))
       }
+      try SyncUploads(shell: self, writer: writer).note(commit.letters, place.model, place.key)
     case .askConflict(let number, let image): try SyncUploads(shell: self, writer: writer).ask(number, image)
     case .resolve(let number, let resolution, let image, let newNumber):
       try SyncUploads(shell: self, writer: writer).resolve(number, resolution, image, newNumber)
@@ -73,10 +74,11 @@ extension SyncShell {
     downloads.history.saved()
   }
 
-  /// Runs a transaction and passes its changes on.
+  /// Runs a transaction, passes its changes on and returns what it did.
+  @discardableResult
   func change(
     _ writer: ClientWriter, _ source: MutationEvent.Source, _ body: (ClientTransaction) throws -> Void
-  ) throws {
+  ) throws -> ClientWriter.Commit {
     let commit = try writer.transaction(source: source.rawValue) { transaction in
       transaction.time = surroundings.milliseconds()
       try body(transaction)
@@ -89,5 +91,6 @@ extension SyncShell {
       }
     }
     room?.streams.publish(commit, source)
+    return commit
   }
 }

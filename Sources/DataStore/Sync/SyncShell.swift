@@ -107,12 +107,12 @@ final class SyncShell: @unchecked Sendable {
       let earlier = engine
       engine = try SyncEngine(
         models, parents: parents, configuration, writer, heldChanges: surroundings.heldChanges, seed: chance())
-      if let earlier { engine?.follow(earlier) }
+      try followWrites(of: earlier, processes)
       server = GraphQLSyncServer(
         transport: sync.transport, models: models, dialect: sync.dialect, pageSize: configuration.syncPageSize,
         spawner: spawner)
     } catch {
-      report.fail(StoreRoom.error(error))
+      report.terminate(StoreRoom.error(error))
       return publishStatus(writer)
     }
     epoch += 1
@@ -120,6 +120,14 @@ final class SyncShell: @unchecked Sendable {
     // As the original does: the first report of the network is that it is not reached yet.
     report.announce(.networkStatus(active: false))
     handle(.start, writer)
+  }
+
+  /// The engine waits for the feed to pass the writes that the server had before it: of an earlier engine, and of
+  /// another process that has run the sync meanwhile.
+  private func followWrites(of earlier: SyncEngine?, _ processes: SyncProcesses) throws {
+    if let earlier { engine?.follow(earlier) }
+    let pending = Set(engine.map { Array($0.pendingNumbers) } ?? [])
+    engine?.follow(try processes.settleWrites(pending: pending))
   }
 
   func stop(_ writer: ClientWriter) {
@@ -177,7 +185,8 @@ final class SyncShell: @unchecked Sendable {
       let event = events[next]
       next += 1
       let actions = engine?.handle(event, now: surroundings.now(), wall: surroundings.milliseconds()) ?? []
-      for action in actions { carryOut(action, writer) }
+      // What follows an action builds on it: a model is not complete whose last page could not be stored.
+      for action in actions { guard carryOut(action, writer) else { break } }
     }
     events = []
     isHandling = false
@@ -189,13 +198,15 @@ final class SyncShell: @unchecked Sendable {
     return generator.next()
   }
 
-  private func carryOut(_ action: SyncAction, _ writer: ClientWriter) {
+  /// Carries an action out; returns whether that succeeded.
+  private func carryOut(_ action: SyncAction, _ writer: ClientWriter) -> Bool {
     do {
       try perform(action, writer)
+      return true
     } catch {
       // The store cannot keep what the server sends: nothing is followed until the application starts again.
-      let failure = SyncFailure.refused(code: "STORE", message: "\(StoreRoom.error(error))")
-      follow(with: .disconnected(generation: engine?.generation ?? 0, failure))
+      follow(with: .storeFailed(.refused(code: "STORE", message: "\(StoreRoom.error(error))")))
+      return false
     }
   }
 

@@ -57,6 +57,16 @@ struct SyncUploads {
       json: row.map { mapping.json($0.record).description }, version: version, isDeleted: row == nil)
   }
 
+  /// Notes of refused writes that were never sent what their events say.
+  func note(_ letters: [DeadLetter], _ model: Int, _ key: RecordKey) throws {
+    for letter in letters where !letter.write.isSent {
+      var noted = try mutation(letter.write.number, model, key, nil)
+      if case .create(let record) = letter.write.content { noted.json = shell.mappings[model].json(record).description }
+      noted.isDeleted = letter.write.mutationType == .delete
+      shell.report.note(noted)
+    }
+  }
+
   // MARK: Conflicts
 
   func ask(_ number: Int64, _ image: ServerImage) throws {
@@ -74,7 +84,7 @@ struct SyncUploads {
     shell.spawner.spawn { [weak shell] in
       let answer = await handler(conflict)
       shell?.answer(epoch) { shell, writer in
-        SyncUploads(shell: shell, writer: writer).event(of: answer, number, mapping)
+        SyncUploads(shell: shell, writer: writer).event(of: answer, number, mapping, place.key)
       }
     }
   }
@@ -87,40 +97,46 @@ struct SyncUploads {
   }
 
   private func event(
-    of answer: DataStoreConflictResolution, _ number: Int64, _ mapping: ModelMapping
+    of answer: DataStoreConflictResolution, _ number: Int64, _ mapping: ModelMapping, _ key: RecordKey
   ) -> SyncEvent {
     var resolution = RecordReplica.Resolution.applyRemote
     switch answer {
     case .applyRemote: break
     case .retryLocal: resolution = .retryLocal
     case .retry(let model):
-      if type(of: model).modelName.utf8.elementsEqual(mapping.name.utf8), let record = try? mapping.record(model) {
+      if !type(of: model).modelName.utf8.elementsEqual(mapping.name.utf8) {
+        fail("a conflict handler returned a record that is not a \(mapping.name)")
+      } else if let record = try? mapping.record(model), mapping.key(record) == key {
         resolution = .retry(record)
       } else {
-        shell.report.fail(
-          DataStoreError(.invalidModel, "a conflict handler returned a record that is not a \(mapping.name)"))
+        fail("a conflict handler returned another \(mapping.name) than the one that it was asked about")
       }
     }
     return .resolved(number: number, resolution, newNumber: number)
   }
+
+  private func fail(_ message: String) { shell.report.fail(DataStoreError(.invalidModel, message)) }
 
   /// The number of the write that replaces this one is drawn here: the store knows how many are needed.
   func resolve(
     _ number: Int64, _ resolution: RecordReplica.Resolution, _ image: ServerImage, _ newNumber: Int64
   ) throws {
     guard let place = try writer.place(of: number) else {
-      return shell.follow(with: .settled(number: number, retriedAs: nil))
+      return shell.follow(with: .settled(number: number, .unneeded))
     }
     var renumbered: [(old: Int64, new: Int64)] = []
-    try shell.change(writer, .mutationResponse) { transaction in
+    let commit = try shell.change(writer, .mutationResponse) { transaction in
       renumbered = try transaction.resolve(model: place.model, place.key, number, resolution, image)
       try shell.saveHistory(transaction)
       try transaction.set(Self.answered, String(number))
     }
+    try note(commit.letters, place.model, place.key)
     let retried = renumbered.first { $0.old == number }?.new
     if retried == nil { shell.report.finish(number, .superseded) }
     for (old, new) in renumbered { shell.report.renumber(old, new) }
-    shell.follow(with: .settled(number: number, retriedAs: retried))
+    let isRefused = commit.letters.contains { $0.write.number == number }
+    let ended = isRefused ? Settlement.refused : .unneeded
+    shell.follow(with: .settled(number: number, retried.map { .retried(as: $0) } ?? ended))
     // Later writes of the record come after the one that is made again.
     for (old, new) in renumbered where old != number {
       shell.follow(with: .outbox(.removed([old])))

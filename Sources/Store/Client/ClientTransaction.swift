@@ -231,7 +231,7 @@ package final class ClientTransaction {
     for letter in refused { try tables.keep(letter, shape, key, at: time) }
     letters += refused
     let others = refused.map(\.write.number).filter { $0 != number }
-    if !others.isEmpty { outbox.append(.removed(others)) }
+    if !others.isEmpty { outbox.append(.refused(others, with: number)) }
   }
 
   /// Stores a named value in the same transaction: cursors and progress.

@@ -26,6 +26,8 @@ struct OutboxQueue: Sendable {
   private(set) var failures = 0
   /// How often the server has failed at the first write.
   private(set) var faults = 0
+  /// How often the first write has met a conflict and is made again.
+  private(set) var conflicts = 0
   /// Whether the first write was refused with old credentials, and new ones were fetched for it.
   var hasRefreshed = false
   /// Writes that the server has and the feed has not passed: the offset of their change, by number.
@@ -65,6 +67,9 @@ struct OutboxQueue: Sendable {
     }
   }
 
+  /// The first write is sent at this time, although it has not failed.
+  mutating func wait(until time: Instant) { state = .retrying(at: time) }
+
   mutating func timer(_ now: Instant) {
     if case .retrying(let time) = state, time <= now { state = .idle }
   }
@@ -100,6 +105,7 @@ struct OutboxQueue: Sendable {
   private mutating func forgetAttempts() {
     failures = 0
     faults = 0
+    conflicts = 0
     hasRefreshed = false
   }
 
@@ -112,6 +118,7 @@ struct OutboxQueue: Sendable {
     }
     state = .idle
     faults = 0
+    conflicts += 1
   }
 
   /// A write that was merged away or rejected with another.
@@ -129,6 +136,11 @@ struct OutboxQueue: Sendable {
   }
 
   mutating func follow(_ earlier: OutboxQueue) { durable = earlier.durable }
+
+  mutating func follow(_ others: [(number: Int64, position: Int64)]) {
+    let known = Set(durable.map(\.number))
+    durable += others.filter { !known.contains($0.number) }
+  }
 
   /// What the server has said is void. Returns the writes that it had, and that the feed has not passed.
   mutating func abandon() -> [Int64] {

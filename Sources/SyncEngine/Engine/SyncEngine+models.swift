@@ -26,7 +26,6 @@ extension SyncEngine {
   mutating func subscribed(_ resumed: Bool, _ cursor: String?, _ wall: Int64) {
     readyCursor = resumed ? nil : cursor
     needsCursor = !resumed && cursor == nil
-    reconnection.succeeded()
     actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
     if !resumed { synced = [] }
     let order = DependencyOrder.order(parents: configuration.models.map(\.parents))
@@ -73,6 +72,8 @@ extension SyncEngine {
     actions.append(.applyPage(model: run.model, page.changes))
     if let limit = configuration.syncMaxRecords, run.added >= limit, page.nextToken != nil {
       actions.append(.hub(.modelTruncated(model: run.model, limit: limit)))
+      truncated.insert(run.model)
+      advance(past: run.model)
       queue.removeFirst()
       return next()
     }
@@ -87,12 +88,20 @@ extension SyncEngine {
     let isFull = run.kind == .full
     progress[run.model] = run.progress(configuration.models[run.model].filter, at: wall)
     synced.insert(run.model)
+    truncated.remove(run.model)
+    advance(past: run.model)
     actions += [
       .finishModel(model: run.model, progress[run.model], sweepBefore: isFull ? run.position : nil),
       .hub(.modelSynced(model: run.model, isFullSync: isFull, added: run.added, deleted: run.deleted)),
     ]
     queue.removeFirst()
     next()
+  }
+
+  /// A sync has finished with a model. A subscription alone is no success: where the pages fail each time, the pauses
+  /// between the attempts must grow.
+  private mutating func advance(past model: Int) {
+    if finished.insert(model).inserted { reconnection.succeeded() }
   }
 
   private mutating func becomeLive() {
@@ -107,6 +116,8 @@ extension SyncEngine {
       return subscribe()
     }
     phase = .live
+    reconnection.succeeded()
+    finished = []
     for change in held.take() { apply(change.changes, change.cursor, change.position) }
     actions += [
       .hub(.syncQueriesReady), .hub(.syncStarted), .hub(.ready), .hub(.outboxStatus(isEmpty: outbox.isEmpty)),

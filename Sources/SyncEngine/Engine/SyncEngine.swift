@@ -33,6 +33,10 @@ package struct SyncEngine: Sendable {
   var held = HeldChanges()
   /// Models whose sync has finished since `start`, or that a resumed feed has kept whole.
   var synced: Set<Int> = []
+  /// Models that a sync has finished with since the engine was live: with each more of them there is progress.
+  var finished: Set<Int> = []
+  /// Models of which the server has more records than the cap allows: they are known as far as they will be.
+  var truncated: Set<Int> = []
   var outbox = OutboxQueue()
   /// Where a feed begins that was not resumed; stored once the syncs before it are.
   var readyCursor: String?
@@ -62,6 +66,9 @@ package struct SyncEngine: Sendable {
 
   /// Takes over the writes for which an engine that has stopped waited for the feed.
   package mutating func follow(_ earlier: SyncEngine) { outbox.follow(earlier.outbox) }
+
+  /// Waits for the feed to pass writes that the server has.
+  package mutating func follow(_ durable: [(number: Int64, position: Int64)]) { outbox.follow(durable) }
 
   /// Whether this model's sync has finished since `start`: the original's `isSynced`.
   package func isSynced(model: Int) -> Bool { synced.contains(model) }
@@ -97,7 +104,7 @@ package struct SyncEngine: Sendable {
     case .resolved(let number, let resolution, let newNumber): resolved(number, resolution, newNumber)
     case .credentials(let generation, let isRefreshed):
       if generation == self.generation { credentials(isRefreshed, now) }
-    case .settled(let number, let newNumber): settled(number, newNumber)
+    case .settled(let number, let settlement): settled(number, settlement, now)
     case .subscribed(let generation, let resumed, let cursor):
       if generation == self.generation, phase == .subscribing { subscribed(resumed, cursor, wall) }
     case .feed(let generation, let changes, let cursor, let position):
@@ -108,6 +115,7 @@ package struct SyncEngine: Sendable {
       if generation == self.generation, phase != .stopped { beginAnew() }
     case .disconnected(let generation, let failure):
       if generation == self.generation { failed(failure, now) }
+    case .storeFailed(let failure): if phase != .stopped, phase != .terminated { storeFailed(failure) }
     case .withdrawn(let generation):
       guard generation == self.generation, phase != .stopped else { break }
       (progress, synced) = (progress.map { _ in ModelProgress() }, [])
@@ -130,7 +138,7 @@ package struct SyncEngine: Sendable {
 
   private mutating func start() {
     reconnection.succeeded()
-    synced = []
+    (synced, finished, truncated) = ([], [], [])
     subscribe()
   }
 
@@ -184,6 +192,16 @@ package struct SyncEngine: Sendable {
       reconnection.failed(at: now, configuration.retry, retryAfter: failure.retryAfter, &random)
       actions.append(.hub(.failed(failure)))
     }
+  }
+
+  private mutating func storeFailed(_ failure: SyncFailure) {
+    generation += 1
+    phase = .terminated
+    (reconnection.at, queue, held) = (nil, [], HeldChanges())
+    outbox.interrupt()
+    // What was counted as stored may not be. The next engine reads what is.
+    (progress, synced) = (progress.map { _ in ModelProgress() }, [])
+    actions += [.disconnect, .hub(.networkStatus(active: false)), .hub(.terminated(failure))]
   }
 
   private mutating func credentials(_ isRefreshed: Bool, _ now: Instant) {

@@ -87,6 +87,8 @@ package enum SyncEvent: Sendable, Hashable {
   /// The server's log is not the one that the stored positions come from: it runs on an older copy of its data.
   case otherHistory(generation: Int)
   case disconnected(generation: Int, SyncFailure)
+  /// The store could not carry out an action: nothing is followed until the application starts a new engine.
+  case storeFailed(SyncFailure)
   /// The server refuses the caller the feed, by its rules or its credentials, and with fresh credentials as well. The
   /// store has removed what came from the server; writes wait until the caller is accepted again.
   case withdrawn(generation: Int)
@@ -97,8 +99,8 @@ package enum SyncEvent: Sendable, Hashable {
   case uploadFailed(generation: Int, number: Int64, SyncFailure)
   /// The application's answer to a conflict; `newNumber` is given to the write that replaces it.
   case resolved(number: Int64, RecordReplica.Resolution, newNumber: Int64)
-  /// The store has carried out `resolve`: the write is retried under another number, or has ended.
-  case settled(number: Int64, retriedAs: Int64?)
+  /// The store has carried out `resolve`.
+  case settled(number: Int64, Settlement)
   /// A new token was fetched, or could not be.
   case credentials(generation: Int, isRefreshed: Bool)
   /// The network is reachable again.

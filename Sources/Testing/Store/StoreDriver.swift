@@ -151,7 +151,7 @@ public struct StoreDriver: Sendable {
       conflicts[number] = nil
       let isRetried = store.resolve(number, resolution, image, newNumber)
       if !isRetried { tell(number, "superseded") }
-      return .settled(number: number, retriedAs: isRetried ? newNumber : nil)
+      return .settled(number: number, isRetried ? .retried(as: newNumber) : .unneeded)
     case .reject(let number, let reason):
       tell(number, "rejected")
       let others = store.reject(number, reason)
