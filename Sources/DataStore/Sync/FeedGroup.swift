@@ -15,6 +15,8 @@ final class FeedGroup: Sendable {
   enum Item: Sendable {
     /// With the server's mark, where it gives marks.
     case ready(SubscriptionMark?)
+    /// Every change up to here has come, though none of them may have been for this store.
+    case passed(Cursor)
     /// An event of the subscription with this index.
     case event(Int, Event)
     case other(FeedNews)
@@ -102,16 +104,18 @@ final class FeedGroup: Sendable {
   }
 
   private func established(_ index: Int, _ mark: SubscriptionMark?) async {
-    let (isReady, isRestored) = state.withLock { state in
+    let (isReady, isRestored, wasReady) = state.withLock { state in
+      let wasReady = state.isReady && !state.isOver
       let isRestored =
         state.interrupted.remove(index) != nil && state.interrupted.isEmpty && state.isReady && !state.isOver
       state.waiting.remove(index)
-      guard state.waiting.isEmpty, !state.isReady, !state.isOver else { return (false, isRestored) }
+      guard state.waiting.isEmpty, !state.isReady, !state.isOver else { return (false, isRestored, wasReady) }
       state.isReady = true
-      return (true, false)
+      return (true, false, false)
     }
     if isReady { await handle(.ready(mark)) }
     if isRestored { await handle(.other(.restored(mark?.cursor))) }
+    if wasReady, let cursor = mark?.cursor { await handle(.passed(cursor)) }
   }
 
   private func ended(_ index: Int, _ error: any Error) async {

@@ -195,6 +195,8 @@ struct GraphQLSyncServer: SyncServer {
       case .ready(let mark):
         await news(
           .ready(resumed: cursor != nil && mark != nil, cursor: mark?.cursor?.description, view: mark?.view))
+      case .passed(let cursor):
+        await news(.changes(FeedPart(changes: [], cursor: cursor.description, position: cursor.offset)))
       case .other(let other): await news(other)
       case .event(_, let event):
         guard let change = event.value["data"]?["modelChanges"].flatMap(reader.change(_:)) else {
@@ -219,6 +221,7 @@ struct GraphQLSyncServer: SyncServer {
     return follow(requests) { [models] item in
       switch item {
       case .ready: await news(.ready(resumed: false, cursor: nil, view: nil))
+      case .passed: break
       // What was missed is unknown: everything is synced again.
       case .other(.interrupted), .other(.gap): await news(.ended(.network))
       case .other(let other): await news(other)

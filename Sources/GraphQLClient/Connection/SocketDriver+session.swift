@@ -14,6 +14,7 @@ extension SocketDriver {
       case .pinged(let payload):
         events.tell(.ping(payload: payload))
         renewal.pinged(payload)
+        passed(payload)
       case .ponged(let payload):
         events.tell(.pong(payload: payload))
         renewal.ponged(payload)
@@ -68,6 +69,17 @@ extension SocketDriver {
     operations[id]?.becameLive()
     operations[id]?.stream?.move(to: .active, isConfirmed: true)
     if let mark { operations[id]?.stream?.deliver(mark) }
+  }
+
+  /// A ping with a position says that everything up to it has been sent: of subscriptions without events, too.
+  private func passed(_ payload: JSONObject?) {
+    guard session.continuity.cursors, let text = payload?["martlet"]?["cursor"]?.string, let cursor = Cursor(text)
+    else { return }
+    for id in operations.inOrder {
+      guard let stream = operations[id]?.stream, let position = session.position(of: id), position.cursor == cursor
+      else { continue }
+      stream.deliver(SubscriptionMark(cursor: cursor, view: position.view))
+    }
   }
 
   private func received(_ event: SubscriptionEvent, _ id: OperationID) {

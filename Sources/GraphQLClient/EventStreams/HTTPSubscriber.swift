@@ -113,6 +113,7 @@ final class HTTPSubscriber {
       return .noted
     case .position(let cursor):
       position.reached(cursor)
+      feed.core.deliver(SubscriptionMark(cursor: cursor, view: position.view))
       return .noted
     case .gap(let gap):
       position.jumped(over: gap)
