@@ -65,6 +65,27 @@ import Testing
     }
   }
 
+  @Test func `a write that comes back by the feed is no change of the server; those of others are`() async throws {
+    try await SyncedServer.with { server in
+      let (ada, bob) = (try SyncedStore(server), try SyncedStore(server, as: "bob"))
+      try await ada.settle()
+      try await bob.settle()
+      var events = ada.store.events.makeAsyncIterator()
+      try await ada.store.submit(Note(id: "a", text: "one")).reached(.seen)
+      try await bob.store.submit(Note(id: "b", text: "two")).reached(.durable)
+      try await bob.sees([Note(id: "a", text: "one", owner: "ada"), Note(id: "b", text: "two", owner: "bob")])
+      try await bob.store.submit(Note(id: "a", text: "three", owner: "ada")).reached(.durable)
+      var found: [String] = []
+      while found.last != "a", let event = await events.next() {
+        guard case .syncReceived(let mutation) = event else { continue }
+        found.append(mutation.modelId)
+      }
+      #expect(found == ["b", "a"])
+      ada.close()
+      bob.close()
+    }
+  }
+
   @Test func `streams are silent after stop, and give what was missed once the store is started`() async throws {
     try await SyncedServer.with { server in
       let (ada, bob) = (try SyncedStore(server), try SyncedStore(server, as: "bob"))

@@ -128,7 +128,9 @@ struct House: StoredModel, Equatable {
   @Test func `a record whose parent's creation is refused is not lost: it is sent, or refused and kept`() async throws {
     let schema = """
       type Author @model @versioned { id: ID! name: String! @validate(type: maxLength, value: "5") }
-      type Book @model @versioned { id: ID! title: String! authorID: ID author: Author @belongsTo(fields: ["authorID"]) }
+      type Book @model @versioned {
+        id: ID! title: String! authorID: ID author: Author @belongsTo(fields: ["authorID"])
+      }
       """
     try await SyncedServer.with(schema) { server in
       let ada = try SyncedStore(server, models: [Book.self, Author.self])

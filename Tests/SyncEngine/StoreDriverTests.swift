@@ -88,6 +88,33 @@ import Testing
     #expect(resumed.last?["isFromCache"] == false && texts(resumed.last) == ["one", "two …"])
   }
 
+  @Test func `without positions the pages say what is left, and an answer may say nothing of the record`() throws {
+    var driver = try StoreDriver(schema: Self.schema)
+    func change(_ id: String, _ version: Int64) -> JSONValue {
+      ["record": Self.note(id, id), "version": .int(version)]
+    }
+    try driver.run(["type": "listen", "listener": "all", "sort": ["text"]])
+    try driver.run(["type": "start"])
+    try driver.run(["type": "subscribed"])
+    let first = try driver.run(["type": "page", "changes": [change("a", 1), change("b", 5)]])
+    #expect(texts(first.last) == ["a", "b"])
+    try driver.run(["type": "save", "record": Self.note("c", "c")])
+    let taken = try driver.run(["type": "ack", "write": 1])
+    #expect(texts(taken.last) == ["a", "b", "c"])
+    try driver.run(["type": "save", "record": Self.note("c", "d")])
+    let other = try driver.run(["type": "ack", "write": 2, "record": Self.note("c", "e"), "version": 2])
+    #expect(texts(other.last) == ["a", "b", "e"])
+    // What other clients have deleted meanwhile is gone, whatever its version was.
+    try driver.run(["type": "reset"])
+    try driver.run(["type": "subscribed"])
+    let left = try driver.run(["type": "page", "changes": [change("a", 1)]])
+    #expect(texts(left.last) == ["a"])
+    // One that the server does not show is not shown.
+    try driver.run(["type": "save", "record": Self.note("f", "f")])
+    let hidden = try driver.run(["type": "ack", "write": 3, "record": .null])
+    #expect(texts(hidden.last) == ["a"])
+  }
+
   @Test func `a conflict waits for its answer`() throws {
     var driver = try synced([Self.change(Self.note("a", "one"), 1, at: 1)])
     try driver.run(["type": "save", "record": Self.note("a", "mine")])

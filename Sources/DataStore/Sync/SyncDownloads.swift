@@ -12,6 +12,8 @@ struct DownloadState {
   var follower: FeedFollower?
   /// The changes of a transaction of which more is to come.
   var partial: [RemoteChange] = []
+  /// The changes that the feed's last transaction brought and the store took.
+  var taken: Set<RemoteChange> = []
   /// Models that the server has refused to sync.
   var refused: Set<Int> = []
   /// How often in a row the server has refused the caller the feed.

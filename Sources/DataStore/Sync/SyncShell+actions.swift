@@ -33,7 +33,7 @@ extension SyncShell {
       }
     case .apply(let changes, let cursor):
       try change(writer, .live) { transaction in
-        try transaction.receive(changes)
+        downloads.taken = Set(try transaction.receive(changes))
         if let cursor { try transaction.set(SyncHistory.feedName, cursor) }
       }
       if let cursor = cursor.flatMap({ Cursor($0) }) { downloads.history.feed = cursor }
@@ -63,6 +63,8 @@ extension SyncShell {
     case .wake(let time): wake(at: time)
     case .progress(let number, let progress): report.move(number, progress)
     case .abandon(let numbers): for number in numbers { report.finish(number, .serverRestored) }
+    // What is no news to the store was applied with an answer or a page.
+    case .hub(.syncReceived(let change)) where !downloads.taken.contains(change): break
     case .hub(let event): report.announce(event)
     }
   }

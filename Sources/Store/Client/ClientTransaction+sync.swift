@@ -22,7 +22,7 @@ extension ClientTransaction {
       let (shape, tables) = (try records.table(model).shape, try tables)
       if try tables.notesSeen(shape) { try tables.see(shape, changes.map(\.key)) }
     }
-    try receive(changes)
+    try receive(changes) { _ in }
   }
 
   /// Removes the rows of a model whose image is not newer than `position` and that no page of the full sync had.

@@ -188,8 +188,17 @@ package final class ClientTransaction {
 
   // MARK: The server's answers
 
-  /// Takes changes of the server. Those that are not newer than what is stored change nothing.
-  package func receive(_ changes: [RemoteChange]) throws {
+  /// Takes changes of the server and returns those that were taken: one that is not newer than what is stored, as that
+  /// of a write that has been acknowledged, changes nothing.
+  @discardableResult
+  package func receive(_ changes: [RemoteChange]) throws -> [RemoteChange] {
+    var taken: [RemoteChange] = []
+    try receive(changes) { taken.append($0) }
+    return taken
+  }
+
+  /// - Parameter taken: called with each change that was taken.
+  func receive(_ changes: [RemoteChange], _ taken: (RemoteChange) -> Void) throws {
     for change in changes {
       let table = try records.table(change.model)
       if var record = change.image.record, change.changed == nil, try known.isNew(table, change.key) {
@@ -197,8 +206,11 @@ package final class ClientTransaction {
         let stored = StoredRecord(
           record: record, version: change.image.version, created: 0, changed: change.image.position)
         try known.insert(stored, table, change.key)
+        taken(change)
       } else {
-        try update(table, change.key) { $0.receive(change) }
+        var isTaken = false
+        try update(table, change.key) { isTaken = $0.receive(change) }
+        if isTaken { taken(change) }
       }
     }
   }

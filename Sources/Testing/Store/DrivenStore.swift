@@ -112,6 +112,8 @@ struct DrivenStore: Sendable {
     case .acknowledge(let number, let image):
       guard let name = name(of: number) else { return }
       change(name) { $0.acknowledge(number, image) }
+      // Its record may be younger than the pages that are being read.
+      seen[name.model]?.insert(name.key)
       outbox.removeAll { $0.number == number }
     case .clearStore:
       for name in replicas.keys { change(name) { $0 = RecordReplica() } }
@@ -179,6 +181,16 @@ struct DrivenStore: Sendable {
 
   private func write(_ number: Int64, _ name: Name) -> PendingWrite? {
     replicas[name]?.pending.first { $0.number == number }
+  }
+
+  /// The record as the server has it after a write, where it has taken that as it was sent.
+  func accepted(_ number: Int64, version: Int64?, position: Int64?) -> ServerImage? {
+    guard let name = name(of: number), let replica = replicas[name] else { return nil }
+    let next = version ?? (replica.server?.version ?? 0) + 1
+    let writes = replica.pending.filter { $0.number == number }
+    return ServerImage(
+      record: RecordReplica(server: replica.server, pending: writes).visible, version: next,
+      position: position ?? max(next, (replica.server?.position ?? 0) + 1))
   }
 
   func visible(_ number: Int64) -> JSONValue {

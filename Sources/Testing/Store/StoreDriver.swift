@@ -35,7 +35,7 @@ internal import MartletVocabulary
 /// | `changes` | `changes`, `cursor`: one transaction of the feed |
 /// | `reset` | nothing: the feed cannot continue |
 /// | `lost` | nothing: the connection is lost |
-/// | `ack` | `write`, and its record as a change |
+/// | `ack` | `write`, and its record as a change; without one the record is as it was written, and hidden for `null` |
 /// | `refuse` | `write`, `code`, `message` |
 /// | `conflict` | `write`, and the server's record as a change |
 /// | `fail` | `write`, `reason`: `network`, `overloaded` (with `retryAfter` in seconds), `unauthorized` (by the rules), `credentials`, `condition` or `fault` |
@@ -107,6 +107,7 @@ public struct StoreDriver: Sendable {
     case "reachable": handle(.reachable)
     case "advance": advance(try reader.seconds("seconds"))
     case "resolve": try resolve(reader)
+    case "ack" where reader.hasNoRecord: try acknowledge(reader)
     case let type: handle(try reader.event(type, engine.generation))
     }
     show()
@@ -177,6 +178,16 @@ public struct StoreDriver: Sendable {
       handle(.timer)
     }
     now = end
+  }
+
+  /// The server has taken a write as it was sent.
+  private mutating func acknowledge(_ reader: StoreStepReader) throws(StoreDriverError) {
+    let number = try reader.number("write")
+    let position = reader.step["position"]?.int
+    let image = store.accepted(number, version: reader.step["version"]?.int, position: position)
+    handle(
+      .uploaded(
+        generation: engine.generation, number: number, image, position: position ?? image?.position ?? 0))
   }
 
   private mutating func resolve(_ reader: StoreStepReader) throws(StoreDriverError) {

@@ -12,6 +12,9 @@ struct StoreStepReader {
 
   func type() throws(StoreDriverError) -> String { try text("type") }
 
+  /// Whether the step says nothing of a record, not even that it is not shown.
+  var hasNoRecord: Bool { step["record"] == nil && step["key"] == nil }
+
   func text(_ name: String) throws(StoreDriverError) -> String {
     guard let text = step[name]?.string else { throw StoreDriverError("a step has no text \(name): \(step)") }
     return text
@@ -121,7 +124,9 @@ struct StoreStepReader {
         generation: generation, resumed: step["resumed"]?.bool ?? false, cursor: step["cursor"]?.string)
     case "page":
       let changes = try changes()
-      let newest = changes.map(\.image.position).max() ?? 0
+      // Without any position the server has none, and what the pages do not have is gone.
+      let hasPositions = (step["changes"]?.array ?? []).contains { $0["position"]?.int != nil }
+      let newest = hasPositions ? changes.map(\.image.position).max() ?? .max : .max
       let page = SyncPage(
         changes: changes, nextToken: step["nextToken"]?.string, startedAt: step["startedAt"]?.int ?? 0,
         position: step["position"]?.int ?? newest, cursor: step["cursor"]?.string,
@@ -135,7 +140,7 @@ struct StoreStepReader {
     case "reset": return .feedReset(generation: generation, reason: "reset")
     case "lost": return .disconnected(generation: generation, .network)
     case "ack":
-      let isShown = step["record"] != nil || step["key"] != nil
+      let isShown = step["record"] != .null || step["key"] != nil
       let image = isShown ? try change(step).image : nil
       return .uploaded(
         generation: generation, number: try number("write"), image, position: step["position"]?.int ?? 0)
