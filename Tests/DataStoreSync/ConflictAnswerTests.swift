@@ -33,7 +33,8 @@ import Testing
     try await body(ada, bob, handle)
   }
 
-  @Test func `a handler that answers with another record writes neither that nor its own, and is told so`() async throws
+  @Test func `a handler that answers with another record writes neither that nor its own, which is an error`()
+    async throws
   {
     try await SyncedServer.with(Self.optimistic) { server in
       let errors = Lock<[DataStoreError]>([])

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a write that comes back by the feed is no change of the server; those of others are`() async throws {
+  @Test func `a write that comes back by the feed has no syncReceived; those of other stores have one`() async throws {
     try await SyncedServer.with { server in
       let (ada, bob) = (try SyncedStore(server), try SyncedStore(server, as: "bob"))
       try await ada.settle()

@@ -90,7 +90,7 @@ struct SyncProcesses {
     if gone.isEmpty { return }
     shell.handle(.outbox(.removed(gone)), writer)
     if shell.right.isHeld {
-      // Nobody else has sent them: what was written there has left nothing to send.
+      // Only this process sends: what was written in another has left nothing to send.
       for number in gone { shell.report.finish(number, .superseded) }
     } else {
       _ = try settleWrites(pending: Set(stored.map(\.number)))

@@ -63,7 +63,7 @@ extension SyncShell {
     case .wake(let time): wake(at: time)
     case .progress(let number, let progress): report.move(number, progress)
     case .abandon(let numbers): for number in numbers { report.finish(number, .serverRestored) }
-    // What is no news to the store was applied with an answer or a page.
+    // A change that the store did not take was applied with an answer or a page.
     case .hub(.syncReceived(let change)) where !downloads.taken.contains(change): break
     case .hub(let event): report.announce(event)
     }

@@ -14,7 +14,7 @@ extension SocketDriver {
       case .pinged(let payload):
         events.tell(.ping(payload: payload))
         renewal.pinged(payload)
-        passed(payload)
+        operations.passed(payload, session.continuity.cursors) { session.position(of: $0) }
       case .ponged(let payload):
         events.tell(.pong(payload: payload))
         renewal.ponged(payload)
@@ -55,10 +55,10 @@ extension SocketDriver {
   }
 
   private func started(_ id: OperationID) {
-    let position = session.position(of: id)
+    let givesCursors = session.continuity.cursors
     let gap = operations[id]?.started(
-      at: position, givesCursors: session.continuity.cursors, isConfirmedLater: session.confirmsSubscriptions)
-    operations[id]?.stream?.expectsMark = session.continuity.cursors
+      at: session.position(of: id), givesCursors: givesCursors, isConfirmedLater: session.confirmsSubscriptions)
+    operations[id]?.stream?.expectsMark = givesCursors
     if let gap { deliver(SubscriptionEvent(gap: gap), id) }
     if !session.confirmsSubscriptions { operations[id]?.stream?.move(to: .active) }
   }
@@ -66,20 +66,7 @@ extension SocketDriver {
   /// The server says that the subscription is live, or shows it.
   private func live(_ id: OperationID, _ mark: SubscriptionMark? = nil) {
     attempts.credentialsAccepted()
-    operations[id]?.becameLive()
-    operations[id]?.stream?.move(to: .active, isConfirmed: true)
-    if let mark { operations[id]?.stream?.deliver(mark) }
-  }
-
-  /// A ping with a position says that everything up to it has been sent: of subscriptions without events, too.
-  private func passed(_ payload: JSONObject?) {
-    guard session.continuity.cursors, let text = payload?["martlet"]?["cursor"]?.string, let cursor = Cursor(text)
-    else { return }
-    for id in operations.inOrder {
-      guard let stream = operations[id]?.stream, let position = session.position(of: id), position.cursor == cursor
-      else { continue }
-      stream.deliver(SubscriptionMark(cursor: cursor, view: position.view))
-    }
+    operations.becameLive(id, mark)
   }
 
   private func received(_ event: SubscriptionEvent, _ id: OperationID) {

@@ -1,4 +1,5 @@
 import MartletGraphQLClientWire
+import MartletJSON
 import MartletRuntime
 import MartletVocabulary
 
@@ -40,6 +41,24 @@ struct SocketOperationTable {
     operation.timer?.cancel()
     ids[operation.key] = nil
     return operation
+  }
+
+  /// The server says that a subscription is live, or shows it.
+  mutating func becameLive(_ id: OperationID, _ mark: SubscriptionMark?) {
+    operations[id]?.becameLive()
+    operations[id]?.stream?.move(to: .active, isConfirmed: true)
+    if let mark { operations[id]?.stream?.deliver(mark) }
+  }
+
+  /// A ping with a position says that everything up to it has been sent, of subscriptions without events as well.
+  func passed(
+    _ payload: JSONObject?, _ givesCursors: Bool, _ position: (OperationID) -> SubscriptionPosition?
+  ) {
+    guard givesCursors, let cursor = payload?["martlet"]?["cursor"]?.string.flatMap({ Cursor($0) }) else { return }
+    for id in inOrder {
+      guard let position = position(id), position.cursor == cursor else { continue }
+      operations[id]?.stream?.deliver(SubscriptionMark(cursor: cursor, view: position.view))
+    }
   }
 
   /// Hands an event to the operation's caller. True when the connection has to stop reading.

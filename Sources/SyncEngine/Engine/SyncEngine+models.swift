@@ -15,7 +15,18 @@ struct SyncRun: Sendable, Hashable {
     ModelProgress(lastSync: startedAt, completedAt: wall, filter: filter)
   }
 
-  mutating func count(_ changes: [RemoteChange]) {
+  /// Takes a page. Returns whether it is the first of all records where a delta was asked for.
+  mutating func take(_ page: SyncPage) -> Bool {
+    let isFirst = startedAt == nil
+    startedAt = startedAt ?? page.startedAt
+    position = isFirst ? page.position : min(position, page.position)
+    count(page.changes)
+    guard isFirst, page.isFull, kind != .full else { return false }
+    kind = .full
+    return true
+  }
+
+  private mutating func count(_ changes: [RemoteChange]) {
     let deletions = changes.count { $0.image.record == nil }
     added += changes.count - deletions
     deleted += deletions
@@ -28,18 +39,8 @@ extension SyncEngine {
     needsCursor = !resumed && cursor == nil
     actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
     if !resumed { synced = [] }
-    let order = DependencyOrder.order(parents: configuration.models.map(\.parents))
-    // A feed that resumes brings all that a model with a complete sync has missed.
-    queue = order.compactMap { model in
-      let stored = progress.indices.contains(model) ? progress[model] : ModelProgress()
-      let filter = configuration.models[model].filter
-      guard !resumed || !stored.isComplete(for: filter) else {
-        synced.insert(model)
-        return nil
-      }
-      return SyncRun(
-        model: model, kind: .decide(stored, filter: filter, now: wall, interval: configuration.syncInterval))
-    }
+    queue = configuration.owed(progress, isResumed: resumed, at: wall)
+    if resumed { synced.formUnion(Set(configuration.models.indices).subtracting(queue.map(\.model))) }
     phase = .syncing
     actions.append(.hub(.syncQueriesStarted(models: queue.map(\.model))))
     next()
@@ -55,19 +56,12 @@ extension SyncEngine {
 
   mutating func receive(_ page: SyncPage, _ wall: Int64) {
     guard var run = queue.first else { return }
-    let isFirst = run.startedAt == nil
     // The feed was established before the first page was read: it has all that came after.
     if needsCursor, let cursor = page.cursor {
       readyCursor = cursor
       needsCursor = false
     }
-    run.startedAt = run.startedAt ?? page.startedAt
-    run.position = isFirst ? page.position : min(run.position, page.position)
-    if isFirst, page.isFull, run.kind != .full {
-      run.kind = .full
-      actions.append(.beginFullSync(model: run.model))
-    }
-    run.count(page.changes)
+    if run.take(page) { actions.append(.beginFullSync(model: run.model)) }
     queue[0] = run
     actions.append(.applyPage(model: run.model, page.changes))
     if let limit = configuration.syncMaxRecords, run.added >= limit, page.nextToken != nil {
@@ -98,8 +92,8 @@ extension SyncEngine {
     next()
   }
 
-  /// A sync has finished with a model. A subscription alone is no success: where the pages fail each time, the pauses
-  /// between the attempts must grow.
+  /// A sync has finished with a model. To be subscribed is not enough for a success: where the pages fail each time,
+  /// the pauses between the attempts must grow.
   private mutating func advance(past model: Int) {
     if finished.insert(model).inserted { reconnection.succeeded() }
   }
@@ -150,6 +144,16 @@ extension SyncEngine {
 }
 
 extension SyncConfiguration {
+  /// The syncs that are owed, parents first. A feed that resumes brings all that a model with a complete sync missed.
+  fileprivate func owed(_ progress: [ModelProgress], isResumed: Bool, at wall: Int64) -> [SyncRun] {
+    DependencyOrder.order(parents: models.map(\.parents)).compactMap { model in
+      let stored = progress.indices.contains(model) ? progress[model] : ModelProgress()
+      let filter = models[model].filter
+      if isResumed, stored.isComplete(for: filter) { return nil }
+      return SyncRun(model: model, kind: .decide(stored, filter: filter, now: wall, interval: syncInterval))
+    }
+  }
+
   /// Whether what a resumed feed brings needs no page before it.
   fileprivate func isComplete(_ progress: [ModelProgress]) -> Bool {
     models.indices.allSatisfy { model in

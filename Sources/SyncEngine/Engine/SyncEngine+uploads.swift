@@ -3,15 +3,7 @@ internal import MartletVocabulary
 extension SyncEngine {
   /// A write that the store has taken into the outbox. Its model is known to the store, which gives it with the event.
   mutating func enqueued(_ write: QueuedWrite) {
-    switch write {
-    case .added(let number, let model): outbox.append(number, model: model)
-    case .removed(let numbers): for number in numbers { outbox.remove(number) }
-    case .refused(let numbers, let first):
-      for number in numbers {
-        outbox.remove(number)
-        actions.append(.hub(.outboxMutationFailed(number: number, .dependsOn(number: first))))
-      }
-    }
+    actions += outbox.take(write).map { .hub($0) }
     actions.append(.hub(.outboxStatus(isEmpty: outbox.isEmpty)))
   }
 
@@ -40,34 +32,16 @@ extension SyncEngine {
 
   mutating func uploadFailed(_ number: Int64, _ failure: SyncFailure, _ now: Instant) {
     guard outbox.state == .inFlight, outbox.first?.number == number else { return }
-    switch failure {
-    case .faulted(let code, let message) where outbox.faults + 1 >= configuration.faultedAttempts:
-      reject(number, .refused(code: code, message: message))
-    case .network, .overloaded, .faulted:
-      if case .faulted = failure { outbox.noteFault() }
-      let delay = configuration.retry.delay(after: outbox.failures + 1, retryAfter: failure.retryAfter, using: &random)
-      outbox.retry(at: now + delay)
-      actions.append(.hub(.failed(failure)))
-    case .unauthorized where !outbox.hasRefreshed, .forbidden where !outbox.hasRefreshed:
-      outbox.refresh()
-      actions.append(.refreshCredentials(generation: generation))
-    // Without credentials nothing is known of the write, which may have been applied: it waits for others.
-    case .unauthorized:
-      let delay = configuration.retry.delay(after: outbox.failures + 1, retryAfter: nil, using: &random)
-      outbox.retryRefreshing(at: now + delay)
-      actions.append(.hub(.failed(failure)))
-    case .forbidden: reject(number, .unauthorized)
-    case .conditionFailed:
-      actions.append(.hub(.conditionalSaveFailed(number: number)))
-      reject(number, .conditionFailed)
-    case .refused(let code, let message): reject(number, .refused(code: code, message: message))
+    switch outbox.failed(failure, now, configuration, &random) {
+    case .later: actions.append(.hub(.failed(failure)))
+    case .refresh: actions.append(.refreshCredentials(generation: generation))
+    case .reject(let reason):
+      if reason == .conditionFailed { actions.append(.hub(.conditionalSaveFailed(number: number))) }
+      reject(number, reason)
     // A record that was deleted is not written again, whatever the application would answer.
-    case .conflict(let image) where image.record == nil:
-      outbox.awaitResolution(image)
+    case .resolve(let image) where image.record == nil:
       actions.append(.resolve(number: number, .applyRemote, image, newNumber: number))
-    case .conflict(let image):
-      outbox.awaitResolution(image)
-      actions.append(.askConflict(number: number, image))
+    case .resolve(let image): actions.append(.askConflict(number: number, image))
     }
   }
 
@@ -90,11 +64,7 @@ extension SyncEngine {
     switch settlement {
     case .retried(let newNumber):
       outbox.replace(number, with: newNumber)
-      // The first retry is made at once, as the original's only one. The record may conflict again and again.
-      let repeats = outbox.conflicts - 1
-      if repeats > 0 {
-        outbox.wait(until: now + configuration.retry.delay(after: repeats, retryAfter: nil, using: &random))
-      }
+      outbox.waitAfterConflict(now, configuration.retry, &random)
     case .refused:
       outbox.finish(number)
       actions += [.hub(.outboxMutationFailed(number: number, .conflict)), .hub(.outboxStatus(isEmpty: outbox.isEmpty))]

@@ -154,11 +154,15 @@ package struct SyncEngine: Sendable {
 
   private mutating func halt() {
     guard phase != .stopped else { return }
+    leave(.stopped)
+  }
+
+  /// What is under way is over.
+  private mutating func leave(_ next: Phase) {
     generation += 1
-    phase = .stopped
+    phase = next
     reconnection.at = nil
-    queue = []
-    held = HeldChanges()
+    (queue, held) = ([], HeldChanges())
     outbox.interrupt()
     actions += [.disconnect, .hub(.networkStatus(active: false))]
   }
@@ -175,33 +179,24 @@ package struct SyncEngine: Sendable {
 
   mutating func failed(_ failure: SyncFailure, _ now: Instant) {
     guard phase == .subscribing || phase == .syncing || phase == .live else { return }
-    generation += 1
-    queue = []
-    held = HeldChanges()
-    outbox.interrupt()
-    actions += [.disconnect, .hub(.networkStatus(active: false))]
+    leave(.waiting)
     switch failure {
     case .unauthorized where !reconnection.hasRefreshed, .forbidden where !reconnection.hasRefreshed:
-      phase = .waiting
       actions += [.hub(.failed(failure)), .refreshCredentials(generation: generation)]
     case .refused:
       phase = .terminated
       actions.append(.hub(.terminated(failure)))
     case .network, .overloaded, .faulted, .unauthorized, .forbidden, .conditionFailed, .conflict:
-      phase = .waiting
       reconnection.failed(at: now, configuration.retry, retryAfter: failure.retryAfter, &random)
       actions.append(.hub(.failed(failure)))
     }
   }
 
   private mutating func storeFailed(_ failure: SyncFailure) {
-    generation += 1
-    phase = .terminated
-    (reconnection.at, queue, held) = (nil, [], HeldChanges())
-    outbox.interrupt()
+    leave(.terminated)
     // What was counted as stored may not be. The next engine reads what is.
     (progress, synced) = (progress.map { _ in ModelProgress() }, [])
-    actions += [.disconnect, .hub(.networkStatus(active: false)), .hub(.terminated(failure))]
+    actions.append(.hub(.terminated(failure)))
   }
 
   private mutating func credentials(_ isRefreshed: Bool, _ now: Instant) {
