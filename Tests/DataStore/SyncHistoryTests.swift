@@ -42,4 +42,17 @@ import Testing
     #expect(isTaken && agrees)
     #expect(history.toJudge == nil)
   }
+
+  @Test func `P19: a feed that begins anew leaves its cursor to be judged, for the positions that were stored with it`()
+  {
+    var history = SyncHistory(feed: cursor(1, 40), ahead: cursor(1, 30))
+    history.judged(at: cursor(1, 30))
+    history.forgetFeed()
+    #expect(history.feed == nil && history.toJudge == cursor(1, 40) && history.isUnsaved)
+    // What is judged already, or was ahead of the feed, stands for all.
+    history.judged(at: cursor(1, 50))
+    history.feed = cursor(1, 50)
+    history.forgetFeed()
+    #expect(history.feed == nil && history.toJudge == nil)
+  }
 }

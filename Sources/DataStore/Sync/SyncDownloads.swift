@@ -138,7 +138,7 @@ struct SyncDownloads {
 
   /// Every model is owed a full sync from now on, also after a restart.
   private func forgetProgress(removesRows: Bool) throws {
-    shell.downloads.history.feed = nil
+    shell.downloads.history.forgetFeed()
     try shell.change(writer, .live) { [mappings = shell.mappings] transaction in
       try transaction.set(SyncHistory.feedName, "")
       try shell.saveHistory(transaction)

@@ -56,6 +56,14 @@ struct SyncHistory: Sendable {
     isUnsaved = true
   }
 
+  /// The feed begins anew, and its cursor is void. It stands for the newest positions that are stored, and is judged in
+  /// place of an older one of a page or an answer: the server may be on an older copy by then.
+  mutating func forgetFeed() {
+    defer { feed = nil }
+    guard let feed, ahead.map({ $0.offset < feed.offset }) ?? true else { return }
+    (ahead, isJudged, isUnsaved) = (feed, false, true)
+  }
+
   mutating func saved() { isUnsaved = false }
 }
 
