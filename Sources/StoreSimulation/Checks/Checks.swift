@@ -55,8 +55,7 @@ final class Checks {
   private var feed = FeedHistory()
   /// Clients whose stores have had everything since their subscription began.
   private var followed: Set<Int> = []
-  /// Models that a client owes a full sync since a gap.
-  private(set) var owed: [Int: Set<String>] = [:]
+  private var gaps = GapHistory()
   private var marks: [Int: Mark] = [:]
   /// The server has forgotten deletions, or runs on an older copy: versions restart, and outcomes are unknown.
   private(set) var versionsRestart = false
@@ -176,7 +175,7 @@ final class Checks {
   // MARK: What clients see
 
   func started(_ client: WorldClient) {
-    owed[client.index] = nil
+    gaps.end(client.index)
     lastItems[client.index] = nil
     for intent in unrecorded.removeValue(forKey: client.index) ?? [] { intent.isUnrecorded = true }
   }
@@ -184,12 +183,12 @@ final class Checks {
   /// A subscription of the client begins.
   func subscribes(_ client: WorldClient, resumes: Bool) {
     followed.remove(client.index)
-    if resumes { owed[client.index] = nil }
+    if resumes { gaps.end(client.index) }
   }
 
   func gap(_ client: WorldClient, _ gap: EventGap) {
     world?.record("\(client.name) gets \(gap.reason.rawValue)")
-    owed[client.index] = ["Account", "Note"]
+    gaps.begin(client.index, at: world?.executor.now)
     feed.forget(client: client.index)
   }
 
@@ -202,12 +201,12 @@ final class Checks {
     switch event {
     case .modelSynced(let name, let isFull, _, _, _, _):
       world?.count(isFull ? "full sync" : "delta sync")
-      if isFull { owed[client.index]?.remove(name) }
+      if isFull { gaps.sync(client.index, name) }
     case .ready:
       world?.count("ready")
-      let rest = owed[client.index] ?? []
+      let rest = gaps.rest(client.index, at: world?.executor.now)
       if !rest.isEmpty {
-        fail(.discontinuity, "\(client.name) is ready after a gap without a full sync of \(rest.sorted())")
+        fail(.discontinuity, "\(client.name) is ready after a gap without a full sync of \(rest)")
       }
     case .outboxMutationFailed(_, let reason): world?.count("write failed: \(reason.name)")
     case .conditionalSaveFailed: world?.count("conditional save failed")
@@ -308,7 +307,9 @@ final class Checks {
   }
 
   /// The offset up to which the client was to have everything when its feed began.
-  func mark(_ client: WorldClient) -> Mark? { marks[client.index] }
+  func mark(_ client: WorldClient) -> Mark? {
+    gaps.isMet(client.index, at: world?.executor.now) ? nil : marks[client.index]
+  }
 
   /// Records of which a write may still be pending in a client's store.
   func openIds(_ client: WorldClient) -> Set<String> {
