@@ -103,9 +103,7 @@ extension ClientTransaction {
         let name = try records.table(letter.model).shape.name
         throw StoreError(.notFound, "the \(name) that the refused write \(number) changes is not there")
       }
-      for patch in patches where patch.field < record.values.count {
-        record.values[patch.field] = patch.made(on: record.values[patch.field])
-      }
+      for patch in patches { patch.make(on: &record) }
       try save(model: letter.model, record, where: write.condition)
     }
     try tables.removeLetter(number)

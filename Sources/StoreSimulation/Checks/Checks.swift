@@ -241,22 +241,9 @@ final class Checks {
   /// P6: a snapshot is the one before it with its changes.
   func snapshot(_ client: WorldClient, before: [Row], _ changes: DataStoreChanges, after: [Row]) {
     lastItems[client.index] = after
-    var items = before
-    let gone = Set(changes.deletions + changes.moves.map(\.from))
-    guard gone.allSatisfy({ items.indices.contains($0) }) else {
-      return fail(.snapshots, "\(client.name): changes name rows that are not there")
+    if let difference = changes.difference(from: before, to: after) {
+      fail(.snapshots, "\(client.name): \(difference)")
     }
-    for index in gone.sorted(by: >) { items.remove(at: index) }
-    for index in (changes.insertions + changes.moves.map(\.to)).sorted() {
-      guard index <= items.count, index < after.count else {
-        return fail(.snapshots, "\(client.name): a row is inserted at \(index) of \(items.count)")
-      }
-      items.insert(after[index], at: index)
-    }
-    for index in changes.updates where items.indices.contains(index) && index < after.count {
-      items[index] = after[index]
-    }
-    if items != after { fail(.snapshots, "\(client.name): changes lead to \(items), the snapshot has \(after)") }
   }
 
   /// P9: what waits in memory for a sync has a bound.

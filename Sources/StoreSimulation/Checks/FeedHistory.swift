@@ -17,8 +17,8 @@ struct FeedHistory {
     if event.source == .live {
       return changes.insert(Change(place: place, version: version, type: event.mutationType)).inserted
     }
-    // A record that was removed with its caller's access is there again, and may be removed at the same version. Under a
-    // creation of the same record that waits, only that is seen of it.
+    // A record that was removed with its caller's access is there again, and may be removed at the same version. Under
+    // a creation of the same record that waits, only that is seen of it.
     if event.source != .local && event.mutationType != .delete || event.mutationType == .create {
       changes.remove(Change(place: place, version: version, type: .delete))
     }

@@ -1,5 +1,5 @@
 package import MartletJSON
-internal import MartletModels
+package import MartletModels
 
 /// A field that an update changes: the value it replaces, and the new one. A server that stores the replaced value
 /// takes the new one; otherwise its strategy decides for this field alone.
@@ -15,11 +15,16 @@ package struct FieldPatch: Sendable, Hashable {
     self.new = new
   }
 
+  /// Makes the change on another record than the one it was made on.
+  package func make(on record: inout Record) {
+    if field < record.values.count { record.values[field] = made(on: record.values[field]) }
+  }
+
   /// What the field holds after the same change is made on another value than the one it was made on.
   ///
   /// Elements that the change added to a list are added unless they are there, and those that it removed are removed;
-  /// the members of an embedded value that it changed are changed. What others have done to the list or to other members
-  /// meanwhile stays. Any other value is replaced.
+  /// the members of an embedded value that it changed are changed. What others have done to the list or to other
+  /// members meanwhile stays. Any other value is replaced.
   package func made(on current: JSONValue) -> JSONValue { Self.made(on: current, old, new) }
 
   private static func made(on current: JSONValue, _ old: JSONValue, _ new: JSONValue) -> JSONValue {

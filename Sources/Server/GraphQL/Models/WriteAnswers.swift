@@ -51,8 +51,8 @@ enum WriteAnswers {
 }
 
 extension PlannedWrite {
-  /// The other kind of change that the write may have come to: a conflict's handler may remove the record that an update
-  /// was for, and change one that was to be deleted.
+  /// The other kind of change that the write may have come to: a conflict's handler may remove the record that an
+  /// update was for, and change one that was to be deleted.
   fileprivate var otherKind: ChangeKind? {
     guard base?.strategy == .lambda else { return nil }
     switch write {
