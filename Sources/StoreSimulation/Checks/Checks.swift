@@ -2,6 +2,7 @@ internal import MartletChangeFeed
 internal import MartletDataStore
 internal import MartletGraphQLClient
 internal import MartletJSON
+internal import MartletSimulation
 internal import MartletVocabulary
 
 /// The checkers of one story: they are called with what happens, and compare at the end. What they compare is in
