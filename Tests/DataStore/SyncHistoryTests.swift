@@ -43,7 +43,7 @@ import Testing
     #expect(history.toJudge == nil)
   }
 
-  @Test func `P19: a feed that begins anew leaves its cursor to be judged, for the positions that were stored with it`()
+  @Test func `P19: a feed that restarts leaves its cursor to be judged, for the positions that were stored with it`()
   {
     var history = SyncHistory(feed: cursor(1, 40), ahead: cursor(1, 30))
     history.judged(at: cursor(1, 30))

@@ -56,7 +56,7 @@ struct SyncHistory: Sendable {
     isUnsaved = true
   }
 
-  /// The feed begins anew, and its cursor is void. It stands for the newest positions that are stored, and is judged in
+  /// The feed restarts, and its cursor is void. It stands for the newest positions that are stored, and is judged in
   /// place of an older one of a page or an answer: the server may be on an older copy by then.
   mutating func forgetFeed() {
     defer { feed = nil }
