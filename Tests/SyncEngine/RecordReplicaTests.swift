@@ -184,4 +184,14 @@ import Testing
     #expect(lost.map(\.reason) == [.conflict])
     #expect(gone.visible == nil)
   }
+
+  @Test func `P16: an edit behind a write whose outcome is forgotten continues that write`() throws {
+    var replica = Self.replica(["a"])
+    _ = try replica.save(Self.record(["a", "b"]), number: 1)
+    replica.send(1)
+    _ = try replica.save(Self.record(["a", "b", "c"]), number: 2)
+    _ = replica.reject(1, .refused(code: "OUTCOME_FORGOTTEN", message: ""))
+    #expect(
+      replica.pending.map(\.content) == [.update([FieldPatch(field: 0, old: ["a", "b"], new: ["a", "b", "c"])])])
+  }
 }

@@ -66,6 +66,11 @@ package struct DeadLetter: Sendable, Hashable {
     case refused(code: String, message: String)
     /// The write needs an earlier one of the same record that was refused.
     case dependsOn(number: Int64)
+
+    /// Whether the write was certainly not applied.
+    var isOutcomeKnown: Bool {
+      if case .refused("OUTCOME_FORGOTTEN", _) = self { false } else { true }
+    }
   }
 
   package var write: PendingWrite

@@ -188,8 +188,9 @@ package struct RecordReplica: Sendable, Hashable {
     guard let place = place(of: number) else { return [] }
     let refused = pending.remove(at: place)
     var letters = [DeadLetter(write: refused, reason: reason)]
-    // The server has what the refused write would have replaced, unless another client has changed it.
-    if case .update(let patches) = refused.content {
+    // The server has what the refused write would have replaced, unless another client has changed it. A write whose
+    // outcome is forgotten may have been applied: later ones then continue it.
+    if case .update(let patches) = refused.content, reason.isOutcomeKnown {
       replace(patches.map { FieldPatch(field: $0.field, old: $0.new, new: $0.old) }, after: place)
     }
     // What follows must fit the record without the refused write.
