@@ -29,6 +29,18 @@ import Testing
     #expect(history.toJudge == cursor(2, 71))
   }
 
+  @Test func `P19: an answer that comes after the feed has left its run of the server is not taken`() {
+    var history = SyncHistory(feed: cursor(1, 40))
+    let early = [history.takes(cursor(1, 41)), history.agrees(with: cursor(1, 41))]
+    history.feed = cursor(1, 41)
+    // The feed resumes in the next run, which may be on a copy that ends at 41.
+    let resumed = history.agrees(with: cursor(2, 42))
+    let late = [history.takes(cursor(1, 43)), history.takes(cursor(1, 42)), history.takes(cursor(2, 43))]
+    #expect(early == [true, true] && resumed)
+    #expect(late == [false, false, true])
+    #expect(history.ahead == cursor(2, 43))
+  }
+
   @Test func `P19: what an interrupted first sync has stored is judged when the store is opened again`() {
     let history = SyncHistory(feed: nil, ahead: cursor(1, 60))
     #expect(history.toJudge == cursor(1, 60))
@@ -43,8 +55,7 @@ import Testing
     #expect(history.toJudge == nil)
   }
 
-  @Test func `P19: a feed that restarts leaves its cursor to be judged, for the positions that were stored with it`()
-  {
+  @Test func `P19: a feed that restarts leaves its cursor to be judged, for the positions that were stored with it`() {
     var history = SyncHistory(feed: cursor(1, 40), ahead: cursor(1, 30))
     history.judged(at: cursor(1, 30))
     history.forgetFeed()

@@ -55,4 +55,43 @@ import Testing
       #expect(try await ada.store.query(Note.self).count == 200)
     }
   }
+
+  @Test func `P4: rights that change between two halves of a first sync are heard, and the first half is synced again`()
+    async throws
+  {
+    func schema(_ rule: String) -> String {
+      """
+      type Folder @model @versioned @auth(rules: [\(rule)]) { id: ID! name: String! owner: String }
+      type Note @model @versioned @auth(rules: [\(rule)]) { id: ID! text: String! rank: Int owner: String }
+      """
+    }
+    try await SyncedServer.with(schema("{allow: owner}")) { server in
+      _ = try await server.transaction { transaction in
+        for owner in ["ada", "bob"] {
+          _ = try transaction.create("Folder", ["id": .string(owner), "name": "f", "owner": .string(owner)])
+          _ = try transaction.create("Note", ["id": .string(owner), "text": "n", "owner": .string(owner)])
+        }
+      }
+      // A delta begins with the last change that the sync before it has seen, and with all of the same millisecond.
+      try await Task.sleep(for: .milliseconds(3))
+      _ = try await server.transaction { transaction in
+        _ = try transaction.create("Folder", ["id": "late", "name": "f", "owner": "ada"])
+      }
+      let ada = try SyncedStore(server)
+      defer { ada.close() }
+      let gate = ada.wire.gateQueries()
+      try await ada.store.start()
+      gate.yield()
+      try await ada.wait { $0.models["Folder"]?.isSynced == true }
+      #expect(try await ada.store.query(Folder.self).map(\.id).sorted() == ["ada", "late"])
+      #expect(ada.store.syncStatus.models["Note"]?.isSynced == false)
+      try await ada.store.stop()
+      gate.finish()
+
+      try await server.reload(schema: schema("{allow: private}"))
+      try await ada.settle()
+      #expect(try await ada.store.query(Note.self).count == 2)
+      #expect(try await ada.store.query(Folder.self).count == 3)
+    }
+  }
 }

@@ -25,6 +25,10 @@ import Testing
     Case(["a", "theirs"], ["a"], ["a", "a"], gives: ["a", "theirs", "a"]),
     Case(["theirs"], ["a", "b"], ["a"], gives: ["theirs"]),
     Case([1.0, 2], [1], [1, 3], gives: [1.0, 2, 3]),
+    Case(
+      [["n": 1], ["n": 3]], [["n": 1, "m": .null]], [["n": 1, "m": .null], ["n": 2]],
+      gives: [["n": 1], ["n": 3], ["n": 2]]),
+    Case(["x": 9, "y": 2], ["x": 1, "y": 2], ["x": 1, "y": 2, "z": .null], gives: ["x": 9, "y": 2]),
     Case(.null, ["a"], ["a", "mine"], gives: ["a", "mine"]),
     Case(["theirs"], .null, ["mine"], gives: ["mine"]),
     Case(["theirs"], ["a"], .null, gives: .null),

@@ -65,7 +65,11 @@ struct SyncDownloads {
       let mark = cursor.flatMap { Cursor($0) }
       if shell.downloads.isJudging { return try judged(at: resumed ? mark : nil, generation) }
       if let mark, !shell.downloads.history.agrees(with: mark) { return doubt(generation) }
-      try shell.change(writer, .live) { try $0.set("view", view ?? "") }
+      if try isOtherView(view ?? ""), !resumed, try hasProgress {
+        // The models that are complete were synced with other rights: no delta has what the caller may see now.
+        try forgetProgress(removesRows: false)
+        return .feedReset(generation: generation, reason: EventGap.Reason.viewChanged.rawValue)
+      }
       return .subscribed(generation: generation, resumed: resumed, cursor: cursor)
     case .changes(let part):
       if shell.downloads.isJudging { return nil }
@@ -103,6 +107,18 @@ struct SyncDownloads {
     case .forbidden, .ended(.unauthorized): return try refused(generation)
     case .ended(let failure): return .disconnected(generation: generation, failure)
     }
+  }
+
+  /// Stores the digest of what the caller may see. Returns whether it was another one before.
+  private func isOtherView(_ view: String) throws -> Bool {
+    let known = try writer.value("view") ?? ""
+    try shell.change(writer, .live) { try $0.set("view", view) }
+    return known != view
+  }
+
+  /// Whether a model has been synced.
+  private var hasProgress: Bool {
+    get throws { try shell.mappings.contains { try writer.value(ModelProgress.name($0.shape)) ?? "" != "" } }
   }
 
   /// The server has refused the caller the feed: by its rules, or because it does not accept its credentials.

@@ -18,10 +18,15 @@ struct SyncHistory: Sendable {
   private(set) var isUnsaved = false
   /// Whether the server has said that it wrote `ahead`.
   private var isJudged = false
+  /// The run of the server that the feed comes from.
+  private var run: UInt64?
+  /// The runs that the feed came from before: one for each restart of the server that this process has met.
+  private var earlierRuns: Set<UInt64> = []
 
   init(feed: Cursor? = nil, ahead: Cursor? = nil) {
     self.feed = feed
     self.ahead = ahead
+    run = feed?.term
   }
 
   /// The cursor that the server is to judge before anything else is taken from it; nil when the feed's says enough.
@@ -33,16 +38,24 @@ struct SyncHistory: Sendable {
     return feed.map { $0.offset >= ahead.offset } ?? false
   }
 
-  /// Whether what comes with a cursor can be compared with what is stored. Otherwise `ahead` is to be judged.
+  /// Whether what the feed brings with a cursor can be compared with what is stored. Otherwise `ahead` is to be judged.
   mutating func agrees(with cursor: Cursor) -> Bool {
+    if let run, run != cursor.term { earlierRuns.insert(run) }
+    run = cursor.term
+    return isComparable(with: cursor)
+  }
+
+  private mutating func isComparable(with cursor: Cursor) -> Bool {
     if isCovered || ahead?.term == cursor.term { return true }
     isJudged = false
     return false
   }
 
-  /// The same for a page or an answer, whose positions are stored then.
+  /// The same for a page or an answer, whose positions are stored then. One that a run of the server gave which the feed
+  /// has left since is as good as lost: a copy that the server was put on meanwhile may lack what it tells of, and no
+  /// gap would say so.
   mutating func takes(_ cursor: Cursor) -> Bool {
-    guard agrees(with: cursor) else { return false }
+    guard !earlierRuns.contains(cursor.term), isComparable(with: cursor) else { return false }
     if let ahead, ahead.term == cursor.term, ahead.offset >= cursor.offset { return true }
     ahead = cursor
     isUnsaved = true

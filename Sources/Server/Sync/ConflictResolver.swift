@@ -81,7 +81,7 @@ struct ConflictResolver {
   /// version that it wrote on.
   private func isAsReplaced(_ field: Int, _ stored: StoredRecord, _ base: WriteBase) -> Bool {
     guard let value = base.replaced?[model.fields[field].name] else { return base.version == stored.version }
-    return FieldMerge.areSame(stored.record[field], value)
+    return FieldValue.areSame(stored.record[field], value)
   }
 
   /// The stored record; nil for one that never existed. A deleted one is a conflict.

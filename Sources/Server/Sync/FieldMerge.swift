@@ -14,7 +14,7 @@ enum FieldMerge {
     switch (stored, incoming) {
     case (.null, _): return incoming
     case (.array(let elements), .array(let added)):
-      return .array(elements + without(replaced?.array ?? [], added))
+      return .array(elements + FieldValue.elements(added, without: replaced?.array ?? []))
     case (.object(let members), .object(let others)):
       var merged = members
       for (name, value) in others {
@@ -22,29 +22,6 @@ enum FieldMerge {
       }
       return .object(merged)
     case (_, _): return stored
-    }
-  }
-
-  /// `elements` without those of `known`, each as often as it is in `known`.
-  private static func without(_ known: [JSONValue], _ elements: [JSONValue]) -> [JSONValue] {
-    var known = known
-    return elements.filter { element in
-      guard let place = known.firstIndex(where: { areSame($0, element) }) else { return true }
-      known.remove(at: place)
-      return false
-    }
-  }
-
-  /// Whether a stored value is the one that a client says it replaces. A client has the value as queries show it:
-  /// numbers may be written differently, and members of an embedded value that were never given are null.
-  static func areSame(_ stored: JSONValue, _ value: JSONValue) -> Bool {
-    switch (stored, value) {
-    case (.array(let left), .array(let right)):
-      left.count == right.count && zip(left, right).allSatisfy(areSame)
-    case (.object(let left), .object(let right)):
-      left.allSatisfy { areSame($1, right[$0] ?? .null) }
-        && right.allSatisfy { left[$0] != nil || $1.isNull }
-    case (_, _): ValueOrder.areEqual(stored, value)
     }
   }
 }

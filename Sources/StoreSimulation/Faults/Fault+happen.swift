@@ -35,9 +35,9 @@ extension Fault {
     case .serverClock:
       world.server.skew += Int64(amount % 2 == 0 ? amount : -amount) * 1_000
     case .rules:
-      try world.server.reload { $0.rules = WorldSchema.Rules.allCases[amount % 3] }
+      world.server.reload { $0.rules = WorldSchema.Rules.allCases[amount % 3] }
       await last(world)
-      try world.server.reload { $0.rules = amount % 2 == 0 ? .open : $0.rules }
+      world.server.reload { $0.rules = amount % 2 == 0 ? .open : $0.rules }
     case .token:
       world.server.oldestToken += 1
       // For every second of them no fresh ones can be had for a while.
@@ -51,7 +51,7 @@ extension Fault {
         target.arm(1, losesPower: false)
         await last(world)
       }
-      try world.server.reload { $0.hasMood = true }
+      world.server.reload { $0.hasMood = true }
     // The applications stop and start their syncs by themselves; here all do at once.
     case .pause:
       for client in world.clients { try? await client.process?.store?.stop() }

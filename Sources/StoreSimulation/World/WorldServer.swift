@@ -21,6 +21,7 @@ final class WorldServer: @unchecked Sendable {
     let store: Store
     let calendar: Calendar
     var service: SyncService
+    var isReloading = false
 
     init(_ store: Store, _ service: SyncService, _ calendar: Calendar) {
       self.store = store
@@ -278,29 +279,34 @@ final class WorldServer: @unchecked Sendable {
 
   // MARK: Rules and schema
 
-  /// Puts another schema in force while the server runs.
-  func reload(_ change: (inout WorldSchema) -> Void) throws {
+  /// Puts another schema in force while the server runs, one after the other: what is asked for during a reload is put
+  /// in force after it.
+  func reload(_ change: (inout WorldSchema) -> Void) {
     change(&schema)
-    guard let running else { return }
-    let before = running.service.served.models.models
-    let served = try world.served(schema, keeping: before)
-    let shapes = RecordShape.shapes(of: served.models)
-    let (store, calendar) = (running.store, running.calendar)
-    world.executor.spawner.spawn { [world] in
+    guard let running, !running.isReloading else { return }
+    running.isReloading = true
+    world.executor.spawner.spawn { [world] in await world.server.reload() }
+  }
+
+  private func reload() async {
+    guard let process = running else { return }
+    defer { process.isReloading = false }
+    while process === running, schema != served {
+      let wanted = schema
       do {
-        try await store.migrate(to: shapes, schema: "\(served.models.version)")
-        world.server.serve(SyncService(served, store, calendar: calendar), on: store)
+        let next = try world.served(wanted, keeping: process.service.served.models.models)
+        try await process.store.migrate(to: RecordShape.shapes(of: next.models), schema: "\(next.models.version)")
+        serve(SyncService(next, process.store, calendar: process.calendar), wanted, on: process)
       } catch {
         // A server that ends meanwhile reads the schema when it starts again.
-        guard world.server.running?.store === store else { return }
-        world.checks.fail(.failure, "a reload of the schema failed: \(error)")
+        if process === running { return world.checks.fail(.failure, "a reload of the schema failed: \(error)") }
       }
     }
   }
 
-  private func serve(_ service: SyncService, on store: Store) {
-    guard let running, running.store === store else { return }
-    running.service = service
+  private func serve(_ service: SyncService, _ schema: WorldSchema, on process: Running) {
+    guard running === process else { return }
+    process.service = service
     world.record("server serves \(schema)")
     let changesViews = (schema.rules == .own) != (served.rules == .own)
     served = schema

@@ -29,31 +29,23 @@ package struct FieldPatch: Sendable, Hashable {
 
   private static func made(on current: JSONValue, _ old: JSONValue, _ new: JSONValue) -> JSONValue {
     switch (current, old, new) {
-    case (_, _, _) where ValueOrder.areEqual(current, old): return new
+    case (_, _, _) where FieldValue.areSame(current, old): return new
     case (.array(let elements), .array(let before), .array(let after)):
-      let (added, removed) = (without(before, after), without(after, before))
-      let kept = without(removed, elements)
+      let (added, removed) = (
+        FieldValue.elements(after, without: before), FieldValue.elements(before, without: after)
+      )
+      let kept = FieldValue.elements(elements, without: removed)
       // Elements that the list has already: others have added them, or the change was made although it was refused.
-      let present = without(before, kept)
-      return .array(kept + without(present, added))
+      let present = FieldValue.elements(kept, without: before)
+      return .array(kept + FieldValue.elements(added, without: present))
     case (.object(let members), .object(let before), .object(let after)):
       var made = members
-      for name in Set(before.map(\.key) + after.map(\.key)) {
+      for name in after.map(\.key) + before.map(\.key).filter({ after[$0] == nil }) {
         let (was, value) = (before[name] ?? .null, after[name] ?? .null)
-        if !ValueOrder.areEqual(was, value) { made[name] = self.made(on: members[name] ?? .null, was, value) }
+        if !FieldValue.areSame(was, value) { made[name] = self.made(on: members[name] ?? .null, was, value) }
       }
       return .object(made)
     case (_, _, _): return new
-    }
-  }
-
-  /// `elements` without those of `known`, each as often as it is in `known`.
-  private static func without(_ known: [JSONValue], _ elements: [JSONValue]) -> [JSONValue] {
-    var known = known
-    return elements.filter { element in
-      guard let place = known.firstIndex(where: { ValueOrder.areEqual($0, element) }) else { return true }
-      known.remove(at: place)
-      return false
     }
   }
 }
