@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `P4: rights that change between two halves of a first sync are heard, and the first half is synced again`()
+  @Test func `P4: after rights that change between two halves of a first sync the first half is synced again`()
     async throws
   {
     func schema(_ rule: String) -> String {

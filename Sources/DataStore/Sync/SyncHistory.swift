@@ -51,9 +51,9 @@ struct SyncHistory: Sendable {
     return false
   }
 
-  /// The same for a page or an answer, whose positions are stored then. One that a run of the server gave which the feed
-  /// has left since is as good as lost: a copy that the server was put on meanwhile may lack what it tells of, and no
-  /// gap would say so.
+  /// The same for a page or an answer, whose positions are stored then. What comes from a run of the server that the
+  /// feed has left is not taken: the server may be on an older copy by now that lacks these records, and no gap would
+  /// say so.
   mutating func takes(_ cursor: Cursor) -> Bool {
     guard !earlierRuns.contains(cursor.term), isComparable(with: cursor) else { return false }
     if let ahead, ahead.term == cursor.term, ahead.offset >= cursor.offset { return true }
