@@ -83,6 +83,64 @@ struct Row<Number: Natural>: Model {
     #expect(endpoint.documents.filter { $0.hasPrefix("mutation Update") }.count == 2)
   }
 
+  @Test func `a creation whose answer was lost is applied once and not refused`() async throws {
+    let endpoint = ScriptedAppSync()
+    let store = try store(endpoint)
+    try await settle(store)
+    endpoint.loseAnswer()
+    let handle = try await store.submit(Note(id: "a", text: "mine", rank: 1))
+    try await handle.reached(.durable)
+    try await settle(store)
+    try await sees(store, ["mine"])
+    #expect(try await store.rejectedWrites().isEmpty)
+    #expect(endpoint.documents.filter { $0.hasPrefix("mutation Create") }.count == 2)
+  }
+
+  @Test func `a creation where another record is there already is kept as refused`() async throws {
+    let endpoint = ScriptedAppSync()
+    let store = try store(endpoint)
+    try await settle(store)
+    endpoint.interfere(["id": "a", "text": "theirs"])
+    let handle = try await store.submit(Note(id: "a", text: "mine"))
+    await #expect(throws: WriteHandle.Ended.self) { try await handle.reached(.durable) }
+    #expect(try await store.rejectedWrites().map(\.reason) == [.conditionFailed])
+    try await sees(store, ["theirs"])
+  }
+
+  @Test func `a creation that was acknowledged after its model's pages were read stays`() async throws {
+    let endpoint = ScriptedAppSync()
+    endpoint.write("Note", ["id": "a", "text": "one"])
+    let store = try store(endpoint) { $0.syncInterval = .seconds(-1) }
+    try await settle(store)
+    try await store.stop()
+    endpoint.silence()
+    let (reads, read) = AsyncStream.makeStream(of: Void.self)
+    let (gives, give) = AsyncStream.makeStream(of: Void.self)
+    endpoint.holdPages("Note") {
+      read.yield()
+      for await _ in gives { break }
+    }
+    try await store.start()
+    for await _ in reads { break }
+    try await store.submit(Note(id: "b", text: "two")).reached(.durable)
+    give.yield()
+    try await settle(store)
+    try await sees(store, ["one", "two"])
+  }
+
+  @Test func `a server that refuses every page's token is asked again after a pause only`() async throws {
+    let endpoint = ScriptedAppSync()
+    endpoint.refusePages("Note")
+    let store = try store(endpoint) { $0.retryDelay = .seconds(3_600) }
+    let events = store.events
+    try await store.start()
+    for await case .failed(let error) in events {
+      #expect(error.message.contains("The token has ended."))
+      break
+    }
+    #expect(endpoint.documents.filter { $0.contains("syncNotes") }.count == 2)
+  }
+
   private static func next<Half: Natural>(_ half: Half.Type) -> [any Natural.Type] {
     [Even<Half>.self, Odd<Half>.self]
   }

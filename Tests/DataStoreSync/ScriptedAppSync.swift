@@ -12,6 +12,14 @@ final class ScriptedAppSync: NetworkTransport {
     var documents: [String] = []
     /// What another client writes just before the next mutation.
     var interference: JSONObject?
+    /// Whether the answer to the next mutation is lost.
+    var losesAnswer = false
+    /// Whether subscriptions bring no events.
+    var isSilent = false
+    /// Models whose pages are refused, as with tokens that have ended.
+    var refusedModels: Set<String> = []
+    /// Waited for with each page of a model that has been read.
+    var gates: [String: @Sendable () async -> Void] = [:]
   }
 
   private let state = Lock(State())
@@ -21,6 +29,18 @@ final class ScriptedAppSync: NetworkTransport {
 
   /// Has another client write just before the next mutation.
   func interfere(_ values: JSONObject) { state.withLock { $0.interference = values } }
+
+  /// Makes the next mutation, and loses its answer.
+  func loseAnswer() { state.withLock { $0.losesAnswer = true } }
+
+  /// Subscriptions bring no events from now on.
+  func silence() { state.withLock { $0.isSilent = true } }
+
+  /// Refuses the pages of a model, as with tokens that have ended.
+  func refusePages(_ model: String) { state.withLock { _ = $0.refusedModels.insert(model) } }
+
+  /// Waits for a function with each page of a model that has been read.
+  func holdPages(_ model: String, _ gate: (@Sendable () async -> Void)?) { state.withLock { $0.gates[model] = gate } }
 
   /// Writes as another client, and publishes what it wrote.
   func write(_ model: String, _ values: JSONObject, deleted: Bool = false) {
@@ -37,8 +57,9 @@ final class ScriptedAppSync: NetworkTransport {
       return (record, deleted ? "onDelete" : stored == nil ? "onCreate" : "onUpdate")
     }
     let field = kind + model
-    for (name, feed) in state.withLock({ $0.feeds }) where name == field {
-      feed.yield(OperationPayload(["data": [.init(field): .object(record)]]))
+    let feeds = state.withLock { state in state.isSilent ? [] : state.feeds.filter { $0.field == field } }
+    for subscriber in feeds {
+      subscriber.feed.yield(OperationPayload(["data": [.init(field): .object(record)]]))
     }
   }
 
@@ -47,7 +68,14 @@ final class ScriptedAppSync: NetworkTransport {
     guard request.extensions.isEmpty, !request.document.contains("cursor") else {
       return OperationPayload(["errors": [["message": "Unknown field", "errorType": "BadRequestException"]]])
     }
-    return OperationPayload(request.kind == .query ? page(request) : mutate(request))
+    if request.kind == .query { return OperationPayload(await page(request)) }
+    let answer = mutate(request)
+    let isLost = state.withLock { state in
+      defer { state.losesAnswer = false }
+      return state.losesAnswer
+    }
+    if isLost { throw GraphQLClientError(.outcomeUnknown, "the answer was lost") }
+    return OperationPayload(answer)
   }
 
   private static func field(_ document: String) -> String {
@@ -55,10 +83,20 @@ final class ScriptedAppSync: NetworkTransport {
     return String(rest.prefix { $0.isLetter })
   }
 
-  private func page(_ request: OperationRequest) -> JSONValue {
+  private func page(_ request: OperationRequest) async -> JSONValue {
     let field = Self.field(request.document)
     let model = String(field.dropFirst(4).dropLast())
-    return state.withLock { state in
+    let gate = state.withLock { $0.gates[model] }
+    let page = read(request, field, model)
+    await gate?()
+    return page
+  }
+
+  private func read(_ request: OperationRequest, _ field: String, _ model: String) -> JSONValue {
+    state.withLock { state in
+      if state.refusedModels.contains(model) {
+        return ["errors": [["message": "The token has ended.", "extensions": ["code": "INVALID_TOKEN"]]]]
+      }
       let since = request.variables["lastSync"]?.int ?? 0
       let items = state.records[model, default: [:]].values
         .filter { ($0["_lastChangedAt"]?.int ?? 0) >= since }
@@ -80,7 +118,19 @@ final class ScriptedAppSync: NetworkTransport {
     }
     if let interference { write(model, interference) }
     let refusal = state.withLock { state -> JSONValue? in
-      guard let stored = state.records[model]?[id], !field.hasPrefix("create") else { return nil }
+      guard let stored = state.records[model]?[id] else { return nil }
+      if field.hasPrefix("create") {
+        if stored["_deleted"] == true { return nil }
+        return [
+          "data": .object([field: .null]),
+          "errors": [
+            [
+              "message": "The conditional request failed", "errorType": "ConditionalCheckFailedException",
+              "data": .object(stored),
+            ]
+          ],
+        ]
+      }
       guard stored["_version"] != input["_version"] else { return nil }
       return [
         "data": .object([field: .null]),

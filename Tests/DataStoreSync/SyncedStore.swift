@@ -36,6 +36,8 @@ final class CutTransport: NetworkTransport {
     var gates: AsyncStream<Void>?
     /// The same for an answer to a mutation.
     var mutationGates: AsyncStream<Void>?
+    /// The same for a mutation before it is sent.
+    var requestGates: AsyncStream<Void>?
   }
 
   private let inner: any NetworkTransport
@@ -74,6 +76,13 @@ final class CutTransport: NetworkTransport {
     return continuation
   }
 
+  /// From now on each mutation waits until the continuation yields or finishes, and is sent then.
+  func holdMutations() -> AsyncStream<Void>.Continuation {
+    let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
+    state.withLock { $0.requestGates = gate }
+    return continuation
+  }
+
   /// The answers of the next mutations are lost.
   func lose(_ answers: Int) { state.withLock { $0.loses = answers } }
 
@@ -104,6 +113,7 @@ final class CutTransport: NetworkTransport {
     }
     if let failure { throw failure }
     if let refusal { return OperationPayload(["data": .null, "errors": [refusal]]) }
+    if request.kind == .mutation, let gates = state.withLock({ $0.requestGates }) { for await _ in gates { break } }
     let payload = try await inner.send(request)
     if request.kind == .query, let gates = state.withLock({ $0.gates }) { for await _ in gates { break } }
     guard request.kind == .mutation else { return payload }

@@ -12,6 +12,9 @@ public struct DataStoreSync: Sendable {
     case martlet
     /// AppSync's: three subscriptions for each model.
     case appSync
+
+    /// Whether the server says where its log has each record.
+    var hasPositions: Bool { self == .martlet }
   }
 
   let transport: any NetworkTransport

@@ -13,7 +13,7 @@ struct GraphQLSyncServer: SyncServer {
   let pageSize: Int
   let spawner: any Spawner
 
-  private var isOwn: Bool { dialect == .martlet }
+  private var isOwn: Bool { dialect.hasPositions }
 
   // MARK: Pages
 
@@ -129,6 +129,12 @@ struct GraphQLSyncServer: SyncServer {
     let code = SyncFailures.code(of: error)
     // A resend of a write whose record the server's log no longer has.
     if code == "ALREADY_APPLIED" { return SyncUploaded(image: nil, position: 0) }
+    // A server that does not number writes refuses a creation that is sent again because its answer was lost.
+    if !isOwn, failure == .conditionFailed, case .create(let sent) = upload.write.content,
+      let image = image(error, model), let record = image.record, model.isMade(of: sent, record)
+    {
+      return SyncUploaded(image: image, position: 0)
+    }
     guard code == "NOT_FOUND" else { throw failure }
     let known = upload.image ?? ServerImage(record: nil, version: 0, position: 0)
     // The refusal of a write that is sent again may be older than the image: the caller may not have seen the record

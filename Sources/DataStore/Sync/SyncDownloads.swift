@@ -18,6 +18,8 @@ struct DownloadState {
   var refused: Set<Int> = []
   /// How often in a row the server has refused the caller the feed.
   var refusals = 0
+  /// Models of which the server has refused a page's token since their last complete sync.
+  var refusedTokens: Set<Int> = []
   /// What the stored positions belong to.
   var history = SyncHistory()
   /// Whether the feed that is followed is there to have the server judge these alone.
@@ -200,7 +202,11 @@ struct SyncDownloads {
       let page = SyncPage(changes: [], startedAt: 0, position: .max, isFull: true)
       return .page(generation: generation, model: model, page)
     // The server has forgotten what the page's token or the delta stands for.
-    case .failure(.refused("INVALID_TOKEN", _)):
+    case .failure(.refused("INVALID_TOKEN", let message)):
+      // In the sync that began since as well: without a pause it would begin again and again.
+      guard shell.downloads.refusedTokens.insert(model).inserted else {
+        return .queryFailed(generation: generation, model: model, .faulted(code: "INVALID_TOKEN", message: message))
+      }
       try? forgetProgress(removesRows: false)
       return .feedReset(generation: generation, reason: "token")
     case .failure(.refused(SyncFailures.forbidden, _)):

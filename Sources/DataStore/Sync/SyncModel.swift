@@ -136,6 +136,13 @@ struct SyncModel: Sendable {
       image: ServerImage(record: isGone ? nil : record, version: version, position: position ?? version))
   }
 
+  /// Whether the server's record has all that a creation was sent with.
+  func isMade(of sent: Record, _ record: Record) -> Bool {
+    shape.columns.indices.allSatisfy { field in
+      sent[field].isNull || managed.contains(field) || FieldValue.areSame(sent[field], record[field])
+    }
+  }
+
   /// The input of a write, what the fields it changes held, and the verb of its mutation.
   func input(
     _ write: PendingWrite, _ key: RecordKey, version: Int64

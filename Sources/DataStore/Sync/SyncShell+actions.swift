@@ -31,6 +31,7 @@ extension SyncShell {
         if let sweepBefore { try transaction.sweep(model: model, before: sweepBefore) }
         try transaction.set(ModelProgress.name(mappings[model].shape), progress.text)
       }
+      downloads.refusedTokens.remove(model)
     case .apply(let changes, let cursor):
       try change(writer, .live) { transaction in
         downloads.taken = Set(try transaction.receive(changes))
@@ -42,6 +43,10 @@ extension SyncShell {
       guard let place = try writer.place(of: number) else { return }
       try change(writer, .mutationResponse) { transaction in
         try transaction.acknowledge(model: place.model, place.key, number, image)
+        // Without positions nothing says that the record is newer than the pages which do not have it.
+        if !sync.dialect.hasPositions, engine?.queuedModels.first == place.model {
+          try transaction.see(place.model, [place.key])
+        }
         try transaction.set(SyncUploads.answered, String(number))
         try saveHistory(transaction)
       }

@@ -24,7 +24,7 @@ final class SyncShell: @unchecked Sendable {
   /// The numbers of the models, those that others belong to first.
   var order: [Int] { DependencyOrder.order(parents: parents) }
   private let makeModels: @Sendable () throws -> [SyncModel]
-  private let sync: DataStoreSync
+  let sync: DataStoreSync
   private let parents: [[Int]]
   private(set) weak var room: StoreRoom?
   let pace: SnapshotPace

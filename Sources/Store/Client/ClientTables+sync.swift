@@ -117,6 +117,7 @@ extension ClientTables {
   }
 
   func see(_ shape: RecordShape, _ keys: [RecordKey]) throws {
+    guard try notesSeen(shape) else { return }
     // Several by one statement, as of the outbox's writes.
     for first in stride(from: 0, to: keys.count, by: Self.writesAtOnce) {
       let part = keys[first..<min(first + Self.writesAtOnce, keys.count)]

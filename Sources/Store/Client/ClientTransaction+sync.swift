@@ -18,12 +18,12 @@ extension ClientTransaction {
 
   /// Applies a page, and notes its rows.
   package func receivePage(_ changes: [RemoteChange]) throws {
-    for (model, changes) in Dictionary(grouping: changes, by: \.model) {
-      let (shape, tables) = (try records.table(model).shape, try tables)
-      if try tables.notesSeen(shape) { try tables.see(shape, changes.map(\.key)) }
-    }
+    for (model, changes) in Dictionary(grouping: changes, by: \.model) { try see(model, changes.map(\.key)) }
     try receive(changes) { _ in }
   }
+
+  /// Notes rows of which the server has said that it has them.
+  package func see(_ model: Int, _ keys: [RecordKey]) throws { try tables.see(try records.table(model).shape, keys) }
 
   /// Removes the rows of a model whose image is not newer than `position` and that no page of the full sync had.
   /// `Int64.max` stands for a server without positions: all rows that no page had are removed.
