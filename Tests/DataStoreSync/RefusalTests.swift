@@ -94,6 +94,25 @@ import Testing
     }
   }
 
+  @Test func `a deletion of a record that the server has deleted waits for nothing of the feed`() async throws {
+    try await SyncedServer.with(
+      SyncedServer.schema, { configuration in configuration.limits.session.positionInterval = nil }
+    ) { server in
+      let ada = try SyncedStore(server)
+      defer { ada.close() }
+      try await ada.store.submit(Note(id: "a", text: "one")).reached(.durable)
+      try await ada.settle()
+      let note = try #require(try await ada.store.query(Note.self, byId: "a"))
+      let gate = ada.wire.holdMutations()
+      let deletion = try await ada.store.submitDeletion(of: note)
+      try await deletion.reached(.sent)
+      _ = try await server.transaction { _ = try $0.delete("Note", ["id": "a"]) }
+      gate.finish()
+      try await deletion.reached(.seen)
+      #expect(try await ada.store.rejectedWrites().isEmpty)
+    }
+  }
+
   @Test(arguments: [429, 502, 503, 504])
   func `a status that says that the server has no capacity never drops a write`(status: Int) async throws {
     try await SyncedServer.with { server in

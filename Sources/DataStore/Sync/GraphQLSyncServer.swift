@@ -143,9 +143,10 @@ struct GraphQLSyncServer: SyncServer {
       if case .delete = upload.write.content { return SyncUploaded(image: nil, position: 0) }
       throw .conflict(known)
     }
-    // The record was deleted after the image that this store has, and before anything that comes later.
+    // The record was deleted after the image that this store has, and before anything that comes later. A deletion
+    // changes nothing then: there is nothing that the feed would bring.
     let gone = ServerImage(record: nil, version: known.version, position: known.position + 1)
-    if case .delete = upload.write.content { return SyncUploaded(image: gone, position: gone.position) }
+    if case .delete = upload.write.content { return SyncUploaded(image: gone, position: 0) }
     throw .conflict(gone)
   }
 
