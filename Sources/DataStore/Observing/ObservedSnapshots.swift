@@ -17,7 +17,7 @@ extension SubscriptionStream {
       room.sync?.observationBegins()
       if decoded.isShared {
         return SubscriptionStream(core: core) { _ in
-          let (snapshot, isSynced) = room.streams.take(consumer)
+          guard let (snapshot, isSynced) = room.streams.take(consumer) else { return nil }
           try decoded.prepare(snapshot)
           return DataStoreQuerySnapshot(
             items: DataStoreItems(snapshot.rows, decoded), isSynced: isSynced,
@@ -26,7 +26,7 @@ extension SubscriptionStream {
       }
       let assembly = SnapshotAssembly(decoded)
       return SubscriptionStream(core: core) { _ in
-        let (snapshot, isSynced) = room.streams.take(consumer)
+        guard let (snapshot, isSynced) = room.streams.take(consumer) else { return nil }
         return DataStoreQuerySnapshot(
           items: DataStoreItems(try assembly.items(after: snapshot)), isSynced: isSynced,
           changes: DataStoreChanges(snapshot.changes))

@@ -37,13 +37,6 @@ struct LiveState {
     fileprivate var heldSince: Instant?
     /// How many changes had been shown before.
     fileprivate var shownChanges = 0
-    /// What it had when it left. A snapshot that its consumer was about to take has these rows.
-    fileprivate(set) var left: LeftRows?
-
-    final class LeftRows: Sendable {
-      let rows: VisibleRows
-      init(_ rows: VisibleRows) { self.rows = rows }
-    }
 
     init(_ number: Int, model: Int, _ core: SubscriptionCore, _ streams: StoreStreams, begin: Instant) {
       self.number = number
@@ -51,6 +44,12 @@ struct LiveState {
       self.core = core
       self.streams = streams
       self.begin = begin
+    }
+
+    /// Its consumer takes what the token stands for. Returns whether it gets a snapshot although its rows are the same.
+    func takeToken() -> Bool {
+      defer { (isAnnounced, owesSnapshot) = (false, false) }
+      return owesSnapshot
     }
 
     /// Its stream has ended.
@@ -102,7 +101,6 @@ struct LiveState {
 
   mutating func remove(_ watcher: Watcher) {
     guard let query = watcher.query else { return }
-    set.update(query, window: { watcher.left = Watcher.LeftRows($0.takenRows) })
     watcher.query = nil
     watchers[query.place] = nil
     set.remove(query)
@@ -137,16 +135,15 @@ struct LiveState {
 
   /// Whether a token goes into the consumer's stream; not when it has nothing new to take, or a token waits there.
   mutating func announces(_ watcher: Watcher, _ now: Instant) -> Bool {
-    guard let query = watcher.query, !watcher.isAnnounced else { return false }
+    guard let query = watcher.query else { return false }
     let standing = set.standing(of: query)
     guard watcher.owesSnapshot || standing.isDue else { return false }
-    watcher.isAnnounced = true
-    watcher.owesSnapshot = false
     watcher.heldSince = nil
     watcher.shownChanges = standing.changes
     watcher.shown = (watcher.shown?.first ?? now, now)
     if watcher.synced == nil, synced.contains(Int(watcher.model)) { watcher.synced = now }
-    return true
+    defer { watcher.isAnnounced = true }
+    return !watcher.isAnnounced
   }
 
   /// Holds back what a sync has changed for a consumer that has a snapshot already. Returns when it is shown at the

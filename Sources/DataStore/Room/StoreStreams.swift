@@ -90,28 +90,27 @@ final class StoreStreams: @unchecked Sendable {
 
   func leave(_ watcher: LiveState.Watcher) { live.withLock { $0.remove(watcher) } }
 
-  /// A consumer's rows and how they have changed since it last asked, and whether its model was synced then.
-  func take(_ watcher: LiveState.Watcher) -> (rows: WindowSnapshot, isSynced: Bool) {
+  /// A consumer's rows and how they have changed since it last asked, and whether its model was synced then. Nil when
+  /// it has them already and is not owed a snapshot, and for a consumer that has left.
+  func take(_ watcher: LiveState.Watcher) -> (rows: WindowSnapshot, isSynced: Bool)? {
     live.withLock { live in
-      var snapshot = WindowSnapshot()
-      guard let query = watcher.query else {
-        return (WindowSnapshot(rows: watcher.left?.rows ?? VisibleRows()), pace == nil)
-      }
-      watcher.isAnnounced = false
-      // Without changes it gets what it has.
+      guard let query = watcher.query else { return nil }
+      let isOwed = watcher.takeToken()
+      var snapshot: WindowSnapshot?
       live.set.update(
-        query, window: { snapshot = $0.take() ?? WindowSnapshot(rows: $0.takenRows) })
-      return (snapshot, pace == nil || live.synced.contains(Int(watcher.model)))
+        query, window: { snapshot = $0.take() ?? (isOwed ? WindowSnapshot(rows: $0.takenRows) : nil) })
+      return snapshot.map { ($0, pace == nil || live.synced.contains(Int(watcher.model))) }
     }
   }
 
-  /// The values of a consumer's aggregate.
-  func takeValues(_ watcher: LiveState.Watcher) -> [JSONValue] {
+  /// The values of a consumer's aggregate; nil as for snapshots.
+  func takeValues(_ watcher: LiveState.Watcher) -> [JSONValue]? {
     live.withLock { live in
-      guard let query = watcher.query else { return [] }
-      watcher.isAnnounced = false
-      live.set.update(query, aggregate: { _ = $0.take() })
-      return live.set.aggregate(query)?.values ?? []
+      guard let query = watcher.query else { return nil }
+      let isOwed = watcher.takeToken()
+      var values: [JSONValue]?
+      live.set.update(query, aggregate: { values = $0.take() ?? (isOwed ? $0.values : nil) })
+      return values
     }
   }
 

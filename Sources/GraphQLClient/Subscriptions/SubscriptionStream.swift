@@ -13,9 +13,10 @@
 /// element that says so.
 public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendable {
   package let core: SubscriptionCore
-  private let decode: @Sendable (SubscriptionEvent) throws -> Element
+  private let decode: @Sendable (SubscriptionEvent) throws -> Element?
 
-  package init(core: SubscriptionCore, decode: @escaping @Sendable (SubscriptionEvent) throws -> Element) {
+  /// - Parameter decode: makes an element of an event; nil for one that has nothing for the consumer.
+  package init(core: SubscriptionCore, decode: @escaping @Sendable (SubscriptionEvent) throws -> Element?) {
     self.core = core
     self.decode = decode
   }
@@ -24,7 +25,7 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
   /// nothing has been consumed yet, and keeps it.
   package convenience init<Source: Sendable>(
     tellingLifeOf source: SubscriptionStream<Source>,
-    decode: @escaping @Sendable (SubscriptionEvent) throws -> Element
+    decode: @escaping @Sendable (SubscriptionEvent) throws -> Element?
   ) {
     source.core.tellLife()
     self.init(core: source.core) { event in
@@ -71,13 +72,15 @@ public final class SubscriptionStream<Element: Sendable>: AsyncSequence, Sendabl
     public mutating func next() async throws -> Element? {
       guard stream.core.belongs(to: consumer) else { throw SubscriptionConsumer.second }
       if Task.isCancelled { stream.core.leave() }
-      guard let event = try await stream.core.next() else { return nil }
-      do {
-        return try stream.decode(event)
-      } catch {
-        stream.core.leave(.error(error))
-        throw error
+      while let event = try await stream.core.next() {
+        do {
+          if let element = try stream.decode(event) { return element }
+        } catch {
+          stream.core.leave(.error(error))
+          throw error
+        }
       }
+      return nil
     }
   }
 }

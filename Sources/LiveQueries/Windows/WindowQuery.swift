@@ -15,6 +15,9 @@ package struct WindowQuery: Sendable, Hashable {
   /// Records that are shown at most; nil for all.
   package var limit: Int?
 
+  /// The largest offset and limit: more rows than any store has, and a window can add some of either without overflow.
+  private static let mostRows = 1 << 60
+
   /// A query.
   package init(
     model: Int, predicate: Predicate = .all, order: RowOrder, offset: Int = 0, limit: Int? = nil,
@@ -23,8 +26,8 @@ package struct WindowQuery: Sendable, Hashable {
     self.model = model
     self.predicate = predicate
     self.order = order
-    self.offset = max(0, offset)
-    self.limit = limit.map { max(0, $0) }
+    self.offset = min(max(0, offset), Self.mostRows)
+    self.limit = limit.map { min(max(0, $0), Self.mostRows) }
     self.related = related
   }
 }
