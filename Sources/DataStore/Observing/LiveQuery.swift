@@ -56,6 +56,8 @@ public final class LiveQuery<M: Model> {
   public func cancel() { stream.cancel() }
 
   private func take(_ snapshot: DataStoreQuerySnapshot<M>) {
+    // One that was on its way here when the query was cancelled is not shown.
+    guard !stream.state.isFinished else { return }
     items = snapshot.items
     changes = snapshot.changes
     isSynced = snapshot.isSynced

@@ -1,4 +1,5 @@
 import MartletDataStore
+import MartletRuntime
 import Observation
 import Testing
 
@@ -39,6 +40,29 @@ import Testing
     query = nil
     while try await !store.liveQueries().isEmpty { await Task.yield() }
   }
+
+  @Test func `a live query changes after it was cancelled`() async throws {
+    let store = try DataStoreTests.store()
+    for number in 0..<40 {
+      let query = LiveQuery(Post.self, in: store)
+      while query.isLoading { await Task.yield() }
+      // Another consumer has the snapshot while the main actor is busy here: the query's own is on its way to it.
+      let other = store.observeQuery(for: Post.self)
+      let seen = Lock(0)
+      Task.detached { for try await _ in other { seen.withLock { $0 += 1 } } }
+      while seen.withLock({ $0 }) == 0 { await Task.yield() }
+      Task.detached { try await store.save(post(number)) }
+      spin { seen.withLock { $0 } == 2 }
+      query.cancel()
+      let count = query.items.count
+      for _ in 0..<50 { await Task.yield() }
+      #expect(query.items.count == count && query.error == nil && !query.isLoading)
+      other.cancel()
+    }
+  }
+
+  /// Keeps the main actor busy until something is there.
+  private func spin(until isThere: () -> Bool) { while !isThere() {} }
 
   @Test func `a live query's figures name its plan and count its work`() async throws {
     let store = try Library.store()
