@@ -156,8 +156,8 @@ public final class DataStore: Sendable {
   /// The changes of a model's records from now on, whatever makes them.
   ///
   /// Work starts with the call. The stream ends when its consumer does, by `cancel()`, or with an error when the model
-  /// is not the store's, the predicate names an unknown field, or 10,000 events wait for the consumer; never for the
-  /// network.
+  /// is not the store's, the predicate names an unknown field, 10,000 events wait for the consumer, or other processes
+  /// have changed that many records since this one looked; never for the network.
   public func observe<M: Model>(
     _ type: M.Type, where predicate: QueryPredicate? = nil
   ) -> MartletAsyncThrowingSequence<MutationEvent> {

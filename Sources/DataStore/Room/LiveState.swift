@@ -5,8 +5,8 @@ internal import MartletVocabulary
 
 /// The live queries of a store, and their consumers.
 struct LiveState {
-  /// An event to hand out, outside the lock.
-  typealias Delivery = (core: SubscriptionCore, event: SubscriptionEvent)
+  /// An event to hand out, outside the lock; nil for a stream that ends, because its consumer has missed changes.
+  typealias Delivery = (core: SubscriptionCore, event: SubscriptionEvent?)
 
   /// A live query's consumer. One object for the store, the stream and its end, in place of names to look it up by.
   ///
@@ -61,6 +61,27 @@ struct LiveState {
     var predicate: Predicate
     var related: RelatedTerms
     var core: SubscriptionCore
+    /// Events of the time in which the store was stopped.
+    var held: [SubscriptionEvent] = []
+    var heldBytes = 0
+    /// Whether there were changes that it does not get.
+    var hasMissed = false
+
+    /// As many and as large as the events that wait for a consumer.
+    mutating func hold(_ event: SubscriptionEvent) {
+      guard !hasMissed else { return }
+      held.append(event)
+      heldBytes += event.payload.count
+      let policy = StoreStreams.observerPolicy
+      guard held.count > policy.events || heldBytes > policy.bytes else { return }
+      held = []
+      hasMissed = true
+    }
+
+    mutating func takeHeld() -> [SubscriptionEvent] {
+      defer { (held, heldBytes) = ([], 0) }
+      return held
+    }
   }
 
   var set = LiveQuerySet()
@@ -72,8 +93,6 @@ struct LiveState {
   var isPaused = false
   /// Models whose sync has finished since `start()`.
   var synced: Set<Int> = []
-  /// Events of the time in which the store was stopped. A stream that they overflow ends as one whose consumer is slow.
-  var held: [Delivery] = []
   var events = 0
   var failure: DataStoreError?
   private var consumers = 0
@@ -104,6 +123,24 @@ struct LiveState {
     watcher.query = nil
     watchers[query.place] = nil
     set.remove(query)
+  }
+
+  /// What observers get of their events: nothing while the store is stopped, and first of all what has waited for that.
+  ///
+  /// - Parameter isLost: whether there were changes of which nothing is known.
+  mutating func pass(_ found: [(observer: Int, event: SubscriptionEvent)], isLost: Bool) -> [Delivery] {
+    if isLost { for number in observers.keys { observers[number]?.hasMissed = true } }
+    if isPaused {
+      for (observer, event) in found { observers[observer]?.hold(event) }
+      return []
+    }
+    var deliveries: [Delivery] = []
+    for (number, observer) in observers where observer.hasMissed || !observer.held.isEmpty {
+      let held = observers[number]?.takeHeld() ?? []
+      deliveries += held.map { (observer.core, $0) }
+      if observer.hasMissed { deliveries.append((observer.core, nil)) }
+    }
+    return deliveries + found.compactMap { found in observers[found.observer].map { ($0.core, found.event) } }
   }
 
   /// A commit has met these queries.

@@ -15,6 +15,8 @@ final class StoreStreams: @unchecked Sendable {
   private let thread: any StoreLane
   private let writer: ClientWriter
   let live = Lock(LiveState())
+  /// An observer's consumer that takes nothing keeps 10,000 events, some megabytes, and then learns that it lost some.
+  static let observerPolicy = BufferPolicy(.fail, events: 10_000, bytes: 64 << 20)
   /// The rows that live queries share, by the model's type.
   private let decoded = Lock<[ObjectIdentifier: DecodedRows]>([:])
   /// How snapshots are held back while a model is synced; nil for a store without a server.
@@ -134,18 +136,21 @@ final class StoreStreams: @unchecked Sendable {
   func publish(
     _ commit: ClientWriter.Commit, _ source: MutationEvent.Source, then: () -> Void = {}
   ) {
-    // What brings nothing new does not end the pause of what waits.
-    var isPaced = source == .syncPage
+    // A sync's pages, whichever process has stored them, and what brings nothing new do not end the pause of what waits.
+    var isPaced = false
     do {
       try writer.reading { entries in
-        var changes = commit.isJournaled ? [] : commit.changes.map { ($0, source) }
+        let own = commit.isJournaled ? [] : commit.changes.map { ($0, source) }
+        var (changes, later): ([(RowChange, MutationEvent.Source)], [(RowChange, MutationEvent.Source)]) = ([], [])
         for entry in entries ?? [] {
           guard let change = entry.change else { continue }
-          changes.append((change, MutationEvent.Source(rawValue: entry.source) ?? .local))
+          let known = (change, MutationEvent.Source(rawValue: entry.source) ?? .local)
+          if entry.position <= commit.followedEntry { changes.append(known) } else { later.append(known) }
         }
+        changes += own + later
         let isWhole = entries?.allSatisfy { $0.change != nil || $0.isForeign } ?? false
-        isPaced = isPaced || changes.isEmpty && isWhole
-        deliver(changes, isWhole: isWhole)
+        isPaced = isWhole && changes.allSatisfy { $0.1 == .syncPage }
+        deliver(changes, isWhole: isWhole, isLost: entries == nil)
         then()
       }
     } catch {
@@ -157,8 +162,10 @@ final class StoreStreams: @unchecked Sendable {
 
   /// Applies changes to the live queries, which read the store as it is after the last of them.
   ///
-  /// - Parameter isWhole: whether these are all changes; otherwise the queries read everything again.
-  private func deliver(_ changes: [(RowChange, MutationEvent.Source)], isWhole: Bool) {
+  /// - Parameters:
+  ///   - isWhole: whether these are all changes; otherwise the queries read everything again.
+  ///   - isLost: whether others are no longer known; observers end then.
+  private func deliver(_ changes: [(RowChange, MutationEvent.Source)], isWhole: Bool, isLost: Bool) {
     let deliveries = live.withLock { live -> [LiveState.Delivery] in
       let lookup: CommitRows.Lookup = { [writer] in try writer.related($0, $1, $2) }
       let met = isWhole ? live.set.apply(changes.map(\.0), lookup: lookup) : live.set.reload()
@@ -167,36 +174,40 @@ final class StoreStreams: @unchecked Sendable {
       if let failure { live.failure = failure }
       // Streams are silent while the store is stopped; what happened meanwhile follows in its order.
       let found = events(of: changes, &live, lookup)
-      live.held += found
-      if live.isPaused { return [] }
-      defer { live.held = [] }
-      return live.held
+      return live.pass(found, isLost: isLost)
     }
-    for delivery in deliveries { _ = delivery.core.deliver(delivery.event) }
+    for (core, event) in deliveries {
+      if let event {
+        _ = core.deliver(event)
+      } else {
+        core.leave(
+          .error(GraphQLClientError(.slowConsumer, "more has changed than is kept for an observer that is behind")))
+      }
+    }
   }
 
   /// The events that observers get for a commit.
   private func events(
     of changes: [(RowChange, MutationEvent.Source)], _ live: inout LiveState, _ lookup: @escaping CommitRows.Lookup
-  ) -> [LiveState.Delivery] {
+  ) -> [(observer: Int, event: SubscriptionEvent)] {
     guard !live.observers.isEmpty else { return [] }
     let rows = CommitRows(changes.map(\.0), lookup: lookup)
-    let observers = live.observers.sorted { $0.key < $1.key }.map(\.value)
-    var deliveries: [LiveState.Delivery] = []
+    let observers = live.observers.sorted { $0.key < $1.key }
+    var found: [(observer: Int, event: SubscriptionEvent)] = []
     for (change, source) in changes {
       live.events += 1
       guard let image = change.after ?? change.before else { continue }
       let state: CommitRows.State = change.after == nil ? .before : .after
-      let wanted = observers.filter { observer in
+      let wanted = observers.filter { _, observer in
         guard observer.model == change.model else { return false }
         // A related record that cannot be read is a failure of the store, which the live queries report.
         return (try? rows.matches(observer.predicate, image.record, observer.related, state)) ?? false
       }
       guard !wanted.isEmpty else { continue }
       let payload = event(change, image, number: live.events, source).serialized()
-      deliveries += wanted.map { ($0.core, SubscriptionEvent(payload: payload)) }
+      found += wanted.map { ($0.key, SubscriptionEvent(payload: payload)) }
     }
-    return deliveries
+    return found
   }
 
   private func event(
@@ -316,6 +327,9 @@ final class StoreStreams: @unchecked Sendable {
   func resume() {
     let wasPaused = live.withLock { live in
       defer { live.isPaused = false }
+  /// How many events wait for the store to be started.
+  var heldCount: Int { live.withLock { $0.observers.values.reduce(0) { $0 + $1.held.count } } }
+
       if live.isPaused { live.owe() }
       return live.isPaused
     }

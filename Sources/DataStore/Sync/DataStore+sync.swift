@@ -70,6 +70,12 @@ extension DataStore {
     return try await room.perform { _ in room.sync?.engine?.heldCount ?? 0 }
   }
 
+  /// How many events of observers wait for the store to be started.
+  package func heldEvents() async throws(DataStoreError) -> Int {
+    let room = try open()
+    return try await room.perform { _ in room.streams.heldCount }
+  }
+
   // MARK: Writes
 
   /// Creates or updates a record, as `save` does, and returns how far the write is on its way to the server.

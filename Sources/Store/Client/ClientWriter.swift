@@ -23,8 +23,10 @@ package final class ClientWriter {
     package var numbers: [Int64] = []
     /// Whether everything was deleted at once.
     package var isCleared = false
-    /// Whether the changes are in the journal, because other processes have the store open.
+    /// Whether the changes are to be read from the journal, among those of other processes.
     package var isJournaled = false
+    /// The last entry that the journal had before.
+    package var followedEntry: Int64 = 0
 
     /// What a transaction did, without its changes.
     package init(outbox: [QueuedWrite] = [], letters: [DeadLetter] = []) {
@@ -279,11 +281,16 @@ package final class ClientWriter {
       try body(transaction)
       var commit = try transaction.commit
       let others = try bell.map { try processes.others(than: $0.id) } ?? []
+      var ownEntry: Int64?
+      if bell != nil { commit.followedEntry = try processes.position() }
       if !others.isEmpty {
         try processes.append(commit.isCleared ? [nil] : commit.changes, source: source)
-        commit.isJournaled = true
+        // What follows all that is known here needs no reading back.
+        commit.isJournaled = commit.followedEntry != lastEntry
+        if !commit.isJournaled { ownEntry = try processes.position() }
       }
       try database.execute("COMMIT")
+      if let ownEntry { lastEntry = ownEntry }
       ring(others)
       return commit
     } catch {
