@@ -220,8 +220,15 @@ final class StoreStreams: @unchecked Sendable {
       "json": .string(mapping.json(image.record).description), "mutationType": .string(type.rawValue),
       // Only a server gives versions.
       "version": pace == nil || image.version == 0 ? .null : .int(image.version),
-      "source": .string(source.rawValue), "isAcknowledged": .bool(!image.isPending),
+      "source": .string(source.rawValue), "isAcknowledged": .bool(!isWaiting(change, image)),
     ]
+  }
+
+  /// Whether a write of the record waits to be acknowledged. The row says so; of a deleted one only the outbox does.
+  private func isWaiting(_ change: RowChange, _ image: LiveRow) -> Bool {
+    guard change.after == nil, pace != nil else { return image.isPending }
+    // A failure to read is the store's, which the live queries report.
+    return (try? writer.pending(model: change.model, image.key).isEmpty) == false
   }
 
   // MARK: Rows
@@ -320,6 +327,9 @@ final class StoreStreams: @unchecked Sendable {
 
   // MARK: Pauses
 
+  /// How many events wait for the store to be started.
+  var heldCount: Int { live.withLock { $0.observers.values.reduce(0) { $0 + $1.held.count } } }
+
   /// Streams stay connected and give nothing until `resume`.
   func pause() { live.withLock { $0.isPaused = true } }
 
@@ -327,9 +337,6 @@ final class StoreStreams: @unchecked Sendable {
   func resume() {
     let wasPaused = live.withLock { live in
       defer { live.isPaused = false }
-  /// How many events wait for the store to be started.
-  var heldCount: Int { live.withLock { $0.observers.values.reduce(0) { $0 + $1.held.count } } }
-
       if live.isPaused { live.owe() }
       return live.isPaused
     }
