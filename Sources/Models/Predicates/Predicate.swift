@@ -5,7 +5,7 @@ package import MartletJSON
 /// Two-valued: unknown does not exist. Values of different kinds (text, number, truth value, list) are unequal and have
 /// no order, and `null` is equal to `null` alone. So `ne` is the exact negation of `eq`, `notIn` of `in`, `notContains`
 /// of `contains`, and every order comparison with `null` is false. Text compares by UTF-8 bytes, numbers by value
-/// across integers and doubles, exactly.
+/// across integers and doubles, exactly; what is not a number (NaN) is equal to nothing and has no order.
 package indirect enum Predicate: Sendable, Hashable {
   /// Always true.
   case all

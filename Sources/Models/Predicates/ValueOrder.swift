@@ -11,19 +11,20 @@ package enum ValueOrder {
     }
   }
 
-  /// Negative, zero or positive for two values of one ordered kind; nil when there is no order between them.
+  /// Negative, zero or positive for two values of one ordered kind; nil when there is no order between them, as with
+  /// a double that is not a number.
   package static func compare(_ left: JSONValue, _ right: JSONValue) -> Int? {
     switch (left, right) {
     case (.string(let a), .string(let b)): compareBytes(a, b)
     case (.int(let a), .int(let b)): a < b ? -1 : a > b ? 1 : 0
     case (.uint(let a), .uint(let b)): a < b ? -1 : a > b ? 1 : 0
-    case (.double(let a), .double(let b)): a < b ? -1 : a > b ? 1 : 0
+    case (.double(let a), .double(let b)): a < b ? -1 : a > b ? 1 : a == b ? 0 : nil
     case (.int, .uint): -1
     case (.uint, .int): 1
     case (.int(let a), .double(let b)): compare(a, b)
-    case (.double(let a), .int(let b)): -compare(b, a)
+    case (.double(let a), .int(let b)): compare(b, a).map(-)
     case (.uint(let a), .double(let b)): compare(a, b)
-    case (.double(let a), .uint(let b)): -compare(b, a)
+    case (.double(let a), .uint(let b)): compare(b, a).map(-)
     case (.null, _), (.bool, _), (.int, _), (.uint, _), (.double, _), (.string, _), (.array, _), (.object, _): nil
     }
   }
@@ -43,7 +44,8 @@ package enum ValueOrder {
   }
 
   /// Exact: an integer above 2^53 is not rounded before it is compared.
-  private static func compare<Whole: FixedWidthInteger>(_ whole: Whole, _ real: Double) -> Int {
+  private static func compare<Whole: FixedWidthInteger>(_ whole: Whole, _ real: Double) -> Int? {
+    if real.isNaN { return nil }
     if real >= Double(sign: .plus, exponent: Whole.isSigned ? 63 : 64, significand: 1) { return -1 }
     if real < (Whole.isSigned ? -0x1p63 : 0) { return 1 }
     let floor = real.rounded(.down)

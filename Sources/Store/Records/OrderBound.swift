@@ -12,7 +12,10 @@ struct ExactValue {
     case (.integer, .double(let number)):
       guard let whole = Int64(exactly: number) else { return nil }
       value = .integer(whole)
-    case (.real, .double(let number)): value = .real(number)
+    case (.real, .double(let number)):
+      // SQLite binds it as null.
+      if number.isNaN { return nil }
+      value = .real(number)
     case (.real, .int(let number)):
       guard let real = Double(exactly: number) else { return nil }
       value = .real(real)
@@ -53,7 +56,7 @@ enum OrderBound {
     case (.integer, .int(let number)): self = .bound(relation, .integer(number))
     case (.integer, .uint): self = relation.isUpper ? .everything : .nothing
     case (.integer, .double(let number)): self = Self.whole(relation, number)
-    case (.real, .double(let number)): self = .bound(relation, .real(number))
+    case (.real, .double(let number)): self = number.isNaN ? .nothing : .bound(relation, .real(number))
     case (.real, .int(let number)):
       self = Self.real(relation, Double(number), error: Self.error(of: Double(number), from: number))
     case (.real, .uint(let number)):
