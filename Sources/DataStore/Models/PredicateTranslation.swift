@@ -15,9 +15,19 @@ struct PredicateTranslation {
     self.terms = terms
   }
 
+  /// How deep a predicate may nest. It is read by functions that call themselves, on threads with small stacks; those
+  /// that programs put together have a few levels.
+  private static let deepest = 200
+  private var depth = 0
+
   private var known: StoredModels.Model { models.models[model] }
 
   mutating func predicate(_ predicate: QueryPredicate) throws(DataStoreError) -> Predicate {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.deepest else {
+      throw DataStoreError(.invalidQuery, "a predicate over \(known.name) is more than \(Self.deepest) levels deep")
+    }
     switch predicate {
     case .all: return .all
     case .and(let parts): return .and(try self.parts(parts))
@@ -63,6 +73,7 @@ struct PredicateTranslation {
     }
     let fields = models.models[relation.target].columns.count
     var translation = PredicateTranslation(models, model: relation.target, RelatedTerms(fields: fields))
+    translation.depth = depth
     let condition = try translation.predicate(inner)
     let field = terms.add(
       RelatedTerm(

@@ -32,8 +32,11 @@ struct PredicateSQL {
   ) throws(StoreError) {
     var inMemory: [Predicate] = []
     var inSQL: [Predicate] = []
-    for part in Self.conjuncts(predicate) {
-      if try Self.isDecidable(part, shape, related, shapes) { inSQL.append(part) } else { inMemory.append(part) }
+    let parts = Self.conjuncts(predicate)
+    let room = Self.parserStack - Self.joining(parts.count)
+    for part in parts {
+      let isDecided = try Self.isDecidable(part, shape, related, shapes) && Self.weight(part, related) <= room
+      if isDecided { inSQL.append(part) } else { inMemory.append(part) }
     }
     self.init(decidable: .and(inSQL), shape, related, shapes, scope: shape.table, depth: 1)
     if !inMemory.isEmpty { residual = .and(inMemory) }
@@ -85,6 +88,36 @@ struct PredicateSQL {
     }
   }
 
+  // MARK: Depth
+
+  /// What a condition may take of the stack of SQLite's parser, which has 100 entries: the statement around it takes 10
+  /// at most, and a condition over relations or a predicate of a program is far below. What is deeper is decided in
+  /// memory.
+  private static let parserStack = 80
+
+  /// Entries of the parser's stack, counted rather too high, that a predicate takes while its deepest part is read.
+  private static func weight(_ predicate: Predicate, _ related: RelatedTerms) -> Int {
+    switch predicate {
+    case .all, .none: return 1
+    case .and(let parts), .or(let parts):
+      return joining(parts.count) + (parts.map { weight($0, related) }.max() ?? 1)
+    case .not(let part): return 2 + weight(part, related)
+    case .compare(let field, _):
+      guard let term = related.term(at: field), case .exists(let condition) = term.content else { return 10 }
+      return 14 + weight(condition, term.related)
+    }
+  }
+
+  /// The same for the joining of some parts, which is done in halves.
+  private static func joining(_ count: Int) -> Int {
+    var (levels, left) = (1, count)
+    while left > 8 {
+      left = (left + 1) / 2
+      levels += 1
+    }
+    return 3 * levels
+  }
+
   // MARK: Translation
 
   private mutating func translate(_ predicate: Predicate) -> String {
@@ -96,12 +129,30 @@ struct PredicateSQL {
       if texts.contains(Self.no) && values.isEmpty { return Self.no }
       return Self.joined(texts.filter { $0 != Self.yes }[...], "AND", empty: Self.yes)
     case .or(let parts):
-      return Self.joined(parts.map { translate($0) }[...], "OR", empty: Self.no)
+      return Self.joined(alternatives(parts)[...], "OR", empty: Self.no)
     case .not(let part):
       return "(NOT \(translate(part)))"
     case .compare(let field, let comparison):
       return compare(field, comparison)
     }
+  }
+
+  /// The texts of the parts of a disjunction. Values that one field is compared with become a list: SQLite's time for
+  /// alternatives grows with their number's square, and is half a second for 5,000.
+  private mutating func alternatives(_ parts: [Predicate]) -> [String] {
+    var texts: [String] = []
+    var lists: [Int: [JSONValue]] = [:]
+    for part in parts {
+      if case .compare(let field, .eq(let value)) = part, related.term(at: field) == nil {
+        lists[field, default: []].append(value)
+      } else {
+        texts.append(translate(part))
+      }
+    }
+    for (field, values) in lists.sorted(by: { $0.key < $1.key }) {
+      texts.append(values.count == 1 ? equal(field, values[0]) : isIn(field, values))
+    }
+    return texts
   }
 
   /// Joins in halves: SQLite limits the depth of an expression, and a plain chain is as deep as it is long.
