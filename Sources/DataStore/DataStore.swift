@@ -63,15 +63,18 @@ public final class DataStore: Sendable {
     let record = try mapping.record(model)
     let condition = try condition.map { condition throws(DataStoreError) in try mapping.condition(condition) }
     room.resume()
-    let stored = try await room.commit { transaction in
+    return try await room.commit { transaction in
       try transaction.save(
         model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
       let key = mapping.key(record)
       // A row without relations is what the transaction has; a query would find the same.
-      if mapping.relations.isEmpty { return try transaction.row(model: mapping.shape.model, key)?.record }
-      return try transaction.rows(mapping.query(key), .page(offset: 0, count: 1)).rows.first?.record
+      let stored =
+        mapping.relations.isEmpty
+        ? try transaction.row(model: mapping.shape.model, key)
+        : try transaction.rows(mapping.query(key), .page(offset: 0, count: 1)).rows.first
+      // A value that does not decode again is not stored: no query of the model would work any more.
+      return try mapping.model(stored?.record ?? record, as: M.self)
     }
-    return try mapping.model(stored ?? record, as: M.self)
   }
 
   /// Deletes a record. One that is not there is deleted already.

@@ -9,6 +9,8 @@ final class TypeProbe {
   var lazy: [String: any RelationValue.Type] = [:]
   /// What a single value asked for.
   var single: ColumnStorage?
+  /// Whether members or elements were asked for.
+  var isCompound = false
 
   /// The storage of a type that is not one of JSON's own, from what it asks for when it is decoded.
   static func storage<Value: Decodable>(_ type: Value.Type, _ codingPath: [any CodingKey]) throws -> (
@@ -20,6 +22,16 @@ final class TypeProbe {
     if let raw = type as? any RawRepresentable.Type, let sample { return (rawStorage(raw), sample) }
     let value = try Value(from: ProbeDecoder(probe: probe, codingPath: codingPath))
     return (probe.single ?? .json, value)
+  }
+
+  /// The storage of a type that refuses an empty value: an enumeration's raw value, or JSON for one that has members.
+  /// Text for a type that asks for nothing.
+  static func asked<Value: Decodable>(_ type: Value.Type, _ codingPath: [any CodingKey]) -> ColumnStorage {
+    let probe = TypeProbe()
+    do { _ = try Value(from: ProbeDecoder(probe: probe, codingPath: codingPath)) } catch {
+      // What it has asked for before is what counts.
+    }
+    return probe.single ?? (probe.isCompound ? .json : .text)
   }
 
   /// Types that refuse an empty value: dates, and Foundation's, which are text in JSON whatever their own code says. A
@@ -50,10 +62,14 @@ struct ProbeDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(ProbeFields<Key>(probe: probe, codingPath: codingPath))
+    probe.isCompound = true
+    return KeyedDecodingContainer(ProbeFields<Key>(probe: probe, codingPath: codingPath))
   }
 
-  func unkeyedContainer() -> any UnkeyedDecodingContainer { ProbeElements(codingPath: codingPath) }
+  func unkeyedContainer() -> any UnkeyedDecodingContainer {
+    probe.isCompound = true
+    return ProbeElements(codingPath: codingPath)
+  }
   func singleValueContainer() -> any SingleValueDecodingContainer { ProbeValue(probe: probe, codingPath: codingPath) }
 }
 
@@ -99,9 +115,8 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
       probe.lazy[key.stringValue] = relation
       return nil
     }
-    // A type that cannot be made from nothing is stored as text unless the model says otherwise.
-    let storage = (try? TypeProbe.storage(type, codingPath + [key]))?.0
-    return note(key, storage ?? .text, nil)
+    let path = codingPath + [key]
+    return note(key, (try? TypeProbe.storage(type, path))?.0 ?? TypeProbe.asked(type, path), nil)
   }
 
   private static func none<Value: RelationValue>(_ type: Value.Type) -> any RelationValue { Value.none }

@@ -52,8 +52,15 @@ extension TemporalValue {
   }
 
   /// Writes the fullest form of the text.
+  ///
+  /// - Throws: `EncodingError` for a date beyond the years 0 to 9999, whose text cannot be read again.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
-    try container.encode(iso8601)
+    let text = iso8601
+    guard text.utf8.prefix(while: { (0x30...0x39).contains($0) }).count <= 4, !text.hasPrefix("-") else {
+      throw EncodingError.invalidValue(
+        text, .init(codingPath: encoder.codingPath, debugDescription: "a date beyond the years 0 to 9999"))
+    }
+    try container.encode(text)
   }
 }

@@ -4,9 +4,11 @@ extension Temporal {
     private let days: Int64
     private let offset: Int64?
 
-    /// A day of the calendar; nil for one that its month does not have.
+    /// A day of the calendar; nil for one that its month does not have, and beyond the years 0 to 9999.
     public init?(year: Int, month: Int, day: Int) {
-      guard let date = CivilDate(year: Int64(year), month: Int64(month), day: Int64(day)) else { return nil }
+      guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
+        let date = CivilDate(year: Int64(year), month: Int64(month), day: Int64(day))
+      else { return nil }
       self.init(date.days, nil)
     }
 

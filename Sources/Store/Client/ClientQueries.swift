@@ -117,7 +117,7 @@ struct ClientQueries {
       text = "(\(text)) AND (\(seek.text))"
       values += seek.values
     }
-    let order = query.order.terms.map { "\(shape.column($0.field)) \($0.isAscending != isReversed ? "ASC" : "DESC")" }
+    let order = query.order.terms.map { "\(Self.ordered($0.field, shape)) \($0.isAscending != isReversed ? "ASC" : "DESC")" }
     let isPage = count != nil || skipping > 0
     let limit =
       condition.residual == nil && isPage ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
@@ -169,6 +169,24 @@ struct ClientQueries {
       isPending: stored.created != 0)
   }
 
+  /// What a field is ordered by in SQL, which is the order in memory. A column of JSON may hold numbers, as that of a
+  /// decimal does: those have the order of numbers and not of their texts.
+  private static func ordered(_ field: Int, _ shape: RecordShape) -> String {
+    let column = shape.column(field)
+    guard shape.columns[field].storage == .json else { return column }
+    return "(CASE WHEN substr(\(column), 1, 1) BETWEEN '-' AND '9' THEN CAST(\(column) AS NUMERIC) ELSE \(column) END)"
+  }
+
+  /// A value that `ordered` is compared with.
+  private static func ordered(_ value: JSONValue, _ field: Int, _ shape: RecordShape) -> SQLValue {
+    switch (shape.columns[field].storage, value) {
+    case (.json, .int(let number)): .integer(number)
+    case (.json, .uint(let number)): .real(Double(number))
+    case (.json, .double(let number)): .real(number)
+    case (let storage, _): .column(value, storage)
+    }
+  }
+
   /// The rows after `record` in the order, or before it: for each leading part of the order, equal in the part and
   /// beyond in the next field. Null is before every value.
   private func seek(
@@ -178,16 +196,16 @@ struct ClientQueries {
     var values: [SQLValue] = []
     for (index, term) in order.terms.enumerated() {
       let value = record[term.field]
-      let column = shape.column(term.field)
+      let column = Self.ordered(term.field, shape)
       let isUpwards = term.isAscending != isReversed
       if !isUpwards && value.isNull { continue }
-      var parts = order.terms[..<index].map { "\(shape.column($0.field)) IS ?" }
-      values += order.terms[..<index].map { SQLValue.column(record[$0.field], shape.columns[$0.field].storage) }
+      var parts = order.terms[..<index].map { "\(Self.ordered($0.field, shape)) IS ?" }
+      values += order.terms[..<index].map { Self.ordered(record[$0.field], $0.field, shape) }
       if value.isNull {
         parts.append("\(column) IS NOT NULL")
       } else {
         parts.append(isUpwards ? "\(column) > ?" : "(\(column) IS NULL OR \(column) < ?)")
-        values.append(.column(value, shape.columns[term.field].storage))
+        values.append(Self.ordered(value, term.field, shape))
       }
       alternatives.append("(" + parts.joined(separator: " AND ") + ")")
     }

@@ -1,0 +1,108 @@
+import Foundation
+import MartletDataStore
+import MartletGraphQLClient
+import Testing
+
+/// Types as applications declare them, whose fields say nothing of how they are stored.
+private struct Parcel: Model, Equatable {
+  enum Priority: Int, Codable { case low = 1, high = 2 }
+  enum Kind: String, Codable { case letter, box }
+  enum Form: Codable, Equatable { case round(Double), flat }
+  struct Address: Codable, Equatable {
+    var kind: Kind
+    var lines: [String]
+  }
+
+  var id: String
+  var priority: Priority?
+  var kind: Kind?
+  var form: Form?
+  var address: Address?
+  var price: Decimal = 0
+  enum CodingKeys: String, ModelKey { case id, priority, kind, form, address, price }
+}
+
+@Suite struct FieldTypeTests {
+  @Test func `optional enumerations and embedded types that refuse an empty value are stored`() async throws {
+    let store = try DataStore(models: [Parcel.self], storage: .inMemory)
+    let parcels = [
+      Parcel(id: "1", priority: .high), Parcel(id: "2", kind: .box), Parcel(id: "3", form: .round(2)),
+      Parcel(id: "4", address: Parcel.Address(kind: .letter, lines: ["a"])), Parcel(id: "5"),
+    ]
+    for parcel in parcels { #expect(try await store.save(parcel) == parcel) }
+    #expect(try await store.query(Parcel.self) == parcels)
+    #expect(try await store.query(Parcel.self, where: Parcel.keys.priority > 1).map(\.id) == ["1"])
+    #expect(try await store.query(Parcel.self, where: Parcel.keys.address != nil).map(\.id) == ["4"])
+  }
+
+  @Test func `decimals have the order of numbers, in queries, pages, live windows and aggregates`() async throws {
+    let store = try DataStore(models: [Parcel.self], storage: .inMemory)
+    let prices: [Decimal] = [12.5, 2, 100, -3, 0.25, 7, 1_000, 30]
+    for (number, price) in prices.enumerated() { try await store.save(Parcel(id: "\(number)", price: price)) }
+    let price = Parcel.keys.price
+    let sorted = try await store.query(Parcel.self, sort: .ascending(price)).map(\.price)
+    #expect(sorted == prices.sorted())
+    let page = try await store.query(Parcel.self, sort: .descending(price), paginate: .page(1, limit: 3)).map(\.price)
+    #expect(page == Array(prices.sorted(by: >)[3..<6]))
+    #expect(try await store.aggregate([.minimum(price), .maximum(price)], of: Parcel.self) == [-3, 1_000])
+
+    let live = store.observeQuery(for: Parcel.self, sort: .descending(price), paginate: .page(0, limit: 2))
+    var snapshots = live.makeAsyncIterator()
+    #expect(try await snapshots.next()?.items.map(\.price) == [1_000, 100])
+    // The window is filled again from behind its last row.
+    for (number, price) in prices.enumerated().sorted(by: { $0.element > $1.element }).prefix(6) {
+      try await store.delete(Parcel.self, withId: "\(number)")
+      let left = prices.filter { $0 < price }.sorted(by: >).prefix(2)
+      #expect(try await snapshots.next()?.items.map(\.price) == Array(left), "without \(price)")
+    }
+    live.cancel()
+  }
+
+  @Test func `a date that no text can say is refused, and the model's other records stay readable`() async throws {
+    struct Event: Model, Equatable {
+      var id: String
+      var at: Temporal.DateTime
+      var day: Temporal.Date?
+      enum CodingKeys: String, ModelKey { case id, at, day }
+    }
+    let store = try DataStore(models: [Event.self], storage: .inMemory)
+    let now = Temporal.DateTime(millisecondsSince1970: 0)
+    for moment in [253_402_300_800_000, .max / 2, -62_167_219_200_001] as [Int64] {
+      let event = Event(id: "1", at: Temporal.DateTime(millisecondsSince1970: moment))
+      let error = await #expect(throws: DataStoreError.self) { try await store.save(event) }
+      #expect(error?.code == .invalidModel, "\(moment)")
+    }
+    let last = try #require(Temporal.Date(year: 9999, month: 12, day: 31))
+    await #expect(throws: DataStoreError.self) { try await store.save(Event(id: "1", at: now, day: last + .days(1))) }
+    #expect(Temporal.Date(year: 10_000, month: 1, day: 1) == nil && Temporal.Date(year: .max, month: 1, day: 1) == nil)
+    let edges = Event(id: "2", at: Temporal.DateTime(millisecondsSince1970: 253_402_300_799_999), day: last)
+    #expect(try await store.save(edges) == edges)
+    #expect(try await store.query(Event.self) == [edges])
+  }
+
+  @Test func `a value that does not decode again is not stored`() async throws {
+    struct Odd: Model, Equatable {
+      var id: String
+      var size: Size
+      enum CodingKeys: String, ModelKey { case id, size }
+
+      struct Size: Codable, Equatable {
+        var value: Int
+        init(_ value: Int) { self.value = value }
+        init(from decoder: any Decoder) throws {
+          value = try decoder.singleValueContainer().decode(Int.self)
+          if value > 9 { throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "too large")) }
+        }
+        func encode(to encoder: any Encoder) throws {
+          var container = encoder.singleValueContainer()
+          try container.encode(value)
+        }
+      }
+    }
+    let store = try DataStore(models: [Odd.self], storage: .inMemory)
+    try await store.save(Odd(id: "1", size: Odd.Size(3)))
+    let error = await #expect(throws: DataStoreError.self) { try await store.save(Odd(id: "2", size: Odd.Size(10))) }
+    #expect(error?.code == .decodingError)
+    #expect(try await store.query(Odd.self) == [Odd(id: "1", size: Odd.Size(3))])
+  }
+}
