@@ -135,7 +135,9 @@ struct LiveState {
       return []
     }
     var deliveries: [Delivery] = []
-    for (number, observer) in observers where observer.hasMissed || !observer.held.isEmpty {
+    // In the order of the numbers: a dictionary's own is another in each run.
+    let waiting = observers.filter { $0.value.hasMissed || !$0.value.held.isEmpty }.sorted { $0.key < $1.key }
+    for (number, observer) in waiting {
       let held = observers[number]?.takeHeld() ?? []
       deliveries += held.map { (observer.core, $0) }
       if observer.hasMissed { deliveries.append((observer.core, nil)) }

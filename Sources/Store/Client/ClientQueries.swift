@@ -117,7 +117,9 @@ struct ClientQueries {
       text = "(\(text)) AND (\(seek.text))"
       values += seek.values
     }
-    let order = query.order.terms.map { "\(Self.ordered($0.field, shape)) \($0.isAscending != isReversed ? "ASC" : "DESC")" }
+    let order = query.order.terms.map { term in
+      "\(Self.ordered(term.field, shape)) \(term.isAscending != isReversed ? "ASC" : "DESC")"
+    }
     let isPage = count != nil || skipping > 0
     let limit =
       condition.residual == nil && isPage ? " LIMIT \(count.map(Int64.init) ?? -1) OFFSET \(skipping)" : ""
