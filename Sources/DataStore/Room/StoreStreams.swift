@@ -136,7 +136,7 @@ final class StoreStreams: @unchecked Sendable {
   func publish(
     _ commit: ClientWriter.Commit, _ source: MutationEvent.Source, then: () -> Void = {}
   ) {
-    // A sync's pages, whichever process has stored them, and what brings nothing new do not end the pause of what waits.
+    // A sync's pages, whichever process stored them, and what brings nothing new do not end the pause of what waits.
     var isPaced = false
     do {
       try writer.reading { entries in

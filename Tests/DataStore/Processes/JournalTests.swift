@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `P4: an observer whose process lags behind others by more than they keep misses changes and is not told`()
+  @Test func `P4: an observer that is behind other processes by more than they keep misses changes without an error`()
     async throws
   {
     try await Self.withFolder { path in
