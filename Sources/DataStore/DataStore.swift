@@ -72,7 +72,7 @@ public final class DataStore: Sendable {
         mapping.relations.isEmpty
         ? try transaction.row(model: mapping.shape.model, key)
         : try transaction.rows(mapping.query(key), .page(offset: 0, count: 1)).rows.first
-      // A value that does not decode again is not stored: no query of the model would work any more.
+      // A value that does not decode again is not stored: no query of the model would work then.
       return try mapping.model(stored?.record ?? record, as: M.self)
     }
   }
