@@ -9,11 +9,12 @@ public struct DataStoreTransaction {
   let transaction: ClientTransaction
 
   /// Creates or updates a record.
-  /// - Throws: `DataStoreError`, `invalidCondition` among them; the transaction can continue after it.
+  /// - Throws: `DataStoreError`: `invalidCondition`, or `decodingError` for a value that could not be read again. The
+  ///   transaction can continue after it.
   public func save<M: Model>(_ model: M, where condition: QueryPredicate? = nil) throws {
     let mapping = try room.mapping(M.self)
     let condition = try condition.map { try mapping.condition($0) }
-    let record = try mapping.record(model)
+    let record = try mapping.decodableRecord(model)
     try Self.typed {
       try transaction.save(
         model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms())

@@ -62,6 +62,14 @@ struct ModelMapping: Sendable {
     return record
   }
 
+  /// The record of a model's value, which decodes into that value's type again: no query of the model would work over
+  /// one that does not. What a type with relations reads from other records is not there yet, and is not tried.
+  func decodableRecord<M: Model>(_ model: M) throws(DataStoreError) -> Record {
+    let record = try record(model)
+    if relations.isEmpty { _ = try self.model(record, as: M.self) }
+    return record
+  }
+
   /// The value of a record.
   func model<M: Model>(_ record: Record, as type: M.Type) throws(DataStoreError) -> M {
     do {

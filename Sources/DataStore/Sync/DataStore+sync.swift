@@ -86,7 +86,7 @@ extension DataStore {
   ) async throws(DataStoreError) -> WriteHandle {
     let room = try open()
     let mapping = try room.mapping(M.self)
-    let record = try mapping.record(model)
+    let record = try mapping.decodableRecord(model)
     let predicate = try condition.map { condition throws(DataStoreError) in try mapping.predicate(condition) }
     room.resume()
     return try await room.submit { try $0.save(model: mapping.shape.model, record, where: predicate) }

@@ -23,6 +23,7 @@ package struct StoredCondition {
       func member(_ name: String, _ operation: String, _ value: JSONValue) -> JSONValue {
         .object([name: .object([operation: value])])
       }
+      if let finite = comparison.finite(field) { return json(finite) }
       switch comparison {
       case .eq(.null): return member(name, "attributeExists", false)
       case .ne(.null): return member(name, "attributeExists", true)

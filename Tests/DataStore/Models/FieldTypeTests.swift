@@ -103,6 +103,21 @@ private struct Parcel: Model, Equatable {
     try await store.save(Odd(id: "1", size: Odd.Size(3)))
     let error = await #expect(throws: DataStoreError.self) { try await store.save(Odd(id: "2", size: Odd.Size(10))) }
     #expect(error?.code == .decodingError)
-    #expect(try await store.query(Odd.self) == [Odd(id: "1", size: Odd.Size(3))])
+    let submitted = await #expect(throws: DataStoreError.self) {
+      try await store.submit(Odd(id: "3", size: Odd.Size(10)))
+    }
+    #expect(submitted?.code == .decodingError)
+    // The error is caught, and the transaction commits the rest.
+    let caught = try await store.transaction { transaction in
+      try transaction.save(Odd(id: "4", size: Odd.Size(4)))
+      do {
+        try transaction.save(Odd(id: "5", size: Odd.Size(10)))
+        return nil as DataStoreError.Code?
+      } catch let error as DataStoreError {
+        return error.code
+      }
+    }
+    #expect(caught == .decodingError)
+    #expect(try await store.query(Odd.self) == [Odd(id: "1", size: Odd.Size(3)), Odd(id: "4", size: Odd.Size(4))])
   }
 }

@@ -1,3 +1,4 @@
+import MartletJSON
 import MartletModels
 import MartletSimulation
 import MartletStore
@@ -13,6 +14,28 @@ import Testing
       let predicate = random.predicate(depth: 3)
       let kept = try stored.predicate(stored.json(predicate))
       #expect(records.map { kept.matches($0) } == records.map { predicate.matches($0) }, "\(predicate)")
+    }
+  }
+
+  /// JSON has no such numbers: a bound of infinity was sent and kept as null.
+  @Test func `a condition over infinity or what is no number means the same when it is kept`() throws {
+    let stored = StoredCondition(Models.mixedShape)
+    let real = 3
+    func record(_ value: JSONValue) -> Record { Record(values: ["id", .null, .null, value, .null, .null]) }
+    let numbers: [JSONValue] = [-.greatestFiniteMagnitude, -1.5, 0, 1.5, .greatestFiniteMagnitude].map { .double($0) }
+    let records = ([.null] + numbers).map(record)
+    for odd in [Double.infinity, -.infinity, .nan].map({ JSONValue.double($0) }) {
+      let comparisons: [Comparison] = [
+        .eq(odd), .ne(odd), .lt(odd), .le(odd), .gt(odd), .ge(odd), .between(odd, 1), .between(1, odd),
+        .between(odd, odd), .in([odd, 0]), .notIn([odd, 0]), .contains(odd), .notContains(odd),
+      ]
+      for comparison in comparisons {
+        for predicate in [Predicate.compare(field: real, comparison), .not(.compare(field: real, comparison))] {
+          let text = stored.json(predicate).description
+          let kept = try stored.predicate(try JSONValue(parsing: text))
+          #expect(records.map { kept.matches($0) } == records.map { predicate.matches($0) }, "\(predicate): \(text)")
+        }
+      }
     }
   }
 }
