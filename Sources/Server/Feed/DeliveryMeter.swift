@@ -13,6 +13,36 @@ package final class DeliveryMeter {
   }
 }
 
+/// The delays of one slice of a delivery. Members that follow each other mostly have the same events in the same
+/// protocol, so that a delay is computed once for all of them.
+struct SliceDelays {
+  private let now: Instant
+  private var meter: DeliveryMeter?
+  private var committed: Instant?
+  private var times = 0
+
+  /// - Parameter now: when the slice is written.
+  init(until now: Instant) { self.now = now }
+
+  /// Notes the events from position `first` on, which were written to one member.
+  mutating func note(_ events: [FeedEvent], from first: Int, by meter: DeliveryMeter) {
+    for position in first..<events.count {
+      let committed = events[position].committed
+      if meter !== self.meter || committed != self.committed {
+        add()
+        (self.meter, self.committed) = (meter, committed)
+      }
+      times += 1
+    }
+  }
+
+  /// Adds what was noted to its meter. An event whose commit is no longer remembered has no delay.
+  mutating func add() {
+    if let meter, let committed { meter.add(now - committed, times: times) }
+    times = 0
+  }
+}
+
 /// When the newest groups were committed, by their last offsets.
 package struct CommitTimes {
   /// Groups that are remembered: more than wait for an evaluation. An event of an older one is not measured.

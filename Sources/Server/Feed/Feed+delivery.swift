@@ -55,48 +55,43 @@ extension Feed {
     let delivery = deliveries.begin()
     let later = deliveries.later
     let members = index.members(of: delivery.group)
-    let now = store.moment
+    var delays = SliceDelays(until: store.moment)
+    var delivered = 0
     var position = min(delivery.remaining, members.count)
     if position == 0 { budget.spend(0) }
     while position > 0, !budget.isSpent {
       position -= 1
-      budget.spend(write(delivery.events, later, to: members[position], at: now))
+      let written = write(delivery.events, later, to: members[position], &delays)
+      budget.spend(written)
+      delivered += written
     }
+    delays.add()
+    counters.add(.deliveries, delivered)
     deliveries.visited(downTo: position)
   }
 
   /// Writes the events that the member has not had, and returns how many. Nothing is allocated.
-  private func write(_ events: [FeedEvent], _ later: [FeedEvent], to member: Member, at now: Instant) -> Int {
+  private func write(
+    _ events: [FeedEvent], _ later: [FeedEvent], to member: Member, _ delays: inout SliceDelays
+  ) -> Int {
     if member.isCatchingUp { return 0 }
     let subscriber = member.subscriber
-    var written = write(events, to: member, subscriber, at: now)
-    if !later.isEmpty { written += write(later, to: member, subscriber, at: now) }
+    var written = write(events, to: member, subscriber, &delays)
+    if !later.isEmpty { written += write(later, to: member, subscriber, &delays) }
     if written > 0, subscriber.isLagging { stopWriting(to: subscriber) }
     return written
   }
 
   private func write(
-    _ events: [FeedEvent], to member: Member, _ subscriber: any Subscriber, at now: Instant
+    _ events: [FeedEvent], to member: Member, _ subscriber: any Subscriber, _ delays: inout SliceDelays
   ) -> Int {
     var first = 0
     while first < events.count, events[first].offset <= member.since { first += 1 }
     guard first < events.count else { return 0 }
     subscriber.write(events, from: first, to: member)
-    measure(events, from: first, by: subscriber.meter, at: now)
+    delays.note(events, from: first, by: subscriber.meter)
     member.since = events[events.count - 1].offset
-    counters.add(.deliveries, events.count - first)
     return events.count - first
-  }
-
-  /// Events of one commit have one delay, which is added once.
-  private func measure(_ events: [FeedEvent], from first: Int, by meter: DeliveryMeter, at now: Instant) {
-    var position = first
-    while position < events.count {
-      let committed = events[position].committed
-      let start = position
-      repeat { position += 1 } while position < events.count && events[position].committed == committed
-      if let committed { meter.add(now - committed, times: position - start) }
-    }
   }
 
   /// Has all members of a lagging connection read on from their offsets once it has drained.
