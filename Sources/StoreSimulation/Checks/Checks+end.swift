@@ -85,6 +85,7 @@ extension Checks {
 
   /// P12: each write of a process that lives has come to one end.
   private func compareFate(_ intent: Intent, _ handle: WriteHandle) {
+    if intent.isUnrecorded { return }
     let name = "client\(intent.client)'s \(intent.word) for \(intent.id)"
     guard let end = handle.end else {
       if handle.stage < .seen { fail(.oneFate, "\(name) has come no further than \(handle.stage)") }

@@ -17,6 +17,7 @@ final class Checks {
   struct Mark {
     var offset: Int64
     var copies: Int
+    var views: Int
   }
 
   /// What the server has applied.
@@ -58,6 +59,8 @@ final class Checks {
   private var followed: Set<Int> = []
   private var gaps = GapHistory()
   private var marks: [Int: Mark] = [:]
+  /// How often the rules have come to show callers other records.
+  private var views = 0
   /// The server has forgotten deletions, or runs on an older copy: versions restart, and outcomes are unknown.
   private(set) var versionsRestart = false
   /// The server remembers no outcome of a write up to this offset.
@@ -195,7 +198,7 @@ final class Checks {
 
   /// Everything after `cursor` is sent to the client from now on.
   func ready(_ client: WorldClient, _ cursor: Cursor) {
-    marks[client.index] = Mark(offset: cursor.offset, copies: copies)
+    marks[client.index] = Mark(offset: cursor.offset, copies: copies, views: views)
   }
 
   func event(_ client: WorldClient, _ event: DataStoreEvent) {
@@ -278,8 +281,9 @@ final class Checks {
   ///   - open: records with writes that were pending before or when `rows` were read.
   ///   - mark: up to where the server had sent everything.
   func startPoint(_ client: WorldClient, _ rows: [Row], _ open: Set<String>, at mark: Mark) {
-    // What the mark stands for is gone where the server has been put on an older copy since.
-    guard let world, mark.copies == copies else { return }
+    // What the mark stands for is gone where the server has been put on an older copy since. Where others may be read
+    // since, the gap that says so can be on its way while the store is ready by what was sent before.
+    guard let world, mark.copies == copies, mark.views == views else { return }
     let mine = open.union(openIds(client))
     for (id, last) in world.server.lastChanges
     where last.offset <= mark.offset && !mine.contains(id) {
@@ -312,6 +316,9 @@ final class Checks {
     }
     return !handle.isDecided
   }
+
+  /// Callers may read other records from now on.
+  func viewsChanged() { views += 1 }
 
   func deletionsForgotten(upTo offset: Int64) {
     versionsRestart = true
