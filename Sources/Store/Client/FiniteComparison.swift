@@ -2,8 +2,8 @@ internal import MartletJSON
 internal import MartletModels
 
 extension Comparison {
-  /// What means the same without an infinite number or one that is none: JSON has neither, and stored numbers are
-  /// finite. Nil for a comparison that has nothing of the kind.
+  /// What means the same without infinite numbers and NaN: JSON has neither, and stored numbers are finite. Nil for a
+  /// comparison without them.
   func finite(_ field: Int) -> Predicate? {
     func compare(_ comparison: Comparison) -> Predicate { .compare(field: field, comparison) }
     let (least, greatest) = (JSONValue.double(-.greatestFiniteMagnitude), JSONValue.double(.greatestFiniteMagnitude))

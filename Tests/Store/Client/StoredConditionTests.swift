@@ -18,7 +18,7 @@ import Testing
   }
 
   /// JSON has no such numbers: a bound of infinity was sent and kept as null.
-  @Test func `a condition over infinity or what is no number means the same when it is kept`() throws {
+  @Test func `a condition over an infinite number or NaN means the same when it is kept`() throws {
     let stored = StoredCondition(Models.mixedShape)
     let real = 3
     func record(_ value: JSONValue) -> Record { Record(values: ["id", .null, .null, value, .null, .null]) }
