@@ -237,4 +237,27 @@ import Testing
       bob.close()
     }
   }
+
+  /// The server may have forgotten the client with its log, and would take the first write for a new one: a list had
+  /// its element twice.
+  @Test(arguments: [EventGap.Reason.retention, .viewChanged])
+  func `a first write that was sent before the log was cut is sent again as a new one`(reason: EventGap.Reason)
+    async throws
+  {
+    try await SyncedServer.with { server in
+      let ada = try SyncedStore(server)
+      defer { ada.close() }
+      try await ada.settle()
+      let gate = ada.wire.gateMutations()
+      let write = try await ada.store.submit(Note(id: "a", text: "one"))
+      try await write.reached(.sent)
+      while ada.wire.writes.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+      ada.wire.interrupt(reason)
+      while ada.wire.writes.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+      gate.finish()
+      try await write.reached(.durable)
+      #expect(ada.wire.writes.map { $0["number"] } == [1, 1])
+      #expect(ada.wire.writes.map { $0["resend"]?.bool ?? false } == [false, reason == .retention])
+    }
+  }
 }

@@ -29,6 +29,7 @@ final class CutTransport: NetworkTransport {
     var feeds: [SubscriptionFeed] = []
     var mutations = 0
     var queries: [OperationRequest] = []
+    var writes: [JSONValue] = []
     var refusals: [JSONValue] = []
     var queryRefusals: [JSONValue] = []
     var failures: [GraphQLClientError] = []
@@ -52,6 +53,14 @@ final class CutTransport: NetworkTransport {
 
   /// Queries that have reached the server.
   var queries: [OperationRequest] { state.withLock { $0.queries } }
+
+  /// What the mutations that were sent to the server say of their numbers, in order.
+  var writes: [JSONValue] { state.withLock { $0.writes } }
+
+  /// The subscriptions lose events for this reason.
+  func interrupt(_ reason: EventGap.Reason) {
+    for feed in state.withLock({ $0.feeds }) { feed.yield(gap: EventGap(reason)) }
+  }
 
   /// The next mutations do not reach the server, and have these errors as answers.
   func refuse(with errors: [JSONValue]) { state.withLock { $0.refusals += errors } }
@@ -114,6 +123,9 @@ final class CutTransport: NetworkTransport {
     if let failure { throw failure }
     if let refusal { return OperationPayload(["data": .null, "errors": [refusal]]) }
     if request.kind == .mutation, let gates = state.withLock({ $0.requestGates }) { for await _ in gates { break } }
+    if request.kind == .mutation, let write = request.extensions["martlet"]?["write"] {
+      state.withLock { $0.writes.append(write) }
+    }
     let payload = try await inner.send(request)
     if request.kind == .query, let gates = state.withLock({ $0.gates }) { for await _ in gates { break } }
     guard request.kind == .mutation else { return payload }

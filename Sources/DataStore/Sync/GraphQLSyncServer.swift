@@ -162,9 +162,8 @@ struct GraphQLSyncServer: SyncServer {
     var write: JSONObject = [
       "client": .string(upload.client), "number": .int(upload.write.number), "acknowledged": .int(upload.acknowledged),
     ]
-    // A server that does not know the client refuses a marked resend. A client without earlier writes may be unknown
-    // only because its first request was lost.
-    if upload.isResend, upload.acknowledged > 0 { write["resend"] = true }
+    // A server that does not know the client refuses a marked resend.
+    if upload.isResend { write["resend"] = true }
     if let replaced { write["replaced"] = .object(replaced) }
     return ["martlet": ["write": .object(write)]]
   }

@@ -91,6 +91,7 @@ struct SyncDownloads {
       if shell.downloads.isJudging { return try judged(at: cursor, generation) }
       // A server that gives another reason has written what is stored.
       if let cursor { shell.downloads.history.judged(at: cursor) }
+      if reason == EventGap.Reason.retention.rawValue { try SyncUploads(shell: shell, writer: writer).doubt() }
       try forgetProgress(removesRows: false)
       return .feedReset(generation: generation, reason: reason)
     case .unreachable(let reason):

@@ -60,7 +60,7 @@ struct SyncUpload: Sendable {
   var client: String
   /// Every write up to this number has ended.
   var acknowledged: Int64
-  /// Whether it may have been sent before.
+  /// Whether it has been sent before, and a server that does not know this client has forgotten it.
   var isResend: Bool
 }
 

@@ -8,6 +8,8 @@ internal import MartletSyncEngine
 struct SyncUploads {
   /// The name of the value that says that the server has answered a write of this store.
   static let answered = "answered"
+  /// The name of the value that has the number of the write which had been sent when the server had cut its log.
+  static let doubted = "doubted"
 
   let shell: SyncShell
   let writer: ClientWriter
@@ -22,12 +24,13 @@ struct SyncUploads {
     let image = try writer.image(model: place.model, place.key)
     let first = try writer.firstPending() ?? number
     let hasAnswer = try writer.value(Self.answered) != nil
+    let isDoubted = try writer.value(Self.doubted) == String(number)
     var sent: PendingWrite?
     try shell.change(writer, .local) { sent = try $0.send(model: place.model, place.key, number) }
     guard let sent, let server = shell.server else { return }
     let upload = SyncUpload(
       model: place.model, key: place.key, write: sent, image: image, client: client,
-      acknowledged: min(first, number) - 1, isResend: before.isSent && hasAnswer)
+      acknowledged: min(first, number) - 1, isResend: before.isSent && (hasAnswer || isDoubted))
     shell.report.note(try mutation(number, place.model, place.key, image?.version))
     let epoch = shell.epoch
     shell.spawner.spawn { [weak shell] in
@@ -44,6 +47,13 @@ struct SyncUploads {
         }
       }
     }
+  }
+
+  /// The server has cut its log, and may have forgotten that it has the write whose answer is awaited. A client's first
+  /// write would be taken for a new one.
+  func doubt() throws {
+    guard let number = try writer.sentWrite() else { return }
+    try shell.change(writer, .local) { try $0.set(Self.doubted, String(number)) }
   }
 
   /// A write as the events show it.

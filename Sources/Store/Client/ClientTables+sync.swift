@@ -73,6 +73,14 @@ extension ClientTables {
     return try statement.step() ? statement.int64(0) : nil
   }
 
+  /// The pending write that has been sent; nil when none has.
+  func sentWrite() throws -> Int64? {
+    let statement = try database.statement(
+      "SELECT number FROM martlet_client_outbox WHERE is_sent != 0 ORDER BY number DESC LIMIT 1")
+    defer { statement.reset() }
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
   /// Whether a write waits or an image is kept of a record that no row shows. Such a record was deleted here, so that a
   /// deletion waits, or by the server, so that its image is kept.
   func mayHide() throws -> Bool {

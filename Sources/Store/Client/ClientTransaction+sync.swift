@@ -153,6 +153,11 @@ extension ClientWriter {
     do { return try tables.firstPending() } catch { throw Self.storeError(error) }
   }
 
+  /// The write that has been sent and waits for its answer; nil when none does.
+  package func sentWrite() throws(StoreError) -> Int64? {
+    do { return try tables.sentWrite() } catch { throw Self.storeError(error) }
+  }
+
   /// How many writes wait for the server.
   package func pendingCount() throws(StoreError) -> Int {
     do { return try tables.pendingCount() } catch { throw Self.storeError(error) }

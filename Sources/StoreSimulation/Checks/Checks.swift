@@ -60,7 +60,7 @@ final class Checks {
   private var gaps = GapHistory()
   private var marks: [Int: Mark] = [:]
   /// How often the rules have come to show callers other records.
-  private var views = 0
+  private(set) var views = 0
   /// The server has forgotten deletions, or runs on an older copy: versions restart, and outcomes are unknown.
   private(set) var versionsRestart = false
   /// The server remembers no outcome of a write up to this offset.
@@ -156,7 +156,7 @@ final class Checks {
   }
 
   func letters(_ letters: [RejectedWrite], _ client: WorldClient) {
-    for letter in letters { lettered.formUnion(Self.words(of: letter)) }
+    for letter in letters { lettered.formUnion(letter.words) }
   }
 
   /// The application makes a refused write again.
@@ -164,16 +164,16 @@ final class Checks {
     for intent in intents where intent.client == client.index && intent.id == letter.modelId {
       intent.isReplaced = true
     }
-    let words = Self.words(of: letter)
-    lettered.subtract(words)
+    lettered.subtract(letter.words)
+    mayBeRetried(letter, client)
+  }
+
+  /// The application's process has ended while it made a refused write again: the disk has that, or has not.
+  func mayBeRetried(_ letter: RejectedWrite, _ client: WorldClient) {
+    let words = letter.words
     retriedWords.formUnion(words)
     repeated.formUnion(words)
     retriedRecords[client.index, default: []].insert(letter.modelId)
-  }
-
-  static func words(of letter: RejectedWrite) -> [String] {
-    guard let text = letter.json, let json = try? JSONValue(parsing: Array(text.utf8)) else { return [] }
-    return (json["tags"]?.array ?? []).compactMap(\.string) + (json["title"]?.string.map { [$0] } ?? [])
   }
 
   // MARK: What clients see
@@ -197,7 +197,9 @@ final class Checks {
   }
 
   /// Everything after `cursor` is sent to the client from now on.
-  func ready(_ client: WorldClient, _ cursor: Cursor) {
+  ///
+  /// - Parameter views: what `views` was when the server said so.
+  func ready(_ client: WorldClient, _ cursor: Cursor, views: Int) {
     marks[client.index] = Mark(offset: cursor.offset, copies: copies, views: views)
   }
 

@@ -1,4 +1,5 @@
 internal import MartletDataStore
+internal import MartletJSON
 
 /// Something that an application wrote, and what is to become of it. Each has a word of its own, by which it is found
 /// again in requests, records and refused writes.
@@ -84,5 +85,13 @@ extension WriteHandle.Ended.Reason {
     case .refused(let code, _): return code
     case .dependsOn: return "depends on another"
     }
+  }
+}
+
+extension RejectedWrite {
+  /// The words that it would have brought.
+  var words: [String] {
+    guard let text = json, let json = try? JSONValue(parsing: Array(text.utf8)) else { return [] }
+    return (json["tags"]?.array ?? []).compactMap(\.string) + (json["title"]?.string.map { [$0] } ?? [])
   }
 }

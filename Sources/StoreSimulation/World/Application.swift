@@ -162,13 +162,16 @@ final class Application<N: WorldNote>: @unchecked Sendable {
       world.count("letter discarded")
       try await store.discard(letter)
     } else {
+      var isRetried = false
       do {
         try await store.retry(letter)
+        isRetried = true
       } catch {
         // The record that it changes is gone: it stays among the refused ones.
-        return world.count("letter not retried")
+        world.count("letter not retried")
       }
-      guard isAlive else { return }
+      guard isAlive else { return world.checks.mayBeRetried(letter, client) }
+      guard isRetried else { return }
       world.count("letter retried")
       world.checks.retried(letter, client)
     }

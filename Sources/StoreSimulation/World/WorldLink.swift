@@ -10,7 +10,8 @@ internal import MartletVocabulary
 /// `@unchecked Sendable` holds because it is touched only inside the executor's pump.
 final class WorldLink: @unchecked Sendable {
   enum Message {
-    case ready(Cursor, view: String?)
+    /// - Parameter views: `Checks.views` when it was sent.
+    case ready(Cursor, view: String?, views: Int)
     case event([UInt8], Cursor, endsTransaction: Bool)
     case gap(EventGap)
   }
@@ -156,10 +157,10 @@ final class WorldLink: @unchecked Sendable {
       world.checks.gap(client, gap)
       cursor = gap.to
       feed.yield(gap: gap)
-    case .ready(let cursor, let view):
+    case .ready(let cursor, let view, let views):
       self.cursor = max(self.cursor, cursor)
       self.view = view
-      if !wasReady { world.checks.ready(client, cursor) }
+      if !wasReady { world.checks.ready(client, cursor, views: views) }
       wasReady = true
       feed.core.move(to: .active, isConfirmed: true)
       feed.core.deliver(SubscriptionMark(cursor: cursor, view: view))

@@ -60,7 +60,7 @@ final class WorldSession {
 
   private func ready() {
     let (cursor, view) = (cursor, changes?.view)
-    sendLater(.ready(cursor, view: view))
+    sendLater(.ready(cursor, view: view, views: world.checks.views))
   }
 
   private func gap(_ reason: EventGap.Reason, from: Cursor?) {

@@ -40,6 +40,8 @@ final class SessionLink {
   let peer: Peer
   /// Its number among those of its loop.
   let serial: Int
+  /// The limit of the bytes that wait. A fan-out asks for it with every event.
+  let highWaterBytes: Int
   weak var owner: (any SessionLinkOwner)?
   private(set) var machine: any SubscriptionServerMachine
   private(set) var outlet = Outlet.none
@@ -54,6 +56,7 @@ final class SessionLink {
     self.machine = machine
     self.peer = peer
     serial = service.transport.nextSerial()
+    highWaterBytes = service.node.limits.session.highWaterBytes
     loose.refer(to: self)
   }
 

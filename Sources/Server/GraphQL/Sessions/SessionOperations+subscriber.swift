@@ -25,7 +25,7 @@ extension SessionOperations: Subscriber {
 
   var hasRoom: Bool { link.pendingBytes < service.node.limits.session.catchUpBytes }
 
-  var isLagging: Bool { link.pendingBytes > highWaterBytes }
+  var isLagging: Bool { link.pendingBytes > link.highWaterBytes }
 
   /// Looks again after this turn's send: either there is room then, or `resume` is called later.
   func continueNextTurn() {

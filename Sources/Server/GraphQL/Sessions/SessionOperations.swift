@@ -30,8 +30,6 @@ final class SessionOperations {
   let link: SessionLink
   /// Measures the events that are written to it.
   let meter: DeliveryMeter
-  /// The limit of the bytes that wait. A fan-out asks for it with every event.
-  let highWaterBytes: Int
   let caller: SessionCaller
   private let use: SessionUse
   private(set) var operations = NumberedTable<SessionOperation>() {
@@ -53,7 +51,6 @@ final class SessionOperations {
 
   init(_ link: SessionLink, _ meter: DeliveryMeter, _ caller: SessionCaller, _ use: SessionUse) {
     (self.link, self.meter, self.caller, self.use) = (link, meter, caller, use)
-    highWaterBytes = link.service.node.limits.session.highWaterBytes
     loose.refer(to: self)
   }
 
