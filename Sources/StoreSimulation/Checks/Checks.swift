@@ -60,7 +60,7 @@ final class Checks {
   private var gaps = GapHistory()
   private var marks: [Int: Mark] = [:]
   /// How often the rules have come to show callers other records.
-  private(set) var views = 0
+  var views = 0
   /// The server has forgotten deletions, or runs on an older copy: versions restart, and outcomes are unknown.
   private(set) var versionsRestart = false
   /// The server remembers no outcome of a write up to this offset.
@@ -196,9 +196,7 @@ final class Checks {
     feed.forget(client: client.index)
   }
 
-  /// Everything after `cursor` is sent to the client from now on.
-  ///
-  /// - Parameter views: what `views` was when the server said so.
+  /// Everything after `cursor` is sent to the client from now on; `views` was this when the server said so.
   func ready(_ client: WorldClient, _ cursor: Cursor, views: Int) {
     marks[client.index] = Mark(offset: cursor.offset, copies: copies, views: views)
   }
@@ -318,9 +316,6 @@ final class Checks {
     }
     return !handle.isDecided
   }
-
-  /// Callers may read other records from now on.
-  func viewsChanged() { views += 1 }
 
   func deletionsForgotten(upTo offset: Int64) {
     versionsRestart = true
