@@ -102,15 +102,22 @@ extension ClientTables {
   // MARK: Progress
 
   /// The name of the value that says how far a model has been synced.
-  static func progressName(_ shape: RecordShape) -> String { "sync." + shape.tableName }
+  static func progressName(_ shape: RecordShape) -> String { progressName(ofTable: shape.tableName) }
+
+  private static func progressName(ofTable table: String) -> String { "sync." + table }
+
+  /// The named values that are about a table.
+  static func names(ofTable table: String) -> [String] { [progressName(ofTable: table), seen(ofTable: table)] }
 
   /// The rows of a model lack fields that the server may have: a full sync is owed, and its images are taken although
-  /// nothing was written since.
+  /// nothing was written since. Rows that no server has given stay as they are: by their place in the log, which is
+  /// none, they are found and created at the first server that the store gets.
   func oweFields(_ shape: RecordShape) throws {
     let progress = try database.statement("DELETE FROM martlet_client WHERE name = ?")
     try progress.bind(1, text: Self.progressName(shape))
     try progress.run()
-    try database.execute("UPDATE \(shape.table) SET \(SQLText.changed) = \(SQLText.changed) - 1")
+    let changed = SQLText.changed
+    try database.execute("UPDATE \(shape.table) SET \(changed) = \(changed) - 1 WHERE \(changed) > 0")
     let images = try database.statement("UPDATE martlet_client_images SET position = position - 1 WHERE model = ?")
     try images.bind(1, text: shape.tableName)
     try images.run()
@@ -144,7 +151,9 @@ extension ClientTables {
     if notes { try remove(Self.seen(shape)) } else { try set(Self.seen(shape), "no") }
   }
 
-  private static func seen(_ shape: RecordShape) -> String { "seen \(shape.tableName)" }
+  private static func seen(_ shape: RecordShape) -> String { seen(ofTable: shape.tableName) }
+
+  private static func seen(ofTable table: String) -> String { "seen \(table)" }
 
   func hasSeen(_ shape: RecordShape, _ key: RecordKey) throws -> Bool {
     let statement = try database.statement("SELECT 1 FROM martlet_client_seen WHERE model = ? AND key = ?")

@@ -82,6 +82,7 @@ package final class ClientWriter {
       if !plan.steps.isEmpty {
         var migrator = Migrator(database, catalogue)
         catalogue = try migrator.run(plan, name: "client", text: "", at: 0).catalogue
+        try RenamedNames(database: database).follow(plan)
         for shape in shapes where plan.widens(shape) { try tables.oweFields(shape) }
       }
       catalogue.number(&shapes)
