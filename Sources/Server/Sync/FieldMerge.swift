@@ -9,7 +9,8 @@ enum FieldMerge {
   /// there already; embedded values are merged member by member.
   ///
   /// - Parameter replaced: what the field held when the caller wrote it, where that is known: only the elements that
-  ///   the caller added to a list are appended then.
+  ///   the caller added to a list are appended then, and a member of an embedded value that still holds what the caller
+  ///   replaces is written, as a field is.
   static func merged(stored: JSONValue, incoming: JSONValue, replaced: JSONValue?) -> JSONValue {
     switch (stored, incoming) {
     case (.null, _): return incoming
@@ -17,8 +18,13 @@ enum FieldMerge {
       return .array(elements + FieldValue.elements(added, without: replaced?.array ?? []))
     case (.object(let members), .object(let others)):
       var merged = members
-      for (name, value) in others {
-        merged[name] = self.merged(stored: members[name] ?? .null, incoming: value, replaced: replaced?[name])
+      let known = replaced?.object
+      for name in others.map(\.key) + (known?.map(\.key) ?? []).filter({ others[$0] == nil }) {
+        // What a caller that knows the members does not send of them it has set to null.
+        let (value, old) = (others[name] ?? .null, known.map { $0[name] ?? .null })
+        let member = members[name] ?? .null
+        let isAsReplaced = old.map { FieldValue.areSame(member, $0) } ?? false
+        merged[name] = isAsReplaced ? value : self.merged(stored: member, incoming: value, replaced: old)
       }
       return .object(merged)
     case (_, _): return stored
