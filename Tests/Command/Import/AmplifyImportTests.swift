@@ -169,8 +169,16 @@ import Testing
       ("plain", #""plain""#), (#"{"a":1}"#, #"{"a":1}"#), (["k": 1], #"{"k":1}"#), (5, "5"), (true, "true"),
       (.null, .null),
     ] { #expect(try AmplifyExport.value(stored, for: type) == value) }
+  }
+
+  @Test func `an embedded value is taken without the names of its type and of those in it`() throws {
+    let stored: JSONValue = [
+      "lat": 1, "__typename": "Geo", "in": ["a": true, "__typename": "In"],
+      "all": [["b": 2, "__typename": "In"], .null],
+    ]
     #expect(
-      try AmplifyExport.value(["lat": 1, "__typename": "Geo"], for: .named("GeoInput", .inputObject)) == ["lat": 1])
+      try AmplifyExport.value(stored, for: .named("GeoInput", .inputObject))
+        == ["lat": 1, "in": ["a": true], "all": [["b": 2], .null]])
   }
 
   @Test func `a versioned model takes an export again without a change, and a changed list in place of the one it had`()

@@ -56,11 +56,20 @@ enum AmplifyExport {
       return value
     case (.named("AWSJSON", .scalar), .null): return value
     case (.named("AWSJSON", .scalar), _): return .string(value.description)
-    case (.named(_, .inputObject), .object(var members)):
-      members["__typename"] = nil
-      return .object(members)
+    case (.named(_, .inputObject), .object): return withoutTypeNames(value)
     case (.named("String", .scalar), .int), (.named("ID", .scalar), .int): return .string(value.description)
     case (_, _): return value
+    }
+  }
+
+  /// An embedded value without the names of its type and of those in it, which no input has.
+  private static func withoutTypeNames(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .array(let elements): return .array(elements.map(withoutTypeNames))
+    case .object(let members):
+      let kept = members.filter { $0.key != "__typename" }
+      return .object(JSONObject(kept.map { (key: $0.key, value: withoutTypeNames($0.value)) }))
+    default: return value
     }
   }
 }
