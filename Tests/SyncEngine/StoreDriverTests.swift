@@ -130,4 +130,48 @@ import Testing
     #expect(throws: StoreDriverError.self) { try driver.run(["type": "resolve", "write": 1, "with": "local"]) }
     #expect(throws: StoreDriverError.self) { try driver.run(["type": "sing"]) }
   }
+
+  @Test func `an update changes the fields that it names, and a write whose condition does not hold is not made`()
+    throws
+  {
+    var driver = try synced([Self.change(Self.note("a", "one", 1), 1, at: 1)])
+    let updated = try driver.run(["type": "update", "key": "a", "fields": ["rank": 2]])
+    #expect(updated.first?["fields"] == ["rank": 2] && updated.first?["isConditional"] == false)
+    #expect(updated.last?["items"]?[0]?["record"] == Self.note("a", "one", 2))
+    #expect(try driver.run(["type": "update", "key": "none", "fields": ["rank": 2]]).isEmpty)
+    #expect(throws: StoreDriverError.self) { try driver.run(["type": "update", "key": "a", "fields": ["id": "b"]]) }
+    #expect(throws: StoreDriverError.self) { try driver.run(["type": "update", "key": "a", "fields": ["no": 1]]) }
+    for type in ["update", "delete", "save"] {
+      let step: JSONValue = [
+        "type": .string(type), "key": "a", "fields": ["rank": 3], "record": Self.note("a", "two"),
+        "where": ["rank": ["eq": 1]],
+      ]
+      #expect(try driver.run(step).isEmpty, "\(type)")
+    }
+    try driver.run(["type": "ack", "write": 1])
+    let deleted = try driver.run(["type": "delete", "key": "a", "where": ["rank": ["eq": 2]]])
+    #expect(deleted.first?["verb"] == "delete" && deleted.first?["isConditional"] == true)
+    let refused = try driver.run(["type": "fail", "write": 2, "reason": "condition"])
+    #expect(refused.contains(["type": "write", "write": 2, "fate": "rejected"]) && texts(refused.last) == ["one"])
+  }
+
+  @Test func `writes that are refused with another one are rejected, not sent, and so are those of a deleted record`()
+    throws
+  {
+    func fates(_ events: [JSONValue]) -> [String] {
+      events.filter { $0["type"] == "write" }.map { "\($0["write"]?.int ?? 0) \($0["fate"]?.string ?? "")" }
+    }
+    var driver = try synced([Self.change(Self.note("b", "two"), 1, at: 1)])
+    try driver.run(["type": "save", "record": Self.note("a", "one")])
+    try driver.run(["type": "update", "key": "a", "fields": ["rank": 2]])
+    let refused = try driver.run(["type": "refuse", "write": 1, "code": "NO"])
+    #expect(fates(refused) == ["1 rejected", "2 rejected"])
+    try driver.run(["type": "update", "key": "b", "fields": ["rank": 2]])
+    try driver.run(["type": "update", "key": "b", "fields": ["rank": 3]])
+    let gone = try driver.run(["type": "conflict", "write": 3, "key": "b", "version": 2, "position": 20])
+    #expect(fates(gone) == ["3 rejected", "4 rejected"])
+    #expect(texts(gone.last).isEmpty)
+    try driver.run(["type": "save", "record": Self.note("c", "three")])
+    #expect(fates(try driver.run(["type": "ack", "write": 5])).first == "5 durable")
+  }
 }

@@ -148,7 +148,7 @@ struct DrivenStore: Sendable {
     let key = zip(model.primaryKey, name.key.values).map { (key: model.fields[$0].name, value: $1) }
     return [
       "write": .int(number), "model": .string(model.name), "key": .object(JSONObject(key)), "verb": .string(verb),
-      "fields": fields,
+      "fields": fields, "isConditional": .bool(write.condition != nil),
     ]
   }
 
@@ -160,17 +160,18 @@ struct DrivenStore: Sendable {
     return numbers.filter { $0 != number }
   }
 
-  /// Carries out the answer to a conflict. Returns whether the write is made again.
+  /// Carries out the answer to a conflict. Returns whether the write is made again, and the writes that are refused.
   mutating func resolve(
     _ number: Int64, _ resolution: RecordReplica.Resolution, _ image: ServerImage, _ newNumber: Int64
-  ) -> Bool {
-    guard let name = name(of: number) else { return false }
-    _ = change(name) { $0.resolve(number, resolution, image, newNumber: newNumber) }
+  ) -> (isRetried: Bool, refused: [Int64]) {
+    guard let name = name(of: number) else { return (false, []) }
+    let refused = change(name) { $0.resolve(number, resolution, image, newNumber: newNumber) }.map(\.write.number)
+    outbox.removeAll { refused.contains($0.number) && $0.number != number }
     let isRetried = write(newNumber, name) != nil
     if let place = outbox.firstIndex(where: { $0.number == number }) {
       if isRetried { outbox[place].number = newNumber } else { outbox.remove(at: place) }
     }
-    return isRetried
+    return (isRetried, refused)
   }
 
   // MARK: Reading

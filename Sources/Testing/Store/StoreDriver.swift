@@ -18,13 +18,16 @@ internal import MartletVocabulary
 /// | --- | --- |
 /// | `listen` | `listener`, `model`, `where` (a filter in AppSync's syntax), `sort` (fields, `-field` downwards), `limit`, `offset` |
 /// | `unlisten` | `listener` |
-/// | `save` | `model`, `record` |
-/// | `delete` | `model`, `key` |
+/// | `save` | `model`, `record`: the whole record, made or replaced; `where` |
+/// | `update` | `model`, `key`, `fields`: these fields of a record that is there; `where` |
+/// | `delete` | `model`, `key`; `where` |
 /// | `start`, `stop` | nothing |
 /// | `restart` | nothing: the process is killed, and begins again with what is on disk |
 /// | `reachable` | nothing: the network is there again |
 /// | `resolve` | `write`, `with`: `remote`, `local` or a record |
 /// | `advance` | `seconds` |
+///
+/// A write's `where` is its condition. A record that does not fulfil it is not written; the server judges it again.
 ///
 /// What the server says:
 ///
@@ -44,7 +47,8 @@ internal import MartletVocabulary
 ///
 /// A step returns events, objects with a `type`: `snapshot` (`listener`, `items` of `record` and `isPending`,
 /// `isFromCache`, `inserted`, `deleted`, `moved`, `updated`), `subscribe` (`cursor`), `query` (`model`, `since`,
-/// `token`), `upload` (`write`, `model`, `key`, `verb`, `fields`), `write` (`write`, `fate`: `sent`, `durable`, `seen`,
+/// `token`), `upload` (`write`, `model`, `key`, `verb`, `fields`,
+/// `isConditional`), `write` (`write`, `fate`: `sent`, `durable`, `seen`,
 /// `rejected`, `superseded`), `conflict` (`write`, `local`, `remote`) and `wake` (`seconds` from now, when the engine
 /// tries again by itself).
 public struct StoreDriver: Sendable {
@@ -56,6 +60,8 @@ public struct StoreDriver: Sendable {
   private var now = Instant(nanoseconds: 0)
   private var wakesAt: Instant?
   private var conflicts: [Int64: ServerImage] = [:]
+  /// The writes that were refused or became needless.
+  private var ended: Set<Int64> = []
 
   struct Listener: Sendable {
     var name: String
@@ -91,12 +97,19 @@ public struct StoreDriver: Sendable {
       for listener in listeners where listener.name == name { live.remove(listener.query) }
       listeners.removeAll { $0.name == name }
     case "save":
-      try write(reader) { replica, record, number throws(RecordReplica.WriteError) in
-        try replica.save(record, number: number)
+      try write(reader) { replica, record, condition, number throws(RecordReplica.WriteError) in
+        try replica.save(record, number: number, condition: condition)
+      }
+    case "update":
+      let fields = try reader.fields()
+      try write(reader) { replica, _, condition, number throws(RecordReplica.WriteError) in
+        guard var record = replica.visible else { throw .missing }
+        for (field, value) in fields { record.values[field] = value }
+        return try replica.save(record, number: number, condition: condition)
       }
     case "delete":
-      try write(reader) { replica, _, number throws(RecordReplica.WriteError) in
-        try replica.write(PendingWrite(number: number, content: .delete))
+      try write(reader) { replica, _, condition, number throws(RecordReplica.WriteError) in
+        try replica.write(PendingWrite(number: number, content: .delete, condition: condition))
       }
     case "start": handle(.start)
     case "stop": handle(.stop)
@@ -150,15 +163,17 @@ public struct StoreDriver: Sendable {
         ])
     case .resolve(let number, let resolution, let image, let newNumber):
       conflicts[number] = nil
-      let isRetried = store.resolve(number, resolution, image, newNumber)
-      if !isRetried { tell(number, "superseded") }
+      let (isRetried, refused) = store.resolve(number, resolution, image, newNumber)
+      for other in refused { end(other, "rejected") }
+      if !isRetried, !refused.contains(number) { end(number, "superseded") }
       return .settled(number: number, isRetried ? .retried(as: newNumber) : .unneeded)
     case .reject(let number, let reason):
-      tell(number, "rejected")
+      end(number, "rejected")
       let others = store.reject(number, reason)
-      for other in others { tell(other, "rejected") }
+      for other in others { end(other, "rejected") }
       return others.isEmpty ? nil : .outbox(.removed(others))
-    case .progress(let number, let progress): tell(number, "\(progress)")
+    // Not of a write that was refused with one of the same step.
+    case .progress(let number, let progress): if !ended.contains(number) { tell(number, "\(progress)") }
     case .abandon(let numbers): for number in numbers { tell(number, "restored") }
     case .refreshCredentials(let generation): return .credentials(generation: generation, isRefreshed: true)
     case .wake(let time):
@@ -202,24 +217,27 @@ public struct StoreDriver: Sendable {
 
   private mutating func write(
     _ reader: StoreStepReader,
-    _ body: (inout RecordReplica, Record, Int64) throws(RecordReplica.WriteError) -> RecordReplica.Enqueued?
+    _ body: (inout RecordReplica, Record, Predicate?, Int64) throws(RecordReplica.WriteError)
+      -> RecordReplica.Enqueued?
   ) throws(StoreDriverError) {
     let (model, key, record) = try reader.written()
+    let condition = try reader.condition()
     do throws(RecordReplica.WriteError) {
       switch try store.write(
         model, key,
         { replica, number throws(RecordReplica.WriteError) in
-          try body(&replica, record, number)
+          if let condition, replica.visible.map(condition.matches) != true { throw .missing }
+          return try body(&replica, record, condition, number)
         })
       {
       case .added(let number): handle(.outbox(.added(number: number, model: model)))
       case .removed(let numbers):
-        for number in numbers { tell(number, "superseded") }
+        for number in numbers { end(number, "superseded") }
         handle(.outbox(.removed(numbers)))
       case nil: break
       }
     } catch {
-      // A deletion of what is not there is done already, as in the store.
+      // A deletion of what is not there is done already, as in the store, which refuses the others.
     }
   }
 
@@ -229,6 +247,11 @@ public struct StoreDriver: Sendable {
     var object: JSONObject = ["type": .string(type)]
     for (name, value) in members { object[name] = value }
     events.append(.object(object))
+  }
+
+  private mutating func end(_ number: Int64, _ fate: String) {
+    ended.insert(number)
+    tell(number, fate)
   }
 
   private mutating func tell(_ number: Int64, _ fate: String) {

@@ -66,15 +66,36 @@ struct StoreStepReader {
     return (model, try key(json, model), record(json, model))
   }
 
-  func query() throws(StoreDriverError) -> WindowQuery {
-    let model = try model(step)
+  /// The fields that are updated, by position.
+  func fields() throws(StoreDriverError) -> [(Int, JSONValue)] {
+    let definition = models[try model(step)]
+    var found: [(Int, JSONValue)] = []
+    for (name, value) in step["fields"]?.object ?? JSONObject() {
+      guard let field = definition.fields.firstIndex(where: { $0.name.hasSameBytes(as: name) }),
+        !definition.primaryKey.contains(field)
+      else { throw StoreDriverError("\(name) is no field of \(definition.name) that can change: \(step)") }
+      found.append((field, value))
+    }
+    return found
+  }
+
+  /// The condition of a write; nil without `where`.
+  func condition() throws(StoreDriverError) -> Predicate? {
+    step["where"] == nil ? nil : try predicate(try model(step))
+  }
+
+  private func predicate(_ model: Int) throws(StoreDriverError) -> Predicate {
     var reader = FilterReader(models[model])
-    let predicate: Predicate
     do throws(FilterError) {
-      predicate = try reader.read(step["where"], path: "where")
+      return try reader.read(step["where"], path: "where")
     } catch {
       throw StoreDriverError("\(error)")
     }
+  }
+
+  func query() throws(StoreDriverError) -> WindowQuery {
+    let model = try model(step)
+    let predicate = try predicate(model)
     var sort: [SortOrder] = []
     for name in step["sort"]?.array ?? [] {
       let text = name.string ?? ""
