@@ -60,6 +60,23 @@ struct Book: StoredModel, Equatable {
     }
   }
 
+  @Test func `a store whose sync expression selects nothing is not taken for one that the rules refuse`() async throws {
+    try await SyncedServer.with { server in
+      let none: [String] = []
+      let ada = try SyncedStore(server, models: [Note.self]) { configuration in
+        configuration.syncExpressions = [.syncExpression(Note.self) { Note.keys.id.in(none) }]
+      }
+      let bob = try SyncedStore(server, as: "bob")
+      try await ada.settle()
+      try await ada.store.submit(Note(id: "a", text: "one")).reached(.durable)
+      try await bob.sees([Note(id: "a", text: "one", owner: "ada")])
+      try await ada.sees([])
+      #expect(try await ada.store.rejectedWrites().isEmpty)
+      ada.close()
+      bob.close()
+    }
+  }
+
   @Test func `records that left by another expression come back with the first one, although nothing was written`()
     async throws
   {

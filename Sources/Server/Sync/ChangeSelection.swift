@@ -23,18 +23,21 @@ struct ChangeSelection {
   init(_ models: ModelSchema, _ arguments: JSONObject, _ rights: Rights?) throws {
     let filters = arguments["filters"]
     let named = arguments["models"]?.array.map { $0.compactMap(\.string) }
+    if named?.isEmpty == true { throw FilterError(path: "models", message: "names no model") }
     let known = models.models.filter { $0.conflicts != nil }
     for name in named ?? [] where !known.contains(where: { $0.name.hasSameBytes(as: name) }) {
       throw FilterError(path: "models", message: "\(name) is not a versioned model")
     }
     var parts: [Int: Part] = [:]
     var interests: [Interest] = []
+    var isAnyAllowed = false
     for model in known where named?.contains(where: { $0.hasSameBytes(as: model.name) }) ?? true {
       var reader = FilterReader(model)
       let filter = try reader.read(filters?[model.name], path: "filters.\(model.name)")
       let outcome = rights?.outcome(of: model.number, for: .interest)
       let isAllowed = outcome.map { $0.predicate(for: .listen) != .none } ?? true
       let predicate = isAllowed ? try outcome?.checked(filter, for: .listen, of: model) ?? filter : .none
+      isAnyAllowed = isAnyAllowed || isAllowed
       let payload = rights?.outcome(of: model.number, for: .payload)
       parts[model.number] = Part(
         model: model, predicate: predicate, mask: payload.flatMap { $0.hidesParts(for: .listen) ? $0 : nil })
@@ -42,9 +45,8 @@ struct ChangeSelection {
         Interest(.model(model.number, kind), predicate, .beforeAndAfter)
       }
     }
-    guard interests.contains(where: { $0.predicate != .none }) else {
-      throw RuleRefusals.field("modelChanges", on: "Subscription")
-    }
+    // Filters that select nothing are the caller's own: such a subscription has no events, and is not refused.
+    guard isAnyAllowed else { throw RuleRefusals.field("modelChanges", on: "Subscription") }
     self.parts = parts
     self.interests = interests
   }
