@@ -51,7 +51,7 @@ import Testing
     try await SyncedServer.with(schema, { $0.data = .folder(folder + "/server") }, body)
   }
 
-  @Test func `P2: records of a store's time without a server are created there, though a field came before it`()
+  @Test func `P15: records of a store's time without a server are created there, though a field came before it`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `P2: writes and refused writes keep their values when a model and a field change the case of their names`()
+  @Test func `P15: writes and refused writes keep their values when a model and a field change the case of their names`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `P2: writes of a model that the application gave up wait, and are sent when it is back`() async throws {
+  @Test func `P15: writes of a model that the application gave up wait, and are sent when it is back`() async throws {
     try await TemporaryFolder.with { folder in
       let storage = DataStoreStorage.file("\(folder)/store")
       try await SyncedServer.with(Self.schema("NotePad", "folderID")) { server in

@@ -73,7 +73,7 @@ struct StoreStepReader {
     for (name, value) in step["fields"]?.object ?? JSONObject() {
       guard let field = definition.fields.firstIndex(where: { $0.name.hasSameBytes(as: name) }),
         !definition.primaryKey.contains(field)
-      else { throw StoreDriverError("\(name) is no field of \(definition.name) that can change: \(step)") }
+      else { throw StoreDriverError("\(name) is not a field of \(definition.name) that can change: \(step)") }
       found.append((field, value))
     }
     return found

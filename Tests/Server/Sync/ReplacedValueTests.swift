@@ -71,7 +71,7 @@ import Testing
           "place": ["lat": 1.0, "lon": .null, "tags": ["x"], "inner": .null],
           "places": [["lat": 1.0, "lon": .null, "tags": .null, "inner": .null]],
         ], number: 1)
-      // Nobody else has changed this member, and nobody but another this one.
+      // No other client has changed the first member, and another one has written the second.
       #expect(merged["place"]?["lat"]?.double == 9)
       #expect(merged["place"]?["lon"]?.double == 7)
       #expect(merged["place"]?["tags"] == ["x", "y", "z"])
