@@ -57,7 +57,8 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     case .constraint: "Save the record that is named first, or write another reference."
     case .notFound: "Use get(), which gives nil then."
     case .recordMissing: "Discard the write, or save the record anew."
-    case .decodingError: "Make the field optional, or give it a default."
+    case .decodingError:
+      "Make the field optional, give it a default, or have its type decode the values that it does not know."
     case .migration: "Add a field of the new type under another name."
     case .sync: "Nothing has to be done while the store tries again by itself; otherwise call start()."
     case .unsentWrites: "Wait until they are sent, or give clear(discardingPending: true)."
