@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `P15: writes and refused writes keep their values when a model and a field change the case of their names`()
+  @Test func `P15: writes and refused ones keep their values when a model and a field change the case of their names`()
     async throws
   {
     try await TemporaryFolder.with { folder in
