@@ -49,11 +49,12 @@ struct ConflictResolver {
     // What the server manages is not the caller's to be in conflict about.
     let foreign = update.values.filter { field, _ in planned.given.contains(field) && !isAsReplaced(field, stored, base)
     }
-    if foreign.isEmpty { return .update(update) }
+    let completed = completed(update, stored, base)
+    if foreign.isEmpty { return .update(completed) }
     switch base.strategy {
     case .optimisticConcurrency: throw conflict(stored.version)
     case .automerge:
-      var merged = update
+      var merged = completed
       for (place, entry) in update.values.enumerated() where foreign.contains(where: { $0.field == entry.field }) {
         merged.values[place].value = FieldMerge.merged(
           stored: stored.record[entry.field], incoming: entry.value,
@@ -62,7 +63,7 @@ struct ConflictResolver {
       return .update(merged)
     case .lambda:
       var item = stored.record
-      for (field, value) in update.values { item.values[field] = value }
+      for (field, value) in completed.values { item.values[field] = value }
       return try ask(stored, item, base, condition: update.condition)
     }
   }
@@ -81,7 +82,17 @@ struct ConflictResolver {
   /// version that it wrote on.
   private func isAsReplaced(_ field: Int, _ stored: StoredRecord, _ base: WriteBase) -> Bool {
     guard let value = base.replaced?[model.fields[field].name] else { return base.version == stored.version }
-    return FieldValue.areSame(stored.record[field], value)
+    return FieldValue.holds(stored.record[field], value)
+  }
+
+  /// The update without loss of what the caller does not have: members of embedded values that its own type lacks.
+  private func completed(_ update: RecordUpdate, _ stored: StoredRecord, _ base: WriteBase) -> RecordUpdate {
+    var update = update
+    for (place, entry) in update.values.enumerated() {
+      guard let known = base.replaced?[model.fields[entry.field].name] else { continue }
+      update.values[place].value = FieldValue.written(entry.value, over: stored.record[entry.field], knowing: known)
+    }
+    return update
   }
 
   /// The stored record; nil for one that never existed. A deleted one is a conflict.

@@ -20,11 +20,15 @@ enum FieldMerge {
       var merged = members
       let known = replaced?.object
       for name in others.map(\.key) + (known?.map(\.key) ?? []).filter({ others[$0] == nil }) {
-        // What a caller that knows the members does not send of them it has set to null.
+        // What a caller that knows the members does not send of them it has set to null. What it sends as it was stays.
         let (value, old) = (others[name] ?? .null, known.map { $0[name] ?? .null })
         let member = members[name] ?? .null
-        let isAsReplaced = old.map { FieldValue.areSame(member, $0) } ?? false
-        merged[name] = isAsReplaced ? value : self.merged(stored: member, incoming: value, replaced: old)
+        if let old, FieldValue.areSame(old, value) { continue }
+        guard let old, FieldValue.holds(member, old) else {
+          merged[name] = self.merged(stored: member, incoming: value, replaced: old)
+          continue
+        }
+        merged[name] = FieldValue.written(value, over: member, knowing: old)
       }
       return .object(merged)
     case (_, _): return stored
