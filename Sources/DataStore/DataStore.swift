@@ -65,7 +65,8 @@ public final class DataStore: Sendable {
     room.resume()
     return try await room.commit { transaction in
       try transaction.save(
-        model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
+        model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms(),
+        form: mapping.form(M.self))
       let key = mapping.key(record)
       // A row without relations is what the transaction has; a query would find the same.
       let stored =
@@ -159,8 +160,8 @@ public final class DataStore: Sendable {
   /// The changes of a model's records from now on, whatever makes them.
   ///
   /// Work starts with the call. The stream ends when its consumer does, by `cancel()`, or with an error when the model
-  /// is not the store's, the predicate names an unknown field, 10,000 events wait for the consumer, or other processes
-  /// have changed that many records since this one looked; never for the network.
+  /// is not the store's, the predicate names an unknown field, 10,000 events wait for the consumer, other processes
+  /// have changed that many records since this one looked, or one has removed fields; never for the network.
   public func observe<M: Model>(
     _ type: M.Type, where predicate: QueryPredicate? = nil
   ) -> MartletAsyncThrowingSequence<MutationEvent> {

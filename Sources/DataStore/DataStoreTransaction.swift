@@ -17,7 +17,8 @@ public struct DataStoreTransaction {
     let record = try mapping.decodableRecord(model)
     try Self.typed {
       try transaction.save(
-        model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms())
+        model: mapping.shape.model, record, where: condition?.predicate, related: condition?.related ?? RelatedTerms(),
+        form: mapping.form(M.self))
     }
   }
 

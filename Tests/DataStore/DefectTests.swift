@@ -103,12 +103,12 @@ import Testing
     #expect(letter.time == 77)
     #expect(try copy.outbox().isEmpty)
     var isThere = false
-    let commit = try copy.transaction { isThere = try $0.retryLetter(1) }
+    let commit = try copy.transaction { isThere = try RefusedWrites($0).retry(1) }
     #expect(isThere)
     #expect(commit.outbox == [.added(number: 2, model: 0)])
     #expect(try copy.letters().isEmpty)
     #expect(try copy.row(model: 0, key)?.record == Self.records[0])
-    _ = try copy.transaction { isThere = try $0.discardLetter(1) }
+    _ = try copy.transaction { isThere = try RefusedWrites($0).discard(1) }
     #expect(!isThere)
   }
 
@@ -128,7 +128,7 @@ import Testing
     _ = try writer.transaction { try $0.save(model: 0, Record(values: ["1", 1, ["first", "mine"]])) }
     _ = try writer.transaction { try $0.reject(model: 0, key, 1, .conflict) }
     _ = try writer.transaction { try $0.receive([change(["first", "theirs"], 2)]) }
-    _ = try writer.transaction { _ = try $0.retryLetter(1) }
+    _ = try writer.transaction { _ = try RefusedWrites($0).retry(1) }
     #expect(try writer.row(model: 0, key)?.record == Record(values: ["1", 1, ["first", "theirs", "mine"]]))
     let patch = FieldPatch(field: 2, old: ["first", "theirs"], new: ["first", "theirs", "mine"])
     #expect(try writer.pending(model: 0, key).map(\.content) == [.update([patch])])

@@ -29,7 +29,7 @@ final class CutTransport: NetworkTransport {
     var feeds: [SubscriptionFeed] = []
     var mutations = 0
     var queries: [OperationRequest] = []
-    var writes: [JSONValue] = []
+    var uploads: [OperationRequest] = []
     var refusals: [JSONValue] = []
     var queryRefusals: [JSONValue] = []
     var failures: [GraphQLClientError] = []
@@ -54,8 +54,11 @@ final class CutTransport: NetworkTransport {
   /// Queries that have reached the server.
   var queries: [OperationRequest] { state.withLock { $0.queries } }
 
-  /// What the mutations that were sent to the server say of their numbers, in order.
-  var writes: [JSONValue] { state.withLock { $0.writes } }
+  /// Mutations that were to be sent.
+  var uploads: [OperationRequest] { state.withLock { $0.uploads } }
+
+  /// What they say of their numbers.
+  var writes: [JSONValue] { uploads.compactMap { $0.extensions["martlet"]?["write"] } }
 
   /// The subscriptions lose events for this reason.
   func interrupt(_ reason: EventGap.Reason) {
@@ -108,6 +111,7 @@ final class CutTransport: NetworkTransport {
 
   func send(_ request: OperationRequest) async throws -> OperationPayload {
     if state.withLock({ $0.isCut }) { throw Self.lost }
+    if request.kind == .mutation { state.withLock { $0.uploads.append(request) } }
     let refusal = state.withLock { state -> JSONValue? in
       if request.kind == .query {
         state.queries.append(request)
@@ -123,9 +127,6 @@ final class CutTransport: NetworkTransport {
     if let failure { throw failure }
     if let refusal { return OperationPayload(["data": .null, "errors": [refusal]]) }
     if request.kind == .mutation, let gates = state.withLock({ $0.requestGates }) { for await _ in gates { break } }
-    if request.kind == .mutation, let write = request.extensions["martlet"]?["write"] {
-      state.withLock { $0.writes.append(write) }
-    }
     let payload = try await inner.send(request)
     if request.kind == .query, let gates = state.withLock({ $0.gates }) { for await _ in gates { break } }
     guard request.kind == .mutation else { return payload }

@@ -79,6 +79,11 @@ struct ModelMapping: Sendable {
     }
   }
 
+  /// A stored record as a program that has it as a value of its model would write it back.
+  func form<M: Model>(_ type: M.Type) -> (Record) -> Record? {
+    { stored in (try? model(stored, as: type)).flatMap { try? record($0) } }
+  }
+
   /// The values of the rows of a query's page. On the store's thread.
   func models<M: Model>(_ query: WindowQuery, as type: M.Type, from writer: ClientWriter) throws -> [M] {
     var models: [M] = []

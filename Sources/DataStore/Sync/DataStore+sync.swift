@@ -89,7 +89,9 @@ extension DataStore {
     let record = try mapping.decodableRecord(model)
     let predicate = try condition.map { condition throws(DataStoreError) in try mapping.predicate(condition) }
     room.resume()
-    return try await room.submit { try $0.save(model: mapping.shape.model, record, where: predicate) }
+    return try await room.submit {
+      try $0.save(model: mapping.shape.model, record, where: predicate, form: mapping.form(M.self))
+    }
   }
 
   /// Deletes a record, as `delete` does, and returns how far the deletion is on its way to the server.
@@ -121,13 +123,13 @@ extension DataStore {
   /// - Throws: `recordMissing` when its record is gone, else as `save` and `delete`. The write stays refused then.
   public func retry(_ write: RejectedWrite) async throws(DataStoreError) {
     let room = try open()
-    _ = try await room.commit { try $0.retryLetter(write.write) }
+    _ = try await room.commit { try RefusedWrites($0).retry(write.write) }
   }
 
   /// Forgets a refused write.
   public func discard(_ write: RejectedWrite) async throws(DataStoreError) {
     let room = try open()
-    _ = try await room.commit { try $0.discardLetter(write.write) }
+    _ = try await room.commit { try RefusedWrites($0).discard(write.write) }
   }
 }
 

@@ -102,7 +102,8 @@ public struct DataStoreConflict: Sendable {
   public let mutationType: MutationEvent.MutationType
   /// The record as the write leaves it, without later writes; nil for a deletion. As JSON.
   public let local: String?
-  /// The server's record; a handler is not asked about one that was deleted. As JSON.
+  /// The server's record, also one that the sync expression leaves out; a handler is not asked about one that was
+  /// deleted. As JSON.
   public let remote: String?
   /// How often the application has answered a conflict of this write already.
   public let attempt: Int
@@ -129,7 +130,8 @@ public struct DataStoreConflict: Sendable {
 public enum DataStoreConflictResolution: Sendable {
   /// The server's record stays; the write becomes a dead letter.
   case applyRemote
-  /// The local change is made again on the server's record.
+  /// The local change is made again on the server's record: elements that it added to a list are added, members that it
+  /// changed are changed, and fields that a creation gave no value for stay.
   case retryLocal
   /// These values of the record are written in place of the local change. One of another record counts as
   /// `applyRemote` and is reported as a failure.

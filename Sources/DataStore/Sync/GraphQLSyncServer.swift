@@ -91,7 +91,7 @@ struct GraphQLSyncServer: SyncServer {
   private func mutation(_ upload: SyncUpload) -> OperationRequest {
     let model = models[upload.model]
     let parts = model.input(upload.write, upload.key, version: upload.image?.version ?? 0)
-    let condition = upload.write.condition.map { model.condition($0) }
+    let condition = upload.write.condition.flatMap { model.condition($0, of: upload.key) }
     var request = OperationRequest(
       .mutation, document: model.mutationDocument(parts.verb, hasCondition: condition != nil),
       variables: ["input": .object(parts.input)])
@@ -130,7 +130,7 @@ struct GraphQLSyncServer: SyncServer {
     // A resend of a write whose record the server's log no longer has.
     if code == "ALREADY_APPLIED" { return SyncUploaded(image: nil, position: 0) }
     // A server that does not number writes refuses a creation that is sent again because its answer was lost.
-    if !isOwn, failure == .conditionFailed, case .create(let sent) = upload.write.content,
+    if !isOwn, failure == .conditionFailed, case .create(let sent) = upload.write.content, upload.write.over == nil,
       let image = image(error, model), let record = image.record, model.isMade(of: sent, record)
     {
       return SyncUploaded(image: image, position: 0)
@@ -155,7 +155,7 @@ struct GraphQLSyncServer: SyncServer {
     let details = error["extensions"]
     guard let data = details?["data"] ?? error["data"], !data.isNull else { return nil }
     let position = details?["cursor"]?.string.flatMap { Cursor($0)?.offset }
-    return model.change(data, number: 0, position: position).image
+    return model.conflict(data, position: position)
   }
 
   private func extensions(_ upload: SyncUpload, _ replaced: JSONObject?) -> JSONObject {

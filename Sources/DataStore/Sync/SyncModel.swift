@@ -76,8 +76,36 @@ struct SyncModel: Sendable {
   /// The predicate as a filter input; nil for all records.
   var filter: JSONValue? { predicate == .all ? nil : StoredCondition(shape).json(predicate) }
 
-  /// A write's condition as an input.
-  func condition(_ predicate: Predicate) -> JSONValue { StoredCondition(shape).json(predicate) }
+  /// The condition of a write to the record with a key as an input; nil for none. What it says of the key, which no
+  /// condition of a server can name, is decided here: a record's key never changes.
+  func condition(_ predicate: Predicate, of key: RecordKey) -> JSONValue? {
+    var record = Record(values: shape.columns.map { _ in .null })
+    for (field, value) in zip(shape.key, key.values) { record.values[field] = value }
+    let rest = rest(of: predicate, record)
+    return rest == .all ? nil : StoredCondition(shape).json(rest)
+  }
+
+  /// What is left of a predicate where the key's fields have these values.
+  private func rest(of predicate: Predicate, _ record: Record) -> Predicate {
+    switch predicate {
+    case .all, .none: return predicate
+    case .and(let parts):
+      let rests = parts.map { rest(of: $0, record) }.filter { $0 != .all }
+      return rests.contains(.none) ? .none : rests.isEmpty ? .all : .and(rests)
+    case .or(let parts):
+      let rests = parts.map { rest(of: $0, record) }.filter { $0 != .none }
+      return rests.contains(.all) ? .all : rests.isEmpty ? .none : .or(rests)
+    case .not(let part):
+      switch rest(of: part, record) {
+      case .all: return .none
+      case .none: return .all
+      case let rest: return .not(rest)
+      }
+    case .compare(let field, _):
+      guard shape.key.contains(field) else { return predicate }
+      return predicate.matches(record) ? .all : .none
+    }
+  }
 
   // MARK: Values
 
@@ -136,6 +164,14 @@ struct SyncModel: Sendable {
       image: ServerImage(record: isGone ? nil : record, version: version, position: position ?? version))
   }
 
+  /// The record that comes with a conflict. One that is not deleted and that this store does not keep can be written
+  /// to.
+  func conflict(_ json: JSONValue, position: Int64?) -> ServerImage {
+    var image = change(json, number: 0, position: position).image
+    if image.record == nil, json["_deleted"]?.bool != true { image.hidden = record(json) }
+    return image
+  }
+
   /// Whether the server's record has all that a creation was sent with.
   func isMade(of sent: Record, _ record: Record) -> Bool {
     shape.columns.indices.allSatisfy { field in
@@ -150,21 +186,27 @@ struct SyncModel: Sendable {
     var input = JSONObject(zip(shape.key, key.values).map { (key: shape.columns[$0].name, value: $1) })
     switch write.content {
     case .create(let record):
+      if let over = write.over { return update(over.patches(to: record), input, version) }
       for (field, column) in shape.columns.enumerated() where !record[field].isNull && !managed.contains(field) {
         input[column.name] = record[field]
       }
       return ("create", input, nil)
-    case .update(let patches):
-      var replaced = JSONObject()
-      for patch in patches where shape.columns.indices.contains(patch.field) && !managed.contains(patch.field) {
-        input[shape.columns[patch.field].name] = patch.new
-        replaced[shape.columns[patch.field].name] = patch.old
-      }
-      input["_version"] = .int(version)
-      return ("update", input, replaced)
+    case .update(let patches): return update(patches, input, version)
     case .delete:
       input["_version"] = .int(version)
       return ("delete", input, nil)
     }
+  }
+
+  private func update(
+    _ patches: [FieldPatch], _ key: JSONObject, _ version: Int64
+  ) -> (verb: String, input: JSONObject, replaced: JSONObject?) {
+    var (input, replaced) = (key, JSONObject())
+    for patch in patches where shape.columns.indices.contains(patch.field) && !managed.contains(patch.field) {
+      input[shape.columns[patch.field].name] = patch.new
+      replaced[shape.columns[patch.field].name] = patch.old
+    }
+    input["_version"] = .int(version)
+    return ("update", input, replaced)
   }
 }

@@ -83,11 +83,18 @@ struct SyncUploads {
     guard let place = try writer.place(of: number),
       let write = try writer.pending(model: place.model, place.key).first(where: { $0.number == number })
     else { return shell.follow(with: .outbox(.removed([number]))) }
+    // The record is the one that has left this store, and no client has written to it since: nothing is in conflict.
+    if case .create = write.content, image.hidden != nil,
+      try writer.image(model: place.model, place.key)?.version == image.version
+    {
+      return shell.follow(with: .resolved(number: number, .retryLocal, newNumber: number))
+    }
     let mapping = shell.mappings[place.model]
     let local = try record(after: number, place.model, place.key)
     let conflict = DataStoreConflict(
       modelName: mapping.name, modelId: mapping.text(place.key), mutationType: write.mutationType,
-      local: local.map { mapping.json($0).description }, remote: image.record.map { mapping.json($0).description },
+      local: local.map { mapping.json($0).description },
+      remote: (image.record ?? image.hidden).map { mapping.json($0).description },
       attempt: write.conflicts)
     let handler = shell.configuration.conflictHandler
     let epoch = shell.epoch

@@ -82,12 +82,14 @@ struct ClientTables {
     defer { statement.reset() }
     var writes: [PendingWrite] = []
     while try statement.step() {
+      let json = try JSONValue(parsing: statement.bytes(1))
       var write = PendingWrite(
-        number: statement.int64(0), content: try content(JSONValue(parsing: statement.bytes(1)), shape),
+        number: statement.int64(0), content: try content(json, shape),
         condition: try statement.isNull(2)
           ? nil : StoredCondition(shape).predicate(JSONValue(parsing: statement.bytes(2))))
       write.isSent = statement.int64(3) != 0
       write.conflicts = Int(statement.int64(4))
+      write.over = json["over"].map { shape.record(of: $0) }
       writes.append(write)
     }
     return writes
@@ -117,7 +119,7 @@ struct ClientTables {
     try statement.bind(first, row.write.number)
     try statement.bind(first + 1, text: row.shape.tableName)
     try statement.bind(first + 2, text: row.key.text)
-    try statement.bind(first + 3, utf8: json(row.write.content, row.shape).serialized())
+    try statement.bind(first + 3, utf8: json(row.write, row.shape).serialized())
     try statement.bind(first + 4, row.write.isSent ? 1 : Int64(0))
     try statement.bind(first + 5, Int64(row.write.conflicts))
     if let condition = row.write.condition {
@@ -150,9 +152,16 @@ struct ClientTables {
     return writes
   }
 
+  private func json(_ write: PendingWrite, _ shape: RecordShape) -> JSONValue {
+    let content = json(write.content, shape)
+    guard let over = write.over, var members = content.object else { return content }
+    members["over"] = shape.object(of: over)
+    return .object(members)
+  }
+
   func json(_ content: PendingWrite.Content, _ shape: RecordShape) -> JSONValue {
     switch content {
-    case .create(let record): return ["create": Self.object(record, shape)]
+    case .create(let record): return ["create": shape.object(of: record)]
     case .delete: return ["delete": true]
     case .update(let patches):
       let members = patches.map { patch in
@@ -163,7 +172,7 @@ struct ClientTables {
   }
 
   func content(_ json: JSONValue, _ shape: RecordShape) throws(StoreError) -> PendingWrite.Content {
-    if let record = json["create"] { return .create(Self.record(record, shape)) }
+    if let record = json["create"] { return .create(shape.record(of: record)) }
     if json["delete"] != nil { return .delete }
     guard let members = json["update"]?.object else {
       throw StoreError(.damaged, "the outbox holds a write of \(shape.name) that is none of create, update and delete")
@@ -176,18 +185,14 @@ struct ClientTables {
       })
   }
 
-  private static func object(_ record: Record, _ shape: RecordShape) -> JSONValue {
-    .object(JSONObject(shape.columns.enumerated().map { (key: $1.name, value: record[$0]) }))
-  }
-
-  private static func record(_ json: JSONValue, _ shape: RecordShape) -> Record {
-    Record(values: shape.columns.map { $0.storage.normalized(json[$0.name] ?? $0.defaultValue) })
-  }
-
   // MARK: Images
 
   /// The server's image of a record that has pending writes or is deleted.
-  func image(_ shape: RecordShape, _ key: RecordKey) throws -> ServerImage? {
+  ///
+  /// - Parameter row: gives the record's row, which is asked for when the image lacks fields.
+  func image(
+    _ shape: RecordShape, _ key: RecordKey, row: () throws -> StoredRecord?
+  ) throws -> ServerImage? {
     let statement = try database.statement(
       "SELECT record, version, position FROM martlet_client_images WHERE model = ? AND key = ?")
     try statement.bind(1, text: shape.tableName)
@@ -195,7 +200,7 @@ struct ClientTables {
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     var record: Record?
-    if !statement.isNull(0) { record = Self.record(try JSONValue(parsing: statement.bytes(0)), shape) }
+    if !statement.isNull(0) { record = try shape.record(of: JSONValue(parsing: statement.bytes(0)), or: row) }
     return ServerImage(record: record, version: statement.int64(1), position: statement.int64(2))
   }
 
@@ -211,7 +216,7 @@ struct ClientTables {
     try statement.bind(1, text: shape.tableName)
     try statement.bind(2, text: key.text)
     if let record = image.record {
-      try statement.bind(3, utf8: Self.object(record, shape).serialized())
+      try statement.bind(3, utf8: shape.object(of: record).serialized())
     } else {
       try statement.bind(3)
     }

@@ -77,38 +77,6 @@ extension ClientTransaction {
     try bury(letters, model, key, except: number)
     return renumbered
   }
-
-  // MARK: Dead letters
-
-  /// Forgets a refused write. Returns whether it was there.
-  package func discardLetter(_ number: Int64) throws -> Bool {
-    let isThere = try tables.letters(records).contains { $0.letter.write.number == number }
-    try tables.removeLetter(number)
-    return isThere
-  }
-
-  /// Makes a refused write again on the record as it is now. Returns whether it was there.
-  ///
-  /// - Throws: what a save or delete throws; the letter stays then.
-  package func retryLetter(_ number: Int64) throws -> Bool {
-    guard let letter = try tables.letters(records).first(where: { $0.letter.write.number == number }) else {
-      return false
-    }
-    let write = letter.letter.write
-    switch write.content {
-    case .create(let record): try save(model: letter.model, record, where: nil)
-    case .delete: _ = try delete(model: letter.model, letter.key, where: write.condition)
-    case .update(let patches):
-      guard var record = try row(model: letter.model, letter.key)?.record else {
-        let name = try records.table(letter.model).shape.name
-        throw StoreError(.notFound, "the \(name) that the refused write \(number) changes is not there")
-      }
-      for patch in patches { patch.make(on: &record) }
-      try save(model: letter.model, record, where: write.condition)
-    }
-    try tables.removeLetter(number)
-    return true
-  }
 }
 
 extension ClientWriter {
@@ -129,7 +97,7 @@ extension ClientWriter {
   package func image(model: Int, _ key: RecordKey) throws(StoreError) -> ServerImage? {
     do {
       let table = try records.table(model)
-      if let image = try tables.image(table.shape, key) { return image }
+      if let image = try tables.image(table.shape, key, row: { try table.get(key) }) { return image }
       guard try tables.pending(table.shape, key).isEmpty, let stored = try table.get(key) else { return nil }
       return ServerImage(record: stored.record, version: stored.version, position: stored.changed)
     } catch {

@@ -9,6 +9,8 @@ package final class ClientTransaction {
   private let known: TransactionRows
   private let constraints: ClientConstraints
   private let syncs: Bool
+  /// Whether the file's models have fields that this process does not have.
+  private let lacksFields: Bool
   /// The number of the next write, once it has been read; written at the end.
   private var number: Int64?
   private var isNumberTaken = false
@@ -20,8 +22,10 @@ package final class ClientTransaction {
   private var numbers: [Int64] = []
 
   init(
-    _ tables: ClientTables, _ records: Records, _ queries: ClientQueries, _ constraints: ClientConstraints, syncs: Bool
+    _ tables: ClientTables, _ records: Records, _ queries: ClientQueries, _ constraints: ClientConstraints, syncs: Bool,
+    lacksFields: Bool = false
   ) {
+    self.lacksFields = lacksFields
     self.constraints = constraints
     self.syncs = syncs
     known = TransactionRows(tables, records, queries, syncs: syncs)
@@ -61,11 +65,13 @@ package final class ClientTransaction {
 
   /// Creates or updates a record.
   ///
+  /// - Parameter form: a stored record as the caller's type has it and would write it back; nil for as it is.
   /// - Throws: `conditionFailed` when there is a condition and it does not hold for the record as it is, or there is
   ///   none.
   ///   `notUnique` or `referenced` when a relation of the model forbids the record.
   package func save(
-    model: Int, _ record: Record, where condition: Predicate? = nil, related: RelatedTerms = RelatedTerms()
+    model: Int, _ record: Record, where condition: Predicate? = nil, related: RelatedTerms = RelatedTerms(),
+    form: (Record) -> Record? = { _ in nil }
   ) throws {
     let table = try records.table(model)
     var record = record
@@ -77,7 +83,7 @@ package final class ClientTransaction {
       try constraints.check(record, before: try known.note(table, key)?.record, table, records, known.queries)
     }
     if isNew { return try create(record, table, key) }
-    try store(record, table, key, related.conditions.isEmpty ? condition : nil)
+    try store(record, table, key, related.conditions.isEmpty ? condition : nil, form)
   }
 
   /// Creates a record of which the store has nothing.
@@ -92,9 +98,18 @@ package final class ClientTransaction {
   }
 
   /// Stores a record. The server is not asked for a condition over relations, which only this client can evaluate.
-  private func store(_ record: Record, _ table: RecordTable, _ key: RecordKey, _ condition: Predicate?) throws {
+  private func store(
+    _ record: Record, _ table: RecordTable, _ key: RecordKey, _ condition: Predicate?,
+    _ form: (Record) -> Record? = { _ in nil }
+  ) throws {
     guard syncs else { return try put(record, table, key) }
-    try change(table, key) { replica, number in try replica.save(record, number: number, condition: condition) }
+    try change(table, key) { replica, number in
+      try replica.save(record, number: number, condition: condition) { stored in
+        guard var record = form(stored) else { return nil }
+        table.shape.normalize(&record)
+        return record
+      }
+    }
   }
 
   /// Deletes a record, before it the records of other models that go with it, and before these theirs. Returns whether
@@ -252,8 +267,11 @@ package final class ClientTransaction {
   /// Deletes rows, images, outbox and named values.
   package func clear() throws {
     for table in records.tables { try tables.database.execute("DELETE FROM \(table.shape.table)") }
+    let next = try tables.value("nextNumber")
     try tables.clear()
     if syncs { try tables.set(ClientTables.synced, "1") }
+    // No number is used again: an answer to an earlier write is never taken for one to a later write.
+    if let next { try tables.set("nextNumber", next) }
     number = nil
     known.forget()
     isCleared = true
@@ -270,12 +288,14 @@ package final class ClientTransaction {
     // Beside a row that comes from the server alone nothing is kept.
     let isAlone = try stored?.created == 0 || (stored == nil && isFirst && !known.hidesRecords)
     let pending = isAlone ? [] : try tables.pending(shape, key)
-    let image = isAlone ? nil : try tables.image(shape, key)
+    let image = isAlone ? nil : try tables.image(shape, key, row: { stored })
     var server = image
     if pending.isEmpty, server == nil, let stored {
       server = ServerImage(record: stored.record, version: stored.version, position: stored.changed)
     }
-    let old = RecordReplica(server: server, pending: pending)
+    var old = RecordReplica(server: server, pending: pending)
+    // What other processes have written stays as it is where it can have fields that this one lacks.
+    old.mergesWrites = !lacksFields
     var new = old
     try body(&new)
     if new == old { return }

@@ -39,7 +39,7 @@ extension SyncEngine {
       if reason == .conditionFailed { actions.append(.hub(.conditionalSaveFailed(number: number))) }
       reject(number, reason)
     // A record that was deleted is not written again, whatever the application would answer.
-    case .resolve(let image) where image.record == nil:
+    case .resolve(let image) where image.record == nil && image.hidden == nil:
       actions.append(.resolve(number: number, .applyRemote, image, newNumber: number))
     case .resolve(let image): actions.append(.askConflict(number: number, image))
     }

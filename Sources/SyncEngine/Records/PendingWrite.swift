@@ -17,6 +17,9 @@ package struct PendingWrite: Sendable, Hashable {
   package var isSent = false
   /// Times the application answered a conflict of this write with a retry.
   package var conflicts = 0
+  /// The record that the server has where a creation was to be, and that this store's selection leaves out: the
+  /// creation is sent as an update of it.
+  package var over: Record?
 
   package init(number: Int64, content: Content, condition: Predicate? = nil) {
     self.number = number
@@ -45,6 +48,9 @@ package struct ServerImage: Sendable, Hashable {
   package var version: Int64
   /// What orders images of one record: the change's offset in our server's log, the version for a foreign server.
   package var position: Int64
+  /// The record that a write has met at the server and that this store's selection leaves out. A write can be made
+  /// again on it; it is never shown.
+  package var hidden: Record?
 
   package init(record: Record?, version: Int64, position: Int64) {
     self.record = record

@@ -10,6 +10,8 @@ package struct RecordReplica: Sendable, Hashable {
   package private(set) var server: ServerImage?
   /// Local writes, by ascending number. Only the first can have been sent.
   package private(set) var pending: [PendingWrite]
+  /// Whether a new write may become a part of one that waits.
+  package var mergesWrites = true
 
   /// A record as a store has it.
   package init(server: ServerImage? = nil, pending: [PendingWrite] = []) {
@@ -42,13 +44,23 @@ package struct RecordReplica: Sendable, Hashable {
 
   /// Saves `record` whole: a creation, or an update of the fields that differ from what is visible. Nil when nothing
   /// differs.
+  ///
+  /// - Parameter form: a record as the caller sees it and would write it back, where that can differ: a date's other
+  ///   text, an embedded value without the members that the caller's type lacks. What differs in this form is written.
   package mutating func save(
-    _ record: Record, number: Int64, condition: Predicate? = nil
+    _ record: Record, number: Int64, condition: Predicate? = nil, form: (Record) -> Record? = { _ in nil }
   ) throws(WriteError) -> Enqueued? {
     guard let visible else {
       return try write(PendingWrite(number: number, content: .create(record), condition: condition))
     }
-    let patches = visible.patches(to: record)
+    var patches = visible.patches(to: record)
+    if patches.contains(where: { visible[$0.field].hasForms }), let seen = form(visible) {
+      patches = patches.filter { seen[$0.field] != $0.new }
+      for index in patches.indices {
+        let (field, new) = (patches[index].field, patches[index].new)
+        patches[index].new = FieldValue.written(new, over: visible[field], knowing: seen[field])
+      }
+    }
     guard !patches.isEmpty || condition != nil else { return nil }
     return try write(PendingWrite(number: number, content: .update(patches), condition: condition))
   }
@@ -60,11 +72,17 @@ package struct RecordReplica: Sendable, Hashable {
     case (.update, true), (.delete, true): throw .missing
     case (.create, true), (.update, false), (.delete, false): break
     }
-    guard let last = pending.last, !last.isSent, last.condition == nil, new.condition == nil else { return add(new) }
+    guard mergesWrites, let last = pending.last, !last.isSent, last.condition == nil, new.condition == nil else {
+      return add(new)
+    }
     switch (last.content, new.content) {
     case (.create(let record), .update):
       guard let merged = new.applied(to: record) else { return add(new) }
       return replaceLast(.create(merged))
+    // The server has a record there, which the deletion is for.
+    case (.create, .delete) where last.over != nil:
+      pending[pending.count - 1].over = nil
+      return replaceLast(.delete)
     case (.create, .delete):
       pending.removeLast()
       return .cancelled([last.number])
@@ -121,6 +139,7 @@ package struct RecordReplica: Sendable, Hashable {
   package mutating func receive(_ image: ServerImage) -> Bool {
     if let server, image.position <= server.position { return false }
     server = image
+    server?.hidden = nil
     return true
   }
 
@@ -229,26 +248,63 @@ package struct RecordReplica: Sendable, Hashable {
     receive(image)
     guard let place = place(of: number) else { return [] }
     // A deleted record is not written again by an update, and needs no second deletion.
-    guard let current = server?.record, case let resolution = resolution, resolution != .applyRemote else {
+    guard let current = server?.record ?? image.hidden, resolution != .applyRemote else {
       if server?.record == nil, case .delete = pending[place].content {
         pending.remove(at: place)
         return []
       }
       return reject(number, .conflict)
     }
-    let content: PendingWrite.Content
-    switch (resolution, pending[place].content) {
-    case (.retry(let record), _): content = .update(current.patches(to: record))
-    case (_, .delete): content = .delete
-    case (_, .create(let record)): content = .update(current.patches(to: record))
+    let earlier = pending[place].content
+    pending[place].over = nil
+    switch (resolution, earlier) {
+    // The row stays visible: the store shows nothing of the record that the server has there.
+    case (.retry(let record), .create) where server?.record == nil: create(record, over: current, at: place)
+    case (_, .create(let record)) where server?.record == nil:
+      create(record.filled(from: current), over: current, at: place)
+    case (.retry(let record), _): pending[place].content = .update(current.patches(to: record))
+    case (_, .delete): break
+    case (_, .create(let record)): pending[place].content = .update(current.patches(to: record.filled(from: current)))
     case (_, .update(let patches)):
-      content = .update(patches.map { FieldPatch(field: $0.field, old: current[$0.field], new: $0.new) })
+      pending[place].content = .update(
+        patches.map { FieldPatch(field: $0.field, old: current[$0.field], new: $0.made(on: current[$0.field])) })
     }
-    pending[place].content = content
+    if resolution == .retryLocal { rebase(after: place, earlier) }
     pending[place].number = newNumber
     pending[place].isSent = false
     pending[place].conflicts += 1
     return []
+  }
+
+  private mutating func create(_ record: Record, over current: Record, at place: Int) {
+    pending[place].content = .create(record)
+    pending[place].over = current
+  }
+
+  /// The write at `place` was made again and may leave other values than before: later writes are made on these.
+  private mutating func rebase(after place: Int, _ earlier: PendingWrite.Content) {
+    var changes: [FieldPatch]
+    switch (earlier, pending[place].content) {
+    case (.create(let before), .create(let after)): changes = before.patches(to: after)
+    // Fields that the creation did not give are the server's, whose record is the base of the update.
+    case (.create(let before), .update):
+      changes = server?.record.flatMap { pending[place].applied(to: $0) }.map { before.patches(to: $0) } ?? []
+    case (.update(let before), .update(let after)):
+      changes = zip(before, after).map { FieldPatch(field: $0.field, old: $0.new, new: $1.new) }
+    case (_, _): changes = []
+    }
+    var left = Dictionary(changes.filter { $0.old != $0.new }.map { ($0.field, $0) }) { first, _ in first }
+    for later in pending.indices[(place + 1)...] {
+      guard case .update(var patches) = pending[later].content else { return }
+      for index in patches.indices {
+        let patch = patches[index]
+        guard let change = left.removeValue(forKey: patch.field), patch.old == change.old else { continue }
+        patches[index].old = change.new
+        patches[index].new = patch.made(on: change.new)
+        left[patch.field] = FieldPatch(field: patch.field, old: patch.new, new: patches[index].new)
+      }
+      pending[later].content = .update(patches)
+    }
   }
 
   /// Gives an unsent write another number. The order of the writes stays.
@@ -274,6 +330,23 @@ extension Record {
   package func patches(to other: Record) -> [FieldPatch] {
     (0..<max(values.count, other.values.count)).compactMap { field in
       self[field] == other[field] ? nil : FieldPatch(field: field, old: self[field], new: other[field])
+    }
+  }
+
+  /// The record with another's values in the fields that it has none for: a creation does not give these.
+  package func filled(from other: Record) -> Record {
+    var filled = self
+    for field in values.indices where values[field].isNull { filled.values[field] = other[field] }
+    return filled
+  }
+}
+
+extension JSONValue {
+  /// Whether the same value can be written in another form.
+  fileprivate var hasForms: Bool {
+    switch self {
+    case .string, .array, .object: true
+    case _: false
     }
   }
 }
