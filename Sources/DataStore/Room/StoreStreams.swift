@@ -57,13 +57,14 @@ final class StoreStreams: @unchecked Sendable {
       guard !core.state.isFinished else { return }
       // What other processes have done is taken first, so that all queries are of one state.
       var failure: DataStoreError?
-      publish(ClientWriter.Commit(), .local) {
+      let unread = publish(ClientWriter.Commit(), .local) {
         failure = live.withLock { live -> DataStoreError? in
           let id = add(&live.set)
           live.add(watcher, of: id)
           return fill([id], &live)
         }
       }
+      failure = failure ?? unread
       // The consumer may have left in between.
       if core.state.isFinished { return leave(watcher) }
       if let failure { return core.leave(.error(failure)) }
@@ -133,9 +134,12 @@ final class StoreStreams: @unchecked Sendable {
   /// Passes a commit's changes on, and what other processes have done meanwhile. On the store's thread.
   ///
   /// - Parameter then: reads the same state of the store after that.
+  /// - Returns: why that state could not be read.
+  @discardableResult
   func publish(
     _ commit: ClientWriter.Commit, _ source: MutationEvent.Source, then: () -> Void = {}
-  ) {
+  ) -> DataStoreError? {
+    var unread: DataStoreError?
     // A sync's pages, whichever process stored them, and what brings nothing new do not end the pause of what waits.
     var isPaced = false
     do {
@@ -148,16 +152,18 @@ final class StoreStreams: @unchecked Sendable {
           if entry.position <= commit.followedEntry { changes.append(known) } else { later.append(known) }
         }
         changes += own + later
-        let isWhole = entries?.allSatisfy { $0.change != nil || $0.isForeign } ?? false
+        let isWhole = entries?.allSatisfy { $0.change != nil && !$0.isPartial || $0.isForeign } ?? false
         isPaced = isWhole && changes.allSatisfy { $0.1 == .syncPage }
         deliver(changes, isWhole: isWhole, isLost: entries == nil)
         then()
       }
     } catch {
       let failure = DataStoreError(error)
+      unread = failure
       live.withLock { $0.failure = failure }
     }
     announce(isPaced: isPaced)
+    return unread
   }
 
   /// Applies changes to the live queries, which read the store as it is after the last of them.
@@ -289,7 +295,9 @@ final class StoreStreams: @unchecked Sendable {
       guard !live.isPaused else { return ([], nil) }
       if let failure = live.failure {
         live.failure = nil
-        return (live.allWatchers.map(\.core), failure)
+        // Observers miss nothing by a disk that cannot be read now. A store whose models are others has no events.
+        let observers = failure.code == .migration ? live.observers.sorted { $0.key < $1.key }.map(\.value.core) : []
+        return (live.allWatchers.map(\.core) + observers, failure)
       }
       var cores: [SubscriptionCore] = []
       for watcher in live.takeDue() {

@@ -56,10 +56,32 @@ struct SyncProcesses {
     return isTaken
   }
 
+  /// Whether this process can sync the models as they are. One that lacks fields which another has added leaves the
+  /// sync to that: it would send and store records without them.
+  func hasAllFields() -> Bool {
+    do {
+      try writer.checkFields()
+      return true
+    } catch {
+      guard error.code == .migration else { return true }
+      let report = shell.report
+      shell.downloads.disconnect()
+      shell.forget()
+      shell.right.giveUp()
+      report.announce(.networkStatus(active: false))
+      report.terminate(DataStoreError(error))
+      report.status.isElsewhere = true
+      do { try takeStatus() } catch { report.fail(StoreRoom.error(error)) }
+      shell.publishStatus(writer)
+      return false
+    }
+  }
+
   // MARK: What others do
 
   /// Another process has committed something, or has opened the store.
   func follow() {
+    if shell.engine != nil, !hasAllFields() { return }
     do {
       if shell.engine != nil {
         try takeOutbox()

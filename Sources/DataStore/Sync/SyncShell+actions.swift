@@ -86,7 +86,7 @@ extension SyncShell {
   func change(
     _ writer: ClientWriter, _ source: MutationEvent.Source, _ body: (ClientTransaction) throws -> Void
   ) throws -> ClientWriter.Commit {
-    let commit = try writer.transaction(source: source.rawValue) { transaction in
+    let commit = try writer.transaction(source: source.rawValue, needsAllFields: true) { transaction in
       transaction.time = surroundings.milliseconds()
       try body(transaction)
     }

@@ -95,6 +95,7 @@ final class SyncShell: @unchecked Sendable {
     }
     do {
       let processes = SyncProcesses(shell: self, writer: writer)
+      guard processes.hasAllFields() else { return }
       guard try processes.takeRight() else {
         // The engine of an earlier start is over: the process that has the right says what is synced.
         forget()
@@ -204,6 +205,7 @@ final class SyncShell: @unchecked Sendable {
       try perform(action, writer)
       return true
     } catch {
+      if !SyncProcesses(shell: self, writer: writer).hasAllFields() { return false }
       // The store cannot keep what the server sends: nothing is followed until the application starts again.
       follow(with: .storeFailed(.refused(code: "STORE", message: "\(StoreRoom.error(error))")))
       return false

@@ -14,6 +14,8 @@ package struct JournalEntry: Sendable, Hashable {
   package var source: String
   /// Whether it is a change of a model that this process does not have.
   package var isForeign = false
+  /// Whether the other process lacks fields: what its rows do not have is as it is now.
+  package var isPartial = false
 }
 
 /// The processes that have a store open, and the journal by which they learn each other's changes.
@@ -76,8 +78,9 @@ struct ClientProcesses {
       let key = (change?.after ?? change?.before)?.key
       try statement.bind(1, text: try change.map { try records.table($0.model).shape.tableName } ?? "")
       try statement.bind(2, text: JSONValue.array(key?.values ?? []).description)
-      try bind(change?.before, to: statement, at: 3)
-      try bind(change?.after, to: statement, at: 4)
+      let shape = try change.map { try records.table($0.model).shape }
+      try bind(change?.before, shape, to: statement, at: 3)
+      try bind(change?.after, shape, to: statement, at: 4)
       try statement.bind(5, text: source)
       try statement.run()
     }
@@ -86,10 +89,12 @@ struct ClientProcesses {
     try trimming.run()
   }
 
-  private func bind(_ row: LiveRow?, to statement: Statement, at index: Int) throws {
-    guard let row else { return try statement.bind(index) }
+  private func bind(_ row: LiveRow?, _ shape: RecordShape?, to statement: Statement, at index: Int) throws {
+    guard let row, let shape else { return try statement.bind(index) }
+    // By name: a process with other models has other fields in another order.
+    let values = JSONObject(shape.columns.enumerated().map { (key: $1.name, value: row.record[$0]) })
     let json: JSONValue = [
-      "values": .array(row.record.values), "version": .int(row.version), "isPending": .bool(row.isPending),
+      "values": .object(values), "version": .int(row.version), "isPending": .bool(row.isPending),
     ]
     try statement.bind(index, utf8: json.serialized())
   }
@@ -107,6 +112,7 @@ struct ClientProcesses {
       if entries.isEmpty, number != position + 1 { return nil }
       let name = statement.text(1)
       var change: RowChange?
+      var isPartial = false
       if !name.isEmpty {
         // A model of the other process that this one does not have.
         guard let table = records.tables.first(where: { $0.shape.tableName.utf8.elementsEqual(name.utf8) }) else {
@@ -115,24 +121,30 @@ struct ClientProcesses {
         }
         let key = RecordKey(values: try JSONValue(parsing: statement.bytes(2)).array ?? [])
         change = RowChange(
-          model: table.shape.model, before: try row(statement, 3, key, table), after: try row(statement, 4, key, table))
+          model: table.shape.model, before: try row(statement, 3, key, table, &isPartial),
+          after: try row(statement, 4, key, table, &isPartial))
       }
-      entries.append(JournalEntry(position: number, change: change, source: statement.text(5)))
+      var entry = JournalEntry(position: number, change: change, source: statement.text(5))
+      entry.isPartial = isPartial
+      entries.append(entry)
     }
     return entries
   }
 
-  private func row(_ statement: Statement, _ column: Int, _ key: RecordKey, _ table: RecordTable) throws -> LiveRow? {
+  private func row(
+    _ statement: Statement, _ column: Int, _ key: RecordKey, _ table: RecordTable, _ isPartial: inout Bool
+  ) throws -> LiveRow? {
     if statement.isNull(column) { return nil }
     let json = try JSONValue(parsing: statement.bytes(column))
-    let values = json["values"]?.array ?? []
-    guard values.count == table.shape.columns.count else {
-      throw StoreError(.damaged, "the journal holds a record of \(table.shape.name) with other fields")
-    }
+    let columns = table.shape.columns
+    let missing = columns.indices.filter { json["values"]?[columns[$0].name] == nil }
+    let stored = missing.isEmpty ? nil : try table.get(key)
     // Read as its column would be, so that it equals the row that a query reads.
-    let normal = zip(values, table.shape.columns).map { $1.storage.normalized($0) }
+    var record = Record(values: columns.map { $0.storage.normalized(json["values"]?[$0.name] ?? .null) })
+    for field in missing { record.values[field] = stored?.record[field] ?? .null }
+    isPartial = isPartial || !missing.isEmpty
     return LiveRow(
-      key: key, record: Record(values: normal), version: json["version"]?.int ?? 0,
+      key: key, record: record, version: json["version"]?.int ?? 0,
       isPending: json["isPending"]?.bool ?? false)
   }
 }

@@ -45,6 +45,8 @@ package final class ClientWriter {
   private var lastEntry: Int64 = 0
   /// The catalogue's revision that the shapes were made for.
   private var revision: Int64
+  /// Whether another process has given the models fields that this one does not have.
+  private var lacksFields = false
   /// Whether writes go to a server. Otherwise there is no outbox.
   private var syncs: Bool
   /// What local writes must fulfil.
@@ -133,7 +135,7 @@ package final class ClientWriter {
 
   /// The rows that a query asks for, as of the last commit.
   package func rows(_ query: WindowQuery, _ request: WindowRequest) throws(StoreError) -> WindowRows {
-    do { return try queries.rows(query, request) } catch { throw Self.storeError(error) }
+    do { return try queries.rows(query, request) } catch { throw readError(error) }
   }
 
   /// Calls `body` with a statement that stands before the first row of a query's page; its columns are the record's
@@ -141,14 +143,14 @@ package final class ClientWriter {
   ///
   /// - Throws: what `body` throws, or `StoreError`.
   package func read(_ query: WindowQuery, _ body: (Statement) throws -> Void) throws -> Bool {
-    do { return try queries.read(query, body) } catch let error as SQLiteError { throw Self.storeError(error) }
+    do { return try queries.read(query, body) } catch let error as SQLiteError { throw readError(error) }
   }
 
   /// Totals over the records that a query selects, as of the last commit.
   package func totals(_ query: AggregateQuery) throws(StoreError) -> AggregateTotals {
     var totals = AggregateTotals(query.functions)
     do { try queries.forEach(query) { totals.add($0) } } catch {
-      throw Self.storeError(error)
+      throw readError(error)
     }
     return totals
   }
@@ -160,7 +162,7 @@ package final class ClientWriter {
 
   /// The rows of a model that have `values` in `fields`, as of the last commit.
   package func related(_ model: Int, _ fields: [Int], _ values: [JSONValue]) throws(StoreError) -> [LiveRow] {
-    do { return try queries.related(model, fields, values) } catch { throw Self.storeError(error) }
+    do { return try queries.related(model, fields, values) } catch { throw readError(error) }
   }
 
   /// The record with a key; nil when there is none.
@@ -170,7 +172,7 @@ package final class ClientWriter {
       guard let stored = try table.get(key) else { return nil }
       return try queries.row(stored, table)
     } catch {
-      throw Self.storeError(error)
+      throw readError(error)
     }
   }
 
@@ -239,6 +241,7 @@ package final class ClientWriter {
       guard bell != nil else { return try body([]) }
       try database.execute("BEGIN")
       let position = try processes.position()
+      if position > lastEntry { try checkCatalogue() }
       let entries = position > lastEntry ? try processes.entries(after: lastEntry) : []
       let value = try body(entries)
       lastEntry = position
@@ -253,32 +256,66 @@ package final class ClientWriter {
   /// Another process may have changed the tables. Fields that were added are not this one's concern; what it knows must
   /// still be there.
   private func checkCatalogue() throws {
-    guard bell != nil else { return }
-    let statement = try database.statement("SELECT max(revision) FROM martlet_revisions")
-    defer { statement.reset() }
-    guard try statement.step(), statement.int64(0) != revision else { return }
-    let catalogue = try Catalogue(reading: database)
+    guard bell != nil, let catalogue = try changedCatalogue() else { return }
     if let misfit = catalogue.misfit(records.tables.map(\.shape)) {
       throw StoreError(.migration, "another process has changed the models: \(misfit)")
     }
+    lacksFields = records.tables.contains { catalogue.hasMore(than: $0.shape) }
     revision = catalogue.revision
+  }
+
+  /// The catalogue where it is no longer the one that the shapes were made for.
+  private func changedCatalogue() throws -> Catalogue? {
+    let statement = try database.statement("SELECT max(revision) FROM martlet_revisions")
+    defer { statement.reset() }
+    guard try statement.step(), statement.int64(0) != revision else { return nil }
+    return try Catalogue(reading: database)
+  }
+
+  /// - Throws: `migration` when another process has changed the models in a way that this one cannot sync them: fields
+  ///   that it does not have would be sent and received without their values.
+  package func checkFields() throws(StoreError) {
+    do {
+      try checkCatalogue()
+    } catch {
+      throw Self.storeError(error)
+    }
+    if lacksFields { throw Self.widened }
+  }
+
+  private static var widened: StoreError {
+    StoreError(.migration, "another process has added fields to the models, and syncs them from now on")
+  }
+
+  /// What a failed read means: fields that are no longer there are another process's doing.
+  private func readError(_ error: any Error) -> StoreError {
+    if error is SQLiteError {
+      do { try checkCatalogue() } catch let found as StoreError where found.code == .migration { return found } catch {
+        // The first failure says more.
+      }
+    }
+    return Self.storeError(error)
   }
 
   // MARK: Writing
 
   /// Runs `body` in one transaction that is on the disk when this returns, or takes everything back.
   ///
-  /// - Parameter source: where the changes come from, for the journal.
+  /// - Parameters:
+  ///   - source: where the changes come from, for the journal.
+  ///   - needsAllFields: whether it throws `migration` where another process has given the models further fields.
   package func transaction(
-    source: String = "local", _ body: (ClientTransaction) throws -> Void
+    source: String = "local", needsAllFields: Bool = false, _ body: (ClientTransaction) throws -> Void
   ) throws(StoreError) -> Commit {
     defer { database.releaseLargeValues() }
     do {
       try database.execute("BEGIN IMMEDIATE")
       try checkCatalogue()
+      if needsAllFields, lacksFields { throw Self.widened }
       // Another process may have given the store a server.
       if !syncs, bell != nil { syncs = try tables.value(ClientTables.synced) != nil }
-      let transaction = ClientTransaction(tables, records, queries, constraints, syncs: syncs)
+      let transaction = ClientTransaction(
+        tables, records, queries, constraints, syncs: syncs, lacksFields: lacksFields)
       try body(transaction)
       var commit = try transaction.commit
       let others = try bell.map { try processes.others(than: $0.id) } ?? []

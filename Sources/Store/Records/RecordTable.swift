@@ -110,10 +110,10 @@ final class RecordTable {
 
   // MARK: Writing
 
-  func insert(_ stored: StoredRecord) throws { try write(stored, "INSERT", &insertStatement) }
+  func insert(_ stored: StoredRecord) throws { try write(stored, replacing: false, &insertStatement) }
 
-  /// Writes a record in place of the one with its key.
-  func replace(_ stored: StoredRecord) throws { try write(stored, "INSERT OR REPLACE", &replaceStatement) }
+  /// Writes a record in place of the one with its key. Columns that this process does not have stay.
+  func replace(_ stored: StoredRecord) throws { try write(stored, replacing: true, &replaceStatement) }
 
   /// Inserts `rowsAtOnce` records by one statement: all of them, or none when one is refused.
   func insert(all records: [StoredRecord]) throws {
@@ -122,7 +122,7 @@ final class RecordTable {
     if let known = insertSeveralStatement {
       statement = known
     } else {
-      statement = try prepareWrite("INSERT", rows: rowsAtOnce)
+      statement = try prepareWrite(rows: rowsAtOnce)
       insertSeveralStatement = statement
     }
     var index = 1
@@ -130,12 +130,12 @@ final class RecordTable {
     try statement.run()
   }
 
-  private func write(_ stored: StoredRecord, _ verb: String, _ known: inout Statement?) throws {
+  private func write(_ stored: StoredRecord, replacing: Bool, _ known: inout Statement?) throws {
     let statement: Statement
     if let known {
       statement = known
     } else {
-      statement = try prepareWrite(verb, rows: 1)
+      statement = try prepareWrite(rows: 1, replacing: replacing)
       known = statement
     }
     var index = 1
@@ -143,10 +143,16 @@ final class RecordTable {
     try statement.run()
   }
 
-  private func prepareWrite(_ verb: String, rows: Int) throws(SQLiteError) -> Statement {
+  private func prepareWrite(rows: Int, replacing: Bool = false) throws(SQLiteError) -> Statement {
     let row = "(\(SQLText.parameters(shape.columns.count + 3)))"
     let values = repeatElement(row, count: rows).joined(separator: ", ")
-    return try database.prepare("\(verb) INTO \(shape.table)(\(columns)) VALUES\(values)")
+    let insertion = "INSERT INTO \(shape.table)(\(columns)) VALUES\(values)"
+    guard replacing else { return try database.prepare(insertion) }
+    let key = shape.key.map(shape.column).joined(separator: ", ")
+    let others = shape.columns.indices.filter { !shape.key.contains($0) }.map(shape.column)
+    let settings = (others + [SQLText.version, SQLText.created, SQLText.changed]).map { "\($0) = excluded.\($0)" }
+    return try database.prepare(
+      "\(insertion) ON CONFLICT(\(key)) DO UPDATE SET \(settings.joined(separator: ", "))")
   }
 
   private func bind(_ stored: StoredRecord, to statement: Statement, at index: inout Int) throws {

@@ -163,6 +163,13 @@ struct Catalogue: Equatable {
     return nil
   }
 
+  /// Whether a model has columns that its shape lacks.
+  func hasMore(than shape: RecordShape) -> Bool {
+    model(table: shape.tableName)?.columns.contains { column in
+      !shape.columns.contains { $0.name == column.name }
+    } ?? false
+  }
+
   /// Gives each shape the folder's numbers. Every shape must be in the catalogue.
   func number(_ shapes: inout [RecordShape]) {
     for index in shapes.indices {
