@@ -190,9 +190,7 @@ struct ClientTables {
   /// The server's image of a record that has pending writes or is deleted.
   ///
   /// - Parameter row: gives the record's row, which is asked for when the image lacks fields.
-  func image(
-    _ shape: RecordShape, _ key: RecordKey, row: () throws -> StoredRecord?
-  ) throws -> ServerImage? {
+  func image(_ shape: RecordShape, _ key: RecordKey, row: () throws -> StoredRecord?) throws -> ServerImage? {
     let statement = try database.statement(
       "SELECT record, version, position FROM martlet_client_images WHERE model = ? AND key = ?")
     try statement.bind(1, text: shape.tableName)
