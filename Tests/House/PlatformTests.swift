@@ -50,7 +50,6 @@ import Testing
       "URLSession is a module of its own on Linux",
     "Sources/Store/Backup/BackupRequest.swift": "the name of the C library",
     "Sources/Store/Backup/PartialFolder.swift": "the name of the C library",
-    "Sources/Store/Folder/DataFiles.swift": "the name of the C library",
     "Sources/Store/Client/ClientBell.swift": "the name of the C library",
     "Sources/Store/Client/EngineLock.swift": "the name of the C library",
     "Sources/Store/Folder/FolderCheck.swift": "the name of the C library",

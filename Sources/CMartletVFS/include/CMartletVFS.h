@@ -61,4 +61,7 @@ void martlet_files_set_capacity(martlet_files *files, int64_t bytes);
 /// How many syncs were asked for so far.
 int64_t martlet_files_sync_count(martlet_files *files);
 
+/// Which file of the real disk `path` names: its device and its number there. Answers 1, or 0 when there is none.
+int martlet_file_identity(const char *path, uint64_t *device, uint64_t *file);
+
 #endif

@@ -1,41 +1,24 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
+internal import MartletSQLite
 
 /// Notices when the data files of an open store are deleted or replaced: the process would keep writing to files that
 /// no restart finds.
 ///
-/// Compares device and inode with those at opening, two `stat` for each group.
+/// Compares device and inode with those at opening, two calls for each group.
 struct DataFiles {
-  private struct Identity: Equatable {
-    var device: UInt64
-    var file: UInt64
-
-    init?(_ path: String) {
-      var status = stat()
-      guard unsafe stat(path, &status) == 0 else { return nil }
-      // Signed numbers on some systems.
-      device = UInt64(truncatingIfNeeded: status.st_dev)
-      file = UInt64(truncatingIfNeeded: status.st_ino)
-    }
-  }
-
   /// The files of a store, with what they were when it was opened.
-  private var opened: [(path: String, identity: Identity)] = []
+  private var opened: [(path: String, identity: FileIdentity)] = []
 
   /// The files at `place`, whose database is open: its write-ahead log is never deleted by the store itself.
   init(_ place: StorePlace) {
     guard case .folder = place else { return }
     for path in [place.databasePath, place.databasePath + "-wal"] {
-      if let identity = Identity(path) { opened.append((path, identity)) }
+      if let identity = FileIdentity(path) { opened.append((path, identity)) }
     }
   }
 
   /// Why nothing may be written; nil while the files are those that were opened.
   func trouble() -> StoreError? {
-    for (path, identity) in opened where Identity(path) != identity {
+    for (path, identity) in opened where FileIdentity(path) != identity {
       return StoreError(
         .filesGone,
         "\(path) was deleted or replaced while it was in use; writes are refused until the server is restarted")

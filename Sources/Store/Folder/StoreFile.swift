@@ -77,9 +77,6 @@ final class StoreFile {
 
   // MARK: Transactions
 
-  /// Why nothing can be written: the disk failed, or the data files were deleted or replaced.
-  var trouble: StoreError? { failure ?? files.trouble() }
-
   /// Begins a copy that this connection's commits go into as well.
   func copy(into target: Database) throws(SQLiteError) -> DatabaseCopy {
     try DatabaseCopy(of: database, into: target)
@@ -87,10 +84,10 @@ final class StoreFile {
 
   /// Runs `body` in one durable transaction, or takes everything back.
   ///
-  /// - Throws: `diskFull`, the error that `body` threw as a `StoreError`, or `failed` when the disk failed; then the
-  ///   store takes no more.
+  /// - Throws: `filesGone`, `diskFull`, the error that `body` threw as a `StoreError`, or `failed` when the disk
+  ///   failed; then the store takes no more.
   func transaction<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
-    if let trouble { throw trouble }
+    if let trouble = failure ?? files.trouble() { throw trouble }
     let before = folded
     let (catalogueBefore, wantedBefore, clientsBefore) = (catalogue, wanted, outcomes.countedClients)
     defer { database.releaseLargeValues() }

@@ -66,7 +66,7 @@ final class AuthorityWriter {
   /// Runs the writes in order and makes them durable together.
   func run(_ requests: [WriteRequest], probing: Bool = false) -> Outcome {
     var outcome = Outcome()
-    if let failure = file.trouble {
+    if let failure = file.failure {
       outcome.results = requests.map { _ in .failure(failure) }
       outcome.trouble = failure
       return outcome
