@@ -20,19 +20,17 @@ final class ColumnReader {
   let model: Model
   /// Nil for records.
   let statement: Statement?
-  /// The columns of the row that the statement stands on; nil for records.
-  private let row: RowCells?
-  /// The same, not counted: counting takes as long as reading a field. Places are those of the table's columns, and
-  /// there is a cell for each.
-  private let cells: UnsafeMutablePointer<RowCells.Cell>?
+  /// The row that the statement stands on; nil for records.
+  private let row: StatementRow?
+  /// The statement, not counted.
+  private let cursor: Unmanaged<Statement>?
   private var record = Record(values: [])
 
   init(_ statement: Statement, _ model: Model) {
     self.model = model
     self.statement = statement
-    let row = RowCells(model.columns.storages.map(\.kind))
-    self.row = row
-    unsafe cells = row.cells
+    row = StatementRow(of: statement)
+    unsafe cursor = .passUnretained(statement)
   }
 
   /// A reader of records, one after the other.
@@ -40,14 +38,13 @@ final class ColumnReader {
     self.model = model
     statement = nil
     row = nil
-    unsafe cells = nil
+    unsafe cursor = nil
   }
 
   /// Stands on the next row; false when there is none.
   func step() throws -> Bool {
-    guard let statement, let row, try statement.step() else { return false }
-    statement.load(row, from: 0)
-    return true
+    guard let cursor = unsafe cursor else { return false }
+    return try unsafe cursor._withUnsafeGuaranteedRef { try $0.step() }
   }
 
   /// Stands on a record.
@@ -74,41 +71,45 @@ final class ColumnReader {
   }
 
   func isNull(_ column: Int) -> Bool {
-    if let cells = unsafe cells { return unsafe cells[column].isNull }
+    if let row { return row.isNull(Int32(truncatingIfNeeded: column)) }
     return record[column].isNull
   }
 
   // The value where it is stored as the type that is asked for; nil where it is not, and for null.
 
+  @inline(__always)
   func text(_ place: Place) -> String? {
     guard case .text = place.storage else { return nil }
-    return text(column: Int(place.number))
+    return text(column: place.number)
   }
 
   /// The text of a column that is stored as text.
-  func text(column: Int) -> String? {
-    if let cells = unsafe cells { return unsafe cells[column].text }
-    if case .string(let text) = record[column] { return text }
+  func text(column: Int32) -> String? {
+    if let row { return row.text(column) }
+    if case .string(let text) = record[Int(column)] { return text }
     return nil
   }
 
+  @inline(__always)
   func integer(_ place: Place) -> Int? {
     guard case .integer = place.storage else { return nil }
-    if let cells = unsafe cells { return unsafe cells[Int(place.number)].integer.flatMap { Int(exactly: $0) } }
+    if let row { return row.integer(place.number).flatMap { Int(exactly: $0) } }
     if case .int(let number) = record[Int(place.number)] { return Int(exactly: number) }
     return nil
   }
 
+  @inline(__always)
   func number(_ place: Place) -> Double? {
     guard case .real = place.storage else { return nil }
-    if let cells = unsafe cells { return unsafe cells[Int(place.number)].real }
+    if let row { return row.real(place.number) }
     if case .double(let number) = record[Int(place.number)] { return number }
     return nil
   }
 
+  @inline(__always)
   func flag(_ place: Place) -> Bool? {
     guard case .boolean = place.storage else { return nil }
-    if let cells = unsafe cells { return unsafe cells[Int(place.number)].integer.map { $0 != 0 } }
+    if let row { return row.integer(place.number).map { $0 != 0 } }
     if case .bool(let flag) = record[Int(place.number)] { return flag }
     return nil
   }

@@ -29,13 +29,14 @@ final class FieldColumns: Sendable {
     let name: RelationName
     let sources: [Source]
     /// The column, where it is one, of text: the usual case.
-    let textColumn: Int?
+    let textColumn: Int32?
 
     init(names: [String]? = nil, model: String, field: String, sources: [Source]) {
       self.names = names
       name = RelationName(model: model, field: field)
       self.sources = sources
-      textColumn = sources.count == 1 && sources[0].storage == .text ? sources[0].position : nil
+      let isText = sources.count == 1 && sources[0].storage == .text
+      textColumn = isText ? Int32(truncatingIfNeeded: sources[0].position) : nil
     }
   }
 

@@ -221,12 +221,20 @@ public struct ModelRow {
 
   // MARK: Relations
 
+  /// The relation of a place, not counted: the columns hold it.
+  @inline(__always)
+  private func relation(_ place: ColumnReader.Place) -> Unmanaged<FieldColumns.Relation> {
+    unsafe .passUnretained(relations[Int(place.number)])
+  }
+
   /// The next field.
   /// - Throws: `DecodingError` when it is not there.
   public mutating func nextReference<M: Model>() throws -> LazyReference<M> {
     let place = try place()
     guard place.isRelation else { return try read(LazyReference<M>.self, place) }
-    return LazyReference(try relations[Int(place.number)].content(reader, text: sharedText), link)
+    let text = sharedText
+    let content = try unsafe relation(place)._withUnsafeGuaranteedRef { try $0.content(reader, text: text) }
+    return LazyReference(content, link)
   }
 
   /// The next field. Compiled by the program that has the type: finding the class of a list costs more than making one.
@@ -241,7 +249,12 @@ public struct ModelRow {
   @usableFromInline
   mutating func nextOwner() throws -> RelationOwner? {
     let place = try place()
-    if place.isRelation, let owner = try relations[Int(place.number)].owner(reader, text: sharedText) { return owner }
+    let text = sharedText
+    if place.isRelation,
+      let owner = try unsafe relation(place)._withUnsafeGuaranteedRef({ try $0.owner(reader, text: text) })
+    {
+      return owner
+    }
     position -= 1
     return nil
   }

@@ -32,25 +32,15 @@ extension ColumnStorage {
     }
   }
 
-  /// As what the column of a field is read.
-  package var kind: RowCells.Kind {
-    switch self {
-    case .text: .text
-    case .integer, .boolean: .integer
-    case .real: .real
-    case .json: .any
-    }
-  }
-
-  /// Reads a field's value from its column, which is at `place` in the statement's row.
-  func read(_ cell: RowCells.Cell, of statement: Statement, at place: Int) throws -> JSONValue {
-    switch (self, cell) {
-    case (_, .null): return .null
-    case (.text, .text(let bytes)): return .string(unsafe String(decoding: bytes, as: UTF8.self))
-    case (.integer, .integer(let number)): return .int(number)
-    case (.real, .real(let number)): return .double(number)
-    case (.boolean, .integer(let number)): return .bool(number != 0)
-    default: return try read(statement, place)
+  /// Reads a field's value from its column of the statement's row.
+  func read(_ row: StatementRow, of statement: Statement, at column: Int) throws -> JSONValue {
+    let number = Int32(truncatingIfNeeded: column)
+    return switch self {
+    case .text: row.text(number).map { .string($0) } ?? .null
+    case .integer: row.integer(number).map { .int($0) } ?? .null
+    case .real: row.real(number).map { .double($0) } ?? .null
+    case .boolean: row.integer(number).map { .bool($0 != 0) } ?? .null
+    case .json: try read(statement, column)
     }
   }
 

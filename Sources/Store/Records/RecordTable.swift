@@ -13,7 +13,6 @@ final class RecordTable {
   private let keyCondition: String
   /// How the fields are stored, in their order.
   private let storages: [ColumnStorage]
-  private let cells: RowCells
   private var insertStatement: Statement?
   private var insertSeveralStatement: Statement?
   private var replaceStatement: Statement?
@@ -38,7 +37,6 @@ final class RecordTable {
     columns = (fields + [SQLText.version, SQLText.created, SQLText.changed]).joined(separator: ", ")
     keyCondition = shape.key.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
     storages = shape.columns.map(\.storage)
-    cells = RowCells(storages.map(\.kind) + [.integer, .integer, .integer])
     rowsAtOnce = max(1, min(Self.mostAtOnce, Self.mostParameters / (shape.columns.count + 3)))
   }
 
@@ -60,17 +58,17 @@ final class RecordTable {
 
   /// The record in the statement's row, whose columns are `columns` from `first` on.
   func row(_ statement: Statement, first: Int = 0) throws -> StoredRecord {
-    statement.load(cells, from: first)
-    let columns = unsafe cells.cells
+    let row = StatementRow(of: statement)
     let count = storages.count
     var values: [JSONValue] = []
     values.reserveCapacity(count)
     for (field, storage) in storages.enumerated() {
-      values.append(try storage.read(unsafe columns[field], of: statement, at: first + field))
+      values.append(try storage.read(row, of: statement, at: first + field))
     }
+    let rest = Int32(truncatingIfNeeded: first + count)
     return StoredRecord(
-      record: Record(values: values), version: unsafe columns[count].integer ?? 0,
-      created: unsafe columns[count + 1].integer ?? 0, changed: unsafe columns[count + 2].integer ?? 0)
+      record: Record(values: values), version: row.integer(rest) ?? 0, created: row.integer(rest + 1) ?? 0,
+      changed: row.integer(rest + 2) ?? 0)
   }
 
   func bind(_ key: RecordKey, to statement: Statement, at first: Int) throws {
