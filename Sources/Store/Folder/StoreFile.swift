@@ -36,6 +36,8 @@ final class StoreFile {
   private let files: DataFiles
   private let begin: Statement
   private let commitStatement: Statement
+  /// The horizon up to which no client and no tombstone has a row; nil when one may have.
+  private var swept: Horizon?
   /// Pages that were in the write-ahead log when the last checkpoint ended.
   private var checkpointedPages = 0
   /// Checkpoints that waited for a reader and gave up.
@@ -98,6 +100,7 @@ final class StoreFile {
       return value
     } catch {
       folded = before
+      swept = nil
       outcomes.countedClients = clientsBefore
       if catalogue != catalogueBefore { migrated(to: catalogueBefore, wanted: wantedBefore) }
       let failure = Self.groupError(error)
@@ -192,13 +195,22 @@ final class StoreFile {
   /// Whether the log has rows that have expired.
   var holdsExpiredEntries: Bool { folded.position.firstRow < min(folded.position.first, folded.position.head) }
 
-  /// Deletes a part of what has expired: as much as `limits` says, or twice what was written since `before`.
+  /// Deletes a part of what has expired: as much as `limits` says, or twice what was written since `before`. It looks
+  /// for clients and tombstones until none is left, and again once the horizon has moved.
   func sweep(since before: LogTable.Position, _ limits: StoreLimits) throws(SQLiteError) {
     let count = max(Int64(limits.forgottenAtOnce), 2 * (folded.position.head - before.head))
     let bytes = max(limits.forgottenBytesAtOnce, 2 * (folded.position.total - before.total))
     if holdsExpiredEntries { try log.sweep(&folded.position, count: count, bytes: bytes) }
-    try outcomes.sweep(folded.horizon, count: count)
-    try tombstones.sweep(folded.horizon, count: count)
+    let horizon = folded.horizon
+    if let swept, swept.clientsBefore == horizon.clientsBefore, swept.tombstonesBefore == horizon.tombstonesBefore,
+      // What the group has written is as old as the group.
+      folded.position.time >= max(horizon.clientsBefore, horizon.tombstonesBefore)
+    {
+      return
+    }
+    let clients = try outcomes.sweep(horizon, count: count)
+    let deletions = try tombstones.sweep(horizon, count: count)
+    swept = max(clients, deletions) < count ? horizon : nil
   }
 
   /// How far a checkpoint should go that is due now; nil while the write-ahead log has few pages.

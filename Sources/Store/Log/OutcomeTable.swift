@@ -160,8 +160,8 @@ final class OutcomeTable {
 
   // MARK: Housekeeping
 
-  /// Deletes at most `count` expired clients, with their outcomes.
-  func sweep(_ horizon: Horizon, count: Int64) throws(SQLiteError) {
+  /// Deletes at most `count` expired clients, with their outcomes. Returns how many they were.
+  func sweep(_ horizon: Horizon, count: Int64) throws(SQLiteError) -> Int64 {
     let expired = try database.statement("SELECT id FROM martlet_clients WHERE at < ? ORDER BY at LIMIT ?")
     try expired.bind(1, horizon.clientsBefore)
     try expired.bind(2, count)
@@ -174,5 +174,6 @@ final class OutcomeTable {
       try delete.bind(1, id)
       try delete.run()
     }
+    return Int64(ids.count)
   }
 }

@@ -88,8 +88,8 @@ final class TombstoneTable {
     return try rows.step()
   }
 
-  /// Deletes at most `count` expired tombstones.
-  func sweep(_ horizon: Horizon, count: Int64) throws(SQLiteError) {
+  /// Deletes at most `count` expired tombstones. Returns how many they were.
+  func sweep(_ horizon: Horizon, count: Int64) throws(SQLiteError) -> Int64 {
     let delete = try database.statement(
       """
       DELETE FROM martlet_tombstones WHERE (model, key) IN (
@@ -98,6 +98,7 @@ final class TombstoneTable {
     try delete.bind(1, horizon.tombstonesBefore)
     try delete.bind(2, count)
     try delete.run()
+    return Int64(database.changes)
   }
 
   /// The deletion of a record, with its last image; nil when there is none, or it has expired.
