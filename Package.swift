@@ -364,7 +364,7 @@ let suites: [Target] = [
     martlet(
       "Vocabulary", "JSON", "Access", "Tokens", "SQLite", "Server", "SQLiteStore", "Publishers", "CommandLine",
       "TestSupport")
-      + ["Martlet", "MartletCommand", "martlet-lab", "TodoWatcher"]),
+      + ["Martlet", "MartletCommand", "martlet-lab", "TodoWatcher", "CMartletAllocationCounter"]),
   // The complete files of docs/guides, and what they do with a server.
   suite(
     "Guides",
