@@ -82,8 +82,9 @@ public struct ModelRows {
   public mutating func advance() throws -> Bool {
     guard let rows else { return try row.advance() }
     guard next < rows.count else { return false }
-    row.start(rows[next].record)
-    isPending = rows[next].isPending
+    let live = rows[next]
+    row.start(live.record)
+    isPending = live.isPending
     next += 1
     return true
   }

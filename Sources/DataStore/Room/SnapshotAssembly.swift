@@ -106,11 +106,12 @@ final class DecodedRows: Sendable {
   func prepare(_ snapshot: WindowSnapshot) throws(DataStoreError) {
     let rows = snapshot.hasEqualRows ? snapshot.rows.all : snapshot.changedRows
     if rows.isEmpty { return }
-    let new = lock.withLock { _ in rows.filter { $0.made == nil } }
+    // In a first snapshot all of them, as a rule.
+    let new = lock.withLock { _ in rows.contains { $0.isMade } ? rows.filter { !$0.isMade } : rows }
     if new.isEmpty { return }
     let objects = try make(new)
     lock.withLock { _ in
-      for (row, object) in zip(new, objects) { _ = row.make(object) }
+      for (row, object) in zip(new, objects) { row.make(object) }
     }
   }
 

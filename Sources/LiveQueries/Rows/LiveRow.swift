@@ -39,11 +39,12 @@ package struct LiveRow: Sendable {
   /// there it stays. To be read and set under one lock.
   package var made: (any AnyObject & Sendable)? { values.made }
 
-  /// Sets `made`, unless it is there. Returns what is there.
-  package func make(_ object: any AnyObject & Sendable) -> any AnyObject & Sendable {
-    if let made = values.made { return made }
-    values.made = object
-    return object
+  /// Whether `made` is there; the same without a count of references. Under the same lock.
+  package var isMade: Bool { values.made != nil }
+
+  /// Sets `made`, unless it is there.
+  package func make(_ object: any AnyObject & Sendable) {
+    if values.made == nil { values.made = object }
   }
 
   /// The row with other values.
