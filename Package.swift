@@ -372,7 +372,7 @@ let suites: [Target] = [
       "Runtime", "HTTP", "Signatures", "Server", "Publishers", "SQLiteStore", "Testing", "DataStore", "Datasync",
       "TestSupport")
       + ["Martlet", "MartletCommand"]),
-  suite("DepartureBoard", martlet("Vocabulary") + ["Martlet", "DepartureBoard"]),
+  suite("DepartureBoard", martlet("Vocabulary", "Runtime") + ["Martlet", "DepartureBoard"]),
   suite("HandWritten", ["Martlet", "MartletServer", "HandWritten"]),
   suite("Presence", martlet("TestSupport") + ["Presence", "MartletCommand"]),
   suite("SeedTour", ["Martlet", "MartletDataStore", "MartletPublishers", "MartletCommand", "SeedTour"]),

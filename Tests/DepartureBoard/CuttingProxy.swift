@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import MartletRuntime
 
 /// A TCP proxy that counts the bytes it forwards, in both directions together, and does harm at given counts: it cuts
 /// the connection that carries that byte, in the middle of whatever is on it, or calls for something else to happen.
@@ -18,7 +18,7 @@ final class CuttingProxy: Sendable {
   let port: UInt16
   private let target: UInt16
   private let listener: Int32
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let onKill: @Sendable () -> Void
 
   /// `planned` in ascending order of bytes.
@@ -36,7 +36,7 @@ final class CuttingProxy: Sendable {
     port = UInt16(bigEndian: address.sin_port)
     self.target = target
     self.onKill = onKill
-    state = Mutex(State(planned: planned))
+    state = Lock(State(planned: planned))
     Thread.detachNewThread { [self] in accept() }
   }
 
@@ -118,7 +118,7 @@ final class CuttingProxy: Sendable {
   private final class Pair: Sendable {
     private let client: Int32
     private let server: Int32
-    private let ended = Mutex(0)
+    private let ended = Lock(0)
 
     init(_ client: Int32, _ server: Int32) {
       self.client = client

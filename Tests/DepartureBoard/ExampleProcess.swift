@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import MartletRuntime
 
 /// The example as a process of its own.
 final class ExampleProcess: Sendable {
@@ -16,14 +16,14 @@ final class ExampleProcess: Sendable {
 
   private let words: [String]
   private let log: URL
-  private let current: Mutex<Process?>
+  private let current: Lock<Process?>
 
   /// Starts `DepartureBoard` with `words`; what it says goes to a file named `log`.
   init(_ words: [String], log: URL) throws {
     let files = ["--files", Self.root.appendingPathComponent("Examples/DepartureBoard").path]
     self.words = words.contains("--files") ? words : words + files
     self.log = log
-    current = Mutex(nil)
+    current = Lock(nil)
     try start()
   }
 
