@@ -40,7 +40,7 @@ package enum Console {
         let line = "Standard output cannot be written: \(NamedFile.reason(error)).\n"
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
       }
-      exit(ExitCode.io.rawValue)
+      StandardStreams.end(with: .io)
     }
   }
 

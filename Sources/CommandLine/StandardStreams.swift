@@ -13,4 +13,11 @@ package enum StandardStreams {
     }
     WriteSignals.ignoreInProcess()
   }
+
+  /// Ends the process. What libraries clean up at an exit is left to the system: the thread of a loop may be inside one
+  /// of them. OpenSSL frees its locks there, and a handshake in progress then ends the process by a signal.
+  package static func end(with code: ExitCode) -> Never {
+    fflush(nil)
+    _exit(code.rawValue)
+  }
 }

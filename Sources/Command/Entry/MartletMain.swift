@@ -1,4 +1,3 @@
-import Foundation
 import MartletCommandLine
 
 /// The process of the `martlet` command: words in, exit code out.
@@ -6,6 +5,6 @@ import MartletCommandLine
 enum MartletMain {
   static func main() async {
     StandardStreams.prepare()
-    exit(await Subcommands.dispatcher.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    StandardStreams.end(with: await Subcommands.dispatcher.run(Array(CommandLine.arguments.dropFirst())))
   }
 }

@@ -102,7 +102,7 @@ enum ServeCommand: Subcommand {
       server.onFailure { _ in
         // The server has logged the reason.
         log.flush()
-        exit(ExitCode.io.rawValue)
+        StandardStreams.end(with: .io)
       }
       try server.start()
     } catch {
