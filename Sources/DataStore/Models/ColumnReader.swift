@@ -22,7 +22,7 @@ final class ColumnReader {
   let statement: Statement?
   /// The row that the statement stands on; nil for records.
   private let row: StatementRow?
-  /// The statement, not counted.
+  /// The statement, not counted: `statement` holds it as long as this object lives.
   private let cursor: Unmanaged<Statement>?
   private var record = Record(values: [])
 

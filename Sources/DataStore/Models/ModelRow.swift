@@ -222,7 +222,7 @@ public struct ModelRow {
 
   // MARK: Relations
 
-  /// The relation of a place, not counted: the columns hold it.
+  /// The relation of a place, not counted: `relations` holds it, and is never changed.
   @inline(__always)
   private func relation(_ place: ColumnReader.Place) -> Unmanaged<FieldColumns.Relation> {
     unsafe .passUnretained(relations[Int(place.number)])
