@@ -17,9 +17,9 @@ final class TypeProbe {
     ColumnStorage, Value
   ) {
     if let known = foundation(type) { return known }
-    let probe = TypeProbe()
     let sample = (type as? any CaseIterable.Type).flatMap { first($0) as? Value }
-    if let raw = type as? any RawRepresentable.Type, let sample { return (rawStorage(raw), sample) }
+    if type is any RawRepresentable.Type, let sample { return (asked(type, codingPath), sample) }
+    let probe = TypeProbe()
     let value = try Value(from: ProbeDecoder(probe: probe, codingPath: codingPath))
     return (probe.single ?? .json, value)
   }
@@ -49,10 +49,6 @@ final class TypeProbe {
   }
 
   private static func first<Cases: CaseIterable>(_ type: Cases.Type) -> Any? { type.allCases.first }
-
-  private static func rawStorage<Raw: RawRepresentable>(_ type: Raw.Type) -> ColumnStorage {
-    Raw.RawValue.self is any BinaryInteger.Type ? .integer : .text
-  }
 }
 
 /// Gives empty values to everything that is asked for.

@@ -120,4 +120,20 @@ private struct Parcel: Model, Equatable {
     #expect(caught == .decodingError)
     #expect(try await store.query(Odd.self) == [Odd(id: "1", size: Odd.Size(3)), Odd(id: "4", size: Odd.Size(4))])
   }
+
+  @Test func `enumerations of numbers are stored as numbers`() async throws {
+    struct Step: Model, Equatable {
+      enum Size: Double, Codable, CaseIterable { case half = 0.5, whole = 1 }
+      enum Kind: UInt8, Codable, CaseIterable { case first = 1, last = 200 }
+      var id: String
+      var size: Size
+      var kind: Kind
+      enum CodingKeys: String, ModelKey { case id, size, kind }
+    }
+    let store = try DataStore(models: [Step.self], storage: .inMemory)
+    let steps = [Step(id: "1", size: .whole, kind: .first), Step(id: "2", size: .half, kind: .last)]
+    for step in steps { #expect(try await store.save(step) == step) }
+    #expect(try await store.query(Step.self, sort: .descending(Step.keys.size)) == steps)
+    #expect(try await store.query(Step.self, where: Step.keys.size < 0.75 && Step.keys.kind > 100) == [steps[1]])
+  }
 }
