@@ -39,14 +39,22 @@ struct ModelMapping: Sendable {
   // MARK: Values
 
   /// The record of a model's value.
-  func record(_ model: some Model) throws(DataStoreError) -> Record {
-    let value: JSONValue
+  func record(_ model: some Model) throws(DataStoreError) -> Record { try record(of: try json(of: model)) }
+
+  private func json(of model: some Model) throws(DataStoreError) -> JSONValue {
     do {
-      value = try JSONEncoding(types: .foundation).encode(model)
+      return try JSONEncoding(types: .foundation).encode(model)
     } catch {
       throw DataStoreError(.invalidModel, "a \(name) cannot be stored: \(error)")
     }
+  }
+
+  private func record(of value: JSONValue) throws(DataStoreError) -> Record {
     var record = Record(values: shape.columns.map { value[$0.name] ?? .null })
+    for (column, value) in zip(shape.columns, record.values) where !column.storage.holds(value) {
+      throw DataStoreError(
+        .invalidModel, "\(name).\(column.name) has a value that is not stored as \(column.storage.rawValue)")
+    }
     for relation in relations.values where relation.holdsKey {
       guard let other = value[relation.name]?.object else { continue }
       let names = models.models[relation.target].columns
@@ -63,10 +71,15 @@ struct ModelMapping: Sendable {
   }
 
   /// The record of a model's value, which decodes into that value's type again: no query of the model would work over
-  /// one that does not. What a type with relations reads from other records is not there yet, and is not tried.
+  /// one that does not. Records of other models that are read with it are those that the value has.
   func decodableRecord<M: Model>(_ model: M) throws(DataStoreError) -> Record {
-    let record = try record(model)
-    if relations.isEmpty { _ = try self.model(record, as: M.self) }
+    let value = try json(of: model)
+    let record = try record(of: value)
+    if columns != nil {
+      _ = try self.model(record, as: M.self)
+    } else {
+      do { _ = try decoding.decode(M.self, from: value) } catch { throw undecodable(error) }
+    }
     return record
   }
 

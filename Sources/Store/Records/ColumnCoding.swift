@@ -20,6 +20,16 @@ extension ColumnStorage {
     }
   }
 
+  /// Whether a column holds a value of this kind.
+  package func holds(_ value: JSONValue) -> Bool {
+    switch (self, value) {
+    case (_, .null), (.text, .string), (.integer, .int), (.real, .int), (.real, .uint), (.real, .double),
+      (.boolean, .bool), (.json, _):
+      true
+    case (.text, _), (.integer, _), (.real, _), (.boolean, _): false
+    }
+  }
+
   /// Reads a field's value from its column.
   package func read(_ statement: Statement, _ column: Int) throws -> JSONValue {
     if statement.isNull(column) { return .null }

@@ -121,6 +121,27 @@ private struct Parcel: Model, Equatable {
     #expect(try await store.query(Odd.self) == [Odd(id: "1", size: Odd.Size(3)), Odd(id: "4", size: Odd.Size(4))])
   }
 
+  @Test func `a value that does not decode again is not stored where its model has relations`() async throws {
+    let store = try DataStore(models: [Crate.self, Lid.self], storage: .inMemory)
+    try await store.save(Crate(id: "1", count: Few(3)))
+    try await store.save(Lid(id: "1", count: Few(3), crate: Crate(id: "1", count: Few(3))))
+    let crate = Crate(id: "2", count: Few(10))
+    let lid = Lid(id: "2", count: Few(10))
+    for operation in 0..<4 {
+      let error = await #expect(throws: DataStoreError.self) {
+        switch operation {
+        case 0: try await store.transaction { try $0.save(crate) }
+        case 1: try await store.transaction { try $0.save(lid) }
+        case 2: _ = try await store.submit(crate)
+        case _: _ = try await store.submit(lid)
+        }
+      }
+      #expect(error?.code == .decodingError, "\(operation)")
+    }
+    #expect(try await store.query(Crate.self).map(\.id) == ["1"])
+    #expect(try await store.query(Lid.self).map(\.crate?.id) == ["1"])
+  }
+
   @Test func `enumerations of numbers are stored as numbers`() async throws {
     struct Step: Model, Equatable {
       enum Size: Double, Codable, CaseIterable { case half = 0.5, whole = 1 }
@@ -136,4 +157,59 @@ private struct Parcel: Model, Equatable {
     #expect(try await store.query(Step.self, sort: .descending(Step.keys.size)) == steps)
     #expect(try await store.query(Step.self, where: Step.keys.size < 0.75 && Step.keys.kind > 100) == [steps[1]])
   }
+
+  @Test func `a value that its column cannot hold is refused by name, and a transaction continues after it`()
+    async throws
+  {
+    struct Count: Model, Equatable {
+      var id: String
+      var value: UInt64
+      enum CodingKeys: String, ModelKey { case id, value }
+    }
+    let store = try DataStore(models: [Count.self], storage: .inMemory)
+    let refused = try await store.transaction { transaction in
+      try transaction.save(Count(id: "1", value: UInt64(Int64.max)))
+      do {
+        try transaction.save(Count(id: "2", value: UInt64(Int64.max) + 1))
+        return nil as DataStoreError?
+      } catch let error as DataStoreError {
+        try transaction.save(Count(id: "3", value: 3))
+        return error
+      }
+    }
+    #expect(refused?.code == .invalidModel && refused?.message.contains("Count.value") == true)
+    #expect(try await store.query(Count.self).map(\.id) == ["1", "3"])
+  }
+}
+
+/// A number that refuses to decode above nine.
+private struct Few: Codable, Equatable {
+  var value: Int
+  init(_ value: Int) { self.value = value }
+  init(from decoder: any Decoder) throws {
+    value = try decoder.singleValueContainer().decode(Int.self)
+    if value > 9 { throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "too large")) }
+  }
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}
+
+/// Has its lids when they are asked for.
+private struct Crate: StoredModel, Equatable {
+  var id: String
+  var count: Few
+  var lids: List<Lid> = []
+  enum CodingKeys: String, ModelKey { case id, count, lids }
+  static var relations: [CodingKeys: ModelAssociation] { [.lids: .hasMany(Lid.self, fields: "crateID")] }
+}
+
+/// Has its crate with it.
+private struct Lid: StoredModel, Equatable {
+  var id: String
+  var count: Few
+  var crate: Crate?
+  enum CodingKeys: String, ModelKey { case id, count, crate }
+  static var relations: [CodingKeys: ModelAssociation] { [.crate: .belongsTo(Crate.self, fields: "crateID")] }
 }
