@@ -15,6 +15,8 @@ struct ModelMapping: Sendable {
   let columns: ColumnReader.Model?
   /// What rows need of related records.
   private let shown: RelatedTerms
+  /// The fields that are stored as JSON.
+  private let jsonFields: Set<Int>
   let models: StoredModels
   private let decoding: JSONDecoding
   let link: RoomLink
@@ -31,6 +33,7 @@ struct ModelMapping: Sendable {
       ColumnReader.Model(columns: $0, rows: rows, decoding: decoding, link: link)
     }
     self.shown = shown
+    jsonFields = Set(shape.columns.indices.filter { shape.columns[$0].storage == .json })
     self.models = models
     self.decoding = decoding
     self.link = link
@@ -181,8 +184,12 @@ struct ModelMapping: Sendable {
     let limit = page.map { Int(clamping: $0.limit) }
     let offset = page.map { Int(clamping: $0.page).multipliedReportingOverflow(by: Int(clamping: $0.limit)) }
     return WindowQuery(
-      model: shape.model, predicate: condition.predicate, order: RowOrder(orders, primaryKey: shape.key),
+      model: shape.model, predicate: condition.predicate, order: order(orders),
       offset: offset.map { $0.overflow ? .max : $0.partialValue } ?? 0, limit: limit, related: condition.related)
+  }
+
+  private func order(_ sort: [SortOrder]) -> RowOrder {
+    RowOrder(sort, primaryKey: shape.key, jsonFields: jsonFields)
   }
 
   /// The query for the records that have `values` in `fields`.
@@ -190,8 +197,7 @@ struct ModelMapping: Sendable {
     let parts = zip(fields, values).map { Predicate.compare(field: $0, .eq($1)) }
     let isSelecting = fields.count == values.count && !values.contains { $0.isNull }
     return WindowQuery(
-      model: shape.model, predicate: isSelecting ? .and(parts) : .none, order: RowOrder([], primaryKey: shape.key),
-      related: shown)
+      model: shape.model, predicate: isSelecting ? .and(parts) : .none, order: order([]), related: shown)
   }
 
   /// The query for the record with this key.
@@ -215,7 +221,7 @@ struct ModelMapping: Sendable {
     let condition = try translation.predicate(predicate ?? .all)
     return AggregateQuery(
       model: shape.model, predicate: condition, functions: found, primaryKey: shape.key,
-      related: translation.terms)
+      jsonFields: jsonFields, related: translation.terms)
   }
 
   private func field(_ name: String) throws(DataStoreError) -> Int {

@@ -36,7 +36,7 @@ extension LiveAggregate {
   /// The records that it is computed over.
   fileprivate var selection: WindowQuery {
     WindowQuery(
-      model: query.model, predicate: query.predicate, order: RowOrder([], primaryKey: query.primaryKey),
-      related: query.related)
+      model: query.model, predicate: query.predicate,
+      order: RowOrder([], primaryKey: query.primaryKey, jsonFields: query.jsonFields), related: query.related)
   }
 }

@@ -22,17 +22,20 @@ package struct AggregateQuery: Sendable, Hashable {
   package var functions: [AggregateFunction]
   /// The model's primary key, for the order of records with equal values.
   package var primaryKey: [Int]
+  /// The fields that are stored as JSON, for the order of their values.
+  package var jsonFields: Set<Int>
   /// What the condition needs of related records.
   package var related: RelatedTerms
 
   package init(
     model: Int, predicate: Predicate = .all, functions: [AggregateFunction], primaryKey: [Int],
-    related: RelatedTerms = RelatedTerms()
+    jsonFields: Set<Int> = [], related: RelatedTerms = RelatedTerms()
   ) {
     self.model = model
     self.predicate = predicate
     self.functions = functions
     self.primaryKey = primaryKey
+    self.jsonFields = jsonFields
     self.related = related
   }
 }

@@ -20,7 +20,9 @@ package struct LiveAggregate: Sendable {
     limits.margin = Self.margin
     for function in query.functions {
       guard let (field, isAscending) = function.extreme else { continue }
-      let order = RowOrder([SortOrder(field: field, isAscending: isAscending)], primaryKey: query.primaryKey)
+      let order = RowOrder(
+        [SortOrder(field: field, isAscending: isAscending)], primaryKey: query.primaryKey,
+        jsonFields: query.jsonFields)
       let hasValue = Predicate.compare(field: field, .attributeExists(true))
       extremes[function] = QueryWindow(
         WindowQuery(

@@ -26,9 +26,12 @@ package struct RecordKey: Sendable, Hashable {
 package struct SortOrder: Sendable, Hashable {
   package var field: Int
   package var isAscending: Bool
+  /// Whether the field is stored as JSON, and its values can be of several kinds.
+  package var isJSON: Bool
 
-  package init(field: Int, isAscending: Bool = true) {
+  package init(field: Int, isAscending: Bool = true, isJSON: Bool = false) {
     self.field = field
     self.isAscending = isAscending
+    self.isJSON = isJSON
   }
 }

@@ -142,6 +142,46 @@ private struct Parcel: Model, Equatable {
     #expect(try await store.query(Lid.self).map(\.crate?.id) == ["1"])
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a field with JSON of several kinds has the same order in queries, pages and live windows`() async throws {
+    struct Loose: StoredModel, Equatable {
+      var id: String
+      var data: JSONValue?
+      enum CodingKeys: String, ModelKey { case id, data }
+      static var fieldTypes: [CodingKeys: ModelFieldType] { [.data: .embedded] }
+    }
+    let values: [JSONValue?] = [
+      nil, 1, "a", "a b", "a!", "", .bool(true), .bool(false), [1], ["a": 1], -5, 2.5, "\u{E9}", "\"", "a\"", [], [:],
+      "\u{0}", "\n", "10", .int(.max), .uint(.max), .uint(.max - 1), .double(1e300),
+    ]
+    let store = try DataStore(models: [Loose.self], storage: .inMemory)
+    let data = Loose.keys.data
+    func saveAll() async throws {
+      try await store.delete(Loose.self, where: .all)
+      for (number, value) in values.enumerated() { try await store.save(Loose(id: "\(number)", data: value)) }
+    }
+    for page in [QueryPage.page(0, limit: 5), .page(2, limit: 4)] {
+      try await saveAll()
+      let live = store.observeQuery(for: Loose.self, sort: .descending(data), paginate: page)
+      var snapshots = live.makeAsyncIterator()
+      var shown = Array(try #require(try await snapshots.next()).items)
+      for step in 0..<80 {
+        let id = "\(step * 7 % values.count)"
+        if step % 3 == 0 {
+          try await store.delete(Loose.self, withId: id)
+        } else {
+          try await store.save(Loose(id: id, data: values[step * 11 % values.count]))
+        }
+        let expected = try await store.query(Loose.self, sort: .descending(data), paginate: page)
+        if expected != shown { shown = Array(try #require(try await snapshots.next()).items) }
+        #expect(shown == expected, "step \(step)")
+      }
+      live.cancel()
+    }
+    try await saveAll()
+    #expect(try await store.aggregate([.minimum(data), .maximum(data)], of: Loose.self) == [-5, [:]])
+  }
+
   @Test func `enumerations of numbers are stored as numbers`() async throws {
     struct Step: Model, Equatable {
       enum Size: Double, Codable, CaseIterable { case half = 0.5, whole = 1 }
