@@ -65,6 +65,21 @@ import Testing
     #expect(try await store.query(Author.self, where: predicate).map(\.id) == ["a"])
   }
 
+  @Test func `texts that differ in their composition alone are two conditions for live queries, too`() async throws {
+    let store = try DataStoreTests.store()
+    let texts = ["\u{E9}", "e\u{301}"]
+    let streams = texts.map { store.observeQuery(for: Post.self, where: Post.keys.title.beginsWith($0)) }
+    var found = streams.map { $0.makeAsyncIterator() }
+    for index in texts.indices { #expect(try await found[index].next()?.items.isEmpty == true) }
+    try await store.transaction { transaction in
+      for (number, text) in texts.enumerated() { try transaction.save(post(number, text + "t\u{E9}")) }
+    }
+    for (index, text) in texts.enumerated() {
+      #expect(try await found[index].next()?.items.map(\.id) == ["p\(index)"])
+      #expect(try await store.query(Post.self, where: Post.keys.title.beginsWith(text)).map(\.id) == ["p\(index)"])
+    }
+  }
+
   @Test func `a list of many values is one search and not one for each value`() async throws {
     let store = try DataStoreTests.store()
     for row in Self.rows { try await store.save(row) }

@@ -67,6 +67,7 @@ import Testing
     #expect(ValueOrder.areEqual(.double(-0.0), .int(0)))
     #expect(ValueOrder.compare(.int(.max), .double(0x1p63)) == -1)
     #expect(!ValueOrder.areEqual("\u{E9}", "e\u{301}"))
+    #expect(Comparison.beginsWith("\u{E9}") != .beginsWith("e\u{301}"))
     #expect(ValueOrder.compare("\u{FFFF}", "\u{1F600}") == -1)
   }
 }

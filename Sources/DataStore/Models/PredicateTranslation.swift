@@ -94,7 +94,7 @@ extension QueryOperator {
     case .greaterOrEqual(let value): .ge(value)
     case .contains(let value): .contains(value)
     case .notContains(let value): .notContains(value)
-    case .beginsWith(let text): .beginsWith(text)
+    case .beginsWith(let text): .beginsWith(TextPrefix(text))
     case .between(let low, let high): .between(low, high)
     }
   }

@@ -84,7 +84,7 @@ extension Comparison {
     case .gt(let value): "gt \(value)"
     case .ge(let value): "ge \(value)"
     case .between(let low, let high): "between \(low) \(high)"
-    case .beginsWith(let prefix): "beginsWith \(JSONValue.string(prefix))"
+    case .beginsWith(let prefix): "beginsWith \(JSONValue.string(prefix.text))"
     case .contains(let value): "contains \(value)"
     case .notContains(let value): "notContains \(value)"
     case .in(let list): "in \(JSONValue.array(list))"

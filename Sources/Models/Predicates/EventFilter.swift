@@ -76,7 +76,7 @@ package struct EventFilter: Sendable, Hashable {
       return .between(bounds[0], bounds[1])
     case "beginsWith":
       guard let text = value.string else { throw FilterError(path: place, message: "must be text") }
-      return .beginsWith(text)
+      return .beginsWith(TextPrefix(text))
     default:
       throw FilterError(path: "\(path).operator", message: "there is no operator \"\(name)\"")
     }

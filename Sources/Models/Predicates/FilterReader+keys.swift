@@ -38,7 +38,7 @@ extension FilterReader {
       guard let last = given.popLast(), let text = last.value.string else {
         throw FilterError(path: path, message: "ends with a field that is not a text")
       }
-      return .and(Self.equal(given) + [.compare(field: last.field, .beginsWith(text))])
+      return .and(Self.equal(given) + [.compare(field: last.field, .beginsWith(TextPrefix(text)))])
     case "eq": return .and(Self.equal(try prefix(operand, fields, path)))
     case "lt": return Self.ordered(try prefix(operand, fields, path), { .lt($0) }, { .lt($0) })
     case "le": return Self.ordered(try prefix(operand, fields, path), { .lt($0) }, { .le($0) })

@@ -131,7 +131,7 @@ package struct FilterReader {
       return .between(ends[0], ends[1])
     case "beginsWith":
       guard let text = operand.string else { throw FilterError(path: path, message: "needs text") }
-      return .beginsWith(text)
+      return .beginsWith(TextPrefix(text))
     case "in", "notIn":
       let list = operand.array ?? [operand]
       guard list.count <= listLimit else {

@@ -27,7 +27,7 @@ extension Comparison {
     case .between(let low, let high):
       (ValueOrder.compare(value, low).map { $0 >= 0 } ?? false)
         && (ValueOrder.compare(value, high).map { $0 <= 0 } ?? false)
-    case .beginsWith(let prefix): value.string.map { $0.utf8.starts(with: prefix.utf8) } ?? false
+    case .beginsWith(let prefix): value.string.map { $0.utf8.starts(with: prefix.text.utf8) } ?? false
     case .contains(let part): ValueOrder.contains(value, part)
     case .notContains(let part): !ValueOrder.contains(value, part)
     case .in(let list): list.contains { ValueOrder.areEqual(value, $0) }

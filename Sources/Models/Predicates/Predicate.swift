@@ -43,7 +43,7 @@ package enum Comparison: Sendable, Hashable {
   /// Both ends included. In a box of its own: two values here would make every comparison twice as large.
   indirect case between(JSONValue, JSONValue)
   /// Text that starts with these bytes.
-  case beginsWith(String)
+  case beginsWith(TextPrefix)
   /// Text that has this text somewhere, or a list that has this element.
   case contains(JSONValue)
   case notContains(JSONValue)
@@ -55,6 +55,18 @@ package enum Comparison: Sendable, Hashable {
   case attributeType(AttributeType)
   /// The size of text in UTF-8 bytes or of a list in elements, compared with a number; false without a size.
   case size(SizeComparison)
+}
+
+/// The text of `beginsWith`. It is equal to text of the same bytes only: conditions that are equal are evaluated once
+/// for all that have them, and `String` also equates composed and decomposed forms.
+package struct TextPrefix: Sendable, Hashable, ExpressibleByStringLiteral {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+  package init(stringLiteral text: String) { self.text = text }
+
+  package static func == (left: TextPrefix, right: TextPrefix) -> Bool { left.text.hasSameBytes(as: right.text) }
+  package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
 /// The kinds of value that `attributeType` distinguishes (AppSync's `ModelAttributeTypes`).

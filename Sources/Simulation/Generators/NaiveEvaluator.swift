@@ -33,7 +33,7 @@ package enum NaiveEvaluator {
       return ordered(value, low) { $0 > -1 } && ordered(value, high) { $0 < 1 }
     case .beginsWith(let prefix):
       guard case .string(let text) = value else { return false }
-      return Array(Array(text.utf8).prefix(prefix.utf8.count)) == Array(prefix.utf8)
+      return Array(Array(text.utf8).prefix(prefix.text.utf8.count)) == Array(prefix.text.utf8)
     case .contains(let part): return has(value, part)
     case .notContains(let part): return has(value, part) == false
     case .in(let list): return list.filter { same(value, $0) }.count > 0

@@ -89,7 +89,7 @@ package struct RandomPredicates {
     case 2: return .gt(operand(kind))
     case 3: return .ge(operand(kind))
     case 4: return .between(operand(kind), operand(kind))
-    case 5: return .beginsWith(pick(Self.texts))
+    case 5: return .beginsWith(TextPrefix(pick(Self.texts)))
     case _: return membership()
     }
   }

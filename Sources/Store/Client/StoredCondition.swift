@@ -34,7 +34,7 @@ package struct StoredCondition {
       case .gt(let value): return member(name, "gt", value)
       case .ge(let value): return member(name, "ge", value)
       case .between(let low, let high): return member(name, "between", [low, high])
-      case .beginsWith(let text): return member(name, "beginsWith", .string(text))
+      case .beginsWith(let prefix): return member(name, "beginsWith", .string(prefix.text))
       case .contains(let value): return member(name, "contains", value)
       case .notContains(let value): return member(name, "notContains", value)
       // Conditions of the server have no lists.
@@ -114,7 +114,7 @@ package struct StoredCondition {
       return .between(ends[0], ends[1])
     case "beginsWith":
       guard let text = operand.string else { throw damaged }
-      return .beginsWith(text)
+      return .beginsWith(TextPrefix(text))
     case "attributeExists":
       guard let exists = operand.bool else { throw damaged }
       return .attributeExists(exists)

@@ -192,7 +192,7 @@ struct PredicateSQL {
       let from = order(field, .greaterOrEqual, low)
       let to = order(field, .lessOrEqual, high)
       return "(\(from) AND \(to))"
-    case .beginsWith(let prefix): return begins(field, Array(prefix.utf8))
+    case .beginsWith(let prefix): return begins(field, Array(prefix.text.utf8))
     case .contains(let part): return contains(field, part)
     case .notContains(let part): return "(NOT \(contains(field, part)))"
     case .in(let list): return isIn(field, list)

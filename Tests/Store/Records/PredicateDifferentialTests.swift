@@ -43,7 +43,7 @@ import Testing
     case 4: return .gt(value(&random))
     case 5: return .ge(value(&random))
     case 6: return .between(value(&random), value(&random))
-    case 7: return .beginsWith(text)
+    case 7: return .beginsWith(TextPrefix(text))
     case 8: return .contains(Bool.random(using: &random) ? .string(text) : value(&random))
     case 9: return .notContains(.string(text))
     case 10: return .in(values())
@@ -176,7 +176,7 @@ private enum Naive {
     case .between(let low, let high):
       order(value, low).map { $0 >= 0 } == true && order(value, high).map { $0 <= 0 } == true
     case .beginsWith(let prefix):
-      value.string.map { Array($0.utf8.prefix(prefix.utf8.count)) == Array(prefix.utf8) } == true
+      value.string.map { Array($0.utf8.prefix(prefix.text.utf8.count)) == Array(prefix.text.utf8) } == true
     case .contains(let part): contains(value, part)
     case .notContains(let part): !contains(value, part)
     case .in(let list): list.map { equal(value, $0) }.contains(true)
