@@ -27,7 +27,9 @@ extension QueryPredicate {
   package func filter(_ kind: FilterKind) throws(QueryPredicateError) -> JSONObject {
     switch self {
     case .all: return JSONObject()
-    case .field(let name, let comparison): return comparison.filter(of: name, kind)
+    case .field(let name, let comparison):
+      if let plain = comparison.plain(of: name) { return try plain.filter(kind) }
+      return comparison.filter(of: name, kind)
     case .related(let name, _):
       throw QueryPredicateError(field: name, message: "a server's filters do not follow relations")
     case .and(let parts): return ["and": .array(try Self.filters(parts, kind))]
@@ -57,6 +59,7 @@ extension QueryPredicate {
     case .and(let parts): return .or(try Self.negated(parts))
     case .or(let parts): return parts.isEmpty ? .all : .and(try Self.negated(parts))
     case .field(let name, let comparison):
+      if let plain = comparison.plain(of: name) { return try plain.negated() }
       let isNull = QueryPredicate.field(name, .equal(.null))
       switch comparison {
       case .equal(let value): return .field(name, .notEqual(value))
@@ -83,6 +86,36 @@ extension QueryPredicate {
 }
 
 extension QueryOperator {
+  /// What means the same without infinite numbers and NaN, which JSON does not have, and without an order with null,
+  /// which no value has and whose negation every value fulfils; nil for a comparison without them.
+  fileprivate func plain(of name: String) -> QueryPredicate? {
+    let never = QueryPredicate.or([])
+    let hasValue = QueryPredicate.field(name, .notEqual(.null))
+    switch self {
+    case .lessThan(.null), .lessOrEqual(.null), .greaterThan(.null), .greaterOrEqual(.null), .between(.null, _),
+      .between(_, .null):
+      return never
+    case .equal(.double(let number)) where !number.isFinite, .contains(.double(let number)) where !number.isFinite:
+      return never
+    case .notEqual(.double(let number)) where !number.isFinite,
+      .notContains(.double(let number)) where !number.isFinite:
+      return .all
+    case .lessThan(.double(let number)) where !number.isFinite,
+      .lessOrEqual(.double(let number)) where !number.isFinite:
+      return number == .infinity ? hasValue : never
+    case .greaterThan(.double(let number)) where !number.isFinite,
+      .greaterOrEqual(.double(let number)) where !number.isFinite:
+      return number == -.infinity ? hasValue : never
+    case .between(.double(let low), let high) where !low.isFinite:
+      return .and([.field(name, .greaterOrEqual(.double(low))), .field(name, .lessOrEqual(high))])
+    case .between(let low, .double(let high)) where !high.isFinite:
+      return .and([.field(name, .greaterOrEqual(low)), .field(name, .lessOrEqual(.double(high)))])
+    case .equal, .notEqual, .lessThan, .lessOrEqual, .greaterThan, .greaterOrEqual, .contains, .notContains,
+      .beginsWith, .between:
+      return nil
+    }
+  }
+
   fileprivate func filter(of name: String, _ kind: QueryPredicate.FilterKind) -> JSONObject {
     let member: (key: String, value: JSONValue)
     switch self {

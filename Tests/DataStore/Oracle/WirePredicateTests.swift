@@ -30,6 +30,12 @@ private struct RandomSamples {
   private mutating func whole() -> Int { random.count(below: 5) - 2 }
   private mutating func real() -> Double { Double(random.count(below: 9) - 4) / 2 }
 
+  /// What a real is compared with: also what JSON does not have, and null.
+  private mutating func bound() -> JSONValue {
+    guard random.chance(4) else { return .double(real()) }
+    return [.double(.infinity), .double(-.infinity), .double(.nan), .null][random.count(below: 4)]
+  }
+
   mutating func predicate(depth: Int) -> QueryPredicate {
     guard depth > 0, !random.chance(4) else { return leaf() }
     switch random.count(below: 5) {
@@ -51,7 +57,7 @@ private struct RandomSamples {
     switch random.count(below: 4) {
     case 0: return .field("text", isNull ? nullity() : comparison(.string(text()), .string(text()), isText: true))
     case 1: return .field("whole", isNull ? nullity() : comparison(.int(Int64(whole())), .int(Int64(whole()))))
-    case 2: return .field("real", isNull ? nullity() : comparison(.double(real()), .double(real())))
+    case 2: return .field("real", isNull ? nullity() : comparison(bound(), bound()))
     case _:
       let value = JSONValue.bool(random.chance(2))
       return .field("flag", isNull ? nullity() : random.chance(2) ? .equal(value) : .notEqual(value))
@@ -99,7 +105,7 @@ private struct RandomSamples {
       let predicate = random.predicate(depth: 3)
       var reader = FilterReader(model)
       let filter = try predicate.filter(.query)
-      let wire = try reader.read(.object(filter))
+      let wire = try reader.read(JSONValue(parsing: JSONValue.object(filter).serialized()))
       let found = try await store.query(Sample.self, where: predicate).map(\.id).sorted()
       let matching = samples.filter { wire.matches(record($0)) }.map(\.id).sorted()
       let naive = samples.filter { NaiveEvaluator.matches(wire, record($0)) }.map(\.id).sorted()

@@ -62,6 +62,40 @@ struct Writer: Model, Equatable {
     #expect(try predicate.filter(.query) == ["not": ["title": ["beginsWith": "a"]]])
   }
 
+  @Test func `bounds that JSON does not have, and null, mean in filters what they mean in Swift`() throws {
+    let schema = try ModelSchema("type Post @model { id: ID! title: String rating: Float }")
+    let model = try #require(schema.models.first)
+    let rating = try #require(model.position(of: "rating"))
+    let bounds: [Double?] = [nil, .infinity, -.infinity, .nan, 1]
+    let values: [Double?] = [nil, -.greatestFiniteMagnitude, 1, 2, .greatestFiniteMagnitude]
+    let post = Post.keys
+    for (first, second) in bounds.flatMap({ first in bounds.map { (first, $0) } }) {
+      func holds(_ value: Double?, _ bound: Double?, _ relation: (Double, Double) -> Bool) -> Bool {
+        value.flatMap { value in bound.map { relation(value, $0) } } ?? false
+      }
+      let pairs: [(QueryPredicate, (Double?) -> Bool)] = [
+        (post.rating < first, { holds($0, first, <) }), (post.rating <= first, { holds($0, first, <=) }),
+        (post.rating > first, { holds($0, first, >) }), (post.rating >= first, { holds($0, first, >=) }),
+        (post.rating == first, { $0 == first }), (post.rating != first, { $0 != first }),
+        (post.rating.between(start: first, end: second), { holds($0, first, >=) && holds($0, second, <=) }),
+      ]
+      for (predicate, meaning) in pairs {
+        for kind in [QueryPredicate.FilterKind.query, .subscription] {
+          for isNegated in [false, true] {
+            let filter = JSONValue.object(try (isNegated ? !predicate : predicate).filter(kind))
+            var reader = FilterReader(model)
+            let read = try reader.read(JSONValue(parsing: filter.serialized()))
+            for value in values {
+              var record = Record(values: model.fields.map { _ in .null })
+              record.values[rating] = value.map { .double($0) } ?? .null
+              #expect(read.matches(record) == (meaning(value) != isNegated), "\(predicate), \(value as Any), \(filter)")
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `a subscription filter means the same as a query filter, negations included`() throws {
     let schema = try ModelSchema("type Post @model { id: ID! title: String rating: Float }")
     let model = try #require(schema.models.first)
