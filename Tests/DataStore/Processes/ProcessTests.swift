@@ -112,4 +112,47 @@ private struct SharedNote: Model, Equatable {
       #expect(try await store.query(SharedNote.self).map(\.id) == ["a", "b"])
     }
   }
+
+  @Test func `a process that is killed while it saves has lost nothing that it called saved`() async throws {
+    try await Self.withFolder { path in
+      let store = try DataStore(models: [SharedNote.self], storage: .file(path))
+      for round in 1...4 {
+        let others = [try await SharingProcess(path), try await SharingProcess(path)]
+        let text = String(repeating: "x", count: 3_000)
+        for number in 0..<100 { for other in others { try other.tell("save \(round)-\(number) \(text)") } }
+        for (place, other) in others.enumerated() {
+          try await other.expect("saved \(round)-\(round * 7 + place)")
+          other.kill()
+        }
+        try await store.save(SharedNote(id: "own \(round)", text: ""))
+        let found = Set(try await store.query(SharedNote.self).map(\.id))
+        // Each saves its notes in their order.
+        let last = (0..<100).last { found.contains("\(round)-\($0)") } ?? 0
+        #expect(last >= round * 7 + 1)
+        #expect((0...last).allSatisfy { found.contains("\(round)-\($0)") })
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a query does not wait for the transaction of another store on the file, and does not see it`() async throws {
+    try await Self.withFolder { path in
+      let writing = try DataStore(models: [SharedNote.self], storage: .file(path))
+      let reading = try DataStore(models: [SharedNote.self], storage: .file(path))
+      let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+      let end = DispatchSemaphore(value: 0)
+      let transaction = Task {
+        try await writing.transaction { transaction in
+          try transaction.save(SharedNote(id: "a", text: "x"))
+          begins.finish()
+          end.wait()
+        }
+      }
+      for await _ in begun {}
+      #expect(try await reading.query(SharedNote.self).isEmpty)
+      end.signal()
+      try await transaction.value
+      #expect(try await reading.query(SharedNote.self).map(\.id) == ["a"])
+    }
+  }
 }
