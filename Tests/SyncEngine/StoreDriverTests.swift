@@ -158,9 +158,6 @@ import Testing
   @Test func `writes that are refused with another one are rejected, not sent, and so are those of a deleted record`()
     throws
   {
-    func fates(_ events: [JSONValue]) -> [String] {
-      events.filter { $0["type"] == "write" }.map { "\($0["write"]?.int ?? 0) \($0["fate"]?.string ?? "")" }
-    }
     var driver = try synced([Self.change(Self.note("b", "two"), 1, at: 1)])
     try driver.run(["type": "save", "record": Self.note("a", "one")])
     try driver.run(["type": "update", "key": "a", "fields": ["rank": 2]])
@@ -173,5 +170,100 @@ import Testing
     #expect(texts(gone.last).isEmpty)
     try driver.run(["type": "save", "record": Self.note("c", "three")])
     #expect(fates(try driver.run(["type": "ack", "write": 5])).first == "5 durable")
+  }
+
+  private func fates(_ events: [JSONValue]) -> [String] {
+    events.filter { $0["type"] == "write" }.map { "\($0["write"]?.int ?? 0) \($0["fate"]?.string ?? "")" }
+  }
+
+  private func names(_ events: [JSONValue]) -> [String] { events.map { $0["type"]?.string ?? "" } }
+
+  @Test func `the writes of a transaction are made together in one snapshot, or not at all`() throws {
+    var driver = try synced([Self.change(Self.note("a", "one", 1), 1, at: 1)])
+    let made = try driver.run([
+      "type": "transaction",
+      "writes": [
+        ["type": "save", "record": Self.note("b", "two")], ["type": "update", "key": "b", "fields": ["rank": 7]],
+        ["type": "save", "record": Self.note("c", "three")], ["type": "delete", "key": "c"],
+        ["type": "delete", "key": "none"], ["type": "update", "key": "a", "fields": ["rank": 2]],
+      ],
+    ])
+    #expect(names(made) == ["upload", "write", "snapshot"] && made[0]["fields"] == Self.note("b", "two", 7))
+    #expect(texts(made.last) == ["one …", "two …"])
+    let waiting = try driver.run(["type": "outbox"])
+    #expect(names(waiting) == ["waiting", "waiting"] && waiting.map { $0["isSent"] } == [true, false])
+    #expect(waiting.map { $0["key"] } == [["id": "b"], ["id": "a"]] && waiting[1]["fields"] == ["rank": 2])
+    let missing: JSONValue = ["type": "update", "key": "none", "fields": ["rank": 1]]
+    #expect(
+      try driver.run(["type": "transaction", "writes": [["type": "delete", "key": "a"], missing]]).isEmpty)
+    #expect(throws: StoreDriverError.self) {
+      try driver.run(["type": "transaction", "writes": [["type": "delete", "key": "a"], ["type": "start"]]])
+    }
+    #expect(throws: StoreDriverError.self) {
+      try driver.run(["type": "transaction", "writes": [["type": "delete", "key": "a"], ["type": "save"]]])
+    }
+    #expect(try driver.run(["type": "outbox"]) == waiting)
+  }
+
+  @Test func `a cleared store is empty and owed everything, and its writes have ended`() throws {
+    var driver = try synced([Self.change(Self.note("a", "one"), 1, at: 1)])
+    try driver.run(["type": "save", "record": Self.note("b", "two")])
+    let cleared = try driver.run(["type": "clear"])
+    #expect(fates(cleared) == ["1 cleared"] && texts(cleared.last).isEmpty && cleared.last?["isFromCache"] == true)
+    #expect(try driver.run(["type": "outbox"]).isEmpty)
+    #expect(try driver.run(["type": "start"]) == [["type": "subscribe", "cursor": .null]])
+    let asked = try driver.run(["type": "subscribed", "cursor": "c2"])
+    #expect(asked == [["type": "query", "model": "Note", "since": .null, "token": .null]])
+  }
+
+  @Test func `a caller who is refused with fresh credentials keeps its writes and no record of the server`() throws {
+    var driver = try synced([Self.change(Self.note("a", "one"), 1, at: 1)])
+    try driver.run(["type": "save", "record": Self.note("b", "two")])
+    let first = try driver.run(["type": "lost", "reason": "credentials"])
+    #expect(names(first) == ["subscribe", "snapshot"] && texts(first.last) == ["one", "two …"])
+    let refused = try driver.run(["type": "withdrawn"])
+    #expect(names(refused) == ["wake", "snapshot"] && texts(refused.last) == ["two …"])
+    let again = try driver.run(["type": "advance", "seconds": refused[0]["seconds"] ?? .null])
+    #expect(again == [["type": "subscribe", "cursor": .null]])
+    try driver.run(["type": "subscribed", "cursor": "c2"])
+    let page = try driver.run([
+      "type": "page", "changes": [Self.change(Self.note("a", "one"), 1, at: 1)], "position": 10,
+    ])
+    #expect(names(page) == ["upload", "write", "snapshot"] && texts(page.last) == ["one", "two …"])
+    #expect(names(try driver.run(["type": "lost", "reason": "refused"])) == ["terminated", "snapshot"])
+  }
+
+  @Test func `a page that fails is asked for again after a pause, and each model says when it was synced`() throws {
+    var driver = try StoreDriver(schema: Self.schema + " type Tag @model @versioned { id: ID! }")
+    for model in ["Note", "Tag"] {
+      try driver.run(["type": "listen", "listener": .string(model), "model": .string(model)])
+    }
+    try driver.run(["type": "start"])
+    try driver.run(["type": "subscribed"])
+    let failed = try driver.run(["type": "failPage", "model": "Note", "reason": "overloaded", "retryAfter": 20])
+    #expect(names(failed) == ["wake"] && failed[0]["seconds"]?.double ?? 0 >= 20)
+    #expect(try driver.run(["type": "advance", "seconds": 19]).isEmpty)
+    try driver.run(["type": "advance", "seconds": 30])
+    try driver.run(["type": "subscribed"])
+    let notes = try driver.run(["type": "page", "model": "Note", "changes": []])
+    let shown = notes.filter { $0["type"] == "snapshot" }
+    #expect(shown.map { $0["listener"] } == ["Note"])
+    #expect(shown[0]["isSynced"] == true && shown[0]["isFromCache"] == true)
+    let tags = try driver.run(["type": "page", "model": "Tag", "changes": []])
+    #expect(tags.filter { $0["isSynced"] == true && $0["isFromCache"] == false }.count == 2)
+  }
+
+  @Test func `a killed store waits for no answer to a conflict, and one whose feed cannot continue for all pages`()
+    throws
+  {
+    var driver = try synced([Self.change(Self.note("a", "one"), 1, at: 1)])
+    try driver.run(["type": "save", "record": Self.note("a", "mine")])
+    try driver.run(["type": "conflict", "write": 1, "record": Self.note("a", "theirs"), "version": 2])
+    try driver.run(["type": "restart"])
+    #expect(throws: StoreDriverError.self) { try driver.run(["type": "resolve", "write": 1, "with": "local"]) }
+    try driver.run(["type": "subscribed", "resumed": true])
+    #expect(try driver.run(["type": "reset"]).first == ["type": "subscribe", "cursor": .null])
+    #expect(try driver.run(["type": "restart"]).first == ["type": "subscribe", "cursor": .null])
+    #expect(try driver.run(["type": "subscribed", "cursor": "c3"]).first?["since"] == .null)
   }
 }

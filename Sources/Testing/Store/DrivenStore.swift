@@ -14,6 +14,7 @@ struct DrivenStore: Sendable {
   enum Outbox {
     case added(Int64)
     case removed([Int64])
+    case unchanged
   }
 
   let models: [ModelDefinition]
@@ -73,12 +74,11 @@ struct DrivenStore: Sendable {
   mutating func write(
     _ model: Int, _ key: RecordKey,
     _ body: (inout RecordReplica, Int64) throws(RecordReplica.WriteError) -> RecordReplica.Enqueued?
-  ) throws(RecordReplica.WriteError) -> Outbox? {
+  ) throws(RecordReplica.WriteError) -> Outbox {
     let (name, number) = (Name(model: model, key: key), nextNumber)
     let enqueued = try change(name) { replica throws(RecordReplica.WriteError) in try body(&replica, number) }
     switch enqueued {
-    case nil: return nil
-    case .merged?: return nil
+    case nil, .merged?: return .unchanged
     case .added?:
       nextNumber += 1
       outbox.append((number, name))
@@ -117,12 +117,24 @@ struct DrivenStore: Sendable {
       outbox.removeAll { $0.number == number }
     case .clearStore:
       for name in replicas.keys { change(name) { $0 = RecordReplica() } }
-      (outbox, cursor) = ([], nil)
-      progress = models.map { _ in ModelProgress() }
+      outbox = []
+      forgetProgress()
     case .subscribe, .disconnect, .query, .upload, .reject, .abandon, .askConflict, .resolve, .refreshCredentials,
       .wake, .progress, .hub:
       break
     }
+  }
+
+  /// The caller may see none of the server's records.
+  mutating func withdraw() {
+    for name in replicas.keys { change(name) { _ = $0.sweep(at: $0.server?.position ?? 0) } }
+    forgetProgress()
+  }
+
+  /// Every model is owed a full sync.
+  mutating func forgetProgress() {
+    cursor = nil
+    progress = models.map { _ in ModelProgress() }
   }
 
   private mutating func receive(_ changes: [RemoteChange]) {
@@ -135,6 +147,20 @@ struct DrivenStore: Sendable {
   mutating func send(_ number: Int64) -> JSONObject? {
     guard let name = name(of: number), let write = write(number, name) else { return nil }
     change(name) { $0.send(number) }
+    return json(write, name)
+  }
+
+  /// The writes that wait for the server, in the order in which they are sent.
+  var waiting: [JSONObject] {
+    outbox.compactMap { number, name in
+      guard let write = write(number, name) else { return nil }
+      var object = json(write, name)
+      object["isSent"] = .bool(write.isSent)
+      return object
+    }
+  }
+
+  private func json(_ write: PendingWrite, _ name: Name) -> JSONObject {
     let model = models[name.model]
     var fields: JSONValue = .null
     let verb: String
@@ -147,8 +173,8 @@ struct DrivenStore: Sendable {
     }
     let key = zip(model.primaryKey, name.key.values).map { (key: model.fields[$0].name, value: $1) }
     return [
-      "write": .int(number), "model": .string(model.name), "key": .object(JSONObject(key)), "verb": .string(verb),
-      "fields": fields, "isConditional": .bool(write.condition != nil),
+      "write": .int(write.number), "model": .string(model.name), "key": .object(JSONObject(key)),
+      "verb": .string(verb), "fields": fields, "isConditional": .bool(write.condition != nil),
     ]
   }
 

@@ -9,7 +9,10 @@ extension StoreDriver {
       throw StoreDriverError("there is a listener \(name) already")
     }
     let id = live.add(query)
-    listeners.append(Listener(name: name, query: id, model: query.model, isFromCache: isFromCache(query.model)))
+    listeners.append(
+      Listener(
+        name: name, query: id, model: query.model, isFromCache: isFromCache(query.model),
+        isSynced: isSynced(query.model)))
     fill(id)
     snapshot(listeners.count - 1)
   }
@@ -19,9 +22,10 @@ extension StoreDriver {
     let met = live.apply(store.changes())
     for query in met { fill(query) }
     for index in listeners.indices {
-      let isFromCache = isFromCache(listeners[index].model)
-      let isMarked = listeners[index].isFromCache != isFromCache
-      listeners[index].isFromCache = isFromCache
+      let model = listeners[index].model
+      let (isFromCache, isSynced) = (isFromCache(model), isSynced(model))
+      let isMarked = listeners[index].isFromCache != isFromCache || isSynced && !listeners[index].isSynced
+      (listeners[index].isFromCache, listeners[index].isSynced) = (isFromCache, isSynced)
       if isMarked || met.contains(listeners[index].query) { snapshot(index, isOwed: isMarked) }
     }
   }
@@ -54,8 +58,8 @@ extension StoreDriver {
         "listener": .string(listener.name),
         "items": .array(
           rows.map { ["record": store.json($0.record, listener.model), "isPending": .bool($0.isPending)] }),
-        "isFromCache": .bool(listener.isFromCache), "inserted": list(changes.insertions),
-        "deleted": list(changes.deletions), "updated": list(changes.updates),
+        "isFromCache": .bool(listener.isFromCache), "isSynced": .bool(listener.isSynced),
+        "inserted": list(changes.insertions), "deleted": list(changes.deletions), "updated": list(changes.updates),
         "moved": .array(changes.moves.map { list([$0.from, $0.to]) }),
       ])
   }

@@ -21,8 +21,11 @@ internal import MartletVocabulary
 /// | `save` | `model`, `record`: the whole record, made or replaced; `where` |
 /// | `update` | `model`, `key`, `fields`: these fields of a record that is there; `where` |
 /// | `delete` | `model`, `key`; `where` |
+/// | `transaction` | `writes`: steps of these three types, which are made together or not at all |
+/// | `outbox` | nothing: an event for each write that waits for the server |
 /// | `start`, `stop` | nothing |
-/// | `restart` | nothing: the process is killed, and begins again with what is on disk |
+/// | `restart` | nothing: the process is killed, and begins again with what is on disk; the listeners stay |
+/// | `clear` | nothing: the store ends its sync, and deletes its records and what waits for the server |
 /// | `reachable` | nothing: the network is there again |
 /// | `resolve` | `write`, `with`: `remote`, `local` or a record |
 /// | `advance` | `seconds` |
@@ -37,20 +40,25 @@ internal import MartletVocabulary
 /// | `page` | `model`, `changes`, `position`, `startedAt`, `nextToken`, `cursor`, `isFull` |
 /// | `changes` | `changes`, `cursor`: one transaction of the feed |
 /// | `reset` | nothing: the feed cannot continue |
-/// | `lost` | nothing: the connection is lost |
+/// | `lost` | the connection is lost, or `reason` says why it is refused |
+/// | `withdrawn` | nothing: the caller is refused with fresh credentials, too: the server's records leave the store |
 /// | `ack` | `write`, and its record as a change; without one the record is as it was written, and hidden for `null` |
 /// | `refuse` | `write`, `code`, `message` |
 /// | `conflict` | `write`, and the server's record as a change |
-/// | `fail` | `write`, `reason`: `network`, `overloaded` (with `retryAfter` in seconds), `unauthorized` (by the rules), `credentials`, `condition` or `fault` |
+/// | `fail` | `write`, `reason`, `condition` among them |
+/// | `failPage` | `model`, `reason`: a page that was asked for does not come |
+///
+/// A `reason` is `network`, `overloaded` (with `retryAfter` in seconds), `unauthorized` (by the rules), `credentials`,
+/// `fault`, or `refused` (with `code` and `message`): for good.
 ///
 /// A change is `model`, `record` or, for a record that is gone, `key`, with `version` and `position`.
 ///
 /// A step returns events, objects with a `type`: `snapshot` (`listener`, `items` of `record` and `isPending`,
-/// `isFromCache`, `inserted`, `deleted`, `moved`, `updated`), `subscribe` (`cursor`), `query` (`model`, `since`,
-/// `token`), `upload` (`write`, `model`, `key`, `verb`, `fields`,
-/// `isConditional`), `write` (`write`, `fate`: `sent`, `durable`, `seen`,
-/// `rejected`, `superseded`), `conflict` (`write`, `local`, `remote`) and `wake` (`seconds` from now, when the engine
-/// tries again by itself).
+/// `isFromCache`, `isSynced`, `inserted`, `deleted`, `moved`, `updated`), `subscribe` (`cursor`), `query` (`model`,
+/// `since`, `token`), `upload` (`write`, `model`, `key`, `verb`, `fields`, `isConditional`), `waiting` (the same, and
+/// `isSent`), `write` (`write`, `fate`: `sent`, `durable`, `seen`, `rejected`, `superseded`, `cleared`), `conflict`
+/// (`write`, `local`, `remote`), `wake` (`seconds` from now, when the engine tries again by itself) and `terminated`
+/// (it does not, until a `start`).
 public struct StoreDriver: Sendable {
   var store: DrivenStore
   var live = LiveQuerySet()
@@ -68,6 +76,8 @@ public struct StoreDriver: Sendable {
     var query: LiveQueryID
     var model: Int
     var isFromCache: Bool
+    /// Whether the model's sync has finished since the start.
+    var isSynced: Bool
   }
 
   /// A store of the models of a schema, which is not started.
@@ -96,27 +106,25 @@ public struct StoreDriver: Sendable {
       let name = try reader.text("listener")
       for listener in listeners where listener.name == name { live.remove(listener.query) }
       listeners.removeAll { $0.name == name }
-    case "save":
-      try write(reader) { replica, record, condition, number throws(RecordReplica.WriteError) in
-        try replica.save(record, number: number, condition: condition)
-      }
-    case "update":
-      let fields = try reader.fields()
-      try write(reader) { replica, _, condition, number throws(RecordReplica.WriteError) in
-        guard var record = replica.visible else { throw .missing }
-        for (field, value) in fields { record.values[field] = value }
-        return try replica.save(record, number: number, condition: condition)
-      }
-    case "delete":
-      try write(reader) { replica, _, condition, number throws(RecordReplica.WriteError) in
-        try replica.write(PendingWrite(number: number, content: .delete, condition: condition))
-      }
+    case "save", "update", "delete": try write([reader])
+    case "transaction": try write(try reader.writes())
+    case "outbox": for write in store.waiting { tell("waiting", write) }
     case "start": handle(.start)
     case "stop": handle(.stop)
     case "restart":
       engine = store.makeEngine()
-      wakesAt = nil
+      (wakesAt, conflicts) = (nil, [:])
       handle(.start)
+    case "clear":
+      for number in engine.pendingNumbers { end(number, "cleared") }
+      (wakesAt, conflicts) = (nil, [:])
+      handle(.clear)
+    case "reset":
+      store.forgetProgress()
+      handle(try reader.event("reset", engine.generation))
+    case "withdrawn":
+      store.withdraw()
+      handle(.withdrawn(generation: engine.generation))
     case "reachable": handle(.reachable)
     case "advance": advance(try reader.seconds("seconds"))
     case "resolve": try resolve(reader)
@@ -129,7 +137,7 @@ public struct StoreDriver: Sendable {
 
   // MARK: The engine
 
-  private mutating func handle(_ event: SyncEvent) {
+  mutating func handle(_ event: SyncEvent) {
     var waiting = [event]
     while !waiting.isEmpty {
       let wall = now.nanoseconds / 1_000_000
@@ -179,6 +187,7 @@ public struct StoreDriver: Sendable {
     case .wake(let time):
       wakesAt = time
       tell("wake", ["seconds": .double(Double((time - now).wholeNanoseconds) / 1e9)])
+    case .hub(.terminated): tell("terminated", [:])
     case .disconnect, .hub: break
     case .applyPage, .beginFullSync, .finishModel, .apply, .acknowledge, .clearStore: store.perform(action)
     }
@@ -213,34 +222,6 @@ public struct StoreDriver: Sendable {
     handle(.resolved(number: number, try reader.resolution(model), newNumber: store.takeNumber()))
   }
 
-  // MARK: Local writes
-
-  private mutating func write(
-    _ reader: StoreStepReader,
-    _ body: (inout RecordReplica, Record, Predicate?, Int64) throws(RecordReplica.WriteError)
-      -> RecordReplica.Enqueued?
-  ) throws(StoreDriverError) {
-    let (model, key, record) = try reader.written()
-    let condition = try reader.condition()
-    do throws(RecordReplica.WriteError) {
-      switch try store.write(
-        model, key,
-        { replica, number throws(RecordReplica.WriteError) in
-          if let condition, replica.visible.map(condition.matches) != true { throw .missing }
-          return try body(&replica, record, condition, number)
-        })
-      {
-      case .added(let number): handle(.outbox(.added(number: number, model: model)))
-      case .removed(let numbers):
-        for number in numbers { end(number, "superseded") }
-        handle(.outbox(.removed(numbers)))
-      case nil: break
-      }
-    } catch {
-      // A deletion of what is not there is done already, as in the store, which refuses the others.
-    }
-  }
-
   // MARK: Events
 
   mutating func tell(_ type: String, _ members: JSONObject) {
@@ -249,7 +230,7 @@ public struct StoreDriver: Sendable {
     events.append(.object(object))
   }
 
-  private mutating func end(_ number: Int64, _ fate: String) {
+  mutating func end(_ number: Int64, _ fate: String) {
     ended.insert(number)
     tell(number, fate)
   }
@@ -259,7 +240,10 @@ public struct StoreDriver: Sendable {
   }
 
   /// Whether what the store has of a model may not be what the server has.
-  func isFromCache(_ model: Int) -> Bool { engine.phase != .live || !engine.isSynced(model: model) }
+  func isFromCache(_ model: Int) -> Bool { engine.phase != .live || !isSynced(model) }
+
+  /// Whether a model's sync has finished since the start.
+  func isSynced(_ model: Int) -> Bool { engine.isSynced(model: model) }
 }
 
 /// Why a step could not be played.

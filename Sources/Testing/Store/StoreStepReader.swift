@@ -66,6 +66,19 @@ struct StoreStepReader {
     return (model, try key(json, model), record(json, model))
   }
 
+  /// The writes of a transaction.
+  func writes() throws(StoreDriverError) -> [StoreStepReader] {
+    var found: [StoreStepReader] = []
+    for json in step["writes"]?.array ?? [] {
+      let reader = StoreStepReader(step: json, models: models)
+      guard ["save", "update", "delete"].contains(try reader.type()) else {
+        throw StoreDriverError("a transaction has no such write: \(json)")
+      }
+      found.append(reader)
+    }
+    return found
+  }
+
   /// The fields that are updated, by position.
   func fields() throws(StoreDriverError) -> [(Int, JSONValue)] {
     let definition = models[try model(step)]
@@ -159,22 +172,25 @@ struct StoreStepReader {
         generation: generation, changes, cursor: step["cursor"]?.string,
         position: changes.map(\.image.position).max() ?? 0)
     case "reset": return .feedReset(generation: generation, reason: "reset")
-    case "lost": return .disconnected(generation: generation, .network)
+    case "lost":
+      return .disconnected(generation: generation, step["reason"] == nil ? .network : try failure())
+    case "failPage": return .queryFailed(generation: generation, model: try model(step), try failure())
     case "ack":
       let isShown = step["record"] != .null || step["key"] != nil
       let image = isShown ? try change(step).image : nil
       return .uploaded(
         generation: generation, number: try number("write"), image, position: step["position"]?.int ?? 0)
-    case "refuse":
-      let failure = SyncFailure.refused(
-        code: step["code"]?.string ?? "REFUSED", message: step["message"]?.string ?? "")
-      return .uploadFailed(generation: generation, number: try number("write"), failure)
+    case "refuse": return .uploadFailed(generation: generation, number: try number("write"), refusal)
     case "conflict":
       return .uploadFailed(
         generation: generation, number: try number("write"), .conflict(try change(step).image))
     case "fail": return .uploadFailed(generation: generation, number: try number("write"), try failure())
     case _: throw StoreDriverError("there is no step '\(type)'")
     }
+  }
+
+  private var refusal: SyncFailure {
+    .refused(code: step["code"]?.string ?? "REFUSED", message: step["message"]?.string ?? "")
   }
 
   private func failure() throws(StoreDriverError) -> SyncFailure {
@@ -185,6 +201,7 @@ struct StoreStepReader {
     case "unauthorized": return .forbidden
     case "credentials": return .unauthorized
     case "condition": return .conditionFailed
+    case "refused": return refusal
     case "fault": return .faulted(code: "INTERNAL", message: step["message"]?.string ?? "")
     case let reason: throw StoreDriverError("'\(reason)' is not a reason of a failure")
     }
