@@ -22,10 +22,16 @@ import Testing
     for commit in 0..<80 {
       var changes: [RowChange] = []
       for _ in 0...table.random.count(below: 4) { changes.append(table.write()) }
+      let before = live.map { set.window($0.id)?.counters ?? WindowCounters() }
       let met = set.apply(changes)
       for id in met { set.update(id, window: { table.serve(&$0) }) }
       for place in live.indices {
         let (id, query, _) = live[place]
+        // A change concerns a query once at most, and a row that moves is taken out and put in: no other is touched.
+        let work = set.window(id)?.counters ?? WindowCounters()
+        #expect(work.changes - before[place].changes <= changes.count)
+        #expect(work.rowsTouched - before[place].rowsTouched <= 2 * (work.changes - before[place].changes))
+        #expect(work.requests > before[place].requests || work.rowsRead == before[place].rowsRead)
         let expected = table.page(query)
         #expect(set.window(id).map { Array($0.rows) } == expected)
         // Some consumers are slow and take several commits at once.
