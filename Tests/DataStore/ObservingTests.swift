@@ -1,5 +1,6 @@
 import MartletDataStore
 import MartletGraphQLClient
+import MartletRuntime
 import Testing
 
 @Suite struct ObservingTests {
@@ -126,6 +127,29 @@ import Testing
     try await store.start()
     let empty = try #require(try await snapshots.next())
     #expect(empty.items.isEmpty && empty.changes.deletions == [0, 1])
+  }
+
+  @Test(arguments: [false, true])
+  func `what waited for its consumer when the store was stopped or cleared is not given before a start`(
+    isCleared: Bool
+  ) async throws {
+    let store = try DataStoreTests.store()
+    let (posts, totals) = (store.observeQuery(for: Post.self), store.observeAggregate([.count], of: Post.self))
+    try await posts.ready()
+    try await totals.ready()
+    try await store.save(post(1))
+    if isCleared { try await store.clear() } else { try await store.stop() }
+    let taken = Lock<[Int64?]>([])
+    let first = Task {
+      for try await snapshot in posts { return taken.withLock { $0.append(Int64(snapshot.items.count)) } }
+    }
+    let second = Task { for try await values in totals { return taken.withLock { $0.append(values[0].int) } } }
+    for _ in 0..<200 { await Task.yield() }
+    #expect(taken.withLock { $0 }.isEmpty)
+    try await store.start()
+    try await first.value
+    try await second.value
+    #expect(taken.withLock { $0 } == (isCleared ? [0, 0] : [1, 1]))
   }
 
   @Test func `a stream over an unknown model or field ends with an error`() async throws {

@@ -94,11 +94,13 @@ final class StoreStreams: @unchecked Sendable {
   func leave(_ watcher: LiveState.Watcher) { live.withLock { $0.remove(watcher) } }
 
   /// A consumer's rows and how they have changed since it last asked, and whether its model was synced then. Nil when
-  /// it has them already and is not owed a snapshot, and for a consumer that has left.
+  /// it has them already and is not owed a snapshot, while streams are silent, and for a consumer that has left.
   func take(_ watcher: LiveState.Watcher) -> (rows: WindowSnapshot, isSynced: Bool)? {
     live.withLock { live in
       guard let query = watcher.query else { return nil }
       let isOwed = watcher.takeToken()
+      // All are owed a snapshot when streams continue.
+      guard !live.isPaused else { return nil }
       var snapshot: WindowSnapshot?
       live.set.update(
         query, window: { snapshot = $0.take() ?? (isOwed ? WindowSnapshot(rows: $0.takenRows) : nil) })
@@ -111,6 +113,7 @@ final class StoreStreams: @unchecked Sendable {
     live.withLock { live in
       guard let query = watcher.query else { return nil }
       let isOwed = watcher.takeToken()
+      guard !live.isPaused else { return nil }
       var values: [JSONValue]?
       live.set.update(query, aggregate: { values = $0.take() ?? (isOwed ? $0.values : nil) })
       return values
