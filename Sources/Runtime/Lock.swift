@@ -18,10 +18,12 @@ package final class Lock<Value>: @unchecked Sendable {
   #else
     private let system: UnsafeMutablePointer<pthread_mutex_t>
   #endif
-  @usableFromInline var value: Value
+  /// Overlapping accesses are not looked for at run time, which takes longer than the lock: the lock excludes them, and
+  /// one within another waits for itself.
+  @exclusivity(unchecked) @usableFromInline var value: Value
 
   package init(_ value: sending Value) {
-    self.value = value
+    unsafe self.value = value
     unsafe system = .allocate(capacity: 1)
     #if canImport(Darwin)
       unsafe system.initialize(to: os_unfair_lock())
@@ -46,7 +48,7 @@ package final class Lock<Value>: @unchecked Sendable {
   ) throws(Failure) -> sending Answer {
     acquire()
     defer { release() }
-    return try body(&value)
+    return try unsafe body(&value)
   }
 
   @usableFromInline

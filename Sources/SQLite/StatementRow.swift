@@ -33,6 +33,9 @@ package struct StatementRow {
     return number == 0 && isNull(column) ? nil : number
   }
 
+  /// The column as a whole number, which is 0 for null.
+  package func count(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }
+
   /// The column as a number.
   package func real(_ column: Int32) -> Double? {
     let number = unsafe sqlite3_column_double(pointer, column)

@@ -14,10 +14,20 @@ package import MartletVocabulary
 /// once, with the batch of changes and the completions of its own writes. Readers have connections and executors of
 /// their own and never wait for the writer. From any thread, unless said otherwise.
 package final class Store: Sendable {
-  struct PendingWrite: Sendable {
-    var request: WriteRequest
-    var destination: any StoreDestination
-    var completion: @Sendable (Result<Receipt, StoreError>) -> Void
+  /// A write that waits for the writer. One reference: it is moved from the queue to its group and on.
+  final class PendingWrite: Sendable {
+    let request: WriteRequest
+    let destination: any StoreDestination
+    let completion: @Sendable (Result<Receipt, StoreError>) -> Void
+
+    fileprivate init(
+      _ request: WriteRequest, _ destination: any StoreDestination,
+      _ completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void
+    ) {
+      self.request = request
+      self.destination = destination
+      self.completion = completion
+    }
   }
 
   struct State {
@@ -27,19 +37,15 @@ package final class Store: Sendable {
     var isClosed = false
 
     /// Queues a write, or returns why it is refused.
-    fileprivate mutating func take(
-      _ write: Submission, for destination: any StoreDestination, _ limits: StoreLimits
-    ) -> StoreError? {
+    fileprivate mutating func take(_ write: PendingWrite, _ limits: StoreLimits) -> StoreError? {
       if isClosed { return StoreError(.closed, "the store is closed") }
-      let request = write.request
-      guard queue.hasRoom(for: request.size) else {
+      let size = write.request.size
+      guard queue.hasRoom(for: size) else {
         return StoreError(
           .overloaded,
           "more than \(limits.queuedWrites) writes, or \(limits.queuedOperations) operations, are waiting")
       }
-      queue.append(
-        PendingWrite(request: request, destination: destination, completion: write.completion), size: request.size,
-        number: request.writeNumber)
+      queue.append(write, size: size, number: write.request.writeNumber)
       return nil
     }
 
@@ -173,10 +179,14 @@ package final class Store: Sendable {
   /// `destination` runs completions, after its write is durable and its batch has been delivered, or with the reason
   /// why nothing was changed.
   package func commit(_ writes: [Submission], to destination: any StoreDestination) {
+    queue(writes.map { PendingWrite($0.request, destination, $0.completion) }, of: destination)
+  }
+
+  private func queue(_ writes: [PendingWrite], of destination: any StoreDestination) {
     var refused: [@Sendable () -> Void] = []
     let isDue: Bool = state.withLock { state in
       for write in writes {
-        guard let error = state.take(write, for: destination, limits) else { continue }
+        guard let error = state.take(write, limits) else { continue }
         refused.append { write.completion(.failure(error)) }
       }
       return state.schedule()
@@ -190,7 +200,7 @@ package final class Store: Sendable {
     _ request: WriteRequest, to destination: any StoreDestination,
     completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void
   ) {
-    commit([Submission(request, completion: completion)], to: destination)
+    queue([PendingWrite(request, destination, completion)], of: destination)
   }
 
   /// Queues one write whose completion runs on the writer.
@@ -216,7 +226,7 @@ package final class Store: Sendable {
     switch writer {
     case .authority(let writer):
       let began = clock.now()
-      let outcome = writer.run(group.map(\.request))
+      let outcome = writer.run(group)
       let time = clock.now() - began
       measured.withLock { $0.note(writes: group.count, took: time) }
       if outcome.hasResigned { resign() }
@@ -266,11 +276,9 @@ package final class Store: Sendable {
     if let failure = outcome.failure { onFailure(failure) }
     if let batch = outcome.batch { recent.append(batch) }
     let file = writer.file
-    let current = file.drafter
-    drafter.withLock { if $0.generation != current.generation { $0 = current } }
+    drafter.withLock { if $0.generation != file.drafter.generation { $0 = file.drafter } }
     let completions = zip(group, outcome.results).map { write, result in
-      let completion = write.completion
-      return (write.destination, { @Sendable in completion(result) })
+      (write.destination, { @Sendable in write.completion(result) })
     }
     deliveries.handOut(outcome.batch, file.folded, completions, clock)
   }

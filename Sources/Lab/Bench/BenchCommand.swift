@@ -1,5 +1,6 @@
 import Foundation
 import MartletCommandLine
+import MartletSQLite
 
 /// `martlet-lab bench`: measures one part of Martlet by itself, in processor time, and prints one line of JSON per
 /// figure. The scripts in `Benchmarks` run it beside its peers.
@@ -112,6 +113,8 @@ enum BenchCommand: Subcommand {
 
   private static func runStore(_ arguments: ParsedArguments) async throws {
     guard let folder = arguments.value("data") else { throw UsageError("bench store needs --data DIR.") }
+    // As `martlet serve` does.
+    SQLiteProcess.stopCountingAllocations()
     let writes = try arguments.integer("writes", in: 1...100_000_000) ?? 20_000
     if let inFlight = try arguments.integer("in-flight", in: 1...16_384) {
       try await StoreWorkload.runThreaded(

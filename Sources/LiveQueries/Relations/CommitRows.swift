@@ -113,8 +113,8 @@ package final class CommitRows {
   }
 
   private static func precedes(_ left: LiveRow, _ right: LiveRow) -> Bool {
-    for (first, second) in zip(left.key.values, right.key.values) {
-      let result = RowOrder.compare(first, second)
+    for place in 0..<min(left.key.count, right.key.count) {
+      let result = RowOrder.compare(left.key[place], right.key[place])
       if result != 0 { return result < 0 }
     }
     return false

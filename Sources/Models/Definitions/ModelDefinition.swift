@@ -47,7 +47,7 @@ package struct ModelDefinition: Sendable {
 
   /// The key of a record of this model.
   package func key(of record: Record) -> RecordKey {
-    RecordKey(values: primaryKey.map { record[$0] })
+    record.key(primaryKey)
   }
 }
 

@@ -46,16 +46,17 @@ final class Deliveries: Sendable {
     }
     let registered = destinations.count
     var completions: [[@Sendable () -> Void]] = destinations.map { _ in [] }
-    var places = Dictionary(destinations.indices.map { (ObjectIdentifier(destinations[$0]), $0) }) { first, _ in first }
+    var last = 0
     for write in writes {
-      let id = ObjectIdentifier(write.destination)
-      if let place = places[id] {
-        completions[place].append(write.completion)
-      } else {
-        places[id] = destinations.count
-        destinations.append(write.destination)
-        completions.append([write.completion])
+      // Writes of a group come from a few destinations, a loop's one after the other.
+      if !destinations.indices.contains(last) || destinations[last] !== write.destination {
+        last = destinations.firstIndex { $0 === write.destination } ?? destinations.count
       }
+      if last == destinations.count {
+        destinations.append(write.destination)
+        completions.append([])
+      }
+      completions[last].append(write.completion)
     }
     let committed = clock.now()
     for (index, destination) in destinations.enumerated() {

@@ -67,20 +67,28 @@ struct EntryCoder {
 
   /// A body in its binary form, and its parts when it is larger than an entry of its kind may be.
   ///
-  /// - Parameter coded: Its binary form, where it has been coded before.
-  func prepared(_ body: EntryBody, coded: [UInt8]?, _ limits: StoreLimits) throws(StoreError) -> PreparedEntries {
-    let entry: [UInt8]
-    if let coded { entry = coded } else { entry = try bytes(body, endsTransaction: false) }
+  /// - Parameter coded: Its binary form without the mark of a transaction's end, where it has been coded before.
+  func prepared(
+    _ body: EntryBody, coded: [UInt8]?, endsTransaction: Bool, _ limits: StoreLimits
+  ) throws(StoreError) -> PreparedEntries {
+    var entry: [UInt8]
+    if let coded {
+      entry = coded
+      if endsTransaction { Self.markEnd(&entry) }
+    } else {
+      entry = try bytes(body, endsTransaction: endsTransaction)
+    }
     guard case .change(.tree(let change)) = body, entry.count > limits.treeBytes else {
-      return PreparedEntries(PreparedEntry(body: body, bytes: entry))
+      return .one(entry)
     }
-    var prepared: PreparedEntries?
-    for part in TreeCoder.parts(change, largest: limits.treeBytes) {
-      let body = prepared == nil ? EntryBody.change(.tree(part)) : .treeRest(part)
-      let entry = PreparedEntry(body: body, bytes: try bytes(body, endsTransaction: false))
-      if prepared == nil { prepared = PreparedEntries(entry) } else { prepared?.rest.append(entry) }
+    let changes = TreeCoder.parts(change, largest: limits.treeBytes)
+    var parts: [PreparedEntries.Part] = []
+    for (index, part) in changes.enumerated() {
+      let body = index == 0 ? EntryBody.change(.tree(part)) : .treeRest(part)
+      let bytes = try bytes(body, endsTransaction: endsTransaction && index == changes.count - 1)
+      parts.append(PreparedEntries.Part(body: body, bytes: bytes))
     }
-    return prepared ?? PreparedEntries(PreparedEntry(body: body, bytes: entry))
+    return parts.isEmpty ? .one(entry) : .parts(parts)
   }
 
   private static func kind(of body: EntryBody) -> UInt8 {
@@ -187,16 +195,23 @@ struct EntryCoder {
   }
 }
 
-/// The entries that one body becomes: one, but for large changes of the tree.
-struct PreparedEntries {
-  let first: PreparedEntry
-  var rest: [PreparedEntry] = []
+/// The entries that one body becomes, before they have offsets: one, but for large changes of the tree.
+enum PreparedEntries {
+  /// A part of a body, and its binary form.
+  struct Part {
+    let body: EntryBody
+    let bytes: [UInt8]
+  }
 
-  init(_ first: PreparedEntry) { self.first = first }
-}
+  /// The body's binary form.
+  case one([UInt8])
+  case parts([Part])
 
-/// An entry before it has an offset: its body, and its binary form without the mark of a transaction's end.
-struct PreparedEntry {
-  let body: EntryBody
-  let bytes: [UInt8]
+  /// How many entries there are.
+  var count: Int {
+    switch self {
+    case .one: 1
+    case .parts(let parts): parts.count
+    }
+  }
 }

@@ -1,4 +1,5 @@
 internal import MartletJSON
+internal import MartletModels
 
 /// Reads what `EntryWriter` wrote. Bytes come from the disk: whatever they are, the answer is a value or an error.
 struct EntryReader {
@@ -87,6 +88,8 @@ struct EntryReader {
     for _ in 0..<(try count()) { values.append(try value()) }
     return values
   }
+
+  mutating func key() throws(StoreError) -> RecordKey { RecordKey(values: try values()) }
 
   mutating func text() throws(StoreError) -> String {
     let length = try count()

@@ -1,4 +1,5 @@
 internal import MartletJSON
+internal import MartletModels
 
 /// Appends the log's compact binary form to a byte array that is used again for each entry.
 ///
@@ -58,6 +59,11 @@ struct EntryWriter {
   mutating func values(_ values: [JSONValue]) {
     count(values.count)
     for value in values { self.value(value) }
+  }
+
+  mutating func key(_ key: RecordKey) {
+    count(key.count)
+    for place in 0..<key.count { value(key[place]) }
   }
 
   mutating func text(_ value: String) {

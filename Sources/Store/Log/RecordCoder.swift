@@ -38,7 +38,7 @@ struct RecordCoder {
     writer.unsigned(UInt64(bitPattern: revision))
     writer.count(shape.storedNumber)
     writer.unsigned(UInt64(bitPattern: change.version))
-    writer.values(change.key.values)
+    writer.key(change.key)
     // Null is the absence of a value and takes no space.
     writer.count(change.image.values.reduce(0) { $0 + ($1.isNull ? 0 : 1) })
     for (field, value) in change.image.values.enumerated() where !value.isNull {
@@ -84,8 +84,7 @@ struct RecordCoder {
     var reader = EntryReader(entry, from: EntryCoder.headSize)
     _ = try reader.signedPattern()
     return Summary(
-      kind: kind, model: try reader.number(), version: try reader.signedPattern(),
-      key: RecordKey(values: try reader.values()))
+      kind: kind, model: try reader.number(), version: try reader.signedPattern(), key: try reader.key())
   }
 
   /// The part of a record's change that needs no schema.

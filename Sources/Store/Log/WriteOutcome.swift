@@ -108,7 +108,7 @@ struct OutcomeCoder {
         writer.byte(record.kind.rawValue)
         writer.count(stored[record.model] ?? 0)
         writer.unsigned(UInt64(bitPattern: record.version))
-        writer.values(record.key.values)
+        writer.key(record.key)
       }
     }
     return writer.bytes
@@ -127,7 +127,7 @@ struct OutcomeCoder {
     if let conflict = error.conflict {
       writer.count(stored[conflict.model] ?? 0)
       writer.unsigned(UInt64(bitPattern: conflict.version))
-      writer.values(conflict.key.values)
+      writer.key(conflict.key)
     }
     return writer.bytes
   }
@@ -141,7 +141,7 @@ struct OutcomeCoder {
       if try reader.flag() {
         let model = current[try reader.number()]
         let version = try reader.signedPattern()
-        let key = RecordKey(values: try reader.values())
+        let key = try reader.key()
         error.conflict = model.map { StoreError.Conflict(model: $0, key: key, version: version) }
       }
       return .failure(error)
@@ -159,7 +159,7 @@ struct OutcomeCoder {
       guard let kind = ChangeKind(rawValue: try reader.byte()) else { throw EntryReader.damaged }
       let model = current[try reader.number()]
       let version = try reader.signedPattern()
-      let key = RecordKey(values: try reader.values())
+      let key = try reader.key()
       guard let model else { continue }
       receipt.outcomes.append(
         .record(WrittenRecord(kind: kind, model: model, key: key, version: version, record: nil)))

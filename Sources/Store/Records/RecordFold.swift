@@ -18,7 +18,7 @@ struct RecordFold {
   /// Applies one change, made at `time`. A failed constraint is SQLite's error.
   func apply(_ change: RecordChange, at time: Int64) throws {
     let table = try records.table(change.model)
-    let model = table.shape.storedNumber
+    let model = table.storedNumber
     switch change.kind {
     case .create:
       try table.insert(StoredRecord(record: change.image, version: change.version, created: time, changed: time))

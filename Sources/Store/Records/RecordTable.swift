@@ -40,6 +40,19 @@ final class RecordTable {
     rowsAtOnce = max(1, min(Self.mostAtOnce, Self.mostParameters / (shape.columns.count + 3)))
   }
 
+  // MARK: Shape
+
+  // Here and not asked of `shape`, which would be copied for it.
+
+  /// The model's number in the folder.
+  var storedNumber: Int { shape.storedNumber }
+
+  /// The key of a record.
+  func key(of record: Record) -> RecordKey { record.key(shape.key) }
+
+  /// A record with the defaults of the fields it lacks, checked.
+  func completed(_ record: Record) throws(StoreError) -> Record { try shape.completed(record) }
+
   // MARK: Reading
 
   func get(_ key: RecordKey) throws -> StoredRecord? {
@@ -58,25 +71,18 @@ final class RecordTable {
 
   /// The record in the statement's row, whose columns are `columns` from `first` on.
   func row(_ statement: Statement, first: Int = 0) throws -> StoredRecord {
-    let row = StatementRow(of: statement)
-    let count = storages.count
-    var values: [JSONValue] = []
-    values.reserveCapacity(count)
-    for (field, storage) in storages.enumerated() {
-      values.append(try storage.read(row, of: statement, at: first + field))
-    }
-    let rest = Int32(truncatingIfNeeded: first + count)
-    return StoredRecord(
-      record: Record(values: values), version: row.integer(rest) ?? 0, created: row.integer(rest + 1) ?? 0,
-      changed: row.integer(rest + 2) ?? 0)
+    try RecordRows(statement, storages, first: first).record()
   }
 
+  /// The rows of a statement with the columns `columns`.
+  func rows(_ statement: Statement) -> RecordRows { RecordRows(statement, storages) }
+
   func bind(_ key: RecordKey, to statement: Statement, at first: Int) throws {
-    guard key.values.count == shape.key.count else {
-      throw StoreError(.invalid, "a key of \(shape.name) has \(shape.key.count) values, not \(key.values.count)")
+    guard key.count == shape.key.count else {
+      throw StoreError(.invalid, "a key of \(shape.name) has \(shape.key.count) values, not \(key.count)")
     }
     for (index, field) in shape.key.enumerated() {
-      try shape.columns[field].storage.bind(key.values[index], to: statement, at: first + index)
+      try shape.columns[field].storage.bind(key[index], to: statement, at: first + index)
     }
   }
 

@@ -118,7 +118,7 @@ final class TombstoneTable {
 
   static func bytes(_ key: RecordKey) -> [UInt8] {
     var writer = EntryWriter()
-    writer.values(key.values)
+    writer.key(key)
     return writer.bytes
   }
 }

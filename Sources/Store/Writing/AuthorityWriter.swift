@@ -64,25 +64,26 @@ final class AuthorityWriter {
   }
 
   /// Runs the writes in order and makes them durable together.
-  func run(_ requests: [WriteRequest], probing: Bool = false) -> Outcome {
+  func run(_ writes: [Store.PendingWrite], probing: Bool = false) -> Outcome {
     var outcome = Outcome()
     if let failure = file.failure {
-      outcome.results = requests.map { _ in .failure(failure) }
+      outcome.results = writes.map { _ in .failure(failure) }
       outcome.trouble = failure
       return outcome
     }
-    outcome.results.reserveCapacity(requests.count)
+    outcome.results.reserveCapacity(writes.count)
     let before = file.folded.position
     do throws(StoreError) {
       try commit {
         if probing { try file.probe() }
-        for request in requests { outcome.results.append(try perform(request)) }
+        builder.reserve(writes.count)
+        for write in writes { outcome.results.append(try perform(write.request)) }
         if let horizon = try retention.next(at: builder.time) { try append(.horizon(horizon), endsTransaction: true) }
       }
     } catch {
       retention.lookAgain()
       outcome.hasResigned = error.code == .notAuthority || error.code == .outcomeUnknown
-      outcome.results = requests.map { _ in .failure(error) }
+      outcome.results = writes.map { _ in .failure(error) }
       outcome.trouble = error
       if error.code == .failed { outcome.failure = error }
       return outcome
@@ -255,15 +256,18 @@ final class AuthorityWriter {
     _ transaction: OpenTransaction, _ id: WriteNumber?, _ acknowledged: Int64?
   ) throws -> Receipt {
     let steps = transaction.steps
-    let entries = try steps.map { step in
-      if step.entry == nil { codedChanges += 1 }
-      return try file.coder.prepared(step.body, coded: step.entry, limits)
-    }
+    var entries: [PreparedEntries] = []
     var outcomes: [Receipt.Outcome] = []
+    entries.reserveCapacity(steps.count)
     outcomes.reserveCapacity(steps.count)
-    for (step, prepared) in zip(steps, entries) {
-      guard case .change(let body) = step.body else { continue }
-      for _ in 0...prepared.rest.count { outcomes.append(Receipt.Outcome(of: body)) }
+    for (index, step) in steps.enumerated() {
+      if step.entry == nil { codedChanges += 1 }
+      let prepared = try file.coder.prepared(
+        step.body, coded: step.entry, endsTransaction: step.endsTransaction || index == steps.count - 1, limits)
+      if case .change(let body) = step.body {
+        for _ in 0..<prepared.count { outcomes.append(Receipt.Outcome(of: body)) }
+      }
+      entries.append(prepared)
     }
     var receipt = Receipt(writeNumber: id, outcomes: outcomes, offsets: nil)
     if let id, let acknowledged {

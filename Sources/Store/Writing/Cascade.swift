@@ -136,8 +136,8 @@ struct Cascade {
     let shape = table.shape
     let condition = cascade.reference.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
     let rows = try table.select("\(select) FROM \(shape.table) WHERE \(condition)\(rest)")
-    for (index, field) in cascade.reference.enumerated() where key.values.indices.contains(index) {
-      try shape.columns[field].storage.bind(key.values[index], to: rows, at: index + 1)
+    for (index, field) in cascade.reference.enumerated() where index < key.count {
+      try shape.columns[field].storage.bind(key[index], to: rows, at: index + 1)
     }
     return rows
   }

@@ -16,6 +16,12 @@ struct GroupBuilder {
     self.checksumBefore = checksumBefore
   }
 
+  /// Makes room for the entries of this many writes.
+  mutating func reserve(_ writes: Int) {
+    entries.reserveCapacity(writes)
+    changes.reserveCapacity(writes)
+  }
+
   /// The offset that the next entry gets.
   var next: Int64 { first + Int64(entries.count) }
 
@@ -30,36 +36,35 @@ struct GroupBuilder {
   mutating func append(
     _ body: EntryBody, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
   ) throws(StoreError) -> LogEntry {
-    let prepared = PreparedEntry(body: body, bytes: try coder.bytes(body, endsTransaction: false))
-    return try append(prepared, endsTransaction: endsTransaction, coder, limits)
+    let bytes = try coder.bytes(body, endsTransaction: endsTransaction)
+    let offset = try append(bytes, of: body, coder, limits)
+    return LogEntry(offset: offset, endsTransaction: endsTransaction, body: body)
   }
 
-  /// Appends the entries that were prepared of a body. Subscribers get a change whole, at its last entry's offset.
+  /// Appends the entries that were prepared of a body, with the same mark of the transaction's end. Subscribers get a change whole, at its last entry's offset.
   mutating func append(
     _ body: EntryBody, as prepared: PreparedEntries, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
   ) throws(StoreError) {
-    try append(prepared.first, endsTransaction: endsTransaction && prepared.rest.isEmpty, coder, limits)
-    for (index, part) in prepared.rest.enumerated() {
-      try append(part, endsTransaction: endsTransaction && index == prepared.rest.count - 1, coder, limits)
+    switch prepared {
+    case .one(let bytes): try append(bytes, of: body, coder, limits)
+    case .parts(let parts): for part in parts { try append(part.bytes, of: part.body, coder, limits) }
     }
     guard case .change(let change) = body else { return }
     changes.append(Change(offset: next - 1, endsTransaction: endsTransaction, body: change, time: time))
   }
 
+  /// Appends one entry, and returns its offset.
   @discardableResult
   private mutating func append(
-    _ prepared: PreparedEntry, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
-  ) throws(StoreError) -> LogEntry {
-    var bytes = prepared.bytes
-    let (name, largest) = Self.bound(of: prepared.body, limits)
-    let size = try bytes.count <= largest ? bytes.count : Self.size(of: prepared.body, bytes.count, coder)
+    _ bytes: [UInt8], of body: EntryBody, _ coder: EntryCoder, _ limits: StoreLimits
+  ) throws(StoreError) -> Int64 {
+    let (name, largest) = Self.bound(of: body, limits)
+    let size = try bytes.count <= largest ? bytes.count : Self.size(of: body, bytes.count, coder)
     guard size <= largest else {
       throw StoreError(.invalid, "\(name) of \(size) bytes is larger than the limit of \(largest)")
     }
-    if endsTransaction { EntryCoder.markEnd(&bytes) }
-    let entry = LogEntry(offset: next, endsTransaction: endsTransaction, body: prepared.body)
     entries.append(bytes)
-    return entry
+    return next - 1
   }
 
   /// The bytes of an entry that its bound is for: of a record's change those of the record it makes. What the record

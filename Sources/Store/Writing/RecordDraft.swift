@@ -56,7 +56,9 @@ extension RecordShape {
   func completed(_ record: Record) throws(StoreError) -> Record {
     var record = record
     // A write that was planned before fields were added lacks their values.
-    record.values += columns.dropFirst(record.values.count).map(\.defaultValue)
+    if record.values.count < columns.count {
+      record.values += columns.dropFirst(record.values.count).map(\.defaultValue)
+    }
     try check(record)
     normalize(&record)
     return record
@@ -74,13 +76,11 @@ extension RecordShape {
     guard record.values.count == columns.count else {
       throw StoreError(.invalid, "a \(name) has \(columns.count) fields, not \(record.values.count)")
     }
-    for (field, column) in columns.enumerated() where column.isRequired && record.values[field].isNull {
-      throw StoreError(.invalid, "\(name).\(column.field) is required")
+    for field in columns.indices where columns[field].isRequired && record.values[field].isNull {
+      throw StoreError(.invalid, "\(name).\(columns[field].field) is required")
     }
   }
 
   /// The key of a record.
-  func key(of record: Record) -> RecordKey {
-    key.count == 1 ? RecordKey(values: [record.values[key[0]]]) : RecordKey(values: key.map { record.values[$0] })
-  }
+  func key(of record: Record) -> RecordKey { record.key(key) }
 }

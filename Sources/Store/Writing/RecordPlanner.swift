@@ -32,10 +32,10 @@ final class RecordPlanner {
   ) throws -> StoredRecord {
     let table = try records.table(model)
     let draft = draft.flatMap { holds($0) && $0.model == model ? $0 : nil }
-    let record = try draft?.record ?? table.shape.completed(record)
-    let key = draft?.key ?? table.shape.key(of: record)
+    let record = try draft?.record ?? table.completed(record)
+    let key = draft?.key ?? table.key(of: record)
     // A key that existed before keeps counting, so that no version names two states of one key.
-    let version = try fold.tombstones.version(table.shape.storedNumber, key, horizon()).map { $0 + 1 } ?? 1
+    let version = try fold.tombstones.version(table.storedNumber, key, horizon()).map { $0 + 1 } ?? 1
     let change = RecordChange(kind: .create, model: model, key: key, version: version, image: record)
     try transaction.reserve()
     do {
