@@ -152,7 +152,7 @@ public final class DataStore: Sendable {
     let mapping = try room.mapping(type)
     let query = try mapping.query(predicate, sort, page)
     room.resume()
-    return try await room.perform { writer in try mapping.models(query, as: type, from: writer) }
+    return try await room.read { store in try mapping.models(query, as: type, from: store) }
   }
 
   // MARK: Observing

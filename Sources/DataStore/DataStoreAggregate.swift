@@ -41,9 +41,9 @@ extension DataStore {
     let room = try open()
     let query = try room.mapping(type).aggregate(functions, predicate)
     room.resume()
-    return try await room.perform { writer in
+    return try await room.read { store in
       var aggregate = LiveAggregate(query)
-      try StoreStreams.fill(&aggregate, writer)
+      try StoreStreams.fill(&aggregate, store)
       return aggregate.take() ?? []
     }
   }

@@ -77,7 +77,8 @@ extension DataStore {
   ///       for comment in comments { try transaction.save(comment) }
   ///     }
   ///
-  /// `body` runs on the store's thread, and every other operation waits for it.
+  /// `body` runs on the store's thread, and every other write waits for it. Queries meanwhile read what was committed
+  /// before; those of a store in memory, and the first snapshot of a live query, wait.
   /// - Throws: what `body` throws, and then nothing was changed; or `DataStoreError`.
   public func transaction<Value: Sendable>(
     _ body: @escaping @Sendable (DataStoreTransaction) throws -> Value
@@ -85,7 +86,7 @@ extension DataStore {
     let room = try open()
     room.resume()
     // The error comes back as the body threw it.
-    let result: Result<Value, any Error> = try await room.perform { writer in
+    let result: Result<Value, any Error> = try await room.perform(isWrite: true) { writer in
       Result { try room.transaction(writer) { try body(DataStoreTransaction(room: room, transaction: $0)) } }
     }
     do {

@@ -1,9 +1,10 @@
 internal import MartletJSON
+internal import MartletLiveQueries
 internal import MartletModels
 internal import MartletSQLite
 internal import MartletStore
 
-/// What the fields of a row are read from: the row that a statement stands on, or a record. Not generic, because
+/// What the fields of a row are read from: the row that a statement stands on, or a live query's. Not generic, because
 /// generic code is what costs most here. Confined to one thread, a statement's to the statement's.
 @safe
 final class ColumnReader {
@@ -18,13 +19,14 @@ final class ColumnReader {
   }
 
   let model: Model
-  /// Nil for records.
+  /// Nil for a live query's rows.
   let statement: Statement?
-  /// The row that the statement stands on; nil for records.
+  /// The row that the statement stands on; nil for a live query's rows.
   private let row: StatementRow?
   /// The statement, not counted: `statement` holds it as long as this object lives.
   private let cursor: Unmanaged<Statement>?
-  private var record = Record(values: [])
+  /// The live query's row; nil for a statement's.
+  private var live: UncountedRow?
 
   init(_ statement: Statement, _ model: Model) {
     self.model = model
@@ -33,7 +35,7 @@ final class ColumnReader {
     unsafe cursor = .passUnretained(statement)
   }
 
-  /// A reader of records, one after the other.
+  /// A reader of a live query's rows, one after the other.
   init(_ model: Model) {
     self.model = model
     statement = nil
@@ -47,8 +49,8 @@ final class ColumnReader {
     return try unsafe cursor._withUnsafeGuaranteedRef { try $0.step() }
   }
 
-  /// Stands on a record.
-  func read(_ record: Record) { self.record = record }
+  /// Stands on a row of a live query, which the caller holds until it stands on another one.
+  func read(_ row: UncountedRow) { live = row }
 
   /// Rows that the statement had when it ran last, with whatever values were bound then.
   var expected: Int { statement?.lastCount ?? 0 }
@@ -61,7 +63,7 @@ final class ColumnReader {
   }
 
   func json(_ source: FieldColumns.Source) throws -> JSONValue {
-    guard let statement else { return record[source.position] }
+    guard let statement else { return live?.value(source.position) ?? .null }
     return try source.storage.read(statement, source.position)
   }
 
@@ -72,7 +74,7 @@ final class ColumnReader {
 
   func isNull(_ column: Int) -> Bool {
     if let row { return row.isNull(Int32(truncatingIfNeeded: column)) }
-    return record[column].isNull
+    return live?.isNull(column) ?? true
   }
 
   // The value where it is stored as the type that is asked for; nil where it is not, and for null.
@@ -86,42 +88,36 @@ final class ColumnReader {
   /// The text of a column that is stored as text.
   func text(column: Int32) -> String? {
     if let row { return row.text(column) }
-    if case .string(let text) = record[Int(column)] { return text }
-    return nil
+    return live?.text(Int(column))
   }
 
   @inline(__always)
   func integer(_ place: Place) -> Int? {
     guard case .integer = place.storage else { return nil }
     if let row { return row.integer(place.number).flatMap { Int(exactly: $0) } }
-    if case .int(let number) = record[Int(place.number)] { return Int(exactly: number) }
-    return nil
+    return live?.integer(Int(place.number)).flatMap { Int(exactly: $0) }
   }
 
   @inline(__always)
   func number(_ place: Place) -> Double? {
     guard case .real = place.storage else { return nil }
     if let row { return row.real(place.number) }
-    if case .double(let number) = record[Int(place.number)] { return number }
-    return nil
+    return live?.number(Int(place.number))
   }
 
   @inline(__always)
   func flag(_ place: Place) -> Bool? {
     guard case .boolean = place.storage else { return nil }
     if let row { return row.integer(place.number).map { $0 != 0 } }
-    if case .bool(let flag) = record[Int(place.number)] { return flag }
-    return nil
+    return live?.flag(Int(place.number))
   }
 
   /// The row taken out of the statement, for types that do not consist of fields.
   func decoder() throws -> RowDecoder {
-    var record = record
-    if let statement {
-      for (column, storage) in model.columns.storages.enumerated() {
-        record.values.append(try storage.read(statement, column))
-      }
-    }
+    let record = Record(
+      values: try model.columns.storages.enumerated().map { column, storage in
+        try statement.map { try storage.read($0, column) } ?? live?.value(column) ?? .null
+      })
     return RowDecoder(record: record, fields: model.rows, decoding: model.decoding)
   }
 }

@@ -1,4 +1,5 @@
 internal import MartletJSON
+internal import MartletModels
 internal import MartletStore
 
 /// Where the members of a row are among the columns of a statement, in the order of the type's fields.
@@ -92,28 +93,21 @@ extension FieldColumns.Relation {
   /// been read already.
   func content(_ row: ColumnReader, text: String? = nil) throws -> RelationContent {
     if let owner = try owner(row, text: text) { return .owner(owner) }
-    if let column = textColumn, let text = row.text(column: column) { return .key(.one(.string(text))) }
+    if let column = textColumn, let text = row.text(column: column) { return .key(RecordKey(.string(text))) }
     let key = try key(row)
-    return hasNull(key) ? .none : .key(key)
+    return key.hasNull ? .none : .key(key)
   }
 
   /// The record that the others belong to; nil for a relation whose key the record holds.
   func owner(_ row: ColumnReader, text: String?) throws -> RelationOwner? {
     guard names == nil else { return nil }
-    if let text { return RelationOwner(name, key: .one(.string(text))) }
+    if let text { return RelationOwner(name, key: RecordKey(.string(text))) }
     return RelationOwner(name, key: try key(row))
   }
 
-  private func key(_ row: ColumnReader) throws -> KeyValues {
-    if sources.count == 1 { return .one(try row.json(sources[0])) }
-    return .several(try sources.map { try row.json($0) })
-  }
-
-  private func hasNull(_ key: KeyValues) -> Bool {
-    switch key {
-    case .one(let value): value.isNull
-    case .several(let values): values.contains { $0.isNull }
-    }
+  private func key(_ row: ColumnReader) throws -> RecordKey {
+    if sources.count == 1 { return RecordKey(try row.json(sources[0])) }
+    return RecordKey(values: try sources.map { try row.json($0) })
   }
 
   /// The same in the form in which rows hold it as JSON.

@@ -74,7 +74,7 @@ struct RowFields: Sendable {
       if key.contains(where: { record[$0.column].isNull }) { return .null }
       return .object(JSONObject(distinct: key.map { (key: $0.name, value: record[$0.column]) }))
     case .owner(let model, let columns):
-      return RelationOwner(model: model, field: member.name, key: KeyValues(columns.map { record[$0] })).json
+      return RelationOwner(model: model, field: member.name, key: record.key(columns)).json
     case .record(let position, let fields):
       return record[position].array.map { fields.json(Record(values: $0)) } ?? .null
     case .records(let position, let fields):

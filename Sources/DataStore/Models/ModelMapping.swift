@@ -100,11 +100,11 @@ struct ModelMapping: Sendable {
     { stored in (try? model(stored, as: type)).flatMap { try? record($0) } }
   }
 
-  /// The values of the rows of a query's page. On the store's thread.
-  func models<M: Model>(_ query: WindowQuery, as type: M.Type, from writer: ClientWriter) throws -> [M] {
+  /// The values of the rows of a query's page. On the thread of what is read from.
+  func models<M: Model>(_ query: WindowQuery, as type: M.Type, from store: any ClientReading) throws -> [M] {
     var models: [M] = []
     if let columns {
-      let isRead = try writer.read(query) { statement in
+      let isRead = try store.read(query) { statement in
         let reader = ColumnReader(statement, columns)
         if let type = type as? any RowDecodable.Type {
           models = try values(type, reader)
@@ -117,7 +117,7 @@ struct ModelMapping: Sendable {
       }
       if isRead { return models }
     }
-    let found = try writer.rows(query, .page(offset: query.offset, count: query.limit)).rows
+    let found = try store.rows(query, .page(offset: query.offset, count: query.limit)).rows
     models.reserveCapacity(found.count)
     for row in found { models.append(try model(row.record, as: type)) }
     return models
@@ -146,7 +146,7 @@ struct ModelMapping: Sendable {
   func json(_ record: Record) -> JSONValue { rows.json(record) }
 
   /// The key of a record.
-  func key(_ record: Record) -> RecordKey { RecordKey(values: shape.key.map { record[$0] }) }
+  func key(_ record: Record) -> RecordKey { record.key(shape.key) }
 
   /// The key that an identifier stands for. A number may be given as text.
   func key(_ identifier: ModelIdentifier) throws(DataStoreError) -> RecordKey {
@@ -166,7 +166,7 @@ struct ModelMapping: Sendable {
 
   /// A key's text: the one value, or each value in quotes joined by `#`.
   func text(_ key: RecordKey) -> String {
-    if key.values.count == 1, let value = key.values.first { return value.string ?? value.description }
+    if key.count == 1 { return key[0].string ?? key[0].description }
     return key.values.map { "\"\($0.string ?? $0.description)\"" }.joined(separator: "#")
   }
 

@@ -60,7 +60,7 @@ public struct ModelRows {
   /// The row that the query stands on.
   public var row: ModelRow
   /// The rows of a live query, in place of a statement's.
-  private let rows: [LiveRow]?
+  private let rows: ContiguousArray<LiveRow>?
   private var next = 0
   /// Whether a write to the row waits for the server's acknowledgement; false for a statement's.
   @usableFromInline private(set) var isPending = false
@@ -70,7 +70,7 @@ public struct ModelRows {
     rows = nil
   }
 
-  init(_ row: ModelRow, _ rows: [LiveRow]) {
+  init(_ row: ModelRow, _ rows: ContiguousArray<LiveRow>) {
     self.row = row
     self.rows = rows
   }
@@ -82,8 +82,9 @@ public struct ModelRows {
   public mutating func advance() throws -> Bool {
     guard let rows else { return try row.advance() }
     guard next < rows.count else { return false }
-    let live = rows[next]
-    row.start(live.record)
+    // `rows` holds it.
+    let live = rows.uncounted(at: next)
+    row.start(live)
     isPending = live.isPending
     next += 1
     return true
@@ -121,11 +122,11 @@ public struct ModelRow {
     return try reader.step()
   }
 
-  /// Stands before the first field of a record.
-  mutating func start(_ record: Record) {
+  /// Stands before the first field of a live query's row.
+  mutating func start(_ row: UncountedRow) {
     position = 0
     sharedText = nil
-    reader.read(record)
+    reader.read(row)
   }
 
   /// Rows that the query had when it ran last.

@@ -13,7 +13,7 @@ extension SubscriptionStream {
       let query = try find(mapping)
       let decoded = room.streams.decodedRows(type, mapping)
       // Before the sync begins, which reads the whole outbox: the first snapshot does not wait for that.
-      let consumer = room.streams.observe(query, core)
+      let consumer = room.streams.observe(query, decoded, core)
       room.sync?.observationBegins()
       if decoded.isShared {
         return SubscriptionStream(core: core) { _ in

@@ -44,16 +44,16 @@ public struct LazyReference<M: Model>: Sendable {
 
   /// A reference to the record with this identifier.
   public init(id: String) {
-    self.init(.key(.one(.string(id))), link: nil)
+    self.init(.key(RecordKey(.string(id))), link: nil)
   }
 
   /// The values of the other's key among its members.
-  private static func key(in members: JSONObject) -> KeyValues {
-    KeyValues(M.primaryKey.map { members[$0.stringValue] ?? .null })
+  private static func key(in members: JSONObject) -> RecordKey {
+    RecordKey(values: M.primaryKey.map { members[$0.stringValue] ?? .null })
   }
 
   /// The values of the other's key by the names of its fields.
-  private static func members(_ key: KeyValues) -> JSONObject {
+  private static func members(_ key: RecordKey) -> JSONObject {
     JSONObject(zip(M.primaryKey, key.values).map { (key: $0.stringValue, value: $1) })
   }
 
@@ -91,7 +91,7 @@ public struct LazyReference<M: Model>: Sendable {
 }
 
 extension LazyReference: Hashable {
-  private var key: KeyValues? {
+  private var key: RecordKey? {
     if case .key(let key) = content { key } else { nil }
   }
 
@@ -119,7 +119,7 @@ extension LazyReference: Codable {
       self.init(.owner(owner), link: link)
     } else if let members = value.object {
       let key = Self.key(in: members)
-      self.init(key.values.contains { $0.isNull } ? .none : .key(key), link: link, given: given)
+      self.init(key.hasNull ? .none : .key(key), link: link, given: given)
     } else {
       self.init(.none, link: link)
     }

@@ -1,29 +1,13 @@
 internal import MartletGraphQLClient
 internal import MartletJSON
+internal import MartletModels
 internal import MartletRuntime
-
-/// The values that select the records of a relation. One value, the usual case, is not put in a list: each row that is
-/// read makes one of these for each of its relations.
-enum KeyValues: Sendable, Hashable {
-  case one(JSONValue)
-  /// None, or several.
-  case several([JSONValue])
-
-  init(_ values: [JSONValue]) { self = values.count == 1 ? .one(values[0]) : .several(values) }
-
-  var values: [JSONValue] {
-    switch self {
-    case .one(let value): [value]
-    case .several(let values): values
-    }
-  }
-}
 
 /// What a row says of a relation.
 enum RelationContent: Sendable {
   case none
   /// The other's key.
-  case key(KeyValues)
+  case key(RecordKey)
   /// The others are those that have this record's key.
   indirect case owner(RelationOwner)
 }
@@ -53,17 +37,17 @@ final class RelationName: Sendable, Hashable {
 @usableFromInline
 struct RelationOwner: Sendable, Hashable {
   let name: RelationName
-  let key: KeyValues
+  let key: RecordKey
 
   var model: String { name.model }
   var field: String { name.field }
 
-  init(_ name: RelationName, key: KeyValues) {
+  init(_ name: RelationName, key: RecordKey) {
     self.name = name
     self.key = key
   }
 
-  init(model: String, field: String, key: KeyValues) {
+  init(model: String, field: String, key: RecordKey) {
     self.init(RelationName(model: model, field: field), key: key)
   }
 
@@ -72,7 +56,7 @@ struct RelationOwner: Sendable, Hashable {
     guard let model = json["associatedModel"]?.string, let field = json["associatedField"]?.string,
       let values = json["associatedIds"]?.array
     else { return nil }
-    self.init(model: model, field: field, key: KeyValues(values))
+    self.init(model: model, field: field, key: RecordKey(values: values))
   }
 
   var json: JSONValue {

@@ -25,6 +25,6 @@ extension StoreRoom {
   private func models<M: Model>(
     _ query: WindowQuery, _ mapping: ModelMapping, as type: M.Type
   ) async throws(DataStoreError) -> [M] {
-    try await perform { writer in try mapping.models(query, as: type, from: writer) }
+    try await read { store in try mapping.models(query, as: type, from: store) }
   }
 }

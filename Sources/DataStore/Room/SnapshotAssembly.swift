@@ -24,7 +24,7 @@ final class SnapshotAssembly: Sendable {
       return after
     }
     let indices = snapshot.changedIndices
-    let objects = try rows.decode(indices.map { snapshot.rows[$0] })
+    let objects = try rows.decode(ContiguousArray(indices.map { snapshot.rows[$0] }))
     let changed = Dictionary(zip(indices, objects)) { first, _ in first }
     return try items.withLock { items throws(DataStoreError) in
       var after = items
@@ -45,10 +45,11 @@ extension WindowSnapshot {
   /// The indices of rows that are not where, or what, they were.
   fileprivate var changedIndices: [Int] { changes.insertions + changes.moves.map(\.to) + changes.updates }
 
-  /// The rows that are not where, or what, they were.
-  fileprivate var changedRows: [LiveRow] {
-    if changes.insertions.count == rows.count { return rows.all }
-    return changedIndices.map { rows[$0] }
+  /// The rows of which nothing has been made yet, where there may be such: those that have changed, and those that the
+  /// store has read again.
+  fileprivate var unmadeRows: ContiguousArray<LiveRow> {
+    if hasEqualRows || changes.insertions.count == rows.count { return rows.unmade }
+    return ContiguousArray(changedIndices.lazy.map { rows[$0] }.filter { !$0.uncounted.isMade })
   }
 }
 
@@ -61,7 +62,9 @@ final class DecodedRows: Sendable {
   /// Whether a row has one value for all queries, which it holds. One with relations can hold what it has loaded, which
   /// is one query's own.
   let isShared: Bool
-  private let make: @Sendable ([LiveRow]) throws(DataStoreError) -> [Object]
+  /// Whether the model reads itself from a row, in a few instructions for each field.
+  private let readsItself: Bool
+  private let make: @Sendable (ContiguousArray<LiveRow>) throws(DataStoreError) -> [Object]
   /// Rows are given their values within it.
   private let lock = Lock(())
 
@@ -69,8 +72,10 @@ final class DecodedRows: Sendable {
     self.isShared = isShared
     model = mapping.shape.model
     if let type = type as? any RowDecodable.Type, let columns = mapping.columns {
+      readsItself = true
       make = Self.own(type, mapping, columns)
     } else {
+      readsItself = false
       make = { rows throws(DataStoreError) in
         var objects: [Object] = []
         objects.reserveCapacity(rows.count)
@@ -86,7 +91,7 @@ final class DecodedRows: Sendable {
   /// The same for a type that reads itself.
   private static func own<Row: RowDecodable>(
     _ type: Row.Type, _ mapping: ModelMapping, _ columns: ColumnReader.Model
-  ) -> @Sendable ([LiveRow]) throws(DataStoreError) -> [Object] {
+  ) -> @Sendable (ContiguousArray<LiveRow>) throws(DataStoreError) -> [Object] {
     let keys: [any CodingKey] = type.CodingKeys.allCases.map { $0 }
     return { rows throws(DataStoreError) in
       var rows = ModelRows(ModelRow(ColumnReader(columns), keys: keys), rows)
@@ -99,19 +104,24 @@ final class DecodedRows: Sendable {
   }
 
   /// The values of rows, made for the caller alone.
-  func decode(_ rows: [LiveRow]) throws(DataStoreError) -> [Object] { try make(rows) }
+  func decode(_ rows: ContiguousArray<LiveRow>) throws(DataStoreError) -> [Object] { try make(rows) }
 
-  /// Gives the rows of a snapshot their values, unless they have them: those that have changed, and those that the
-  /// store has read again.
+  /// Gives rows that the store is reading their values, when that is quick: half of what a value costs is to bring its
+  /// row to another core. A row that does not decode is left to `prepare`, which can report it.
+  func prepareAhead(_ rows: ContiguousArray<LiveRow>) {
+    guard isShared, readsItself, let objects = try? make(rows) else { return }
+    give(rows, objects)
+  }
+
+  /// Gives the rows of a snapshot their values, unless they have them.
   func prepare(_ snapshot: WindowSnapshot) throws(DataStoreError) {
-    let rows = snapshot.hasEqualRows ? snapshot.rows.all : snapshot.changedRows
-    if rows.isEmpty { return }
-    // In a first snapshot all of them, as a rule.
-    let new = lock.withLock { _ in rows.contains { $0.isMade } ? rows.filter { !$0.isMade } : rows }
-    if new.isEmpty { return }
-    let objects = try make(new)
+    let new = lock.withLock { _ in snapshot.unmadeRows }
+    if !new.isEmpty { give(new, try make(new)) }
+  }
+
+  private func give(_ rows: ContiguousArray<LiveRow>, _ objects: [Object]) {
     lock.withLock { _ in
-      for (row, object) in zip(new, objects) { row.make(object) }
+      for place in rows.indices { rows.uncounted(at: place).make(objects[place]) }
     }
   }
 

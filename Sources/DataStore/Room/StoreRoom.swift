@@ -20,6 +20,10 @@ final class StoreRoom: @unchecked Sendable {
   let streams: StoreStreams
   /// What keeps the store and a server in step; nil for a store without a server.
   let sync: SyncShell?
+  /// The application's writes that run, or wait for the store's thread.
+  private let writes = Lock(0)
+  /// Where queries run meanwhile; nil for a store in memory.
+  private let queries: QueryLane?
 
   init(
     _ plan: ModelPlan, _ storage: DataStoreStorage, sync: SyncShell? = nil, _ surroundings: StoreSurroundings = .system
@@ -43,6 +47,7 @@ final class StoreRoom: @unchecked Sendable {
       throw DataStoreError(error)
     }
     thread = surroundings.thread()
+    queries = Self.queryLane(storage, writer.layout, surroundings)
     streams = StoreStreams(mappings, thread, writer, sync?.pace, now: surroundings.now)
     sync?.connect(self, storage)
     mappings.first?.link.connect(self)
@@ -52,6 +57,15 @@ final class StoreRoom: @unchecked Sendable {
       if case .file(let path, _) = storage.place { try join(path) }
     } catch {
       throw DataStoreError(error)
+    }
+  }
+
+  private static func queryLane(
+    _ storage: DataStoreStorage, _ layout: ClientLayout, _ surroundings: StoreSurroundings
+  ) -> QueryLane? {
+    guard case .file(let path, let key) = storage.place else { return nil }
+    return QueryLane(thread: surroundings.thread) { () throws(StoreError) in
+      try ClientReader(path: path, key: key, layout)
     }
   }
 
@@ -85,23 +99,36 @@ final class StoreRoom: @unchecked Sendable {
   // MARK: Work
 
   /// Runs `body` on the store's thread, after everything given before it.
+  ///
+  /// - Parameter isWrite: whether it can take long, so that queries go another way.
   func perform<Value: Sendable>(
-    _ body: @escaping @Sendable (ClientWriter) throws -> Value
+    isWrite: Bool = false, _ body: @escaping @Sendable (ClientWriter) throws -> Value
   ) async throws(DataStoreError) -> Value {
+    if isWrite { writes.withLock { $0 += 1 } }
     let result: Result<Value, DataStoreError> = await withCheckedContinuation { continuation in
       thread.execute { [self] in
         let result = Result { try body(writer) }.mapError(Self.error)
+        if isWrite { writes.withLock { $0 -= 1 } }
         continuation.resume(returning: result)
       }
     }
     return try result.get()
   }
 
+  /// Runs `body` over everything that was committed when it was given: on the store's thread, or beside it while that
+  /// has writes to do.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (any ClientReading) throws -> Value
+  ) async throws(DataStoreError) -> Value {
+    if let queries, writes.withLock({ $0 }) > 0, let value = await queries.read(body) { return value }
+    return try await perform { try body($0) }
+  }
+
   /// Runs `body` in one durable transaction and passes its changes to the live queries before it returns.
   func commit<Value: Sendable>(
     _ body: @escaping @Sendable (ClientTransaction) throws -> Value
   ) async throws(DataStoreError) -> Value {
-    try await perform { [self] writer in try transaction(writer, body) }
+    try await perform(isWrite: true) { [self] writer in try transaction(writer, body) }
   }
 
   /// The same, on the store's thread.

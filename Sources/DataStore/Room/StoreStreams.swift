@@ -37,17 +37,29 @@ final class StoreStreams: @unchecked Sendable {
   // MARK: Consumers
 
   /// Adds a live query. Its first snapshot is announced as soon as its rows have been read.
-  func observe(_ query: WindowQuery, _ core: SubscriptionCore) -> LiveState.Watcher {
-    observe(core, model: query.model) { $0.add(query) }
+  func observe(_ query: WindowQuery, _ decoded: DecodedRows, _ core: SubscriptionCore) -> LiveState.Watcher {
+    observe(core, model: query.model) { [self] () throws(StoreError) in
+      let window = QueryWindow(query)
+      guard let request = window.request else { return { $0.add(query) } }
+      let rows = try writer.rows(query, request, visit: decoded.prepareAhead)
+      return { set in
+        let id = set.add(query)
+        set.update(id, window: { $0.fill(rows, for: request) })
+        return id
+      }
+    }
   }
 
   /// Adds a live aggregate.
   func observe(_ query: AggregateQuery, _ core: SubscriptionCore) -> LiveState.Watcher {
-    observe(core, model: query.model) { $0.add(query) }
+    observe(core, model: query.model) { { $0.add(query) } }
   }
 
+  /// - Parameter read: reads what the query shows first, and returns what adds the query with it. The rows are read
+  ///   while consumers of other queries take theirs.
   private func observe(
-    _ core: SubscriptionCore, model: Int, _ add: @escaping @Sendable (inout LiveQuerySet) -> LiveQueryID
+    _ core: SubscriptionCore, model: Int,
+    _ read: @escaping @Sendable () throws(StoreError) -> ((inout LiveQuerySet) -> LiveQueryID)
   ) -> LiveState.Watcher {
     let begin = now()
     let number = live.withLock { $0.newConsumer() }
@@ -58,10 +70,15 @@ final class StoreStreams: @unchecked Sendable {
       // What other processes have done is taken first, so that all queries are of one state.
       var failure: DataStoreError?
       let unread = publish(ClientWriter.Commit(), .local) {
-        failure = live.withLock { live -> DataStoreError? in
-          let id = add(&live.set)
-          live.add(watcher, of: id)
-          return fill([id], &live)
+        do throws(StoreError) {
+          let add = try read()
+          failure = live.withLock { live -> DataStoreError? in
+            let id = add(&live.set)
+            live.add(watcher, of: id)
+            return fill([id], &live)
+          }
+        } catch {
+          failure = StoreRoom.error(error)
         }
       }
       failure = failure ?? unread
@@ -263,13 +280,13 @@ final class StoreStreams: @unchecked Sendable {
   }
 
   /// Gives an aggregate what it asks for.
-  static func fill(_ aggregate: inout LiveAggregate, _ writer: ClientWriter) throws(StoreError) {
+  static func fill(_ aggregate: inout LiveAggregate, _ store: any ClientReading) throws(StoreError) {
     while !aggregate.requests.isEmpty {
       for request in aggregate.requests {
         switch request {
-        case .totals: aggregate.fill(try writer.totals(aggregate.query))
+        case .totals: aggregate.fill(try store.totals(aggregate.query))
         case .rows(let function, let query, let rows):
-          aggregate.fill(try writer.rows(query, rows), for: function, rows)
+          aggregate.fill(try store.rows(query, rows), for: function, rows)
         }
       }
     }

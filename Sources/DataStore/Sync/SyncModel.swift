@@ -160,7 +160,7 @@ struct SyncModel: Sendable {
     let isDeleted = value("_deleted", shape.columns.count + 1)?.bool == true
     let isGone = isDeleted || predicate != .all && !predicate.matches(record)
     return RemoteChange(
-      model: number, key: RecordKey(values: shape.key.map { record[$0] }),
+      model: number, key: record.key(shape.key),
       image: ServerImage(record: isGone ? nil : record, version: version, position: position ?? version))
   }
 

@@ -98,7 +98,7 @@ enum WindowMemoryWorkload {
       // A literal is not on the heap, and what is read from a file is.
       let text = String(decoding: Array(reading.text.utf8), as: UTF8.self)
       let values: [JSONValue] = [id, .string(reading.topic), .int(Int64(number)), .string(text)]
-      rows.append(LiveRow(key: RecordKey(values: [id]), record: Record(values: values)))
+      rows.append(LiveRow(key: RecordKey(id), record: Record(values: values)))
     }
     let bytes = each(allocated() - before)
     return rows.count == sample ? bytes : 0

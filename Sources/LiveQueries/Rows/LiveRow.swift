@@ -1,10 +1,11 @@
+package import MartletJSON
 package import MartletModels
 
 /// A record as a live query shows it. One reference: all windows share it, and copying a piece of one costs a count for
 /// each row.
 package struct LiveRow: Sendable {
   /// `@unchecked Sendable` holds because everything but `made` is immutable, and `made` is used under one lock.
-  private final class Values: @unchecked Sendable {
+  fileprivate final class Values: @unchecked Sendable {
     let key: RecordKey
     let record: Record
     let version: Int64
@@ -42,15 +43,76 @@ package struct LiveRow: Sendable {
   /// Whether `made` is there; the same without a count of references. Under the same lock.
   package var isMade: Bool { values.made != nil }
 
-  /// Sets `made`, unless it is there.
-  package func make(_ object: any AnyObject & Sendable) {
-    if values.made == nil { values.made = object }
-  }
+  /// The same without a count of references.
+  package var uncounted: UncountedRow { UncountedRow(values) }
 
   /// The row with other values.
   package func with(_ record: Record) -> LiveRow {
     LiveRow(key: key, record: record, version: version, isPending: isPending)
   }
+}
+
+/// A row to read fields of without counting references, which takes longer than reading them. Valid as long as the row
+/// is held.
+@safe
+package struct UncountedRow {
+  private let values: Unmanaged<LiveRow.Values>
+
+  fileprivate init(_ values: LiveRow.Values) { unsafe self.values = .passUnretained(values) }
+
+  /// Whether a write of this client to the record has not been acknowledged.
+  package var isPending: Bool { unsafe values._withUnsafeGuaranteedRef { $0.isPending } }
+
+  /// Whether `LiveRow.made` is there. Under its lock.
+  package var isMade: Bool { unsafe values._withUnsafeGuaranteedRef { $0.made != nil } }
+
+  /// Sets `LiveRow.made`, unless it is there. Under its lock.
+  package func make(_ object: any AnyObject & Sendable) {
+    unsafe values._withUnsafeGuaranteedRef { if $0.made == nil { $0.made = object } }
+  }
+
+  /// Whether a field has no value.
+  package func isNull(_ field: Int) -> Bool { value(field).isNull }
+
+  /// A field's value.
+  package func value(_ field: Int) -> JSONValue { unsafe values._withUnsafeGuaranteedRef { $0.record[field] } }
+
+  /// A field's value where it is text.
+  package func text(_ field: Int) -> String? {
+    unsafe values._withUnsafeGuaranteedRef { row in
+      guard field < row.record.values.count, case .string(let text) = row.record.values[field] else { return nil }
+      return text
+    }
+  }
+
+  /// A field's value where it is a whole number.
+  package func integer(_ field: Int) -> Int64? {
+    unsafe values._withUnsafeGuaranteedRef { row in
+      guard field < row.record.values.count, case .int(let number) = row.record.values[field] else { return nil }
+      return number
+    }
+  }
+
+  /// A field's value where it is a number with a fraction.
+  package func number(_ field: Int) -> Double? {
+    unsafe values._withUnsafeGuaranteedRef { row in
+      guard field < row.record.values.count, case .double(let number) = row.record.values[field] else { return nil }
+      return number
+    }
+  }
+
+  /// A field's value where it is true or false.
+  package func flag(_ field: Int) -> Bool? {
+    unsafe values._withUnsafeGuaranteedRef { row in
+      guard field < row.record.values.count, case .bool(let flag) = row.record.values[field] else { return nil }
+      return flag
+    }
+  }
+}
+
+extension ContiguousArray<LiveRow> {
+  /// The row at a place, which the array holds.
+  package func uncounted(at place: Int) -> UncountedRow { self[place].uncounted }
 }
 
 extension LiveRow: Hashable {

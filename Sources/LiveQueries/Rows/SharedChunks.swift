@@ -87,6 +87,17 @@ package struct SharedChunks<Element> {
     renumber(from: from)
   }
 
+  /// Adds a piece at the end as it is, without copying its elements: at most `piece` of them, and with no more room
+  /// than they need.
+  package mutating func append(piece: ContiguousArray<Element>) {
+    if piece.isEmpty { return }
+    chunks.append(piece)
+    renumber(from: chunks.count - 1)
+  }
+
+  /// How many elements a piece has that is appended.
+  package static var piece: Int { filled }
+
   /// Inserts elements at the front.
   package mutating func prepend(_ elements: some Sequence<Element>) {
     chunks.insert(contentsOf: SharedChunks(elements).chunks, at: 0)
@@ -151,20 +162,33 @@ package struct SharedChunks<Element> {
   }
 
   /// The elements in a range, without a search for each.
-  package func elements(in range: Range<Int>) -> [Element] {
-    guard !range.isEmpty else { return [] }
-    var elements: [Element] = []
+  package func elements(in range: Range<Int>) -> ContiguousArray<Element> {
+    var elements: ContiguousArray<Element> = []
     elements.reserveCapacity(range.count)
+    forEachPart(of: range) { piece, places in elements += piece[places] }
+    return elements
+  }
+
+  /// Those of the elements in a range that `isIncluded` is true for.
+  package func elements(in range: Range<Int>, where isIncluded: (Element) -> Bool) -> ContiguousArray<Element> {
+    var elements: ContiguousArray<Element> = []
+    forEachPart(of: range) { piece, places in
+      for place in places where isIncluded(piece[place]) { elements.append(piece[place]) }
+    }
+    return elements
+  }
+
+  private func forEachPart(of range: Range<Int>, _ body: (ContiguousArray<Element>, Range<Int>) -> Void) {
+    guard !range.isEmpty else { return }
     var (chunk, start) = chunk(of: range.lowerBound)
     var next = range.lowerBound
     while next < range.upperBound {
       let high = Swift.min(chunks[chunk].count, range.upperBound - start)
-      elements += chunks[chunk][next - start..<high]
+      body(chunks[chunk], next - start..<high)
       next = start + high
       start += chunks[chunk].count
       chunk += 1
     }
-    return elements
   }
 
   /// The piece that has an index, and the index of its first element.
@@ -192,6 +216,25 @@ package struct SharedChunks<Element> {
 }
 
 extension SharedChunks: RandomAccessCollection {
+  /// Walks the elements without a search for each.
+  package struct Iterator: IteratorProtocol {
+    private let chunks: [ContiguousArray<Element>]
+    private var chunk = 0
+    private var index = 0
+
+    fileprivate init(_ chunks: [ContiguousArray<Element>]) { self.chunks = chunks }
+
+    package mutating func next() -> Element? {
+      guard chunk < chunks.count else { return nil }
+      let element = chunks[chunk][index]
+      index += 1
+      if index == chunks[chunk].count { (chunk, index) = (chunk + 1, 0) }
+      return element
+    }
+  }
+
+  package func makeIterator() -> Iterator { Iterator(chunks) }
+
   package var startIndex: Int { 0 }
   package var endIndex: Int { count }
 

@@ -172,7 +172,7 @@ package struct QueryWindow: Sendable {
     hasEqualRows = true
     switch request {
     case .page(let offset, let count):
-      kept = SharedChunks(answer.rows)
+      kept = answer.rows
       before = answer.skipped
       reachesEnd = count.map { answer.rows.count < $0 || answer.skipped < offset } ?? true
       isLocated = true

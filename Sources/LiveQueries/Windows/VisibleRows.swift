@@ -15,7 +15,12 @@ package struct VisibleRows: RandomAccessCollection, Sendable {
   package var endIndex: Int { range.count }
 
   /// The rows, without a search for each.
-  package var all: [LiveRow] { kept.elements(in: range) }
+  package var all: ContiguousArray<LiveRow> { kept.elements(in: range) }
+
+  /// The rows of which nothing has been made yet. Under the lock of `LiveRow.made`.
+  package var unmade: ContiguousArray<LiveRow> {
+    kept.elements(in: range) { !$0.uncounted.isMade }
+  }
 
   package subscript(index: Int) -> LiveRow {
     precondition(index >= 0 && index < range.count, "an index is within the rows shown")

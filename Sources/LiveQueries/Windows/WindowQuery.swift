@@ -58,15 +58,18 @@ package indirect enum WindowRequest: Sendable, Hashable {
 /// The store's answer to a request.
 package struct WindowRows: Sendable {
   /// The rows in the query's order.
-  package var rows: [LiveRow]
+  package var rows: SharedChunks<LiveRow>
   /// For a page: selected records before the first of `rows`.
   package var skipped: Int
 
   /// An answer.
-  package init(_ rows: [LiveRow], skipped: Int = 0) {
+  package init(_ rows: SharedChunks<LiveRow>, skipped: Int = 0) {
     self.rows = rows
     self.skipped = skipped
   }
+
+  /// An answer.
+  package init(_ rows: [LiveRow], skipped: Int = 0) { self.init(SharedChunks(rows), skipped: skipped) }
 }
 
 /// The work that windows did, for tests that bound it and for a console.

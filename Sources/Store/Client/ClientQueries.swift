@@ -37,36 +37,48 @@ struct ClientQueries {
     for (index, value) in exact.enumerated() { try value.bind(to: statement, at: index + 1) }
     defer { statement.reset() }
     var rows: [LiveRow] = []
-    while try statement.step() { rows.append(try row(try table.row(statement), table)) }
+    while try statement.step() { rows.append(row(try table.row(statement), table)) }
     return rows
   }
 
-  func rows(_ query: WindowQuery, _ request: WindowRequest) throws -> WindowRows {
+  /// The rows that a query asks for. `visit` gets them in pieces as they are read, when the processor has them at hand.
+  func rows(
+    _ query: WindowQuery, _ request: WindowRequest, visit: (ContiguousArray<LiveRow>) -> Void
+  ) throws -> WindowRows {
     let table = try table(of: query)
     switch request {
     case .page(let offset, let count):
-      let rows = try select(query, table, nil, isReversed: false, skipping: offset, count)
+      let rows = try select(query, table, nil, isReversed: false, skipping: offset, count, visit)
       let skipped = rows.isEmpty && offset > 0 ? min(offset, try self.count(query, table)) : offset
       return WindowRows(rows, skipped: skipped)
     case .after(let row, let count):
-      return WindowRows(try select(query, table, row, isReversed: false, skipping: 0, count))
+      return WindowRows(try select(query, table, row, isReversed: false, skipping: 0, count, visit))
     case .before(let row, let count):
-      return WindowRows(try select(query, table, row, isReversed: true, skipping: 0, count).reversed())
+      return WindowRows(try select(query, table, row, isReversed: true, skipping: 0, count, visit).reversed())
     }
   }
 
   /// How many records the query selects, without its page.
   private func count(_ query: WindowQuery, _ table: RecordTable) throws -> Int {
     let condition = try PredicateSQL(query.predicate, table.shape, related: query.related, shapes: shapes)
-    if condition.residual != nil { return try select(query, table, nil, isReversed: false, skipping: 0, nil).count }
+    if condition.residual != nil {
+      return try select(query, table, nil, isReversed: false, skipping: 0, nil) { _ in }.count
+    }
     let statement = try database.statement("SELECT count(*) FROM \(table.shape.table) WHERE \(condition.text)")
     for (index, value) in condition.values.enumerated() { try value.bind(to: statement, at: index + 1) }
     defer { statement.reset() }
     return try statement.step() ? Int(statement.int64(0)) : 0
   }
 
+  /// Totals over the records that a query selects.
+  func totals(_ query: AggregateQuery) throws -> AggregateTotals {
+    var totals = AggregateTotals(query.functions)
+    try forEach(query) { totals.add($0) }
+    return totals
+  }
+
   /// Calls `body` with every record that the condition selects.
-  func forEach(_ query: AggregateQuery, _ body: (Record) -> Void) throws {
+  private func forEach(_ query: AggregateQuery, _ body: (Record) -> Void) throws {
     let table = try records.table(query.model)
     let present = present
     let condition = try PredicateSQL(query.predicate, table.shape, related: query.related, shapes: shapes)
@@ -138,37 +150,53 @@ struct ClientQueries {
   }
 
   private func select(
-    _ query: WindowQuery, _ table: RecordTable, _ bound: LiveRow?, isReversed: Bool, skipping: Int, _ count: Int?
-  ) throws -> [LiveRow] {
+    _ query: WindowQuery, _ table: RecordTable, _ bound: LiveRow?, isReversed: Bool, skipping: Int, _ count: Int?,
+    _ visit: (ContiguousArray<LiveRow>) -> Void
+  ) throws -> SharedChunks<LiveRow> {
     let present = present
     let sql = try sql(query, table, bound, isReversed: isReversed, skipping: skipping, count)
     let statement = try database.statement(sql.text)
     try sql.bind(to: statement)
     defer { statement.reset() }
-    var rows: [LiveRow] = []
-    rows.reserveCapacity(min(statement.lastCount, count ?? .max))
+    let records = table.rows(statement)
+    let key = table.shape.key
+    var rows = SharedChunks<LiveRow>()
+    var piece = ContiguousArray<LiveRow>()
+    func close() {
+      visit(piece)
+      rows.append(piece: piece)
+    }
+    let isWhole = query.related.isEmpty
     // What SQL does not decide is decided here, so that its limit would count too much.
     var left = sql.residual == nil ? 0 : skipping
-    while rows.count < count ?? .max, try statement.step() {
-      var stored = try table.row(statement)
+    while rows.count + piece.count < count ?? .max, try statement.step() {
+      let stored = try records.record()
       if let residual = sql.residual, try !present.matches(residual, stored.record, query.related, .after) {
         continue
       }
       if left > 0 {
         left -= 1
-      } else {
-        if !query.related.isEmpty { stored.record = try present.shown(stored.record, query.related, .after) }
-        rows.append(try row(stored, table))
+        continue
+      }
+      let shown = isWhole ? stored.record : try present.shown(stored.record, query.related, .after)
+      if piece.isEmpty { piece.reserveCapacity(SharedChunks<LiveRow>.piece) }
+      piece.append(row(stored, shown, key))
+      if piece.count == SharedChunks<LiveRow>.piece {
+        close()
+        piece = []
       }
     }
+    // The last piece has just the room that it needs.
+    piece = ContiguousArray(piece[...])
+    close()
     return rows
   }
 
   /// A stored record as queries show it.
-  func row(_ stored: StoredRecord, _ table: RecordTable) throws -> LiveRow {
-    LiveRow(
-      key: table.shape.key(of: stored.record), record: stored.record, version: stored.version,
-      isPending: stored.created != 0)
+  func row(_ stored: StoredRecord, _ table: RecordTable) -> LiveRow { row(stored, stored.record, table.shape.key) }
+
+  private func row(_ stored: StoredRecord, _ record: Record, _ key: [Int]) -> LiveRow {
+    LiveRow(key: record.key(key), record: record, version: stored.version, isPending: stored.created != 0)
   }
 
   /// What a field is ordered by in SQL, which is the order in memory. A column of JSON may hold numbers, as that of a

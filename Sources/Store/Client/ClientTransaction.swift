@@ -55,12 +55,12 @@ package final class ClientTransaction {
   /// The record with a key, as the transaction has it.
   package func row(model: Int, _ key: RecordKey) throws -> LiveRow? {
     let table = try records.table(model)
-    return try known.current(table, key).map { try known.row($0, table) }
+    return try known.current(table, key).map { known.row($0, table) }
   }
 
   /// The rows that a query asks for, as the transaction has them.
   package func rows(_ query: WindowQuery, _ request: WindowRequest) throws -> WindowRows {
-    try known.queries.rows(query, request)
+    try known.queries.rows(query, request) { _ in }
   }
 
   /// Creates or updates a record.

@@ -44,7 +44,7 @@ package final class ClientWriter {
   /// The last entry of the journal that has been read here.
   private var lastEntry: Int64 = 0
   /// The catalogue's revision that the shapes were made for.
-  private var revision: Int64
+  private(set) var revision: Int64
   /// Whether another process has given the models fields that this one does not have.
   private var lacksFields = false
   /// Whether writes go to a server. Otherwise there is no outbox.
@@ -134,8 +134,12 @@ package final class ClientWriter {
   // MARK: Reading
 
   /// The rows that a query asks for, as of the last commit.
-  package func rows(_ query: WindowQuery, _ request: WindowRequest) throws(StoreError) -> WindowRows {
-    do { return try queries.rows(query, request) } catch { throw readError(error) }
+  ///
+  /// - Parameter visit: gets the rows in pieces as they are read.
+  package func rows(
+    _ query: WindowQuery, _ request: WindowRequest, visit: (ContiguousArray<LiveRow>) -> Void
+  ) throws(StoreError) -> WindowRows {
+    do { return try queries.rows(query, request, visit: visit) } catch { throw readError(error) }
   }
 
   /// Calls `body` with a statement that stands before the first row of a query's page; its columns are the record's
@@ -148,11 +152,7 @@ package final class ClientWriter {
 
   /// Totals over the records that a query selects, as of the last commit.
   package func totals(_ query: AggregateQuery) throws(StoreError) -> AggregateTotals {
-    var totals = AggregateTotals(query.functions)
-    do { try queries.forEach(query) { totals.add($0) } } catch {
-      throw readError(error)
-    }
-    return totals
+    do { return try queries.totals(query) } catch { throw readError(error) }
   }
 
   /// How SQLite finds the rows of a query, one line per step.
@@ -170,7 +170,7 @@ package final class ClientWriter {
     do {
       let table = try records.table(model)
       guard let stored = try table.get(key) else { return nil }
-      return try queries.row(stored, table)
+      return queries.row(stored, table)
     } catch {
       throw readError(error)
     }

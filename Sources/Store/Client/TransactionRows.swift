@@ -103,7 +103,7 @@ final class TransactionRows {
   }
 
   /// A stored record as queries show it.
-  func row(_ stored: StoredRecord, _ table: RecordTable) throws -> LiveRow { try fileQueries.row(stored, table) }
+  func row(_ stored: StoredRecord, _ table: RecordTable) -> LiveRow { fileQueries.row(stored, table) }
 
   /// What differs from before the transaction.
   var changes: [RowChange] {
@@ -112,8 +112,8 @@ final class TransactionRows {
       changes.reserveCapacity(entries.count)
       for entry in entries {
         let table = try records.table(entry.model)
-        let before = try entry.before.map { try row($0, table) }
-        let after = try entry.current.map { try row($0, table) }
+        let before = entry.before.map { row($0, table) }
+        let after = entry.current.map { row($0, table) }
         if before != after { changes.append(RowChange(model: entry.model, before: before, after: after)) }
       }
       return changes

@@ -29,7 +29,7 @@ struct WorldBank {
     let number = model.number
     let operation = WriteOperation.transaction { transaction in
       for (account, change) in [(from, -amount), (to, amount)] {
-        let key = RecordKey(values: [.string("a\(account)")])
+        let key = RecordKey(.string("a\(account)"))
         guard let stored = try transaction.get(number, key), let before = stored.record[field].int else { continue }
         try transaction.update(RecordUpdate(model: number, key: key, values: [(field, .int(before + change))]))
       }

@@ -49,7 +49,7 @@ struct StoreStepReader {
   private func key(_ json: JSONValue, _ model: Int) throws(StoreDriverError) -> RecordKey {
     let definition = models[model]
     // A key of one field may be its value alone.
-    if definition.primaryKey.count == 1, json.object == nil, !json.isNull { return RecordKey(values: [json]) }
+    if definition.primaryKey.count == 1, json.object == nil, !json.isNull { return RecordKey(json) }
     let values = definition.primaryKey.map { json[definition.fields[$0].name] ?? .null }
     guard !values.contains(where: \.isNull) else {
       throw StoreDriverError("the key of \(definition.name) is not complete: \(step)")

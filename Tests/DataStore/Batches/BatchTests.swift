@@ -106,8 +106,8 @@ import Testing
       for model in 0..<2 {
         #expect(try Self.records(batch, model) == shown[model])
         #expect(
-          try batch.rows(Self.all(model), .page(offset: 0, count: nil)).rows
-            == single.rows(Self.all(model), .page(offset: 0, count: nil)).rows)
+          try Array(batch.rows(Self.all(model), .page(offset: 0, count: nil)).rows)
+            == Array(single.rows(Self.all(model), .page(offset: 0, count: nil)).rows))
         for id in 0..<90 {
           #expect(try batch.pending(model: model, Self.key(id)) == single.pending(model: model, Self.key(id)))
           #expect(try batch.image(model: model, Self.key(id)) == single.image(model: model, Self.key(id)))

@@ -82,11 +82,11 @@ struct ShelfGuard: StoredModel, Equatable {
 }
 
 enum Library {
-  static func store() throws -> DataStore {
-    try DataStore(
-      models: [Author.self, Profile.self, Book.self, Chapter.self, Shelf.self, ShelfItem.self, ShelfGuard.self],
-      storage: .inMemory)
-  }
+  static let models: [any Model.Type] = [
+    Author.self, Profile.self, Book.self, Chapter.self, Shelf.self, ShelfItem.self, ShelfGuard.self,
+  ]
+
+  static func store() throws -> DataStore { try DataStore(models: models, storage: .inMemory) }
 
   static func author(_ id: String, active: Bool = true) -> Author {
     Author(id: id, name: "name \(id)", isActive: active)
