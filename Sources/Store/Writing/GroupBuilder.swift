@@ -41,7 +41,8 @@ struct GroupBuilder {
     return LogEntry(offset: offset, endsTransaction: endsTransaction, body: body)
   }
 
-  /// Appends the entries that were prepared of a body, with the same mark of the transaction's end. Subscribers get a change whole, at its last entry's offset.
+  /// Appends the entries that were prepared of a body, with the same mark of the transaction's end. Subscribers get a
+  /// change whole, at its last entry's offset.
   mutating func append(
     _ body: EntryBody, as prepared: PreparedEntries, endsTransaction: Bool, _ coder: EntryCoder, _ limits: StoreLimits
   ) throws(StoreError) {
