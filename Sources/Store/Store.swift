@@ -90,6 +90,7 @@ package final class Store: Sendable {
   private let measured = Lock(StoreMeasures())
   let state: Lock<State>
   private let deliveries: Deliveries
+  private let reached: Lock<Int64>
   private let backups: BackupRequests
   private let seat: Confined<Seat>
   /// On the writer's executor.
@@ -148,6 +149,7 @@ package final class Store: Sendable {
     seat = Confined(Seat(writer))
     state = Lock(State(queue: WriteQueue(options.limits)))
     deliveries = Deliveries(opening.file.folded)
+    reached = opening.file.reached
     backups = BackupRequests(place)
     damages = LogDamages(options.onDamage)
     readers = try Reader.open(place, shapes, options, damages)
@@ -325,6 +327,10 @@ package final class Store: Sendable {
 
   /// Where the log stands, as of the last delivered group.
   package var position: LogPosition { deliveries.position }
+
+  /// The newest offset that anyone can know of: `position.head`, or that of a group which is being committed or handed
+  /// out. A cursor up to here is one of this log.
+  package var reachedOffset: Int64 { reached.withLock { $0 } }
 
   /// The terms of the log, as of the last delivered group.
   package var lineage: Lineage { deliveries.lineage }

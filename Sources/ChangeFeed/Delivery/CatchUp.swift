@@ -19,7 +19,7 @@ package enum CatchUp: Sendable, Equatable {
     package var lineage: Lineage
     /// The first offset the log still has.
     package var firstKept: Int64
-    /// The last offset in the log.
+    /// The last offset in the log, a group that has not been handed out included: a member may have read it.
     package var head: Int64
     /// The last offset this loop has applied to its index; at most `head`.
     package var applied: Int64

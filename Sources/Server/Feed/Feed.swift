@@ -101,14 +101,14 @@ package final class Feed {
   /// Whether a client that has seen everything up to `cursor` can continue there.
   package func judge(_ cursor: Cursor) -> Resumption {
     let position = store.position
-    return store.lineage.judge(cursor, firstKept: position.firstRetained, head: position.head)
+    return store.lineage.judge(cursor, firstKept: position.firstRetained, head: store.reachedOffset)
   }
 
   /// What the next step of a member that catches up rests on.
   var situation: CatchUp.Situation {
     let position = store.position
     return CatchUp.Situation(
-      lineage: store.lineage, firstKept: position.firstRetained, head: max(position.head, applied),
+      lineage: store.lineage, firstKept: position.firstRetained, head: store.reachedOffset,
       applied: applied, ringFirst: store.recent.firstOffset)
   }
 

@@ -1,5 +1,6 @@
 internal import MartletChangeFeed
 internal import MartletModels
+internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletVocabulary
 
@@ -31,6 +32,9 @@ final class StoreFile {
   private(set) var drafter: RecordDrafter
   private(set) var records: RecordFold
   private(set) var folded: Folded
+  /// The newest offset that may be in the file, from any thread. It is here before the commit that writes it, so that
+  /// nothing that another connection reads, or a ring holds, is beyond it.
+  let reached: Lock<Int64>
   /// The shapes of a schema of the store's own; nil folds with the catalogue's.
   private(set) var wanted: [RecordShape]?
   private let files: DataFiles
@@ -64,6 +68,7 @@ final class StoreFile {
     commitStatement = try database.prepare("COMMIT")
     folded = Folded(
       position: try log.position(), horizon: try log.horizon(), lineage: try LineageTable.read(database))
+    reached = Lock(folded.position.head)
     use(catalogue)
   }
 
@@ -175,6 +180,8 @@ final class StoreFile {
   /// Appends a group whose entries have been folded.
   func append(_ group: LogGroup) throws(SQLiteError) {
     try log.append(group, &folded.position)
+    let head = folded.position.head
+    reached.withLock { $0 = max($0, head) }
     // A horizon among the entries moves the beginning, which needs their rows.
     if folded.horizon.firstOffset > folded.position.first {
       try log.expire(before: folded.horizon.firstOffset, &folded.position)

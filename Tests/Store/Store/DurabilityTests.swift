@@ -1,6 +1,7 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletModels
+import MartletRuntime
 import MartletSQLite
 import MartletStore
 import MartletVocabulary
@@ -56,6 +57,31 @@ import Testing
     #expect(try fixture.log().map(\.offset) == [3, 4, 6, 7, 9, 10])
     #expect(fixture.store.lineage.entries.map(\.firstOffset) == [1, 5, 8, 11])
     #expect(fixture.store.position.cursor == Cursor(term: 4, offset: 11))
+  }
+
+  @Test func `a cursor of a group that is durable and is not handed out yet makes no gap`() throws {
+    let moments = Lock<[(head: Int64, reached: Int64)]>([])
+    let observed = Lock<Store?>(nil)
+    let fixture = try StoreFixture { options in
+      let clock = options.clock
+      // The writer looks at the clock before and after a group.
+      options.clock = StoreClock(
+        now: {
+          if let store = observed.withLock({ $0 }) {
+            moments.withLock { $0.append((store.position.head, store.reachedOffset)) }
+          }
+          return clock.now()
+        }, milliseconds: clock.milliseconds)
+    }
+    #expect(fixture.store.reachedOffset == StoreFixture.opening)
+    observed.withLock { $0 = fixture.store }
+    try fixture.commit(create("a"))
+    observed.withLock { $0 = nil }
+    let opening = StoreFixture.opening
+    let between = try #require(moments.withLock { $0 }.last { $0.head == opening && $0.reached > opening })
+    #expect(
+      fixture.store.lineage.judge(Cursor(term: 1, offset: opening + 1), firstKept: 1, head: between.reached) == .valid)
+    #expect(fixture.store.reachedOffset == fixture.store.position.head)
   }
 
   @Test func `a restored older copy makes a gap of what it has not seen and of nothing else`() throws {
