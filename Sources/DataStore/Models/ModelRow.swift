@@ -39,8 +39,12 @@ extension RowDecodable {
     var values: [Self] = []
     values.reserveCapacity(rows.expected)
     while try rows.advance() { values.append(try Self(from: &rows.row)) }
-    // There were more the last time: the room for them is given back.
-    return values.capacity > 2 * values.count + 64 ? Array(values[...]) : values
+    guard values.capacity > 2 * values.count + 64 else { return values }
+    // There were more the last time: the room for them is given back. A slice of all would share it.
+    var exact: [Self] = []
+    exact.reserveCapacity(values.count)
+    exact += values
+    return exact
   }
 
   /// Reads an item from each row.

@@ -21,6 +21,8 @@ final class StoreStreams: @unchecked Sendable {
   private let decoded = Lock<[ObjectIdentifier: DecodedRows]>([:])
   /// How snapshots are held back while a model is synced; nil for a store without a server.
   private let pace: SnapshotPace?
+  /// A page up to this long is decoded by its consumer: what the store's thread could save is some microseconds.
+  private static let fewRows = 256
   private let now: @Sendable () -> Instant
 
   init(
@@ -41,7 +43,9 @@ final class StoreStreams: @unchecked Sendable {
     observe(core, model: query.model) { [self] () throws(StoreError) in
       let window = QueryWindow(query)
       guard let request = window.request else { return { $0.add(query) } }
-      let rows = try writer.rows(query, request, visit: decoded.prepareAhead)
+      // A page's few rows are left to its consumer: only a limit says that there are few.
+      let isLong = query.limit.map { $0 > Self.fewRows } ?? true
+      let rows = try writer.rows(query, request) { piece in if isLong { decoded.prepareAhead(piece) } }
       return { set in
         let id = set.add(query)
         set.update(id, window: { $0.fill(rows, for: request) })

@@ -99,7 +99,8 @@ enum LiveWorkload {
       try await store.save(reading(7, "text \(number)"))
       for index in waiting { _ = try await iterators[index].next() }
     }
-    for number in 0..<(commits / 10 + 1) { try await commit(-number - 1) }
+    // As many before, until what opening the queries has left in caches and allocator is over.
+    for number in 0..<commits { try await commit(-number - 1) }
     let start = CPUTime.now()
     for number in 0..<commits { try await commit(number) }
     let cost = Double((CPUTime.now() - start).processor) / Double(commits) / 1_000

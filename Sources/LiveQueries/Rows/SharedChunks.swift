@@ -32,8 +32,16 @@ package struct SharedChunks<Element> {
     renumber(from: 0)
   }
 
+  /// Pieces as they are, without copying their elements: not empty, of at most `filled` elements, and with no more room
+  /// than these need.
+  package init(pieces: [ContiguousArray<Element>]) {
+    chunks.reserveCapacity(pieces.count)
+    chunks += pieces
+    renumber(from: 0)
+  }
+
   /// How full pieces are made, so that insertions do not split them at once.
-  private static var filled: Int { largest * 3 / 4 }
+  package static var filled: Int { largest * 3 / 4 }
 
   /// Replaces the element at `index`.
   package mutating func replace(at index: Int, with element: Element) {
@@ -86,17 +94,6 @@ package struct SharedChunks<Element> {
     chunks.append(contentsOf: SharedChunks(elements).chunks)
     renumber(from: from)
   }
-
-  /// Adds a piece at the end as it is, without copying its elements: at most `piece` of them, and with no more room
-  /// than they need.
-  package mutating func append(piece: ContiguousArray<Element>) {
-    if piece.isEmpty { return }
-    chunks.append(piece)
-    renumber(from: chunks.count - 1)
-  }
-
-  /// How many elements a piece has that is appended.
-  package static var piece: Int { filled }
 
   /// Inserts elements at the front.
   package mutating func prepend(_ elements: some Sequence<Element>) {

@@ -160,16 +160,18 @@ struct ClientQueries {
     defer { statement.reset() }
     let records = table.rows(statement)
     let key = table.shape.key
-    var rows = SharedChunks<LiveRow>()
+    let largest = SharedChunks<LiveRow>.filled
+    var pieces: [ContiguousArray<LiveRow>] = []
     var piece = ContiguousArray<LiveRow>()
     func close() {
+      if piece.isEmpty { return }
       visit(piece)
-      rows.append(piece: piece)
+      pieces.append(piece)
     }
     let isWhole = query.related.isEmpty
     // What SQL does not decide is decided here, so that its limit would count too much.
     var left = sql.residual == nil ? 0 : skipping
-    while rows.count + piece.count < count ?? .max, try statement.step() {
+    while pieces.count * largest + piece.count < count ?? .max, try statement.step() {
       let stored = try records.record()
       if let residual = sql.residual, try !present.matches(residual, stored.record, query.related, .after) {
         continue
@@ -179,17 +181,20 @@ struct ClientQueries {
         continue
       }
       let shown = isWhole ? stored.record : try present.shown(stored.record, query.related, .after)
-      if piece.isEmpty { piece.reserveCapacity(SharedChunks<LiveRow>.piece) }
+      if piece.isEmpty { piece.reserveCapacity(largest) }
       piece.append(row(stored, shown, key))
-      if piece.count == SharedChunks<LiveRow>.piece {
+      if piece.count == largest {
         close()
         piece = []
       }
     }
-    // The last piece has just the room that it needs.
-    piece = ContiguousArray(piece[...])
+    // The last piece has just the room that it needs; made of a slice, it would share the larger room.
+    var last = ContiguousArray<LiveRow>()
+    last.reserveCapacity(piece.count)
+    last.append(contentsOf: piece)
+    piece = last
     close()
-    return rows
+    return SharedChunks(pieces: pieces)
   }
 
   /// A stored record as queries show it.
