@@ -101,12 +101,13 @@ package struct ConditionIndex: Sendable {
       branch = branch.narrowedToOneField
     }
     let table = channels[channel, default: ChannelTables()].table(for: branch.fields)
-    position = channels[channel]?.tables[table]?.buckets[branch.values]?.count ?? 0
-    channels[channel]?.tables[table]?.buckets[branch.values, default: .none].append(number)
+    let key = RecordKey(values: branch.values)
+    position = channels[channel]?.tables[table]?.buckets[key]?.count ?? 0
+    channels[channel]?.tables[table]?.buckets[key, default: .none].append(number)
     branches.update(number) {
       $0.residue = branch.residue
       $0.table = Int32(truncatingIfNeeded: table)
-      $0.values = branch.values
+      $0.key = key
       $0.position = Int32(truncatingIfNeeded: position)
     }
     return number
@@ -132,9 +133,9 @@ package struct ConditionIndex: Sendable {
       moved = channels[channel]?.scanned.removeSwapping(position)
     } else {
       let table = Int(branch.table)
-      moved = channels[channel]?.tables[table]?.buckets[branch.values]?.removeSwapping(position)
-      if channels[channel]?.tables[table]?.buckets[branch.values]?.isEmpty == true {
-        channels[channel]?.tables[table]?.buckets[branch.values] = nil
+      moved = channels[channel]?.tables[table]?.buckets[branch.key]?.removeSwapping(position)
+      if channels[channel]?.tables[table]?.buckets[branch.key]?.isEmpty == true {
+        channels[channel]?.tables[table]?.buckets[branch.key] = nil
         channels[channel]?.dropIfEmpty(table)
       }
     }

@@ -34,7 +34,8 @@ struct PlacedBranch: ChangedInPlace {
   var table = ChannelTables.scannedTable
   var position: Int32 = 0
   var residue: Predicate
-  var values: [JSONValue] = []
+  /// What the fields of its table must equal.
+  var key = RecordKey(values: [])
 
   init(node: Int, residue: Predicate) {
     self.node = Int32(truncatingIfNeeded: node)
@@ -45,11 +46,13 @@ struct PlacedBranch: ChangedInPlace {
 /// The branches of one signature: which of them ask for given values of the signature's fields.
 struct SignatureTable {
   let fields: [Int]
-  var buckets: [[JSONValue]: NumberList] = [:]
+  /// By the values of the fields, which for one field are not a list: each change makes two of these.
+  var buckets: [RecordKey: NumberList] = [:]
 
   /// The values a record has in the signature's fields, in the form of the keys.
-  func key(of record: Record) -> [JSONValue] {
-    fields.map { ValueOrder.key(record[$0]) }
+  func key(of record: Record) -> RecordKey {
+    if fields.count == 1 { return RecordKey(ValueOrder.key(record[fields[0]])) }
+    return RecordKey(values: fields.map { ValueOrder.key(record[$0]) })
   }
 }
 
