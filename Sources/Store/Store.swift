@@ -14,30 +14,14 @@ package import MartletVocabulary
 /// once, with the batch of changes and the completions of its own writes. Readers have connections and executors of
 /// their own and never wait for the writer. From any thread, unless said otherwise.
 package final class Store: Sendable {
-  /// A write that waits for the writer. One reference: it is moved from the queue to its group and on.
-  final class PendingWrite: Sendable {
-    let request: WriteRequest
-    let destination: any StoreDestination
-    let completion: @Sendable (Result<Receipt, StoreError>) -> Void
-
-    fileprivate init(
-      _ request: WriteRequest, _ destination: any StoreDestination,
-      _ completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void
-    ) {
-      self.request = request
-      self.destination = destination
-      self.completion = completion
-    }
-  }
-
   struct State {
-    var queue: WriteQueue<PendingWrite>
+    var queue: WriteQueue<SubmittedWrite>
     /// Whether a drain was given to the writer and has not begun.
     var isScheduled = false
     var isClosed = false
 
     /// Queues a write, or returns why it is refused.
-    fileprivate mutating func take(_ write: PendingWrite, _ limits: StoreLimits) -> StoreError? {
+    fileprivate mutating func take(_ write: SubmittedWrite, _ limits: StoreLimits) -> StoreError? {
       if isClosed { return StoreError(.closed, "the store is closed") }
       let size = write.request.size
       guard queue.hasRoom(for: size) else {
@@ -90,7 +74,6 @@ package final class Store: Sendable {
   private let measured = Lock(StoreMeasures())
   let state: Lock<State>
   private let deliveries: Deliveries
-  private let reached: Lock<Int64>
   private let backups: BackupRequests
   private let seat: Confined<Seat>
   /// On the writer's executor.
@@ -148,8 +131,7 @@ package final class Store: Sendable {
     lock = Lock(opening.lock)
     seat = Confined(Seat(writer))
     state = Lock(State(queue: WriteQueue(options.limits)))
-    deliveries = Deliveries(opening.file.folded)
-    reached = opening.file.reached
+    deliveries = Deliveries(opening.file)
     backups = BackupRequests(place)
     damages = LogDamages(options.onDamage)
     readers = try Reader.open(place, shapes, options, damages)
@@ -181,10 +163,10 @@ package final class Store: Sendable {
   /// `destination` runs completions, after its write is durable and its batch has been delivered, or with the reason
   /// why nothing was changed.
   package func commit(_ writes: [Submission], to destination: any StoreDestination) {
-    queue(writes.map { PendingWrite($0.request, destination, $0.completion) }, of: destination)
+    queue(writes.map { SubmittedWrite($0.request, destination, $0.completion) }, of: destination)
   }
 
-  private func queue(_ writes: [PendingWrite], of destination: any StoreDestination) {
+  private func queue(_ writes: [SubmittedWrite], of destination: any StoreDestination) {
     var refused: [@Sendable () -> Void] = []
     let isDue: Bool = state.withLock { state in
       for write in writes {
@@ -202,7 +184,7 @@ package final class Store: Sendable {
     _ request: WriteRequest, to destination: any StoreDestination,
     completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void
   ) {
-    queue([PendingWrite(request, destination, completion)], of: destination)
+    queue([SubmittedWrite(request, destination, completion)], of: destination)
   }
 
   /// Queues one write whose completion runs on the writer.
@@ -268,13 +250,13 @@ package final class Store: Sendable {
   func checkpoint() { checkpoints.run(writer.file, isFull: trouble?.code == .diskFull) }
 
   /// Hands out what an attempt to write came to.
-  func deliver(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
+  func deliver(_ outcome: AuthorityWriter.Outcome, to group: [SubmittedWrite]) {
     troubles.note(outcome.trouble)
     handOut(outcome, to: group)
   }
 
   /// Makes the state of the writer's file the one that others see, and hands out one group.
-  private func handOut(_ outcome: AuthorityWriter.Outcome, to group: [PendingWrite]) {
+  private func handOut(_ outcome: AuthorityWriter.Outcome, to group: [SubmittedWrite]) {
     if let failure = outcome.failure { onFailure(failure) }
     if let batch = outcome.batch { recent.append(batch) }
     let file = writer.file
@@ -330,7 +312,7 @@ package final class Store: Sendable {
 
   /// The newest offset that anyone can know of: `position.head`, or that of a group which is being committed or handed
   /// out. A cursor up to here is one of this log.
-  package var reachedOffset: Int64 { reached.withLock { $0 } }
+  package var reachedOffset: Int64 { deliveries.reachedOffset }
 
   /// The terms of the log, as of the last delivered group.
   package var lineage: Lineage { deliveries.lineage }

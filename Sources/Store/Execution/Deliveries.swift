@@ -10,10 +10,15 @@ final class Deliveries: Sendable {
   }
 
   private let state: Lock<State>
+  private let reached: Lock<Int64>
 
-  init(_ folded: StoreFile.Folded) {
-    state = Lock(State(position: LogPosition(folded), lineage: folded.lineage))
+  init(_ file: StoreFile) {
+    state = Lock(State(position: LogPosition(file.folded), lineage: file.folded.lineage))
+    reached = file.reached
   }
+
+  /// The newest offset that a commit has claimed, whether or not its group has been delivered.
+  var reachedOffset: Int64 { reached.withLock { $0 } }
 
   /// Where the log stands, as of the last delivered group.
   var position: LogPosition { state.withLock { $0.position } }

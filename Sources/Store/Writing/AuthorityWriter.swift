@@ -64,7 +64,7 @@ final class AuthorityWriter {
   }
 
   /// Runs the writes in order and makes them durable together.
-  func run(_ writes: [Store.PendingWrite], probing: Bool = false) -> Outcome {
+  func run(_ writes: [SubmittedWrite], probing: Bool = false) -> Outcome {
     var outcome = Outcome()
     if let failure = file.failure {
       outcome.results = writes.map { _ in .failure(failure) }
