@@ -42,6 +42,44 @@ import Testing
     }
   }
 
+  @Test func `P12: each write that a later one leaves nothing of has an event, which names its record`() async throws {
+    try await SyncedServer.with { server in
+      let failures = Lock<[DataStoreError]>([])
+      let ada = try SyncedStore(server) { configuration in
+        configuration.errorHandler = { error in failures.withLock { $0.append(error) } }
+      }
+      defer { ada.close() }
+      try await ada.settle()
+      try await ada.store.save(Note(id: "b", text: "one", rank: 1))
+      try await ada.settle()
+      try await ada.cut()
+      failures.withLock { $0 = [] }
+      var events = ada.store.events.makeAsyncIterator()
+      let made = try await ada.store.submit(Note(id: "a", text: "unsent"))
+      try await ada.store.delete(Note.self, withId: "a")
+      let changed = try await ada.store.submit(Note(id: "b", text: "two", rank: 1, owner: "ada"))
+      // Back at the value that the server has. `save` has no handle, and its write has the event all the same.
+      try await ada.store.save(Note(id: "b", text: "one", rank: 1, owner: "ada"))
+      try await ada.store.save(Note(id: "c", text: "without a handle"))
+      try await ada.store.delete(Note.self, withId: "c")
+      var ended: [DataStoreEvent.SyncedMutation] = []
+      while ended.count < 3, let event = await events.next() {
+        guard case .outboxMutationFailed(let mutation, let reason) = event else { continue }
+        #expect(reason == .superseded)
+        ended.append(mutation)
+      }
+      #expect(ended.map(\.modelId) == ["a", "b", "c"] && ended.allSatisfy { $0.modelName == "Note" })
+      #expect(ended.prefix(2).map(\.write) == [made.write, changed.write])
+      #expect(made.end?.reason == .superseded && changed.end?.reason == .superseded)
+      // Nothing failed, and nothing is owed.
+      #expect(!failures.withLock { $0 }.contains { $0.message.contains("refused") })
+      #expect(try await ada.store.rejectedWrites().isEmpty && ada.store.syncStatus.pendingCount == 0)
+      try await ada.mend()
+      try await ada.settle()
+      #expect(ada.wire.mutations == 1)
+    }
+  }
+
   @Test func `a record that is made while its deletion is on its way, and deleted and made again, is there in the end`()
     async throws
   {

@@ -28,7 +28,8 @@ public enum DataStoreEvent: Sendable, Hashable {
   case conditionalSaveFailed(SyncedMutation)
   /// A model has reached `syncMaxRecords` and is not synced.
   case modelTruncated(modelName: String, limit: Int)
-  /// The server refused a write for good. It is among `rejectedWrites()`, unless the store was cleared.
+  /// A write has ended without the server having it: `rejected` for good, and among `rejectedWrites()`; `superseded` by
+  /// a later one that left nothing of it to send, or by what the server has; `cleared` with the store.
   case outboxMutationFailed(SyncedMutation, WriteHandle.Ended.Reason)
   /// An attempt failed and will be repeated.
   case failed(DataStoreError)

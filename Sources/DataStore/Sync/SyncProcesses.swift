@@ -113,7 +113,7 @@ struct SyncProcesses {
     shell.handle(.outbox(.removed(gone)), writer)
     if shell.right.isHeld {
       // Only this process sends: what was written in another has left nothing to send.
-      for number in gone { shell.report.finish(number, .superseded) }
+      for number in gone { shell.report.supersede(number) }
     } else {
       _ = try settleWrites(pending: Set(stored.map(\.number)))
     }
@@ -136,7 +136,11 @@ struct SyncProcesses {
         if image.position <= seen { report.move(number, to: .seen) } else { durable.append((number, image.position)) }
       } else {
         // The server never had the record.
-        report.finish(number, try writer.value("client") == nil ? .cleared : .superseded)
+        if try writer.value("client") == nil {
+          report.finish(number, .cleared)
+        } else {
+          report.supersede(number, at: place)
+        }
       }
     }
     return durable

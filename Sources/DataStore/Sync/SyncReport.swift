@@ -60,6 +60,24 @@ final class SyncReport {
     handles.removeValue(forKey: number)?.end(reason)
   }
 
+  /// A later write, or what the server has, has left nothing of a write to send. There is no event where the record is
+  /// not known: the process that made the later write has published it.
+  func supersede(_ number: Int64, at place: (model: Int, key: RecordKey)? = nil) {
+    let place = places[number] ?? place
+    finish(number, .superseded)
+    let noted = mutations.removeValue(forKey: number)
+    guard let mutation = noted ?? place.map({ mutation(number, at: $0) }) else { return }
+    hold(.outboxMutationFailed(mutation, .superseded))
+  }
+
+  /// A write of which only the record is known.
+  private func mutation(_ number: Int64, at place: (model: Int, key: RecordKey)) -> Mutation {
+    let mapping = mappings[place.model]
+    return Mutation(
+      write: number, modelName: mapping.name, modelId: mapping.text(place.key), json: nil, version: nil,
+      isDeleted: false)
+  }
+
   /// All writes that are on their way end.
   func endAll(_ reason: WriteHandle.Ended.Reason) { for number in handles.keys.sorted() { finish(number, reason) } }
 

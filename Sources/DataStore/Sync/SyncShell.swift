@@ -255,10 +255,8 @@ final class SyncShell: @unchecked Sendable {
 
   /// A local transaction has been committed.
   func committed(_ commit: ClientWriter.Commit, _ writer: ClientWriter) {
-    for write in commit.outbox {
-      if case .removed(let numbers) = write { for number in numbers { report.finish(number, .superseded) } }
-      follow(with: .outbox(write))
-    }
+    for write in commit.cancelled { report.supersede(write.number, at: (write.model, write.key)) }
+    for write in commit.outbox { follow(with: .outbox(write)) }
     if engine == nil || !commit.outbox.isEmpty { handleEvents(writer) }
   }
 

@@ -149,9 +149,9 @@ struct SyncUploads {
     }
     try note(commit.letters, place.model, place.key)
     let retried = renumbered.first { $0.old == number }?.new
-    if retried == nil { shell.report.finish(number, .superseded) }
     for (old, new) in renumbered { shell.report.renumber(old, new) }
     let isRefused = commit.letters.contains { $0.write.number == number }
+    if retried == nil, !isRefused { shell.report.supersede(number, at: place) }
     let ended = isRefused ? Settlement.refused : .unneeded
     shell.follow(with: .settled(number: number, retried.map { .retried(as: $0) } ?? ended))
     // Later writes of the record come after the one that is made again.

@@ -18,6 +18,7 @@ package final class ClientTransaction {
   package var time: Int64 = 0
   private var outbox: [QueuedWrite] = []
   private var letters: [DeadLetter] = []
+  private var cancelled: [ClientWriter.CancelledWrite] = []
   private var isCleared = false
   private var numbers: [Int64] = []
 
@@ -40,6 +41,7 @@ package final class ClientTransaction {
   var commit: ClientWriter.Commit {
     get throws {
       var commit = ClientWriter.Commit(outbox: outbox, letters: letters)
+      commit.cancelled = cancelled
       commit.isCleared = isCleared
       commit.numbers = numbers
       if isNumberTaken, let number { try tables.set("nextNumber", String(number)) }
@@ -179,8 +181,9 @@ package final class ClientTransaction {
       outbox.append(.added(number: number, model: table.shape.model))
       numbers.append(number)
     case .merged(let earlier): numbers.append(earlier)
-    case .cancelled(let cancelled):
-      outbox.append(.removed(cancelled))
+    case .cancelled(let earlier):
+      outbox.append(.removed(earlier))
+      cancelled += earlier.map { .init(number: $0, model: table.shape.model, key: key) }
       numbers.append(0)
     }
   }

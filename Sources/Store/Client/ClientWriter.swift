@@ -10,6 +10,13 @@ package import MartletSyncEngine
 /// The file has neither UNIQUE nor FOREIGN KEY: the server's rows are taken as they are, and a child is stored and
 /// shown before its parent. Confined to one thread at a time by its owner.
 package final class ClientWriter {
+  /// A write of a record that was not sent, and of which there is nothing to send.
+  package struct CancelledWrite: Sendable, Hashable {
+    package var number: Int64
+    package var model: Int
+    package var key: RecordKey
+  }
+
   /// What a transaction did.
   package struct Commit: Sendable {
     /// One change for each record that differs.
@@ -18,6 +25,8 @@ package final class ClientWriter {
     package var outbox: [QueuedWrite] = []
     /// Writes that were refused for good.
     package var letters: [DeadLetter] = []
+    /// Writes that a later one has left nothing of.
+    package var cancelled: [CancelledWrite] = []
     /// The numbers that the local writes have, in order: their own, or those of the writes they were merged into. Zero
     /// for a write that leaves nothing to send.
     package var numbers: [Int64] = []
