@@ -172,6 +172,30 @@ import Testing
     #expect(fates(try driver.run(["type": "ack", "write": 5])).first == "5 durable")
   }
 
+  @Test func `a refused write is kept with its reason, over a restart, until it is made again or discarded`() throws {
+    var driver = try synced([Self.change(Self.note("a", "one", 1), 1, at: 1)])
+    try driver.run(["type": "update", "key": "a", "fields": ["rank": 2]])
+    try driver.run(["type": "refuse", "write": 1, "code": "NO", "message": "not now"])
+    try driver.run(["type": "save", "record": Self.note("b", "two")])
+    try driver.run(["type": "update", "key": "b", "fields": ["rank": 5], "where": ["text": ["eq": "two"]]])
+    try driver.run(["type": "refuse", "write": 2, "code": "FORBIDDEN"])
+    try driver.run(["type": "restart"])
+    let refused = try driver.run(["type": "rejected"])
+    try #require(refused.map { $0["write"] } == [1, 2, 3] && refused.allSatisfy { $0["type"] == "refused" })
+    #expect(refused[0]["fields"] == ["rank": 2] && refused[0]["code"] == "NO" && refused[0]["message"] == "not now")
+    #expect(refused[1]["code"] == "FORBIDDEN" && refused[1]["verb"] == "create")
+    #expect(refused[2]["reason"] == "dependsOn" && refused[2]["dependsOn"] == 2)
+    // The update of a record that is not there cannot be made again.
+    #expect(try driver.run(["type": "retry", "write": 3]).isEmpty)
+    let again = try driver.run(["type": "retry", "write": 1])
+    #expect(again.last?["items"]?[0]?["record"]?["rank"] == 2 && again.last?["items"]?[0]?["isPending"] == true)
+    #expect(try driver.run(["type": "outbox"]).map { $0["write"] } == [4])
+    #expect(texts(try driver.run(["type": "retry", "write": 2]).last) == ["one …", "two …"])
+    try driver.run(["type": "discard", "write": 3])
+    #expect(try driver.run(["type": "rejected"]).isEmpty)
+    #expect(throws: StoreDriverError.self) { try driver.run(["type": "retry", "write": 3]) }
+  }
+
   private func fates(_ events: [JSONValue]) -> [String] {
     events.filter { $0["type"] == "write" }.map { "\($0["write"]?.int ?? 0) \($0["fate"]?.string ?? "")" }
   }

@@ -25,7 +25,6 @@ extension SyncEngine {
     }
     let cursor = try writer.value(SyncHistory.feedName).flatMap { Cursor($0) }
     self.init(
-      settings, progress: progress, pending: try writer.outbox().map { ($0.number, $0.model) },
-      position: cursor?.offset ?? 0, seed: seed)
+      settings, progress: progress, pending: try writer.outbox(), position: cursor?.offset ?? 0, seed: seed)
   }
 }

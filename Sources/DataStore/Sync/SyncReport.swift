@@ -71,7 +71,7 @@ final class SyncReport {
   }
 
   /// A write of which only the record is known.
-  private func mutation(_ number: Int64, at place: (model: Int, key: RecordKey)) -> Mutation {
+  func mutation(_ number: Int64, at place: (model: Int, key: RecordKey)) -> Mutation {
     let mapping = mappings[place.model]
     return Mutation(
       write: number, modelName: mapping.name, modelId: mapping.text(place.key), json: nil, version: nil,

@@ -127,6 +127,7 @@ final class SyncShell: @unchecked Sendable {
   /// another process that has run the sync meanwhile.
   private func followWrites(of earlier: SyncEngine?, _ processes: SyncProcesses) throws {
     if let earlier { engine?.follow(earlier) }
+    if report.places.isEmpty { return }
     let pending = Set(engine.map { Array($0.pendingNumbers) } ?? [])
     engine?.follow(try processes.settleWrites(pending: pending))
   }
@@ -139,17 +140,11 @@ final class SyncShell: @unchecked Sendable {
 
   /// Deletes everything, the outbox included, and stops.
   func clear(_ writer: ClientWriter) throws {
-    let pending = try writer.outbox()
+    let pending = try writer.outbox().map { write in (write.number, try writer.place(of: write.number)) }
     stop(writer)
     forget()
     _ = try writer.transaction { try $0.clear() }
-    for write in pending {
-      let mapping = mappings[write.model]
-      report.cleared(
-        .init(
-          write: write.number, modelName: mapping.name, modelId: mapping.text(write.key), json: nil, version: nil,
-          isDeleted: false))
-    }
+    for case (let number, let place?) in pending { report.cleared(report.mutation(number, at: place)) }
     report.endAll(.cleared)
     publishStatus(writer)
   }

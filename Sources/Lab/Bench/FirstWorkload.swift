@@ -5,7 +5,7 @@ import MartletGraphQLClient
 
 /// What a program's start costs until it can show something: from a file with records to the first snapshot of a live
 /// query, opening included. Once for a page of a hundred and once for the whole table, without a server and with one
-/// that never answers.
+/// that never answers, and once for a page of records that all wait for such a server.
 enum FirstWorkload {
   private struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -24,7 +24,9 @@ enum FirstWorkload {
   private static let rounds = 9
 
   static func run(file: String, rows: Int) async throws {
-    try await fill(file, rows)
+    try await fill(file, rows, nil)
+    let waiting = file + "-waiting"
+    try await fill(waiting, rows, DataStoreSync(Silent()))
     var costs: [String: [Double]] = [:]
     // A page's rounds are not among those of the table, whose rows are still being freed.
     for (name, limit) in [("window", 100), ("table", nil)] as [(String, Int?)] {
@@ -34,6 +36,10 @@ enum FirstWorkload {
           let ending = sync == nil ? "_us" : "_offline_us"
           costs[name + ending, default: []].append(whole)
           costs["open" + ending, default: []].append(open)
+        }
+        if let limit {
+          costs["window_waiting_us", default: []].append(
+            try await first(waiting, rows, limit, DataStoreSync(Silent())).whole)
         }
         costs["peer_table_us", default: []].append(try peer(file, rows))
       }
@@ -46,13 +52,14 @@ enum FirstWorkload {
     figure.print()
   }
 
-  private static func fill(_ file: String, _ rows: Int) async throws {
-    let store = try DataStore(models: [BenchReading.self], storage: .file(file))
+  private static func fill(_ file: String, _ rows: Int, _ sync: DataStoreSync?) async throws {
+    let store = try DataStore(models: [BenchReading.self], storage: .file(file), sync: sync)
     for first in stride(from: 0, to: rows, by: 1_000) {
       try await store.transaction { transaction in
         for number in first..<min(first + 1_000, rows) { try transaction.save(LiveWorkload.reading(number)) }
       }
     }
+    try await store.stop()
   }
 
   /// Microseconds of processor time until the store is open, and until the first snapshot is there.

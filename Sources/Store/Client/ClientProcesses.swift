@@ -115,7 +115,7 @@ struct ClientProcesses {
       var isPartial = false
       if !name.isEmpty {
         // A model of the other process that this one does not have.
-        guard let table = records.tables.first(where: { $0.shape.tableName.utf8.elementsEqual(name.utf8) }) else {
+        guard let table = records.tables.first(where: { $0.shape.tableName.hasSameBytes(as: name) }) else {
           entries.append(JournalEntry(position: number, change: nil, source: "", isForeign: true))
           continue
         }

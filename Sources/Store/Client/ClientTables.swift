@@ -135,21 +135,21 @@ struct ClientTables {
     try statement.run()
   }
 
-  /// Every pending write in order: its number, the table of its model, and its record's key.
+  /// Every pending write in order: its number, and the table of its model.
   ///
   /// What the server may already have goes before what it has not: a write that is made again after a conflict keeps
   /// its place under a higher number. A server that has forgotten this client would otherwise know it again from a new
   /// write, and take the one that is sent again for one that never arrived.
-  func outbox() throws -> [(number: Int64, table: String, key: RecordKey)] {
-    let statement = try database.statement(
-      "SELECT number, model, key FROM martlet_client_outbox ORDER BY is_sent DESC, number")
+  func outbox() throws -> [(number: Int64, table: String)] {
+    let statement = try database.statement("SELECT number, model, is_sent FROM martlet_client_outbox ORDER BY number")
     defer { statement.reset() }
-    var writes: [(number: Int64, table: String, key: RecordKey)] = []
+    var sent: [(number: Int64, table: String)] = []
+    var others: [(number: Int64, table: String)] = []
     while try statement.step() {
-      let key = try JSONValue(parsing: statement.bytes(2)).array ?? []
-      writes.append((statement.int64(0), statement.text(1), RecordKey(values: key)))
+      let write = (number: statement.int64(0), table: statement.text(1))
+      if statement.int64(2) != 0 { sent.append(write) } else { others.append(write) }
     }
-    return writes
+    return sent.isEmpty ? others : sent + others
   }
 
   private func json(_ write: PendingWrite, _ shape: RecordShape) -> JSONValue {
@@ -180,7 +180,7 @@ struct ClientTables {
     // A field that a migration has removed is no longer sent.
     return .update(
       members.compactMap { name, values in
-        guard let field = shape.columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
+        guard let field = shape.columns.firstIndex(where: { $0.name.hasSameBytes(as: name) }) else { return nil }
         return FieldPatch(field: field, old: values[0] ?? .null, new: values[1] ?? .null)
       })
   }

@@ -109,7 +109,7 @@ extension ClientWriter {
   package func place(of number: Int64) throws(StoreError) -> (model: Int, key: RecordKey)? {
     do {
       guard let found = try tables.place(of: number) else { return nil }
-      return records.tables.first { $0.shape.tableName.utf8.elementsEqual(found.table.utf8) }
+      return records.tables.first { $0.shape.tableName.hasSameBytes(as: found.table) }
         .map { ($0.shape.model, found.key) }
     } catch {
       throw Self.storeError(error)

@@ -186,11 +186,10 @@ package final class ClientWriter {
   }
 
   /// The outbox in order, with the numbers of its models; writes of models that are no longer there are left out.
-  package func outbox() throws(StoreError) -> [(number: Int64, model: Int, key: RecordKey)] {
+  package func outbox() throws(StoreError) -> [(number: Int64, model: Int)] {
     do {
       return try tables.outbox().compactMap { write in
-        records.tables.first { $0.shape.tableName.utf8.elementsEqual(write.table.utf8) }
-          .map { (write.number, $0.shape.model, write.key) }
+        records.tables.first { $0.shape.tableName.hasSameBytes(as: write.table) }.map { (write.number, $0.shape.model) }
       }
     } catch {
       throw Self.storeError(error)

@@ -39,6 +39,12 @@ struct OutboxQueue: Sendable {
   var first: Item? { items.first }
   var retryAt: Instant? { if case .retrying(let time) = state { time } else { nil } }
 
+  /// Makes room for this many further writes.
+  mutating func reserve(_ count: Int) {
+    items.reserveCapacity(items.count + count)
+    numbers.reserveCapacity(numbers.count + count)
+  }
+
   mutating func append(_ number: Int64, model: Int) {
     guard numbers.insert(number).inserted else { return }
     items.append(Item(number: number, model: model))

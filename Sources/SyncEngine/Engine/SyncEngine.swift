@@ -61,6 +61,7 @@ package struct SyncEngine: Sendable {
     self.progress = progress
     self.position = position
     random = SeededRandom(seed: seed)
+    outbox.reserve(pending.count)
     for write in pending { outbox.append(write.number, model: write.model) }
   }
 

@@ -23,6 +23,7 @@ struct DrivenStore: Sendable {
   private var progress: [ModelProgress]
   private(set) var cursor: String?
   private var nextNumber: Int64 = 1
+  var refused: [Refused] = []
   /// Rows that the pages of a full sync had.
   private var seen: [Int: Set<RecordKey>] = [:]
   /// The rows that the present step has touched, as they were before it.
@@ -117,7 +118,7 @@ struct DrivenStore: Sendable {
       outbox.removeAll { $0.number == number }
     case .clearStore:
       for name in replicas.keys { change(name) { $0 = RecordReplica() } }
-      outbox = []
+      (outbox, refused) = ([], [])
       forgetProgress()
     case .subscribe, .disconnect, .query, .upload, .reject, .abandon, .askConflict, .resolve, .refreshCredentials,
       .wake, .progress, .hub:
@@ -160,7 +161,7 @@ struct DrivenStore: Sendable {
     }
   }
 
-  private func json(_ write: PendingWrite, _ name: Name) -> JSONObject {
+  func json(_ write: PendingWrite, _ name: Name) -> JSONObject {
     let model = models[name.model]
     var fields: JSONValue = .null
     let verb: String
@@ -181,7 +182,9 @@ struct DrivenStore: Sendable {
   /// Moves a refused write out. Returns the writes that were refused with it.
   mutating func reject(_ number: Int64, _ reason: DeadLetter.Reason) -> [Int64] {
     guard let name = name(of: number) else { return [] }
-    let numbers = change(name) { $0.reject(number, reason) }.map(\.write.number)
+    let letters = change(name) { $0.reject(number, reason) }
+    refused += letters.map { Refused(name: name, letter: $0) }
+    let numbers = letters.map(\.write.number)
     outbox.removeAll { numbers.contains($0.number) || $0.number == number }
     return numbers.filter { $0 != number }
   }
@@ -191,7 +194,9 @@ struct DrivenStore: Sendable {
     _ number: Int64, _ resolution: RecordReplica.Resolution, _ image: ServerImage, _ newNumber: Int64
   ) -> (isRetried: Bool, refused: [Int64]) {
     guard let name = name(of: number) else { return (false, []) }
-    let refused = change(name) { $0.resolve(number, resolution, image, newNumber: newNumber) }.map(\.write.number)
+    let letters = change(name) { $0.resolve(number, resolution, image, newNumber: newNumber) }
+    self.refused += letters.map { Refused(name: name, letter: $0) }
+    let refused = letters.map(\.write.number)
     outbox.removeAll { refused.contains($0.number) && $0.number != number }
     let isRetried = write(newNumber, name) != nil
     if let place = outbox.firstIndex(where: { $0.number == number }) {

@@ -32,6 +32,25 @@ extension StoreDriver {
     for write in added { handle(.outbox(.added(number: write.number, model: write.model))) }
   }
 
+  /// Makes a refused write again. Nothing happens when it does not fit the record, or its condition does not hold.
+  mutating func retry(_ number: Int64) throws(StoreDriverError) {
+    guard let model = store.model(ofRefused: number) else {
+      throw StoreDriverError("no refused write has the number \(number)")
+    }
+    let before = store
+    do throws(RecordReplica.WriteError) {
+      switch try store.retry(number) {
+      case .added(let number): handle(.outbox(.added(number: number, model: model)))
+      case .removed(let numbers):
+        for number in numbers { end(number, "superseded") }
+        handle(.outbox(.removed(numbers)))
+      case .unchanged: break
+      }
+    } catch {
+      store = before
+    }
+  }
+
   /// Makes the write of a step. Returns nil when it does not fit the record, or its condition does not hold.
   private mutating func make(
     _ step: StoreStepReader, _ write: (model: Int, key: RecordKey, record: Record)

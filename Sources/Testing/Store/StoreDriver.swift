@@ -23,6 +23,8 @@ internal import MartletVocabulary
 /// | `delete` | `model`, `key`; `where` |
 /// | `transaction` | `writes`: steps of these three types, which are made together or not at all |
 /// | `outbox` | nothing: an event for each write that waits for the server |
+/// | `rejected` | nothing: an event for each write that the server has refused for good |
+/// | `retry`, `discard` | `write`, the number of a refused one, which is made again or forgotten |
 /// | `start`, `stop` | nothing |
 /// | `restart` | nothing: the process is killed, and begins again with what is on disk; the listeners stay |
 /// | `clear` | nothing: the store ends its sync, and deletes its records and what waits for the server |
@@ -56,9 +58,9 @@ internal import MartletVocabulary
 /// A step returns events, objects with a `type`: `snapshot` (`listener`, `items` of `record` and `isPending`,
 /// `isFromCache`, `isSynced`, `inserted`, `deleted`, `moved`, `updated`), `subscribe` (`cursor`), `query` (`model`,
 /// `since`, `token`), `upload` (`write`, `model`, `key`, `verb`, `fields`, `isConditional`), `waiting` (the same, and
-/// `isSent`), `write` (`write`, `fate`: `sent`, `durable`, `seen`, `rejected`, `superseded`, `cleared`), `conflict`
-/// (`write`, `local`, `remote`), `wake` (`seconds` from now, when the engine tries again by itself) and `terminated`
-/// (it does not, until a `start`).
+/// `isSent`), `refused` (as `upload`, and `reason` with `code` and `message` or `dependsOn`), `write` (`write`, `fate`:
+/// `sent`, `durable`, `seen`, `rejected`, `superseded`, `cleared`), `conflict` (`write`, `local`, `remote`), `wake`
+/// (`seconds` from now, when the engine tries again by itself) and `terminated` (it does not, until a `start`).
 public struct StoreDriver: Sendable {
   var store: DrivenStore
   var live = LiveQuerySet()
@@ -109,6 +111,9 @@ public struct StoreDriver: Sendable {
     case "save", "update", "delete": try write([reader])
     case "transaction": try write(try reader.writes())
     case "outbox": for write in store.waiting { tell("waiting", write) }
+    case "rejected": for write in store.rejected { tell("refused", write) }
+    case "retry": try retry(try reader.number("write"))
+    case "discard": store.discard(try reader.number("write"))
     case "start": handle(.start)
     case "stop": handle(.stop)
     case "restart":
