@@ -22,6 +22,11 @@ package final class DatabaseCopy {
     unsafe sqlite3_backup_finish(handle)
   }
 
+  /// Pages that were not copied yet when the last step ended; 0 before the first step.
+  package var remainingPages: Int32 {
+    unsafe handle == nil ? 0 : sqlite3_backup_remaining(handle)
+  }
+
   /// Copies up to `pages` pages; true when the copy is complete, which then takes no more steps and has no write-ahead
   /// log.
   package func step(_ pages: Int32) throws(SQLiteError) -> Bool {

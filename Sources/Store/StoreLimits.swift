@@ -86,7 +86,8 @@ package struct StoreLimits: Sendable, Equatable {
   /// Rows that are looked at for one page of a list at most; beyond it the list is refused as `tooManyRows`, with the
   /// index that would find them.
   package var scannedRows = 100_000
-  /// Pages that a backup copies between two groups: half a millisecond of the writer.
+  /// Pages that a backup copies between two groups, besides as many as these have added: half a millisecond of the
+  /// writer.
   package var backupPages: Int32 = 64
   /// Bytes of recent batches kept in memory for members that catch up.
   package var ringBytes = 16 * 1_048_576

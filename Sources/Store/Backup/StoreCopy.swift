@@ -6,6 +6,8 @@ internal import MartletSQLite
 final class StoreCopy {
   private let copy: DatabaseCopy
   private let pages: Int32
+  /// Pages that the last step left; nil before the first one.
+  private var remaining: Int32?
   private let isWanted: @Sendable () -> Bool
   private let completion: @Sendable (Result<Void, StoreError>) -> Void
 
@@ -24,7 +26,7 @@ final class StoreCopy {
   func step(on executor: any StoreExecutor) {
     do {
       guard isWanted() else { throw StoreError(.closed, "the backup was given up") }
-      guard try copy.step(pages) else {
+      guard try proceed() else {
         let running = Confined(self)
         return executor.execute { running.value.step(on: executor) }
       }
@@ -32,6 +34,19 @@ final class StoreCopy {
     } catch {
       completion(.failure(StoreError(reading: error)))
     }
+  }
+
+  /// Copies some pages; true when the copy is complete. What the groups since the last step have added is copied
+  /// besides, so that fewer pages remain after each step and the copy ends however much is written.
+  private func proceed() throws -> Bool {
+    let before = remaining
+    var isComplete = try copy.step(pages)
+    if let before, !isComplete {
+      let added = copy.remainingPages - (before - pages)
+      if added > 0 { isComplete = try copy.step(added) }
+    }
+    remaining = copy.remainingPages
+    return isComplete
   }
 
   /// The database to copy into, without journal or sync: it counts only once it is complete and renamed.

@@ -39,6 +39,36 @@ struct BackupTests {
     #expect(try fixture.get(Models.flight, .string("during-\(steps)")) != nil)
   }
 
+  @Test func `a backup ends while each group adds more pages than a step copies`() throws {
+    var limits = StoreLimits()
+    limits.backupPages = 4
+    let fixture = try StoreFixture(limits: limits)
+    for batch in 0..<5 { try fixture.commit(.batch((0..<200).map { create("\(batch)-\($0)") })) }
+    let large = JSONValue.string(String(repeating: "x", count: 3_000))
+    func group(_ number: Int) -> WriteRequest {
+      let records = (0..<20).map { index in
+        var record = Models.flight("during-\(number)-\(index)")
+        record.values[3] = large
+        return WriteOperation.create(model: Models.flight, record: record)
+      }
+      return WriteRequest(.batch(records))
+    }
+    let copy = MemoryFiles()
+    let box = Box<Void>()
+    fixture.store.backup(to: .memory(copy)) { result in box.value.withLock { $0 = result } }
+    var steps = 0
+    while box.value.withLock({ $0 }) == nil {
+      steps += 1
+      try #require(steps < 400)
+      fixture.store.commit(group(steps)) { result in #expect(result.errorCode == nil) }
+      fixture.writer.runOnce()
+    }
+    try box.value.withLock { $0 }?.get()
+    #expect(steps > 10)
+    let restored = try StoreFixture(files: copy, term: 2)
+    #expect(try restored.get(Models.flight, .string("during-\(steps - 2)-19"))?.record[3] == large)
+  }
+
   @Test func `a group that is rolled back during a backup is not in the copy`() throws {
     var limits = StoreLimits()
     limits.backupPages = 1

@@ -93,7 +93,8 @@ extension ServerLimits {
     public var checkpointWait: Duration = .milliseconds(10)
     /// Pages of write-ahead log after which the writer waits for readers to let it start over: 256 MiB.
     public var largestLogPages = 65_536
-    /// Pages that a backup copies between two groups: half a millisecond of the writer.
+    /// Pages that a backup copies between two groups, besides as many as these have added: half a millisecond of the
+    /// writer.
     public var backupPages = 64
     /// Bytes of pages that each connection to the file keeps in memory.
     public var cacheBytes = 16_777_216
