@@ -184,7 +184,10 @@ struct StoreCheck {
     let log = try LogTable(database)
     let head = try log.position().head
     while second.folded.position.head < head {
-      for group in try log.groups(after: second.folded.position.head, bytes: 1 << 20) {
+      guard let groups = try log.groups(after: second.folded.position.head, bytes: 1 << 20), !groups.isEmpty else {
+        return report.add(.records, "the log cannot be folded again from offset \(second.folded.position.head) on")
+      }
+      for group in groups {
         do throws(StoreError) {
           _ = try follower.fold(group)
         } catch {

@@ -199,8 +199,8 @@ final class StoreFile {
 
   // MARK: Housekeeping
 
-  /// Whether the log has rows that have expired.
-  var holdsExpiredEntries: Bool { folded.position.firstRow < min(folded.position.first, folded.position.head) }
+  /// Whether the log has rows that have expired and can be deleted.
+  var holdsExpiredEntries: Bool { folded.position.firstRow < folded.position.firstKeptRow }
 
   /// Deletes a part of what has expired: as much as `limits` says, or twice what was written since `before`. It looks
   /// for clients and tombstones until none is left, and again once the horizon has moved.

@@ -17,7 +17,8 @@ final class EmbeddedLedger: Ledger {
 
   func groups(after offset: Int64, bytes: Int) throws(StoreError) -> [LogGroup] {
     do {
-      return try file.log.groups(after: offset, bytes: bytes)
+      if let groups = try file.log.groups(after: offset, bytes: bytes) { return groups }
+      throw StoreError(.notFound, "the log has no entry at offset \(offset) that groups could continue")
     } catch {
       throw StoreError(reading: error)
     }
@@ -26,7 +27,7 @@ final class EmbeddedLedger: Ledger {
   func bounds() throws(StoreError) -> (first: LogPoint, last: LogPoint) {
     let position = file.folded.position
     do {
-      // The row before the first one that counts may be there still or be swept; without it no checksum is known.
+      // A log that an earlier version swept lacks the row before the first one; no checksum is known then.
       let before = position.first - 1
       let checksum = try file.log.checksum(at: before)?.value ?? 0
       return (LogPoint(offset: before, checksum: checksum), position.point)

@@ -3,12 +3,12 @@ internal import MartletSQLite
 
 extension LogTable {
   /// The groups after `offset`, whole and in order, until `bytes` of entries are reached: at least one when there is
-  /// one.
-  func groups(after offset: Int64, bytes: Int) throws -> [LogGroup] {
+  /// one. Nil when the entry at `offset` has no row: the checksum that the groups continue is not known then.
+  func groups(after offset: Int64, bytes: Int) throws -> [LogGroup]? {
     let lineage = try LineageTable.read(database)
     var groups: [LogGroup] = []
     var size = 0
-    var checksum = try self.checksum(at: offset) ?? .empty
+    guard var checksum = try self.checksum(at: offset) else { return nil }
     let rows = try database.statement(
       "SELECT offset, at, head, checksum, entry FROM martlet_log WHERE offset > ? ORDER BY offset")
     defer { rows.reset() }

@@ -5,7 +5,8 @@ internal import MartletSQLite
 ///
 /// Each row carries the sum of all entries' bytes up to it, so that the retained size is one subtraction, the first
 /// offset of its group, and the running checksum after it. The newest row is never deleted: the end of the log is
-/// always a row.
+/// always a row. Nor is the one before the oldest that has not expired: its checksum is what a store that lags up to
+/// there is compared with.
 final class LogTable {
   static let tables = """
     CREATE TABLE martlet_log(
@@ -37,6 +38,8 @@ final class LogTable {
     var forgotten: Int64 = 0
     /// The oldest offset that still has a row; at most `first`.
     var firstRow: Int64 = 1
+    /// Rows before this one can be deleted.
+    var firstKeptRow: Int64 { first - 1 }
 
     /// Bytes of the entries that have not expired.
     var bytes: Int64 { total - forgotten }
@@ -236,7 +239,7 @@ final class LogTable {
 
   /// Deletes at most `count` expired rows, and at most `bytes` of their entries but one row at least.
   func sweep(_ position: inout Position, count: Int64, bytes: Int64) throws(SQLiteError) {
-    var end = min(position.first, position.head, position.firstRow + count)
+    var end = min(position.firstKeptRow, position.firstRow + count)
     guard end > position.firstRow else { return }
     let before = try total(before: position.firstRow) ?? position.forgotten
     if let total = try total(before: end), total - before > bytes {

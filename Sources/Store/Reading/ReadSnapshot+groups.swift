@@ -7,7 +7,8 @@ extension ReadSnapshot {
     try typed {
       let position = try log.position()
       guard offset >= position.first - 1 else { return .gap }
-      return .groups(try log.groups(after: offset, bytes: bytes))
+      guard offset <= position.head else { return .groups([]) }
+      return try log.groups(after: offset, bytes: bytes).map(GroupRange.groups) ?? .gap
     }
   }
 }

@@ -49,6 +49,21 @@ enum Answers {
     var answers: [String] = []
     for model in 0..<models {
       for stored in try snapshot.list(ListQuery(model: model, limit: 1_000)).records { answers.append("\(stored)") }
+      answers += try pages(snapshot, ListQuery(model: model, limit: 2))
+      answers.append("count \(try snapshot.count(model, where: .all) ?? -1)")
+      for deleted in try snapshot.tombstones(model, since: 0, after: nil, count: 1_000) { answers.append("\(deleted)") }
+    }
+    // In the order of an index, of another field, and the children of each parent.
+    answers += try pages(
+      snapshot, ListQuery(model: Models.flight, equal: [(1, "origin0")], order: [order(2)], limit: 1))
+    answers += try pages(snapshot, ListQuery(model: Models.mixed, order: [order(3), order(2)], limit: 2))
+    let parents = ChildrenQuery(
+      model: Models.leg, reference: [0], parents: (0..<4).map { [.string("flight\($0)")] }, limit: 1)
+    answers += try snapshot.children(parents).map { "\($0)" }
+    let moment = try snapshot.moment()
+    answers.append("\(moment)")
+    for age in [0, 100_000, 250_000, 500_000] as [Int64] {
+      answers.append("before \(age): \(String(describing: try snapshot.offset(before: moment.time - age)))")
     }
     answers.append("\(try snapshot.tree.node(at: .root).exportedJSON())")
     for owner in try snapshot.deferredOwners() { answers.append("\(try snapshot.deferredWrites(of: owner))") }
@@ -64,6 +79,20 @@ enum Answers {
     }
     return answers
   }
+
+  /// All pages of a list, with their tokens.
+  private static func pages(_ snapshot: ReadSnapshot, _ query: ListQuery) throws(StoreError) -> [String] {
+    var query = query
+    var answers: [String] = []
+    repeat {
+      let page = try snapshot.list(query)
+      answers.append("\(page)")
+      query.token = page.token
+    } while query.token != nil
+    return answers
+  }
+
+  private static func order(_ field: Int) -> SortOrder { SortOrder(field: field, isAscending: false) }
 
   static func describe(_ change: Change) -> String {
     "\(change.offset) \(change.endsTransaction) \(change.body)"

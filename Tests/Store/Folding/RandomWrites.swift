@@ -24,6 +24,9 @@ struct RandomWrites {
   /// Adds, drops and requires fields, changes defaults and indexes.
   static func shapes(_ version: Int) -> [RecordShape] {
     var flights = Models.flights
+    // What refers to a flight goes with it, loses its reference or keeps the flight from being deleted.
+    flights.cascades.append(
+      RecordShape.Cascade(child: Models.mixed, reference: [1], action: version % 5 == 2 ? .refuse : .clear))
     switch version % 5 {
     case 1: flights.columns.append(Models.column("status", required: true, default: "onTime"))
     case 2: flights.columns.append(Models.column("status", required: true, default: "late"))
@@ -47,8 +50,17 @@ struct RandomWrites {
       again.isResend = chance(2)
       return again
     }
-    var request = WriteRequest(operation(shapes, depth: 2))
-    guard chance(2) else { return request }
+    let operation = operation(shapes, depth: 2)
+    return chance(2) ? numbered(operation) : WriteRequest(operation)
+  }
+
+  /// A numbered write that is refused, alone in its group.
+  mutating func refusal() -> WriteRequest {
+    numbered(.update(RecordUpdate(model: Models.flight, key: Models.key("none"), values: [(2, 1)])))
+  }
+
+  private mutating func numbered(_ operation: WriteOperation) -> WriteRequest {
+    var request = WriteRequest(operation)
     let (client, identity) = ("c\(count(2))", "u\(count(2))")
     let number = (counters[client + identity] ?? 0) + 1
     counters[client + identity] = number
@@ -122,6 +134,7 @@ struct RandomWrites {
   mutating func value(_ column: RecordColumn, isKey: Bool) -> JSONValue {
     if !isKey, !column.isRequired, chance(3) { return .null }
     switch column.storage {
+    case .text where column.name == "text": return .string("id\(count(6))")
     case .text: return .string("\(column.name)\(count(isKey ? 4 : 8))")
     case .integer: return .int(Int64(count(3)))
     case .real: return chance(2) ? .int(Int64(count(5))) : .double(0.5)
