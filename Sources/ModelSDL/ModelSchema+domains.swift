@@ -33,7 +33,11 @@ extension ModelSchema {
     switch named.kind {
     case .enumeration: return .names(named.enumValues.map(\.name))
     case .object: return embedded(named, within: outer)
-    case .scalar, .interface, .union, .inputObject: return .any
+    case .scalar: return ScalarKind(rawValue: named.name).map(domain(of:)) ?? .any
+    case .interface, .union, .inputObject: return .any
     }
   }
+
+  /// The domain of an embedded value's member. JSON text may stand for any value.
+  private func domain(of scalar: ScalarKind) -> ValueDomain { scalar == .awsJSON ? .any : .scalar(scalar) }
 }

@@ -1,12 +1,14 @@
 package import MartletJSON
 
 /// Which values a stored field may hold, as far as values that were written under another schema can break it: the
-/// values of an enum, the members that an embedded value must have, and whether a list may hold null.
+/// values of an enum, the members that an embedded value must have and their types, and whether a list may hold null.
 package indirect enum ValueDomain: Sendable, Hashable {
   /// Every value of the field's storage.
   case any
   /// One of these names.
   case names([String])
+  /// A member of an embedded value; what a field's own values are, its column says.
+  case scalar(ScalarKind)
   case list(of: ValueDomain, allowsNull: Bool)
   case object([Member])
 
@@ -30,15 +32,19 @@ package indirect enum ValueDomain: Sendable, Hashable {
     switch self {
     case .any: return nil
     case .names(let names):
-      guard let text = value.string, !names.contains(where: { $0.utf8.elementsEqual(text.utf8) }) else { return nil }
-      return "\(text)\(Self.place(path)) is no longer a value of its enum"
+      if let text = value.string, names.contains(where: { $0.utf8.elementsEqual(text.utf8) }) { return nil }
+      return "\(Self.shown(value))\(Self.place(path)) is no longer a value of its enum"
+    case .scalar(let kind):
+      return kind.accepts(value) ? nil : "\(Self.shown(value))\(Self.place(path)) is not of the type \(kind.rawValue)"
     case .list(let element, let allowsNull):
-      for (index, item) in (value.array ?? []).enumerated() {
+      guard let items = value.array else { return "\(Self.shown(value))\(Self.place(path)) is not a list" }
+      for (index, item) in items.enumerated() {
         if item.isNull, !allowsNull { return "element \(index)\(Self.place(path)) is null" }
         if let problem = element.problem(item, at: "\(path)[\(index)]") { return problem }
       }
       return nil
     case .object(let members):
+      guard value.object != nil else { return "\(Self.shown(value))\(Self.place(path)) is not an object" }
       for member in members {
         let inner = path.isEmpty ? member.name : "\(path).\(member.name)"
         let value = value[member.name] ?? .null
@@ -49,6 +55,13 @@ package indirect enum ValueDomain: Sendable, Hashable {
     }
   }
 
+  /// A value in a message.
+  private static func shown(_ value: JSONValue) -> String {
+    if value.array != nil { return "a list" }
+    if value.object != nil { return "an object" }
+    return value.string ?? String(decoding: value.serialized(), as: UTF8.self)
+  }
+
   private static func place(_ path: String) -> String { path.isEmpty ? "" : " in \(path)" }
 
   /// The same domain, `any` when nothing is excluded.
@@ -56,7 +69,7 @@ package indirect enum ValueDomain: Sendable, Hashable {
     switch self {
     case .list(.any, allowsNull: true): .any
     case .object(let members) where members.isEmpty: .any
-    case .any, .names, .list, .object: self
+    case .any, .names, .scalar, .list, .object: self
     }
   }
 }

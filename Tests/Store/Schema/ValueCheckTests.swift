@@ -69,6 +69,21 @@ struct ValueCheckTests {
       deeper.contains("Flight.place holds values in 1 record") && deeper.contains("Flight b: street.name is missing"))
   }
 
+  @Test(arguments: [
+    ("city: String", "city: Int", "Flight b: Rome in city is not of the type Int"),
+    ("city: String", "city: AWSEmail", "Flight b: Rome in city is not of the type AWSEmail"),
+    ("city: String", "city: [String]", "Flight b: Rome in city is not a list"),
+    ("city: String", "city: Street", "Flight b: Rome in city is not an object"),
+    ("street: Street", "street: String", "Flight b: an object in street is not of the type String"),
+    ("street: Street", "street: Status", "Flight b: an object in street is no longer a value of its enum"),
+  ])
+  func `a member of an embedded type cannot have another type than its values`(
+    old: String, new: String, reason: String
+  ) throws {
+    let message = try refusal(old, new)
+    #expect(message.contains(reason), "\(message)")
+  }
+
   @Test func `list elements cannot become required while a list holds null`() throws {
     let message = try refusal("[String]", "[String!]")
     #expect(
