@@ -20,6 +20,30 @@ import Testing
     }
   }
 
+  @Test func `what rooms that serve every protocol name compiles without GraphQL`() {
+    let files = Repository.current.files(under: "Sources/Server", extensions: ["swift"])
+    let names = files.map { DeclaredNames.of($0) }
+    var homes: [String: Int] = [:]
+    for index in files.indices where !files[index].path.contains("+") {
+      for type in names[index].topLevelTypes { homes[type] = index }
+    }
+    var next = files.indices.filter { index in
+      Self.general.contains { files[index].path.hasPrefix($0 + "/") }
+    }
+    #expect(next.count > 20)
+    var reached = Set(next)
+    while let index = next.popLast() {
+      for module in FloorTests.imports(of: files[index]) {
+        #expect(!module.contains("GraphQL"), "\(files[index].path) imports \(module)")
+      }
+      let nested = Set(names[index].declarations.map(\.name)).subtracting(names[index].topLevelTypes)
+      for word in names[index].read.union(names[index].written) where !nested.contains(word) {
+        guard let home = homes[word], reached.insert(home).inserted else { continue }
+        next.append(home)
+      }
+    }
+  }
+
   @Test func `no group of files of the server that reach each other is larger than eight`() {
     let sources = Repository.current.files(under: "Sources", extensions: ["swift"])
     let graph = FileGraph(of: sources.filter { $0.path.hasPrefix("Sources/Server/") }, among: sources)

@@ -146,16 +146,13 @@ final class Admission {
   }
 
   /// The caller of a request that has arrived whole; nil with the reason where its signature is not over it.
-  func proved(_ caller: Caller, by head: HTTPRequestHead, body: [UInt8], isUpgrade: Bool) -> Result<
+  ///
+  /// - Parameter handshake: What is signed in the request's place, where the endpoint names something.
+  func proved(_ caller: Caller, by head: HTTPRequestHead, body: [UInt8], handshake: SignedRequest?) -> Result<
     Caller, SignatureRefusal
   > {
     guard let claim = caller.signature else { return .success(caller) }
-    var signed = SignedRequest(method: head.method, target: head.target, body: body)
-    if isUpgrade {
-      // The handshake of AppSync's protocol is signed as a request of its own.
-      let path = head.path.hasSuffix("/realtime") ? String(head.path.dropLast("/realtime".count)) : head.path
-      signed = SignedRequest(target: path + "/connect", body: Array("{}".utf8))
-    }
+    var signed = handshake ?? SignedRequest(method: head.method, target: head.target, body: body)
     signed.fields = head.headers.all
     switch access.check(claim, over: signed) {
     case .granted(let grant):

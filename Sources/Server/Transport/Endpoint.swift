@@ -36,6 +36,8 @@ final class Endpoint {
   let respond: (HTTPRequest, HTTPResponder) -> Void
   /// Opens a WebSocket; nil for an endpoint that has none.
   let upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)?
+  /// What a client that opens a WebSocket signs in place of its request, for protocols that define such a thing.
+  let handshake: SignedRequest?
 
   init(
     _ path: PathPattern, meaning: String?, methods: [String], sharing: Sharing = .none, isShedWhenLate: Bool = true,
@@ -43,7 +45,7 @@ final class Endpoint {
     tooLarge: @escaping (HTTPRequestHead) -> HTTPAnswer = { _ in RequestJudge.tooLarge },
     admission: @escaping (HTTPRequestHead) -> AdmissionRule,
     queryCredentials: @escaping (HTTPRequestHead) -> [String] = { _ in [] },
-    upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)? = nil,
+    upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)? = nil, handshake: SignedRequest? = nil,
     respond: @escaping (HTTPRequest, HTTPResponder) -> Void
   ) {
     self.path = path
@@ -57,6 +59,7 @@ final class Endpoint {
     self.admission = admission
     self.queryCredentials = queryCredentials
     self.upgrade = upgrade
+    self.handshake = handshake
     self.respond = respond
   }
 }

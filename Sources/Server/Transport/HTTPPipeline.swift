@@ -251,7 +251,8 @@ final class HTTPPipeline {
       transport.tally.add(.requests)
       let isUpgrade = endpoint.upgrade != nil && WebSocketUpgradeRequest.isAsked(by: request.head)
       let caller: Caller
-      switch transport.admission.proved(admitted, by: request.head, body: request.body, isUpgrade: isUpgrade) {
+      let handshake = isUpgrade ? endpoint.handshake : nil
+      switch transport.admission.proved(admitted, by: request.head, body: request.body, handshake: handshake) {
       case .success(let proved): caller = proved
       case .failure(let refusal): return send(Admission.unknownCredentials(refusal.reason), closing: false)
       }
@@ -274,8 +275,7 @@ final class HTTPPipeline {
     do {
       asked = try WebSocketUpgradeRequest(request.head)
     } catch {
-      let headers = error.status == 426 ? [("Sec-WebSocket-Version", "13")] : []
-      return send(.text(error.status, "\(error)", headers: headers, note: .violation), closing: true)
+      return send(.text(error.status, "\(error)", headers: error.fields, note: .violation), closing: true)
     }
     guard !transport.isDraining else { return send(.draining, closing: true) }
     switch choose(asked, request) {

@@ -28,8 +28,17 @@ package struct WebSocketUpgradeError: Error, Equatable, Sendable, CustomStringCo
 
   package var description: String { answered.map { "\(rule.rawValue) (status \($0))" } ?? rule.rawValue }
 
-  /// What a server answers; with 426 goes `Sec-WebSocket-Version: 13`.
+  /// What a server answers.
   package var status: Int { rule == .version ? 426 : rule == .method ? 405 : 400 }
+
+  /// The header fields that go with the status: what the server would accept.
+  package var fields: [(String, String)] {
+    switch rule {
+    case .version: [("Sec-WebSocket-Version", "13")]
+    case .method: [("Allow", "GET")]
+    default: []
+    }
+  }
 }
 
 enum WebSocketKey {

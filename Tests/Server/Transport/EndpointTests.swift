@@ -33,6 +33,9 @@ import Testing
       }
       let method = try await HTTPRequest.send("POST", "/metrics", port: server.port, body: "")
       #expect(method.status == 405 && method.head.contains("\r\nAllow: GET\r\n"))
+      let upgrade = try await HTTPRequest.send(
+        "POST", "/graphql", port: server.port, headers: [("Upgrade", "websocket"), ("Connection", "Upgrade")], body: "")
+      #expect(upgrade.status == 405 && upgrade.head.contains("\r\nAllow: GET\r\n"))
     }
   }
 }

@@ -22,7 +22,7 @@ struct GraphQLEndpoint {
         Endpoint(
           path, meaning: "GraphQL: requests, multipart subscriptions and WebSockets", methods: Self.methods,
           sharing: .configured, bodyBytes: bodyBytes, admission: admission, upgrade: upgrade,
-          respond: { answer($0, $1, asStream: false) }))
+          handshake: service.signedHandshake, respond: { answer($0, $1, asStream: false) }))
     }
     if let path = PathPattern(service.node.path + "/graphql/stream") {
       rows.append(
@@ -35,7 +35,7 @@ struct GraphQLEndpoint {
         Endpoint(
           path, meaning: "WebSockets of AppSync's clients", methods: ["GET"], sharing: .configured,
           bodyBytes: bodyBytes, admission: { _ in .sameOrigin }, upgrade: upgrade,
-          respond: { $1.send(Self.upgradeRequired) }))
+          handshake: service.signedHandshake, respond: { $1.send(Self.upgradeRequired) }))
     }
     return rows
   }
