@@ -199,6 +199,52 @@ import Testing
     }
   }
 
+  @Test(arguments: Talk.all) func `sockets of every dialect follow the store whose path they were opened at`(talk: Talk)
+    async throws
+  {
+    var configuration = ServerConfiguration(schema: Self.schema)
+    configuration.access = .development
+    configuration.log = .silent
+    configuration.loops = 1
+    configuration.topics = ["alert": "alerts"]
+    configuration.stores = [try ServerStore("/archive", schema: "type Note @model { id: ID! text: String }")]
+    try await Self.with(configuration) { server in
+      let socket = try await talk.open(server.port, store: "/archive")
+      socket.send(talk.initialise())
+      _ = try await socket.message(talk.dialect == .graphqlTransportWS ? "connection_ack" : "ka")
+      socket.send(talk.start("1"))
+      switch talk.dialect {
+      case .graphqlTransportWS: _ = try await socket.message("ready")
+      case .appSync: _ = try await socket.message("start_ack")
+      case .graphqlWS:
+        socket.send(talk.initialise())
+        _ = try await socket.message("connection_ack")
+      }
+      try await Self.create("first", "/graphql", server)
+      try await Self.create("archived", "/archive/graphql", server)
+      #expect(try await socket.message(talk.event)["payload"]?["data"]?["onCreateNote"]?["text"] == "archived")
+      socket.abort()
+    }
+  }
+
+  @Test(arguments: StreamedSubscriptionTests.forms)
+  func `a stream over HTTP follows the store whose path it was opened at`(
+    accept: String
+  ) async throws {
+    let (one, two) = (try TemporaryFolder(), try TemporaryFolder())
+    try await Self.with(try Self.configuration(one.path + "/data", two.path + "/data")) { server in
+      let stream = try await StreamedResponse.open(
+        Talk.subscription, accept: accept, target: "/archive/graphql", port: server.port)
+      let opened = await stream.heard { $0 == .heartbeat }
+      #expect(opened.last == .heartbeat)
+      try await Self.create("first", "/graphql", server)
+      try await Self.create("archived", "/archive/graphql", server)
+      let heard = await stream.heard { $0 != .heartbeat }
+      #expect(heard.last == .result(["data": ["onCreateNote": ["text": "archived"]]]), "\(heard)")
+      stream.abort()
+    }
+  }
+
   @Test func `every door of a further store is below its path`() async throws {
     var configuration = ServerConfiguration(schema: Self.schema)
     configuration.access = .development

@@ -39,9 +39,16 @@ struct Talk: Sendable, CustomTestStringConvertible {
   }
 
   /// A socket that has said nothing yet.
-  func open(_ port: Int, authorization: JSONObject = ["host": "api.example"]) async throws -> RawSocket {
-    guard dialect == .appSync else { return try await RawSocket.open(port: port, subprotocols: [dialect.subprotocol]) }
-    let opening = AppSyncRealtime.Opening(.subprotocol, authorization: authorization, target: "/graphql/realtime")
+  ///
+  /// - Parameter store: The path of a further store.
+  func open(
+    _ port: Int, authorization: JSONObject = ["host": "api.example"], store: String = ""
+  ) async throws -> RawSocket {
+    let target = store + "/graphql"
+    guard dialect == .appSync else {
+      return try await RawSocket.open(port: port, subprotocols: [dialect.subprotocol], target: target)
+    }
+    let opening = AppSyncRealtime.Opening(.subprotocol, authorization: authorization, target: target + "/realtime")
     return try await RawSocket.open(port: port, subprotocols: opening.subprotocols, target: opening.target)
   }
 

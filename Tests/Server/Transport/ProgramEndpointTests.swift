@@ -56,6 +56,34 @@ import Testing
     }
   }
 
+  @Test func `the program is asked about callers of its own endpoints and of the console, and of no open one`()
+    async throws
+  {
+    let endpoints = try Self.endpoints()
+    try await Served.with(
+      Self.schema,
+      {
+        $0.access = .onConnect()
+        $0.endpoints = endpoints
+        $0.onConnect = { request in
+          guard let name = request.payload["authToken"]?.string else { return .refuse("not today") }
+          return .accept(as: Identity(provider: .function, subject: name))
+        }
+      }
+    ) { server in
+      let ada = [("authToken", "ada")]
+      for path in ["/hello/x", "/console/state"] {
+        let refused = try await HTTPRequest.send("GET", path, port: server.port)
+        #expect(refused.status == 403 && refused.text.contains("not today"), "\(path) \(refused.text)")
+        let admitted = try await HTTPRequest.send("GET", path, port: server.port, headers: ada)
+        #expect(!admitted.text.contains("not today"), "\(path) \(admitted.text)")
+      }
+      let answer = try await HTTPRequest.send("GET", "/hello/x", port: server.port, headers: ada)
+      #expect(answer.text == "GET x - - ada ", "\(answer.text)")
+      #expect(try await HTTPRequest.send("GET", "/count", port: server.port).status == 200)
+    }
+  }
+
   @Test func `a streamed answer arrives whole, and one that cannot be sent is 500`() async throws {
     let endpoints = try Self.endpoints()
     try await Served.with(Self.schema, { $0.endpoints = endpoints }) { server in
