@@ -24,6 +24,22 @@ import Testing
     #expect(server.requests.allSatisfy { $0.has("Authorization: Bearer secret") && $0.body["query"] == "{ n }" })
   }
 
+  @Test(arguments: [
+    ("/v2/graphql#top", "/v2/graphql"), ("next", "/next"), ("./next?x=1#y", "/next?x=1"), ("v2/../next/.", "/next/"),
+    ("../../next", "/next"), ("?v=2", "/graphql?v=2"), ("//server.test/next", "/next"), ("/a/./b/../next", "/a/next"),
+    ("http://server.test/next?x=1#y", "/next?x=1"), ("http://server.test", "/"), ("/v2?x=/a/../b", "/v2?x=/a/../b"),
+  ])
+  func `a redirect's reference is resolved against the address that was asked`(
+    location: String, target: String
+  ) throws {
+    let server = ScriptedHTTPServer { number, _ in number == 1 ? Self.redirect(307, location) : Self.fine }
+    let client = try server.client { $0.credentials = { _ in .bearer("secret") } }
+    #expect(try server.executor.run { try await client.query("{ n }").data?["n"] } == 1)
+    #expect(server.requests.count == 2)
+    #expect(server.requests[1].has("POST \(target) HTTP/1.1"), "\(server.requests[1].head)")
+    #expect(server.requests[1].has("Authorization: Bearer secret"))
+  }
+
   @Test func `credentials and header fields do not follow a redirect to another origin`() throws {
     let server = ScriptedHTTPServer { _, request in
       request.has("Host: server.test") ? Self.redirect(308, "http://other.test/graphql") : Self.fine
@@ -52,6 +68,7 @@ import Testing
     #expect(circle?.code == .httpStatus && circle?.status == 307)
     #expect(try error("/graphql", "mutation { n }")?.status == 307)
     #expect(try error("ftp://other.test/")?.status == 307)
-    #expect(try error("relative")?.code == .httpStatus)
+    #expect(try error("mailto:someone@other.test")?.status == 307)
+    #expect(try error("/with a space")?.code == .httpStatus)
   }
 }
