@@ -240,8 +240,9 @@ final class HTTPOperation {
 
   /// The answer with the body that was compressed; nil for one that cannot be decompressed.
   private func decompressed(_ answer: HTTPAnswer) -> HTTPAnswer? {
-    guard let encoding = answer.head.headers["Content-Encoding"]?.lowercased(), encoding == "gzip",
-      let inflate = home.environment.inflate
+    // Another name of it that recipients have to know (RFC 9110, section 8.4.1.3). A body may also be empty.
+    guard let encoding = answer.head.headers["Content-Encoding"]?.lowercased(), ["gzip", "x-gzip"].contains(encoding),
+      !answer.body.isEmpty, let inflate = home.environment.inflate
     else { return answer }
     guard let member = GzipMember(answer.body),
       let body = inflate(Array(member.compressed), home.configuration.messageBytes), member.fits(body)

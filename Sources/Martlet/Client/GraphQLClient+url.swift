@@ -19,7 +19,7 @@ extension GraphQLClient {
     environment: ClientEnvironment? = nil
   ) throws(GraphQLClientError) {
     if configuration.subscribesByHTTP(url, environment) {
-      try self.init(byHTTP: url, configuration, environment)
+      try self.init(byHTTP: url, configuration, .requests(environment, configuration))
     } else {
       let connection = try GraphQLConnection(url, configuration, environment)
       self.init(networkTransport: WebSocketTransport(connection))

@@ -21,6 +21,14 @@ extension ClientEnvironment {
     try SharedEnvironment.result.get()
   }
 
+  /// The environment of a client that speaks HTTP alone; this network reads compressed answers by itself.
+  /// - Throws: as `home`.
+  static func requests(
+    _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
+  ) throws(GraphQLClientError) -> ClientEnvironment {
+    try http(given, configuration)
+  }
+
   /// The environment a client with a WebSocket lives in: its own or the process's, with what the configuration trusts,
   /// shows and passes through.
   /// - Throws: `invalidRequest` for a setting that this network does not have.

@@ -7,8 +7,7 @@ enum SharedEnvironment {
   /// Made at first use.
   static let result: Result<ClientEnvironment, GraphQLClientError> = {
     do throws(GraphQLClientError) {
-      var environment = try ClientEnvironment.http(nil, ConnectionConfiguration())
-      environment.inflate = RawInflate.inflate
+      var environment = try ClientEnvironment.requests(nil, ConnectionConfiguration())
       let streams = ProcessNetwork.namesProxy ? environment.connections : nil
       environment.sockets = WebSockets(streams ?? SocketConnector(), chance: environment.chance)
       return .success(environment)
@@ -25,6 +24,18 @@ extension ClientEnvironment {
     try SharedEnvironment.result.get()
   }
 
+  /// The environment of a client that speaks HTTP alone: its own or the process's, with what the configuration trusts,
+  /// shows and passes through, and with compressed answers.
+  /// - Throws: as `home`.
+  static func requests(
+    _ given: ClientEnvironment?, _ configuration: ConnectionConfiguration
+  ) throws(GraphQLClientError) -> ClientEnvironment {
+    if let given { return given }
+    var environment = try ClientEnvironment.http(nil, configuration)
+    environment.inflate = RawInflate.inflate
+    return environment
+  }
+
   /// The environment a client with a WebSocket lives in: its own or the process's, with what the configuration trusts,
   /// shows and passes through.
   /// - Throws: as `shared`, and `invalidRequest` for a file that cannot be read.
@@ -33,8 +44,7 @@ extension ClientEnvironment {
   ) throws(GraphQLClientError) -> ClientEnvironment {
     if let given { return given }
     guard configuration.hasOwnNetwork else { return try shared() }
-    var environment = try ClientEnvironment.http(nil, configuration)
-    environment.inflate = RawInflate.inflate
+    var environment = try ClientEnvironment.requests(nil, configuration)
     if configuration.needsCurlForSockets, let streams = environment.connections {
       environment.sockets = WebSockets(streams, chance: environment.chance)
       return environment
