@@ -355,7 +355,7 @@ let suites: [Target] = [
     "Server",
     martlet(
       "Vocabulary", "JSON", "JSONTree", "TreeRules", "TreeWire", "GraphQLLanguage", "Access", "Models", "ModelSDL",
-      "ChangeFeed", "GraphQLWire", "Wire", "Console", "Runtime", "Loop", "Sockets",
+      "ChangeFeed", "GraphQLWire", "Wire", "Tracing", "Console", "Runtime", "Loop", "Sockets",
       "HTTPClient", "SQLite", "GraphQLClient", "GraphQLExecution", "Store", "Server", "Simulation", "Testing",
       "TestSupport")
       + ["Martlet", "MartletCommand", "CMartletAllocationCounter"]),

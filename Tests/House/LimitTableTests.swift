@@ -15,6 +15,7 @@ import Testing
     ("http", "HTTPGroup"), ("webSocket", "WebSocketGroup"), ("session", "SessionGroup"),
     ("callers", "CallerGroup"), ("query", "QueryGroup"), ("store", "StoreGroup"), ("tree", "TreeGroup"),
     ("channels", "ChannelGroup"), ("access", "AccessGroup"), ("log", "LogGroup"),
+    ("tracing", "TracingGroup"),
     ("console", "ConsoleGroup"),
   ]
 
@@ -32,8 +33,8 @@ import Testing
     "webSocket.initialisations", "webSocket.pingInterval", "webSocket.pongTimeout", "webSocket.closeTimeout",
     "webSocket.appSyncInitGrace",
     "callers.connectionsPerAddress", "callers.bytesPerSecondPerConnection", "callers.bytesPerSecondPerAddress",
-    "callers.burst", "callers.counted", "tree.strangerMessageBytes", "tree.messageDepth", "tree.depth",
-    "tree.keyBytes", "tree.listens", "tree.openRequests", "tree.pendingBytes", "access.tokenBytes",
+    "callers.burst", "callers.counted", "tree.strangerMessageBytes", "tree.waitingMessages", "tree.messageDepth",
+    "tree.depth", "tree.keyBytes", "tree.listens", "tree.openRequests", "tree.pendingBytes", "access.tokenBytes",
     "access.tokenHeaderBytes", "access.tokenDepth", "access.keysTried", "access.unknownKeyPause",
     "access.keySetWaiters", "access.authorizerRequests", "access.authorizerQueue", "access.authorizerWaiters",
     "access.authorizerAnswers", "access.authorizerAnswerBytes", "log.queuedEntries", "log.repeats",
@@ -43,7 +44,8 @@ import Testing
   /// Groups, and limits of the other groups, that bound only what accepted callers and the server itself do. A new
   /// limit must be in one of the two lists.
   private static let metByCallersAlone: Set = [
-    "session", "query", "store", "channels", "console", "http.bodyBytes", "http.uploadBytes", "http.uploadedFiles",
+    "session", "query", "store", "channels", "console", "tracing", "http.bodyBytes", "http.bodyDepth",
+    "http.uploadBytes", "http.uploadedFiles",
     "http.formFields", "http.operationsPerRequest", "http.streamHeartbeatInterval", "http.reservedStreams",
     "http.streamReservationTimeout", "http.unreadTimeout", "http.pooledBufferBytes", "http.poolBytes",
     "http.shutdownGrace", "webSocket.compressionThreshold", "webSocket.keepAliveInterval",

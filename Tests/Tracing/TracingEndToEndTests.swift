@@ -89,7 +89,8 @@ import Testing
   private static let caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
   private static func server(
-    _ collector: Collector?, _ configure: (inout TracingConfiguration) -> Void = { _ in }
+    _ collector: Collector?, delay: Duration = .milliseconds(1),
+    _ configure: (inout TracingConfiguration) -> Void = { _ in }
   ) throws -> GraphQLServer {
     var configuration = ServerConfiguration(
       schema: """
@@ -99,9 +100,9 @@ import Testing
     configuration.access = .development
     configuration.log = .silent
     configuration.loops = 2
+    configuration.limits.tracing.delay = delay
     configuration.tracing = collector.map { collector in
       var tracing = TracingConfiguration(endpoint: collector.address)
-      tracing.delay = .milliseconds(1)
       configure(&tracing)
       return tracing
     }
@@ -211,13 +212,13 @@ import Testing
   @Test func `what waits is sent when the server stops, and a collector that fails stops nothing`() async throws {
     let collector = try Collector { $0 == 1 ? 503 : 200 }
     // Nothing is sent before the end by itself.
-    let server = try Self.server(collector) { $0.delay = .seconds(3_600) }
+    let server = try Self.server(collector, delay: .seconds(3_600))
     let client = try GraphQLClient(url: try Self.url(server, "http"))
     #expect(try await client.query("query First { hello }").data?["hello"] != "no trace")
     client.shutDown()
     await server.stop()
     #expect(await collector.firstRequest() != nil)
-    let other = try Self.server(collector) { $0.delay = .seconds(3_600) }
+    let other = try Self.server(collector, delay: .seconds(3_600))
     let second = try GraphQLClient(url: try Self.url(other, "http"))
     _ = try await second.query("query Second { hello }")
     second.shutDown()

@@ -33,7 +33,6 @@ final class ChannelService {
   private var isOpen = false
   /// Requests that came before the subscriptions had been read.
   private var waiting: [(Bool) -> Void] = []
-  private static let mostWaiting = 1_000
   /// Milliseconds; owners whose credentials end later are looked at before that too.
   private static let farthestCheck: Int64 = 86_400_000
   private var isStopped = false
@@ -81,7 +80,7 @@ final class ChannelService {
 
   /// Runs `work` when the subscriptions have been read, at once where they have; with false when they will not be.
   func whenOpen(_ work: @escaping (Bool) -> Void) {
-    if isOpen || isStopped || waiting.count >= Self.mostWaiting { return work(isOpen) }
+    if isOpen || isStopped || waiting.count >= tools.limits.waitingRequests { return work(isOpen) }
     waiting.append(work)
   }
 

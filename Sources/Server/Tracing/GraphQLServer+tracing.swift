@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MartletRuntime
+internal import MartletTracing
 internal import MartletVocabulary
 
 extension ServerConfiguration {
@@ -19,7 +20,7 @@ extension ServerConfiguration {
     }
     var chance = SystemChance.generator()
     var checked = self
-    checked.tracer = Tracer(tracing, chance: SeededRandom(seed: chance.next()))
+    checked.tracer = Tracer(tracing, limits: SpanLimits(limits), chance: SeededRandom(seed: chance.next()))
     return checked
   }
 }

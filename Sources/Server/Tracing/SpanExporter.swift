@@ -42,8 +42,8 @@ final class SpanExporter {
     var request = HTTPExchangeRequest("POST", url: configuration.endpoint)
     request.headers = [(name: "Content-Type", value: OTLPRequest.contentType)] + configuration.headers
     request.body = OTLPRequest.body(spans, service: configuration.serviceName, version: Self.version)
-    request.totalTime = configuration.requestTimeout
-    request.idleTime = configuration.requestTimeout
+    request.totalTime = tracer.limits.requestTime
+    request.idleTime = tracer.limits.requestTime
     // An answer says how many spans were refused, and nothing that is acted on.
     request.bodyBytes = 65_536
     return request

@@ -34,21 +34,18 @@ package final class Tracer: Sendable {
   private static let remembered = 1_024
 
   let configuration: TracingConfiguration
+  let limits: SpanLimits
   private let state: Lock<State>
   private let clock: @Sendable () -> Int64
 
   /// - Parameter clock: nanoseconds since 1970.
   init(
-    _ configuration: TracingConfiguration, chance: SeededRandom,
+    _ configuration: TracingConfiguration, limits: SpanLimits, chance: SeededRandom,
     clock: @escaping @Sendable () -> Int64 = { WallClock.sinceEpoch().wholeNanoseconds }
   ) {
     self.configuration = configuration
+    self.limits = limits
     self.clock = clock
-    var limits = SpanLimits()
-    limits.waiting = configuration.waitingSpans
-    limits.perRequest = configuration.spansPerRequest
-    limits.delay = configuration.delay
-    limits.requestTime = configuration.requestTimeout
     state = Lock(State(queue: SpanQueue(limits: limits), chance: chance))
   }
 

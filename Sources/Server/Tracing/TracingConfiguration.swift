@@ -6,6 +6,7 @@
 ///
 /// A request that carries `traceparent`, as a header field or among its `extensions`, continues its caller's trace, and
 /// is recorded when its caller's is. Traces hold names of operations, fields and models, and sizes; never values.
+/// `ServerLimits.tracing` bounds what waits for the collector.
 public struct TracingConfiguration: Sendable {
   /// The collector's address for traces, which usually ends in `/v1/traces`.
   public var endpoint: String
@@ -15,14 +16,6 @@ public struct TracingConfiguration: Sendable {
   public var serviceName = "martlet"
   /// How many of the requests that continue no trace begin one, from 0 to 1.
   public var share = 1.0
-  /// Spans that wait to be sent, about 400 bytes each. Beyond it new ones are dropped and counted.
-  public var waitingSpans = 4_096
-  /// Spans of one request to the collector, about 200 KiB: what collectors take without a setting.
-  public var spansPerRequest = 512
-  /// The longest that a span waits for others to be sent with.
-  public var delay: Duration = .seconds(1)
-  /// How long a request to the collector may take; its spans are lost then.
-  public var requestTimeout: Duration = .seconds(10)
 
   /// Traces for a collector, everything else by default.
   public init(endpoint: String) {

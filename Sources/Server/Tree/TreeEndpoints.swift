@@ -59,7 +59,7 @@ struct TreeEndpoints {
     let use = transport.use(of: request.peer)
     return TreeDoor(
       use, messageBytes: transport.limits.tree.strangerMessageBytes,
-      slowed: transport.limits.callers.messagesPerTurn,
+      slowed: transport.limits.callers.messagesPerTurn, waiting: transport.limits.tree.waitingMessages,
       find: { [trees] completion in trees.find(Self.namespace(request), completion) },
       session: { [unowned transport] service in
         TreeSession(

@@ -8,6 +8,7 @@ import MartletServer
 import MartletSockets
 import MartletStore
 import MartletTokens
+import MartletTracing
 import MartletTreeRules
 import MartletTreeWire
 import MartletWire
@@ -50,6 +51,7 @@ import Testing
     ("transport-ws", { SessionMachines.graphqlTransportWS($0) }),
     ("legacy", { SessionMachines.graphqlWS($0) }), ("appSync", { SessionMachines.appSync($0) }),
     ("token", { TokenLimits($0) }), ("key set", { KeySetLimits($0) }), ("log", { LogLimits($0) }),
+    ("spans", { SpanLimits($0) }),
     ("tree", { TreeLimits($0.tree) }), ("tree wire", { TreeWireLimits($0.tree) }), ("rules", { RuleLimits($0.tree) }),
   ]
 
@@ -92,5 +94,6 @@ import Testing
     #expect(differing(TokenLimits(limits), TokenLimits()).isEmpty)
     #expect(differing(KeySetLimits(limits), KeySetLimits()).isEmpty)
     #expect(differing(LogLimits(limits), LogLimits()).isEmpty)
+    #expect(differing(SpanLimits(limits), SpanLimits()).isEmpty)
   }
 }

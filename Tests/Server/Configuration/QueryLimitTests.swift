@@ -30,6 +30,39 @@ import Testing
     }
   }
 
+  @Test(arguments: ["POST", "batch", "GET"])
+  func `the JSON of a request may be as deep as the setting says, by every door`(door: String) async throws {
+    try await Served.with(Self.schema, { try $0.limits.set("http.bodyDepth=6") }) { server in
+      for (depth, isTaken) in [(3, true), (4, true), (6, false), (200, false)] {
+        let list = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        let body = "{\"query\":\"{ __typename }\",\"variables\":{\"unused\":\(list)}}"
+        let target = door == "GET" ? "/graphql?query=%7B__typename%7D&variables=%7B%22unused%22:\(list)%7D" : "/graphql"
+        let answer = try await HTTPRequest.send(
+          door == "GET" ? "GET" : "POST", target, port: server.port, headers: [("Content-Type", "application/json")],
+          body: door == "POST" ? body : door == "batch" ? "[\(body)]" : "")
+        // A list of operations is one level itself, and the variables of a query's member stand alone.
+        let expected = door == "batch" && depth == 4 ? false : isTaken
+        #expect((answer.status == 200) == expected, "\(depth): \(answer.text)")
+      }
+    }
+  }
+
+  @Test func `a body may be as long as the setting says, also beyond 16 MiB`() async throws {
+    try await Served.with(
+      Self.schema,
+      {
+        for limit in ["http.bodyBytes=20MiB", "store.recordBytes=20MiB"] { try $0.limits.set(limit) }
+      }
+    ) { server in
+      let text = String(repeating: "x", count: 17 << 20)
+      let made = try await HTTPRequest.send(
+        "POST", "/graphql", port: server.port, headers: [("Content-Type", "application/json")],
+        body: "{\"query\":\"mutation ($t: String) {createNote(input: {id: \\\"1\\\", text: $t}) {id}}\","
+          + "\"variables\":{\"t\":\"\(text)\"}}")
+      #expect(made.json["data"]?["createNote"]?["id"] == "1", "\(made.text.prefix(300))")
+    }
+  }
+
   @Test func `pages have the set number of items`() async throws {
     try await Served.with(
       Self.schema,

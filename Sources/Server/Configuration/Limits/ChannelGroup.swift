@@ -12,6 +12,9 @@ extension ServerLimits {
     public var devices = 100_000
     /// Devices of one caller that is not an administrator.
     public var devicesPerCaller = 20
+    /// Requests about subscriptions and devices that wait at the start, until what the store has of them is read;
+    /// further ones are refused.
+    public var waitingRequests = 1_000
     /// Bytes of a request that declares a subscription or a device, its context included.
     public var definitionBytes = 16_384
     /// Attempts after which an event becomes a dead letter: about five hours with the pauses below.

@@ -40,6 +40,9 @@ extension ServerLimits {
     public var headerFields = 128
     /// Bytes of one request body without files.
     public var bodyBytes = 1_048_576
+    /// Arrays and objects inside each other in the JSON of one request to the GraphQL endpoints: far beyond written
+    /// data, and far below the stack that walking through it uses.
+    public var bodyDepth = 128
     /// Bytes that are read and dropped of the body of a request that is refused by its head, so that its connection can
     /// be kept; a larger body ends the connection. Of callers whose credentials are not accepted no more is read.
     public var refusedBodyBytes = 65_536

@@ -1,7 +1,7 @@
 extension LimitSetting {
   /// Every bound, in the order of `ServerLimits`.
   package static let all: [LimitSetting] =
-    http + webSocket + session + callers + query + store + tree + channels + access + log + console
+    http + webSocket + session + callers + query + store + tree + channels + access + log + tracing + console
 
   private static let http: [LimitSetting] = [
     .count("http.connections", \.http.connections),
@@ -18,6 +18,7 @@ extension LimitSetting {
     .count("http.headerBytes", \.http.headerBytes),
     .count("http.headerFields", \.http.headerFields),
     .count("http.bodyBytes", \.http.bodyBytes),
+    .count("http.bodyDepth", \.http.bodyDepth, to: 512),
     .count("http.refusedBodyBytes", \.http.refusedBodyBytes, from: 0),
     .count("http.chunkLineBytes", \.http.chunkLineBytes),
     .count("http.pipelinedBytes", \.http.pipelinedBytes, from: 0),
@@ -189,6 +190,7 @@ extension LimitSetting {
     .count("tree.frameBytes", \.tree.frameBytes),
     .count("tree.messageBytes", \.tree.messageBytes),
     .count("tree.strangerMessageBytes", \.tree.strangerMessageBytes),
+    .count("tree.waitingMessages", \.tree.waitingMessages),
     .count("tree.messageDepth", \.tree.messageDepth),
     .count("tree.listens", \.tree.listens),
     .count("tree.openRequests", \.tree.openRequests),
@@ -238,6 +240,7 @@ extension LimitSetting {
     .time("channels.deliveryTime", \.channels.deliveryTime),
     .time("channels.connectTime", \.channels.connectTime),
     .count("channels.answerBytes", \.channels.answerBytes),
+    .count("channels.waitingRequests", \.channels.waitingRequests),
   ]
 
   private static let access: [LimitSetting] = [
@@ -271,6 +274,14 @@ extension LimitSetting {
     .count("log.kinds", \.log.kinds),
     .count("log.valueBytes", \.log.valueBytes),
     .time("log.flushTime", \.log.flushTime),
+  ]
+
+  private static let tracing: [LimitSetting] = [
+    .count("tracing.waitingSpans", \.tracing.waitingSpans),
+    .count("tracing.spansPerRequest", \.tracing.spansPerRequest),
+    .time("tracing.delay", \.tracing.delay),
+    .time("tracing.requestTimeout", \.tracing.requestTimeout),
+    .time("tracing.longestPause", \.tracing.longestPause),
   ]
 
   private static let console: [LimitSetting] = [

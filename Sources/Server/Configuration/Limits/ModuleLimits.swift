@@ -2,11 +2,13 @@ internal import MartletChangeFeed
 package import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 package import MartletGraphQLWire
+internal import MartletJSON
 package import MartletJSONTree
 package import MartletLoop
 package import MartletSockets
 package import MartletStore
 package import MartletTokens
+package import MartletTracing
 package import MartletTreeRules
 package import MartletTreeWire
 package import MartletWire
@@ -254,6 +256,24 @@ extension LogLimits {
     kinds = limits.log.kinds
     valueBytes = limits.log.valueBytes
     flushTime = limits.log.flushTime
+  }
+}
+
+extension SpanLimits {
+  package init(_ limits: ServerLimits) {
+    self.init()
+    waiting = limits.tracing.waitingSpans
+    perRequest = limits.tracing.spansPerRequest
+    delay = limits.tracing.delay
+    requestTime = limits.tracing.requestTimeout
+    longestPause = limits.tracing.longestPause
+  }
+}
+
+extension JSONLimits {
+  /// The bounds of the JSON in a request to the GraphQL endpoints: of a body, or of the members of a query.
+  static func request(_ limits: ServerLimits) -> JSONLimits {
+    .message(bytes: max(limits.http.bodyBytes, limits.http.requestLineBytes), depth: limits.http.bodyDepth)
   }
 }
 

@@ -29,6 +29,8 @@ public struct ServerLimits: Sendable {
   public var access = Access()
   /// The server's own log.
   public var log = Log()
+  /// Traces for a collector.
+  public var tracing = Tracing()
   /// The console in the browser.
   public var console = Console()
 

@@ -34,6 +34,9 @@ extension ServerLimits {
     /// Bytes of one message of a client whose credentials have not been accepted, where guests are not admitted. It has
     /// a token to send, and nothing large.
     public var strangerMessageBytes = 65_536
+    /// Messages of one client that wait until its tree is open and its session has begun: a keep-alive, and a first
+    /// request of a hasty one. More end the connection.
+    public var waitingMessages = 16
     /// Nested arrays and objects of one message: the tree's levels, and five around them.
     public var messageDepth = 64
     /// Listeners of one connection at a time: each is an entry of the loop's index.

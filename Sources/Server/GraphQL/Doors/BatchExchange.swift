@@ -38,12 +38,14 @@ struct BatchExchange {
   private func begin(isUpload: Bool, _ type: GraphQLOverHTTP.ResponseType) {
     let (head, body) = (request.head, request.body)
     let (batch, upload) = (BatchLimits(service.node.limits), UploadLimits(service.node.limits))
+    let json = JSONLimits.request(service.node.limits)
     service.away(ifLarge: body.count) {
       Result {
         try isUpload
           ? MultipartRequest.read(
-            contentType: head.headers["Content-Type"] ?? "", body: body, batch: batch, limits: upload)
-          : RequestBatch(json: body, limits: batch)
+            contentType: head.headers["Content-Type"] ?? "", body: body, batch: batch, limits: upload,
+            json: json)
+          : RequestBatch(json: body, limits: batch, json: json)
       }
     } _: { read in
       switch read {

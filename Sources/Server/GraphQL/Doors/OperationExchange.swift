@@ -1,6 +1,7 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
+internal import MartletJSON
 internal import MartletTracing
 internal import MartletWire
 
@@ -19,19 +20,22 @@ struct OperationExchange {
   /// - Parameter asStream: whether the path answers by an event stream whatever the client accepts.
   func begin(asStream: Bool) {
     let (head, body) = (request.head, request.body)
-    guard service.isLarge(body.count) else { return take(Self.read(head, body, asStream: asStream)) }
+    let limits = JSONLimits.request(service.node.limits)
+    guard service.isLarge(body.count) else { return take(Self.read(head, body, limits, asStream: asStream)) }
     service.away {
-      Self.read(head, body, asStream: asStream)
+      Self.read(head, body, limits, asStream: asStream)
     } _: { read in
       take(read)
     }
   }
 
   private static func read(
-    _ head: HTTPRequestHead, _ body: [UInt8], asStream: Bool
+    _ head: HTTPRequestHead, _ body: [UInt8], _ limits: JSONLimits, asStream: Bool
   ) -> Result<GraphQLOverHTTP.Accepted, GraphQLOverHTTP.RequestFailure> {
     Result { () throws(GraphQLOverHTTP.RequestFailure) in
-      try asStream ? GraphQLOverHTTP.acceptEventStream(head, body: body) : GraphQLOverHTTP.accept(head, body: body)
+      try asStream
+        ? GraphQLOverHTTP.acceptEventStream(head, body: body, limits: limits)
+        : GraphQLOverHTTP.accept(head, body: body, limits: limits)
     }
   }
 

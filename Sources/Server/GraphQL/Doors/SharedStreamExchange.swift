@@ -1,6 +1,7 @@
 internal import MartletGraphQLExecution
 internal import MartletGraphQLLanguage
 internal import MartletGraphQLWire
+internal import MartletJSON
 internal import MartletRuntime
 internal import MartletWire
 
@@ -153,7 +154,8 @@ struct SharedStreamExchange {
     let asked: RequestPayload
     let id: OperationID
     do throws(GraphQLOverHTTP.RequestFailure) {
-      let accepted = try GraphQLOverHTTP.acceptOperation(head, body: request.body)
+      let accepted = try GraphQLOverHTTP.acceptOperation(
+        head, body: request.body, limits: .request(service.node.limits))
       asked = accepted.request
       guard let named = SharedEventStream.operation(in: asked.extensions) else {
         throw GraphQLOverHTTP.RequestFailure(

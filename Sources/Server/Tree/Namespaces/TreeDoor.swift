@@ -8,8 +8,6 @@ internal import MartletWire
 /// A socket of the tree's protocol: waits until its tree is open, and takes no more messages than its caller may send.
 /// Confined to its loop.
 final class TreeDoor: SocketEndpoint {
-  /// Messages that a client may send before it was greeted: a keep-alive, and a first request of a hasty one.
-  private static let mostWaiting = 16
   /// The code of `graphql-transport-ws` for too much of something; the protocol of the tree has none.
   private static let tooMany: WebSocketCloseCode = 4429
 
@@ -18,6 +16,8 @@ final class TreeDoor: SocketEndpoint {
   private let use: PeerUse
   /// Messages taken up in one turn after one that had to wait.
   private let slowed: Int
+  /// Messages that a client may send before it was greeted.
+  private let mostWaiting: Int
   /// Bytes of one message until the session says how many its caller may send.
   private let messageBytes: Int
   private var inner: TreeSession?
@@ -30,13 +30,14 @@ final class TreeDoor: SocketEndpoint {
   private var held: CallerHold?
 
   init(
-    _ use: PeerUse, messageBytes: Int, slowed: Int,
+    _ use: PeerUse, messageBytes: Int, slowed: Int, waiting: Int,
     find: @escaping (@escaping (Result<TreeService, TreeRefusal>) -> Void) -> Void,
     session: @escaping (TreeService) -> TreeSession
   ) {
     self.use = use
     self.messageBytes = messageBytes
     self.slowed = slowed
+    mostWaiting = waiting
     self.find = find
     self.session = session
   }
@@ -72,7 +73,7 @@ final class TreeDoor: SocketEndpoint {
 
   func received(text: [UInt8]) {
     guard inner == nil || pause != nil else { return take(text) }
-    guard inner != nil || waiting.count < Self.mostWaiting else {
+    guard inner != nil || waiting.count < mostWaiting else {
       socket?.close(.policyViolation, reason: "too many messages before the greeting")
       return
     }
