@@ -56,7 +56,7 @@ extension GraphQLResponse where Data: Decodable {
     if event.gap != nil { return }
     let body: JSONValue
     do throws(JSONError) {
-      body = try JSONValue(parsing: event.payload)
+      body = try JSONValue(parsing: event.payload, limits: .held(event.payload))
     } catch {
       throw GraphQLClientError(.invalidResponse, "the result is no JSON", underlying: error)
     }

@@ -130,9 +130,9 @@ final class HTTPSubscriber {
 
   /// Why the server ends a stream that has not completed, if that is what a result says.
   private static func serverEnd(_ payload: [UInt8]) -> StreamEnd? {
-    guard let tape = try? JSONTape(payload), tape.root["data"] == nil, let errors = tape.root["errors"] else {
-      return nil
-    }
+    guard let tape = try? JSONTape(payload, limits: .held(payload)), tape.root["data"] == nil,
+      let errors = tape.root["errors"]
+    else { return nil }
     return streamEnd(errors.value.array ?? [])
   }
 

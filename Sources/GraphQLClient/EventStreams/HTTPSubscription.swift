@@ -288,7 +288,7 @@ extension HTTPSubscription: HTTPExchangeHandler {
   /// The server answered with one response instead of a stream.
   private func answered(_ all: [UInt8]) {
     let status = head?.status ?? 0
-    let said = (try? JSONValue(parsing: all)) ?? .null
+    let said = (try? JSONValue(parsing: all, limits: .held(all))) ?? .null
     let errors = said["errors"]?.array ?? []
     if status == 401 || status == 403 {
       return stream.refuse(status, errors.first?["message"]?.string ?? "refused", errors)

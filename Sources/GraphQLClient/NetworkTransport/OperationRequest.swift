@@ -106,6 +106,6 @@ public struct OperationPayload: Sendable, CustomStringConvertible {
   /// The response as a value.
   /// - Throws: `JSONError` when it is no JSON.
   public var value: JSONValue {
-    get throws(JSONError) { try JSONValue(parsing: bytes) }
+    get throws(JSONError) { try JSONValue(parsing: bytes, limits: .held(bytes)) }
   }
 }

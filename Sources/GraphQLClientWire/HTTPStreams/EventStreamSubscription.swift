@@ -47,8 +47,8 @@ package enum EventStreamSubscription {
 
     /// The result in an event's data. Some servers wrap it, as multipart subscriptions do.
     private static func result(_ data: [UInt8]) -> [UInt8] {
-      guard data.starts(with: wrapping), let root = try? JSONTape(data).root, root["data"] == nil,
-        root["errors"] == nil, let payload = root["payload"], payload.kind == .object
+      guard data.starts(with: wrapping), let root = try? JSONTape(data, limits: .held(data)).root,
+        root["data"] == nil, root["errors"] == nil, let payload = root["payload"], payload.kind == .object
       else { return data }
       return [UInt8](payload.rawBytes)
     }

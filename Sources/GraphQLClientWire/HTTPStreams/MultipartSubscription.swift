@@ -80,7 +80,7 @@ package enum MultipartSubscription {
       if part.body.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) { return }
       let message: JSONTape.Element
       do throws(JSONError) {
-        message = try JSONTape(part.body).root
+        message = try JSONTape(part.body, limits: .held(part.body)).root
       } catch {
         throw .message(part: count, error.description)
       }

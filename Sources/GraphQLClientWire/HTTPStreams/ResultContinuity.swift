@@ -18,12 +18,14 @@ package enum ResultContinuity: Equatable, Sendable {
   /// A result with its place. One with extensions of its own keeps them.
   package static func marked(_ payload: [UInt8], _ cursor: Cursor, endsTransaction: Bool) -> [UInt8] {
     let mark = ResultContinuity.event(cursor, endsTransaction: endsTransaction).member
-    if let tape = try? JSONTape(payload), tape.root["extensions"] == nil, payload.last == UInt8(ascii: "}") {
+    if let tape = try? JSONTape(payload, limits: .held(payload)), tape.root["extensions"] == nil,
+      payload.last == UInt8(ascii: "}")
+    {
       let separator = tape.root.count == 0 ? "" : ","
       return payload.dropLast() + Array("\(separator)\"extensions\":{\"martlet\":".utf8)
         + JSONValue.object(mark).serialized() + Array("}}".utf8)
     }
-    guard var result = (try? JSONValue(parsing: payload))?.object else { return payload }
+    guard var result = (try? JSONValue(parsing: payload, limits: .held(payload)))?.object else { return payload }
     var extensions = result["extensions"]?.object ?? JSONObject()
     extensions["martlet"] = .object(mark)
     result["extensions"] = .object(extensions)
@@ -71,7 +73,8 @@ package enum ResultContinuity: Equatable, Sendable {
 
   /// What a result says beside its data; nil when it says nothing, or nothing that can be understood.
   package init?(_ payload: [UInt8]) {
-    guard let tape = try? JSONTape(payload), let member = tape.root["extensions"]?["martlet"] else { return nil }
+    guard let tape = try? JSONTape(payload, limits: .held(payload)), let member = tape.root["extensions"]?["martlet"]
+    else { return nil }
     func cursor(_ element: JSONTape.Element?) -> Cursor? { element?.string.flatMap { Cursor($0) } }
     if let ready = member["ready"] {
       self = .ready(cursor(ready["cursor"]), view: ready["view"]?.string)

@@ -45,7 +45,7 @@ package enum SharedEventStream {
     private static func message(_ event: StreamEvent) -> Message? {
       let isNext = event.name.utf8.elementsEqual("next".utf8)
       guard isNext || event.name.utf8.elementsEqual("complete".utf8) else { return nil }
-      guard let data = try? JSONTape(event.data).root, let id = data["id"]?.string else {
+      guard let data = try? JSONTape(event.data, limits: .held(event.data)).root, let id = data["id"]?.string else {
         return .malformed("an event without the id of its operation")
       }
       guard isNext else { return .complete(id: id) }

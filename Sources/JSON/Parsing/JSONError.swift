@@ -85,4 +85,12 @@ public struct JSONLimits: Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// The bounds of a text that is held in memory already: its length was bounded when it arrived, by a setting that may
+  /// be above the default here.
+  package static func held(_ text: [UInt8]) -> JSONLimits {
+    var limits = JSONLimits()
+    limits.bytes = text.count
+    return limits
+  }
 }

@@ -124,7 +124,7 @@ struct TreeRequests {
   ) -> Write? {
     var json = JSONValue.null
     if method != "DELETE" {
-      do { json = try JSONValue(parsing: request.body) } catch {
+      do { json = try JSONValue(parsing: request.body, limits: .held(request.body)) } catch {
         Self.send(400, error: "Invalid data; couldn't parse JSON object: \(error)", responder)
         return nil
       }

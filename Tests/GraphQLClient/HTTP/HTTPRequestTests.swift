@@ -160,6 +160,14 @@ import Testing
     #expect(server.requests.count == 3)
   }
 
+  @Test func `an answer may be as long as the setting says, also beyond 16 MiB`() throws {
+    let text = String(repeating: "x", count: 17 << 20)
+    let server = ScriptedHTTPServer { _, _ in .json("{\"data\":{\"text\":\"\(text)\"}}") }
+    let client = try server.client { $0.messageBytes = 20 << 20 }
+    let answer = try server.executor.run { try await client.query("{ text }") }
+    #expect(answer.data?["text"]?.string?.utf8.count == 17 << 20)
+  }
+
   @Test func `a media type decides whether a body is a response`() throws {
     let ours = "application/graphql-response+json"
     let cases: [(Int, String, String, String)] = [
