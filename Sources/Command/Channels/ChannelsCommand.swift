@@ -49,7 +49,7 @@ enum ChannelsCommand: Subcommand {
     // The URL of the same server's subscriptions does as well.
     parts.scheme = ["https", "wss"].contains(parts.scheme?.lowercased()) ? "https" : "http"
     guard let url = parts.string else { throw UsageError("'\(words[1])' is not a server's URL.") }
-    let authorityFile = try Remote.authorityFile(arguments)
+    let trust = try ServerTrust(arguments)
     try await ServerWait.wait(for: base, arguments)
     var exchange = HTTPExchangeRequest(request.method, url: url)
     exchange.headers = try OperationInput.headers(arguments)
@@ -58,7 +58,7 @@ enum ChannelsCommand: Subcommand {
       exchange.headers.append((name: "Content-Type", value: "application/json"))
       exchange.body = Array(body.utf8)
     }
-    let outcome = await PlainExchange(authorityFile: authorityFile).send(exchange)
+    let outcome = await PlainExchange(trust: trust).send(exchange)
     guard outcome.error == nil, (200..<300).contains(outcome.status), let json = try? JSONValue(parsing: outcome.body)
     else {
       let words = Probe.words(outcome.body)
@@ -74,7 +74,7 @@ enum ChannelsCommand: Subcommand {
         }
       // The same cause has the sentence and exit code that it has for other commands.
       let found = await Diagnosis.of(
-        answer, url: url, headers: exchange.headers.filter { $0.name != "Content-Type" }, authorityFile: authorityFile)
+        answer, url: url, headers: exchange.headers.filter { $0.name != "Content-Type" }, trust: trust)
       if outcome.error == nil, (200..<300).contains(outcome.status) {
         throw CommandFailure(
           .unavailable, "The server at \(Diagnosis.place(base)) serves no channels: its answer is not JSON.")

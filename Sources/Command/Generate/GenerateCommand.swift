@@ -135,7 +135,7 @@ enum GenerateCommand: Subcommand {
   private static func introspect(_ url: String, _ arguments: ParsedArguments) async throws -> Schema {
     let remote = try Remote(
       url: url, headers: try OperationInput.headers(arguments), attempts: 0,
-      trusting: try Remote.authorityFile(arguments))
+      trusting: try ServerTrust(arguments))
     var answer = JSONObject()
     do {
       answer = try await remote.perform(IntrospectionQuery.fullDocument, variables: JSONObject(), isMutation: false)

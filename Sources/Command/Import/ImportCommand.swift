@@ -109,7 +109,7 @@ enum ImportCommand: Subcommand {
   private static func remote(_ url: String, _ arguments: ParsedArguments, attempts: Int) throws -> Remote {
     try Remote(
       url: url, headers: try OperationInput.headers(arguments), attempts: attempts,
-      trusting: try Remote.authorityFile(arguments))
+      trusting: try ServerTrust(arguments))
   }
 
   /// The next rows: as many as `size` says, and no more than one request takes, so that the memory needed depends on

@@ -70,13 +70,13 @@ enum Diagnosis: Equatable {
 
   /// The same for a command's own request, which is asked for again with or without TLS when that matters.
   static func of(
-    _ answer: Probe.Answer, url: String, headers: [(name: String, value: String)], authorityFile: String?
+    _ answer: Probe.Answer, url: String, headers: [(name: String, value: String)], trust: ServerTrust
   ) async -> Diagnosis {
     guard var parts = URLComponents(string: url) else { return .answers(status: 0) }
     let isSecure = ["https", "wss"].contains(parts.scheme?.lowercased())
     parts.scheme = isSecure ? "http" : "https"
     let second = parts.string ?? url
-    let probe = Probe(headers: headers, authorityFile: authorityFile)
+    let probe = Probe(headers: headers, trust: trust)
     let hasKey = headers.contains { !["origin", "host"].contains($0.name.lowercased()) }
     return await of(answer, hasHeaders: hasKey, isSecure: isSecure, url: url, other: { await probe.post(second) })
   }

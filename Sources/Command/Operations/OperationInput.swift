@@ -18,11 +18,9 @@ struct OperationInput {
     .init(name: "DOCUMENT", help: "the GraphQL document, @FILE, or - for standard input"),
   ]
 
-  static let connectionOptions: [CommandSpecification.Option] = [
-    .init(name: "header", value: "N:V", help: "send this header field, such as x-api-key:…", repeats: true),
-    Remote.authorityOption,
-    ServerWait.option,
-  ]
+  static let connectionOptions: [CommandSpecification.Option] =
+    [.init(name: "header", value: "N:V", help: "send this header field, such as x-api-key:…", repeats: true)]
+    + ServerTrust.options + [ServerWait.option]
 
   static let options: [CommandSpecification.Option] =
     [

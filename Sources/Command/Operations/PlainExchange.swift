@@ -11,8 +11,8 @@ struct PlainExchange: Sendable {
     var error: HTTPExchangeError?
   }
 
-  /// Authorities in a PEM file; nil for the system's.
-  var authorityFile: String?
+  /// What the connection trusts and shows.
+  var trust: ServerTrust
 
   func send(_ request: HTTPExchangeRequest) async -> Outcome {
     let loops: LoopGroup
@@ -23,7 +23,7 @@ struct PlainExchange: Sendable {
     }
     defer { loops.stop() }
     var options = CurlClient.Options()
-    options.security.authorityFile = authorityFile
+    options.security = trust.security
     let client = CurlClient(options: options)
     let loop = loops.loops[0]
     return await withCheckedContinuation { continuation in

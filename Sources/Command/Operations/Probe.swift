@@ -14,8 +14,8 @@ struct Probe: Sendable {
   }
 
   let headers: [(name: String, value: String)]
-  /// Authorities in a PEM file; nil for the system's.
-  var authorityFile: String?
+  /// What its connection trusts and shows.
+  var trust = ServerTrust()
 
   /// Long enough for a server that is busy, short beside a person's patience.
   private static let time = Duration.seconds(3)
@@ -31,7 +31,7 @@ struct Probe: Sendable {
     request.body = Array(#"{"query":"{ __typename }"}"#.utf8)
     request.totalTime = Self.time
     request.bodyBytes = Self.bodyBytes
-    let outcome = await PlainExchange(authorityFile: authorityFile).send(request)
+    let outcome = await PlainExchange(trust: trust).send(request)
     if let error = outcome.error, outcome.status == 0 { return .failed(error) }
     let json = try? JSONValue(parsing: outcome.body)
     return .response(

@@ -51,7 +51,7 @@ enum SingleOperation {
     let input = try OperationInput(arguments, for: isMutation ? .mutation : .query)
     let remote = try Remote(
       url: input.url, headers: input.headers, attempts: 0, subscribingBy: .http(.multipart),
-      persists: arguments.has("persisted"), trusting: try Remote.authorityFile(arguments))
+      persists: arguments.has("persisted"), trusting: try ServerTrust(arguments))
     try await ServerWait.wait(for: input.url, arguments)
     let response = try await remote.perform(input, isMutation: isMutation)
     let value = JSONValue.object(response)

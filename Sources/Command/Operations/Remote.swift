@@ -7,38 +7,25 @@ struct Remote: Sendable {
   let client: GraphQLClient
   private let url: String
   private let headers: [(name: String, value: String)]
-  private let authorityFile: String?
-
-  static let authorityOption = CommandSpecification.Option(
-    name: "cacert", value: "FILE",
-    help: "trust the certificate authorities in this PEM file in place of the system's (default: $SSL_CERT_FILE)")
-
-  /// What `--cacert` names: a file that is there and has certificates.
-  static func authorityFile(_ arguments: ParsedArguments) throws(CommandFailure) -> String? {
-    guard let path = arguments.value(authorityOption.name) else { return nil }
-    guard try NamedFile.text(path).contains("-----BEGIN ") else {
-      throw CommandFailure(.badData, "\(path) has no certificates.")
-    }
-    return path
-  }
+  private let trust: ServerTrust
 
   /// - Parameters:
-  ///   - authorityFile: what `--cacert` names.
+  ///   - trust: what its connections trust and show.
   ///   - attempts: connection attempts in a row before giving up; nil never gives up.
   ///   - route: how subscriptions go; queries and mutations go by HTTP.
   ///   - persists: whether these name their documents by hash.
   init(
     url: String, headers: [(name: String, value: String)], attempts: Int?,
     subscribingBy route: SubscriptionRoute = .usual, persists: Bool = false,
-    trusting authorityFile: String? = nil
+    trusting trust: ServerTrust
   ) throws {
     self.url = url
     self.headers = headers
-    self.authorityFile = authorityFile
+    self.trust = trust
     guard let parsed = URL(string: url) else { throw UsageError("'\(url)' is not a URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = attempts
-    configuration.authorityFile = authorityFile
+    trust.apply(to: &configuration)
     if persists { configuration.persistedOperations = PersistedOperationPolicy() }
     // The URL may say http: all the same, a subscription of the command survives the network and resumes.
     configuration.subscriptionTransport = .socket
@@ -152,8 +139,8 @@ struct Remote: Sendable {
     let isSecure = ["https", "wss"].contains(parts.scheme?.lowercased())
     parts.scheme = isSecure ? "https" : "http"
     let asked = parts.string ?? url
-    let answer = await Probe(headers: headers, authorityFile: authorityFile).post(asked)
-    return await Diagnosis.of(answer, url: asked, headers: headers, authorityFile: authorityFile)
+    let answer = await Probe(headers: headers, trust: trust).post(asked)
+    return await Diagnosis.of(answer, url: asked, headers: headers, trust: trust)
   }
 
   private static func failure(_ error: GraphQLClientError, of route: SubscriptionRoute?) -> CommandFailure {

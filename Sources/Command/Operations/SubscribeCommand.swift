@@ -48,7 +48,7 @@ enum SubscribeCommand: Subcommand {
     let attempts = try arguments.integer("attempts", in: 0...Int.max)
     let remote = try Remote(
       url: input.url, headers: input.headers, attempts: attempts, subscribingBy: route,
-      trusting: try Remote.authorityFile(arguments))
+      trusting: try ServerTrust(arguments))
     try await ServerWait.wait(for: input.url, arguments)
     let attemptsMade = remote.client.connectionEvents
     let stream = remote.client.subscribe(

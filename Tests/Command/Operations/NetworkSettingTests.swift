@@ -8,10 +8,33 @@ import Testing
 
 /// Private authorities and proxies, as options and variables name them, for the command as a process.
 @Suite(.timeLimit(.minutes(2))) struct NetworkSettingTests {
+  /// TLS in front of a plain server, which accepts only clients with the certificate that it is given. Prints its port.
+  private static let front = #"""
+    import socket, ssl, sys, threading
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[1], sys.argv[2])
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(sys.argv[3])
+    def pump(source, sink):
+        try:
+            while data := source.recv(65536): sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError: pass
+    def serve(client):
+        try: client = context.wrap_socket(client, server_side=True)
+        except OSError: return
+        server = socket.create_connection(("127.0.0.1", int(sys.argv[4])))
+        threading.Thread(target=pump, args=(server, client), daemon=True).start()
+        pump(client, server)
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    while True: threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+    """#
+
   /// Runs a server over TLS whose certificate no system trusts.
-  private static func withServer(_ body: (_ server: GraphQLServer, _ authority: String) async throws -> Void)
-    async throws
-  {
+  private static func withServer(
+    isSecure: Bool = true, _ body: (_ server: GraphQLServer, _ authority: String) async throws -> Void
+  ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -27,7 +50,7 @@ import Testing
     configuration.data = .memory
     configuration.access = .development
     configuration.log = .silent
-    configuration.certificate = .init(certificateFile: certificate, keyFile: key)
+    if isSecure { configuration.certificate = .init(certificateFile: certificate, keyFile: key) }
     let server = try GraphQLServer(configuration)
     try server.start()
     try await server.transaction { try $0.create("Note", ["id": "1", "text": "a"]) }
@@ -87,8 +110,74 @@ import Testing
     }
   }
 
-  @Test func `every command that talks to a server has --cacert`() {
-    let specifications = Subcommands.specifications.filter { $0.options.contains { $0.name == "cacert" } }
-    #expect(Set(specifications.map(\.name)) == ["query", "mutate", "subscribe", "import", "generate", "channels"])
+  @Test func `--cert and --key are shown to a server that asks for a certificate, by HTTP and WebSocket`()
+    async throws
+  {
+    try await Self.withServer(isSecure: false) { server, _ in
+      let run = try await ShellRun.bash(
+        """
+        cd $(mktemp -d) && cat > front.py <<'END'
+        \(Self.front)
+        END
+        for name in server client; do
+          openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $name.key -out $name.pem \
+            -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost 2> /dev/null || exit 9
+        done
+        cat client.pem client.key > both.pem
+        python3 front.py server.pem server.key client.pem \(server.port) > port 2> /dev/null & front=$!
+        trap "kill -9 $front" EXIT  # The tests' process may have its children block the other signals.
+        until [ -s port ]; do sleep 0.05; done
+        url=https://localhost:$(cat port)
+        for shown in "--cert client.pem --key client.key" "--cert both.pem"; do
+          martlet mutate $url 'mutation { createNote(input: {text: "a"}) { text } }' --compact --cacert server.pem $shown
+          martlet subscribe $url 'subscription { onCreateNote { text } }' --from oldest --limit 1 --attempts 0 \
+            --cacert server.pem $shown
+        done
+        martlet query $url '{ listNotes { items { text } } }' --cacert server.pem && exit 8
+        martlet query $url '{ listNotes { items { text } } }' --cacert server.pem --cert client.pem --key server.key
+        [ $? = 69 ] || exit 7
+        """)
+      #expect(run.status == 0, "\(run.output) \(run.errors)")
+      #expect(run.output.split(separator: "\n").count == 4, "\(run.output)")
+    }
+  }
+
+  @Test func `--pin accepts a server with that key alone, by HTTP and WebSocket`() async throws {
+    try await Self.withServer { server, authority in
+      let digest = try await ShellRun.bash(
+        """
+        openssl x509 -in \(authority) -pubkey -noout | openssl pkey -pubin -outform der \
+          | openssl dgst -sha256 -binary | base64
+        """
+      ).output.trimmingCharacters(in: .whitespacesAndNewlines)
+      let other = Data(count: 32).base64EncodedString()
+      for command in Self.commands(server, "--cacert \(authority)") {
+        let good = try await ShellRun.bash("\(command) --pin \(other) --pin \(digest)")
+        #expect(good.status == 0 && good.output.contains(#""text":"a""#), "\(command): \(good.errors)")
+        let bad = try await ShellRun.bash("\(command) --pin \(other)")
+        #expect(bad.status == ExitCode.unavailable.rawValue, "\(command): \(bad.errors)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("--pin abc", ExitCode.usage, "--pin must be a SHA-256 digest in base64, 44 characters, not 'abc'."),
+    ("--key /dev/null", .badData, "/dev/null has no private key."),
+    ("--cert /dev/null", .badData, "/dev/null has no certificate."),
+    ("--cacert /dev/null", .badData, "/dev/null has no certificates."),
+  ])
+  func `settings that cannot be used are refused before anything is sent`(
+    option: String, code: ExitCode, message: String
+  ) async throws {
+    let run = try await ShellRun.bash("martlet query https://localhost:1 '{ __typename }' \(option)")
+    #expect(run.status == code.rawValue && run.errors.contains(message), "\(run.errors)")
+  }
+
+  @Test func `every command that talks to a server has the options of trust`() {
+    for option in ["cacert", "cert", "key", "pin"] {
+      let specifications = Subcommands.specifications.filter { $0.options.contains { $0.name == option } }
+      let names: Set = ["query", "mutate", "subscribe", "import", "generate", "channels"]
+      #expect(Set(specifications.map(\.name)) == names, "--\(option)")
+    }
   }
 }
