@@ -28,7 +28,7 @@ public struct CaughtUpSequence<Data: Sendable, Snapshot: Sendable>: AsyncSequenc
       guard let gap = response.gap else { return .event(response) }
       do {
         return .gap(gap, .success(try await query(gap)))
-      } catch is CancellationError {
+      } catch is CancellationError where Task.isCancelled {
         throw CancellationError()
       } catch {
         return .gap(gap, .failure(error))
