@@ -223,10 +223,10 @@ final class RecordPlanner {
         let otherKey = table.shape.key(of: other.record)
         if otherKey == key { continue }
         let names = index.fields.map { shape.columns[$0].field }.joined(separator: ", ")
-        let reason = index.relation.map { "\($0) is @hasOne" } ?? "a unique index"
+        let reason = index.relation.map { "@hasOne of \($0)" } ?? "a unique index"
         return StoreError(
           .notUnique,
-          "\(shape.describe(key)) and \(shape.describe(otherKey)) would have the same \(names), which \(reason) excludes",
+          "\(shape.describe(key)) and \(shape.describe(otherKey)) would have the same \(names), which \(reason) forbids",
           conflict(table, otherKey, other))
       }
     }

@@ -47,7 +47,7 @@ struct OneToOneTests {
   @Test func `a second record with the same one is refused, and the error names both`() throws {
     let open = try open(Self.unique)
     #expect(try create("a", "p", open).errorCode == nil)
-    let message = "would have the same profileId, which User.profile is @hasOne excludes"
+    let message = "would have the same profileId, which @hasOne of User.profile forbids"
     let conflict = StoreError.Conflict(model: open.user.number, key: Models.key("a"), version: 1)
     #expect(try create("b", "p", open) == .failure(StoreError(.notUnique, "User b and User a \(message)", conflict)))
     for id in ["c", "d"] { #expect(try create(id, .null, open).errorCode == nil) }
@@ -82,7 +82,7 @@ struct OneToOneTests {
       for (id, profile) in [("a", "p"), ("b", "p"), ("c", "q")] { _ = try create(id, .string(profile), open) }
     }
     let named =
-      "1 values of User.profileId are in several records, which User.profile as @hasOne allows for one record "
+      "1 value of User.profileId is in several records, which @hasOne of User.profile allows for one record "
       + "only, such as User a and User b"
     let error = try #require(throws: StoreError.self) { try open(Self.unique, files, term: 2) }
     #expect(error.code == .migration && error.message.contains(named) && error.message.contains("--allow-duplicates"))
