@@ -27,7 +27,7 @@ struct Row<Number: Natural>: Model {
     adjust(&configuration)
     return try DataStore(
       models: [Folder.self, Note.self], storage: .inMemory,
-      sync: DataStoreSync(endpoint, dialect: .appSync, configuration: configuration))
+      sync: DataStoreSync(endpoint, documents: .appSync, configuration: configuration))
   }
 
   private func settle(_ store: DataStore) async throws {
@@ -162,18 +162,18 @@ struct Row<Number: Natural>: Model {
     for try await snapshot in store.observeQuery(for: type) where !snapshot.items.isEmpty { return }
   }
 
-  @Test(arguments: [DataStoreSync.Dialect.martlet, .appSync])
-  func `40 models sync: there is no limit of 33`(dialect: DataStoreSync.Dialect) async throws {
+  @Test(arguments: [DataStoreSync.Documents.martlet, .appSync])
+  func `40 models sync: there is no limit of 33`(documents: DataStoreSync.Documents) async throws {
     let models = Self.rows()
     let schema = models.map { "type \($0.modelName) @model @versioned { id: ID! }" }.joined(separator: "\n")
     try await SyncedServer.with(schema) { server in
       var connection = ConnectionConfiguration()
       connection.credentials = { _ in .bearer("ada") }
-      if dialect == .appSync { connection.dialect = .appSync }
+      if documents == .appSync { connection.dialect = .appSync }
       let client = try GraphQLClient(
         url: try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql")), configuration: connection)
       let store = try DataStore(
-        models: models, storage: .inMemory, sync: DataStoreSync(client.networkTransport, dialect: dialect))
+        models: models, storage: .inMemory, sync: DataStoreSync(client.networkTransport, documents: documents))
       try await settle(store)
       let last = models[models.count - 1]
       let name = last.modelName

@@ -22,7 +22,7 @@ import Testing
       configuration.syncPageSize = 2
       let store = try DataStore(
         models: [Folder.self, Note.self], storage: .inMemory,
-        sync: DataStoreSync(client.networkTransport, dialect: .appSync, configuration: configuration))
+        sync: DataStoreSync(client.networkTransport, documents: .appSync, configuration: configuration))
       func sees(_ texts: [String]) async throws {
         let note = Note.keys
         for try await snapshot in store.observeQuery(for: Note.self, sort: .ascending(note.id))

@@ -6,8 +6,8 @@ public import MartletGraphQLClient
 ///     let store = try DataStore(
 ///       models: [Post.self], storage: .file(path), sync: DataStoreSync(client.networkTransport))
 public struct DataStoreSync: Sendable {
-  /// What the server speaks.
-  public enum Dialect: Sendable, Hashable {
+  /// Whose documents the sync sends.
+  public enum Documents: Sendable, Hashable {
     /// This package's: one subscription for all models, resumed after every interruption.
     case martlet
     /// AppSync's: three subscriptions for each model.
@@ -18,16 +18,16 @@ public struct DataStoreSync: Sendable {
   }
 
   let transport: any NetworkTransport
-  let dialect: Dialect
+  let documents: Documents
   let configuration: DataStoreConfiguration
 
   /// Syncs over a client's transport, which connects, authenticates and reconnects.
   public init(
-    _ transport: any NetworkTransport, dialect: Dialect = .martlet,
+    _ transport: any NetworkTransport, documents: Documents = .martlet,
     configuration: DataStoreConfiguration = DataStoreConfiguration()
   ) {
     self.transport = transport
-    self.dialect = dialect
+    self.documents = documents
     self.configuration = configuration
   }
 }

@@ -9,11 +9,11 @@ internal import MartletVocabulary
 struct GraphQLSyncServer: SyncServer {
   let transport: any NetworkTransport
   let models: [SyncModel]
-  let dialect: DataStoreSync.Dialect
+  let documents: DataStoreSync.Documents
   let pageSize: Int
   let spawner: any Spawner
 
-  private var isOwn: Bool { dialect.hasPositions }
+  private var isOwn: Bool { documents.hasPositions }
 
   // MARK: Pages
 
@@ -173,7 +173,7 @@ struct GraphQLSyncServer: SyncServer {
   func follow(
     from cursor: String?, view: String?, _ news: @escaping @Sendable (FeedNews) async -> Void
   ) -> FeedFollower {
-    switch dialect {
+    switch documents {
     case .martlet: followChanges(from: cursor.flatMap { Cursor($0) }, view, news)
     case .appSync: followModels(news)
     }

@@ -44,7 +44,7 @@ extension SyncShell {
       try change(writer, .mutationResponse) { transaction in
         try transaction.acknowledge(model: place.model, place.key, number, image)
         // Without positions nothing says that the record is newer than the pages which do not have it.
-        if !sync.dialect.hasPositions, engine?.queuedModels.first == place.model {
+        if !sync.documents.hasPositions, engine?.queuedModels.first == place.model {
           try transaction.see(place.model, [place.key])
         }
         try transaction.set(SyncUploads.answered, String(number))

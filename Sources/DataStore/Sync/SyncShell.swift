@@ -110,7 +110,7 @@ final class SyncShell: @unchecked Sendable {
         models, parents: parents, configuration, writer, heldChanges: surroundings.heldChanges, seed: chance())
       try followWrites(of: earlier, processes)
       server = GraphQLSyncServer(
-        transport: sync.transport, models: models, dialect: sync.dialect, pageSize: configuration.syncPageSize,
+        transport: sync.transport, models: models, documents: sync.documents, pageSize: configuration.syncPageSize,
         spawner: spawner)
     } catch {
       report.terminate(StoreRoom.error(error))

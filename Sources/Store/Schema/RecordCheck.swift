@@ -120,8 +120,8 @@ struct RecordCheck {
     while try rows.step() { records.append(shape.describe(try key(shape, rows, from: 0))) }
     let names = index.fields.map { shape.columns[$0].field }.joined(separator: ", ")
     let reason = index.relation.map { ", which @hasOne of \($0) allows for one record only" } ?? ""
-    let values = count == 1 ? "1 value of \(shape.name).\(names) is" : "\(count) values of \(shape.name).\(names) are"
-    return "\(values) in several records\(reason), "
+    let found = count == 1 ? "1 value of \(shape.name).\(names) is" : "\(count) values of \(shape.name).\(names) are"
+    return "\(found) in several records\(reason), "
       + "such as \(records.joined(separator: " and "))"
   }
 

@@ -1,3 +1,4 @@
+import MartletRuntime
 import MartletServer
 import Testing
 
@@ -66,6 +67,58 @@ import Testing
         "mutation { createTodo(input: { text: \"tea\", loud: \"x\" }) { id } }", port: server.port)
       #expect(refused.text.contains("loud"), "an input has the computed field: \(refused.text)")
       #expect(refused.json["data"]?["createTodo"] == nil)
+    }
+  }
+
+  /// Resolvers as an application writes them: one that returns at once, one that suspends, one for all parents.
+  private struct Calls {
+    var plain = 0
+    var suspended = 0
+    var batches: [Int] = []
+  }
+
+  @Test(arguments: [1, 2])
+  func `a selection that needs user code runs it once a node for each event, however many loops have members`(
+    loops: Int
+  ) async throws {
+    let schema = """
+      type Todo @model { id: ID! text: String! loud: String @computed slow: String @computed others: Int @computed }
+      """
+    let calls = Lock(Calls())
+    try await Served.with(
+      schema,
+      { configuration in
+        configuration.loops = loops
+        configuration.resolvers = { resolvers in
+          resolvers.compute("Todo", "loud") { request in
+            calls.withLock { $0.plain += 1 }
+            return request.parent("text")?.string?.uppercased()
+          }
+          resolvers.resolve("Todo", "slow") { request -> String in
+            await Task.yield()
+            calls.withLock { $0.suspended += 1 }
+            return request.parent("text")?.string ?? ""
+          }
+          resolvers.batch("Todo", "others") { request -> [Int] in
+            calls.withLock { $0.batches.append(request.parents("id").count) }
+            return request.parents("id").map { _ in 1 }
+          }
+        }
+      }
+    ) { server in
+      let audience = try Audience()
+      let (members, events) = (40, 6)
+      await audience.join(
+        members, port: server.port, query: "subscription { onCreateTodo { id loud slow others } }")
+      await audience.expect(members * events) {
+        for number in 0..<events {
+          _ = try? await server.transaction { _ = try $0.create("Todo", ["id": .string("\(number)"), "text": "milk"]) }
+        }
+      }
+      #expect(calls.withLock { $0.plain } == events && calls.withLock { $0.suspended } == events)
+      #expect(calls.withLock { $0.batches } == Array(repeating: 1, count: events))
+      #expect(audience.strays.isEmpty)
+      await audience.leave()
     }
   }
 
