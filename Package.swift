@@ -136,6 +136,8 @@ let floor1: [Target] = [
   module("GraphQLOperations", martlet("Vocabulary", "JSON")),
   .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
   module("SQLite", martlet("Runtime") + ["CMartletSQLite", "CMartletVFS"]),
+  // For tests: what a disk holds after a power cut.
+  module("PowerCut", martlet("SQLite")),
 ]
 
 let floor2: [Target] = [
@@ -235,8 +237,8 @@ let floor4: [Target] = [
   module(
     "StoreSimulation",
     martlet(
-      "Vocabulary", "JSON", "Access", "Models", "ModelSDL", "ChangeFeed", "Runtime", "SQLite", "Store", "GraphQLClient",
-      "DataStore", "Server", "Simulation")),
+      "Vocabulary", "JSON", "Access", "Models", "ModelSDL", "ChangeFeed", "Runtime", "SQLite", "PowerCut", "Store",
+      "GraphQLClient", "DataStore", "Server", "Simulation")),
   .executableTarget(
     name: "martlet-sim", dependencies: martlet("Vocabulary", "Runtime", "StoreSimulation"),
     path: "Sources/SimulationTool",
@@ -334,8 +336,7 @@ let suites: [Target] = [
     "Store",
     martlet(
       "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "Runtime", "SQLite",
-      "Store",
-      "Simulation")
+      "PowerCut", "Store", "Simulation")
       + ["CMartletSQLite"], resources: [.copy("Fixtures")]),
   suite("GraphQLOperations", martlet("GraphQLOperations")),
   usesFoundation
@@ -434,8 +435,8 @@ let suites: [Target] = [
   suite(
     "DataStore",
     martlet(
-      "JSON", "Models", "ModelSDL", "Runtime", "LiveQueries", "SyncEngine", "SQLite", "Store", "GraphQLClient",
-      "DataStore", "Publishers", "Simulation", "TestSupport")
+      "JSON", "Models", "ModelSDL", "Runtime", "LiveQueries", "SyncEngine", "SQLite", "PowerCut", "Store",
+      "GraphQLClient", "DataStore", "Publishers", "Simulation", "TestSupport")
       + (usesFoundation ? [] : ["martlet-lab"]), exclude: usesFoundation ? ["Processes"] : []),
   // Stores and the servers they are synced with.
   suite(

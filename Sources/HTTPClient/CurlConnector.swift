@@ -31,7 +31,7 @@ package final class CurlConnector: ByteConnector {
   }
 
   package func connect(
-    to endpoint: Endpoint, on loop: any Loop, handler: any ByteChannelHandler,
+    to endpoint: ConnectionTarget, on loop: any Loop, handler: any ByteChannelHandler,
     completion: @escaping (Result<any ByteChannel, ConnectError>) -> Void
   ) -> ConnectAttempt {
     let driver = drivers.driver(for: loop)
@@ -54,7 +54,7 @@ final class CurlLine: CurlWork {
   private var completion: ((Result<any ByteChannel, ConnectError>) -> Void)?
 
   init(
-    _ endpoint: Endpoint, _ options: CurlConnector.Options, _ drivers: CurlDrivers, _ driver: CurlDriver,
+    _ endpoint: ConnectionTarget, _ options: CurlConnector.Options, _ drivers: CurlDrivers, _ driver: CurlDriver,
     handler: any ByteChannelHandler, completion: @escaping (Result<any ByteChannel, ConnectError>) -> Void
   ) {
     self.options = options

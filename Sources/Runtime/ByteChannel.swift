@@ -154,7 +154,7 @@ package struct OutboundBuffer {
 }
 
 /// Where a client wants to connect.
-package struct Endpoint: Sendable, Hashable {
+package struct ConnectionTarget: Sendable, Hashable {
   package var host: String
   package var port: Int
   package var isSecure: Bool
@@ -171,7 +171,7 @@ package protocol ByteConnector: Sendable {
   /// Connects to `endpoint`; `completion` runs on `loop` exactly once. The handler is not called before success.
   /// Cancelling the answered timer-like token before completion abandons the attempt.
   func connect(
-    to endpoint: Endpoint, on loop: any Loop, handler: any ByteChannelHandler,
+    to endpoint: ConnectionTarget, on loop: any Loop, handler: any ByteChannelHandler,
     completion: @escaping (Result<any ByteChannel, ConnectError>) -> Void
   ) -> ConnectAttempt
 }

@@ -79,7 +79,7 @@ package final class Store: Sendable {
   /// On the writer's executor.
   var writer: Writer { seat.value.writer }
   let executor: any StoreExecutor
-  let readers: [Reader]
+  let readers: [StoreReader]
   private let checkpoints: Checkpoints
   private let lock: Lock<FolderLock?>
   let onFailure: @Sendable (StoreError) -> Void
@@ -134,7 +134,7 @@ package final class Store: Sendable {
     deliveries = Deliveries(opening.file)
     backups = BackupRequests(place)
     damages = LogDamages(options.onDamage)
-    readers = try Reader.open(place, shapes, options, damages)
+    readers = try StoreReader.open(place, shapes, options, damages)
     checkpoints = try Checkpoints(place, options)
   }
 
@@ -323,7 +323,7 @@ package final class Store: Sendable {
   /// itself, in slices and after short reads.
   package func read(_ requests: [ReadRequest], to destination: any StoreDestination) {
     let isClosed = state.withLock { $0.isClosed }
-    Reader.dispatch(requests, among: isClosed ? [] : readers, until: clock.now() + limits.readTime, destination) {
+    StoreReader.dispatch(requests, among: isClosed ? [] : readers, until: clock.now() + limits.readTime, destination) {
       isClosed
         ? StoreError(.closed, "the store is closed")
         : StoreError(.overloaded, "more than \(limits.queuedReads) lists of reads are waiting")

@@ -7,7 +7,8 @@ import Testing
 /// The index says what a change does to the records that a condition selects.
 @Suite struct EffectTests {
   /// What the index has to find for one subscription, from the definition.
-  private static func naive(_ interests: [Interest], _ channel: Channel, _ before: Record?, _ after: Record?) -> Effect?
+  private static func naive(_ interests: [Interest], _ channel: ChangeChannel, _ before: Record?, _ after: Record?)
+    -> Effect?
   {
     var wasSelected = false
     var isSelected = false

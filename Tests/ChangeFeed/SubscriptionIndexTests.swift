@@ -5,14 +5,14 @@ import MartletSimulation
 import Testing
 
 @Suite struct SubscriptionIndexTests {
-  static let created = Channel.model(0, .create)
+  static let created = ChangeChannel.model(0, .create)
 
   static func key(_ number: Int) -> GroupKey {
     GroupKey(schemaVersion: 1, document: [], operation: "", variables: Array(String(number).utf8))
   }
 
   /// A change of a record that nothing else is known of.
-  static func change(_ channel: Channel, _ record: Record) -> Change {
+  static func change(_ channel: ChangeChannel, _ record: Record) -> Change {
     guard case .model(let model, let kind) = channel else { preconditionFailure("a channel of a model") }
     return Change(
       offset: 1, endsTransaction: true,
@@ -27,7 +27,7 @@ import Testing
       limits.branchesPerPredicate = seed % 2 == 0 ? 4 : 256
       var index = SubscriptionIndex<Int>(limits: limits)
       var live: [(number: Int, id: MemberID, interests: [Interest])] = []
-      let channels: [Channel] = [.model(0, .create), .model(0, .update), .model(1, .create)]
+      let channels: [ChangeChannel] = [.model(0, .create), .model(0, .update), .model(1, .create)]
       for step in 0..<800 {
         switch generator.count(below: 5) {
         case 0, 1, 2:

@@ -1,6 +1,7 @@
 import MartletJSON
 import MartletLiveQueries
 import MartletModels
+import MartletPowerCut
 import MartletSQLite
 import MartletSimulation
 import MartletStore

@@ -30,6 +30,7 @@ import Testing
     "TreeClient": ["Vocabulary", "JSON", "JSONTree", "TreeWire"],
     "Runtime": ["Vocabulary"],
     "SQLite": ["Runtime"],
+    "PowerCut": ["SQLite"],
     "Loop": ["Vocabulary", "Runtime"],
     "Sockets": ["Vocabulary", "Runtime", "Wire", "Loop"],
     "HTTPClient": ["Vocabulary", "Runtime"],

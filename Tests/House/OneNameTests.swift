@@ -60,6 +60,27 @@ import Testing
     }
   }
 
+  /// Types of which a build has only one.
+  private static let alternatives: Set<String> = ["SharedEnvironment"]
+
+  @Test func `no two modules give one name to two types`() throws {
+    let expression = try NSRegularExpression(
+      pattern: #"(?m)^(?:@\S+ )*(?:[a-z]+ )*(?:class|struct|enum|protocol|actor|typealias) (\w+)"#)
+    var homes: [String: Set<String>] = [:]
+    for file in Repository.current.files(under: "Sources", extensions: ["swift"])
+    where !file.path.contains("/Embedded/") {
+      for match in expression.matches(in: file.text, range: NSRange(file.text.startIndex..., in: file.text)) {
+        guard let name = Range(match.range(at: 1), in: file.text) else { continue }
+        homes[String(file.text[name]), default: []].insert(file.path)
+      }
+    }
+    #expect(homes["Dialect"]?.count == 1)
+    for (name, files) in homes.sorted(by: { $0.key < $1.key })
+    where files.count > 1 && !Self.alternatives.contains(name) {
+      Issue.record("\(name) is declared in \(files.sorted().joined(separator: ", ")): name one for what it does there")
+    }
+  }
+
   /// The enums of a file with the names of their cases.
   static func enums(in text: String) -> [(name: String, cases: Set<String>)] {
     var found: [(name: String, indent: Int, cases: Set<String>)] = []

@@ -39,6 +39,7 @@ import Testing
     "Loop": "Sockets",
     "Martlet": "GraphQLClient",
     "ModelSDL": "Models",
+    "PowerCut": "Store",
     "Runtime": "Sockets",
     "SQLite": "Store",
     "SQLiteStore": "GraphQLStore",

@@ -22,7 +22,7 @@ extension ConditionIndex {
   ///
   /// A creation has the effect `entered`, a deletion `left`, judged by the record's last image. Updates are looked up
   /// by the record after them and, only where an interest is judged by both images, by the record before them.
-  package mutating func match(_ images: Images, in channel: Channel, into found: inout [Match]) {
+  package mutating func match(_ images: Images, in channel: ChangeChannel, into found: inout [Match]) {
     counters.events += 1
     guard let tables = channels[channel] else { return }
     switch images {

@@ -23,7 +23,7 @@ package struct ConditionIndex: Sendable {
 
   var nodes = FreeList<ConditionNode>()
   var branches = FreeList<PlacedBranch>()
-  var channels: [Channel: ChannelTables] = [:]
+  var channels: [ChangeChannel: ChannelTables] = [:]
 
   /// An index without conditions.
   package init(limits: SubscriptionIndexLimits = SubscriptionIndexLimits()) {
@@ -85,7 +85,7 @@ package struct ConditionIndex: Sendable {
     return number
   }
 
-  private mutating func place(_ branch: EqualityBranch, node: Int, _ channel: Channel) -> Int {
+  private mutating func place(_ branch: EqualityBranch, node: Int, _ channel: ChangeChannel) -> Int {
     let number = branches.insert(PlacedBranch(node: node, residue: branch.residue))
     var position = 0
     guard !branch.mustBeScanned else {
@@ -123,7 +123,7 @@ package struct ConditionIndex: Sendable {
     nodes.remove(number)
   }
 
-  private mutating func displace(_ number: Int, _ channel: Channel) {
+  private mutating func displace(_ number: Int, _ channel: ChangeChannel) {
     guard let branch = branches[number] else { return }
     branches.remove(number)
     let position = Int(branch.position)

@@ -13,7 +13,7 @@ struct ConditionNode: ChangedInPlace {
   /// The last event that the node matched: the second matching branch of an `or` finds it set.
   var markedAt = 0
   let predicate: Predicate
-  let channel: Channel
+  let channel: ChangeChannel
   let judgement: Judgement
   /// Its branches' places in the channel's tables.
   var branches = NumberList.none

@@ -39,7 +39,7 @@ package struct GroupKey: Hashable, Sendable {
 }
 
 /// Where a change is announced: one kind of change of one model, or a topic of the application's own.
-package enum Channel: Hashable, Sendable {
+package enum ChangeChannel: Hashable, Sendable {
   case model(Int, ChangeKind)
   /// All changes of one model's records: the channel of live queries, whose conditions are looked up by both images.
   case records(Int)
@@ -48,12 +48,12 @@ package enum Channel: Hashable, Sendable {
   case tree
 
   /// The topic called `name`, by its bytes.
-  package static func topic(named name: String) -> Channel { .topic(Array(name.utf8)) }
+  package static func topic(named name: String) -> ChangeChannel { .topic(Array(name.utf8)) }
 }
 
 extension Change {
   /// Where the change is announced.
-  package var channel: Channel {
+  package var channel: ChangeChannel {
     switch body {
     case .record(let change): .model(change.model, change.kind)
     case .event(let event): .topic(named: event.topic)
@@ -64,11 +64,11 @@ extension Change {
 
 /// What a subscription listens to: a channel, a condition on the record, and the images that decide about updates.
 package struct Interest: Hashable, Sendable {
-  package var channel: Channel
+  package var channel: ChangeChannel
   package var predicate: Predicate
   package var judgement: Judgement
 
-  package init(_ channel: Channel, _ predicate: Predicate = .all, _ judgement: Judgement = .after) {
+  package init(_ channel: ChangeChannel, _ predicate: Predicate = .all, _ judgement: Judgement = .after) {
     self.channel = channel
     self.predicate = predicate
     self.judgement = judgement

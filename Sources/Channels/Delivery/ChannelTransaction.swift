@@ -34,7 +34,7 @@ package struct ChannelTransaction: Sendable {
 }
 
 /// An event that was given up.
-package struct DeadLetter: Sendable, Hashable {
+package struct UndeliveredEvent: Sendable, Hashable {
   package var event: ChannelEvent
   /// Why the last attempt failed. Never contains a credential.
   package var reason: String

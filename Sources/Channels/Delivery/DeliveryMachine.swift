@@ -43,7 +43,7 @@ package struct DeliveryMachine: Sendable {
   /// Failed attempts for the event that is next.
   package private(set) var attempts = 0
   package private(set) var retryTime: Int64?
-  package private(set) var deadLetters: [DeadLetter] = []
+  package private(set) var deadLetters: [UndeliveredEvent] = []
   /// Ids of dead letters that an operator wants delivered, first ones first.
   package private(set) var redeliveries: [String] = []
   /// The children that the node had at the position; nil where they do not matter.
@@ -187,7 +187,7 @@ package struct DeliveryMachine: Sendable {
       retryTime = time
       return .retries(at: time)
     case .failed(let reason, _), .refused(let reason):
-      deadLetters.append(DeadLetter(event: event, reason: reason, attempts: attempts, time: now))
+      deadLetters.append(UndeliveredEvent(event: event, reason: reason, attempts: attempts, time: now))
       burial = .needed
     }
     settleFirstEvent()

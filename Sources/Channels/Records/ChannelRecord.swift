@@ -11,14 +11,15 @@ package struct ChannelRecord: Sendable, Equatable {
   package var settledNumber = 0
   package var attempts = 0
   package var retryTime: Int64?
-  package var deadLetters: [DeadLetter] = []
+  package var deadLetters: [UndeliveredEvent] = []
   package var redeliveries: [String] = []
   package var keys: Set<TreeKey>?
 
   private static let version: Int64 = 1
 
   package init(
-    offset: Int64, settledNumber: Int = 0, attempts: Int = 0, retryTime: Int64? = nil, deadLetters: [DeadLetter] = [],
+    offset: Int64, settledNumber: Int = 0, attempts: Int = 0, retryTime: Int64? = nil,
+    deadLetters: [UndeliveredEvent] = [],
     redeliveries: [String] = [], keys: Set<TreeKey>? = nil
   ) {
     self.offset = offset
@@ -63,7 +64,7 @@ package struct ChannelRecord: Sendable, Equatable {
     settledNumber = Self.count(json["settled"])
     attempts = Self.count(json["attempts"])
     retryTime = json["retry"]?.int
-    for letter in json["dead"]?.array ?? [] { deadLetters.append(try DeadLetter(letter)) }
+    for letter in json["dead"]?.array ?? [] { deadLetters.append(try UndeliveredEvent(letter)) }
     redeliveries = (json["redeliver"]?.array ?? []).compactMap(\.string)
     keys = json["keys"]?.array.map { Set($0.compactMap(\.string).map { TreeKey(unchecked: $0) }) }
   }
@@ -71,7 +72,7 @@ package struct ChannelRecord: Sendable, Equatable {
   private static func count(_ json: JSONValue?) -> Int { Int(clamping: max(0, json?.int ?? 0)) }
 }
 
-extension DeadLetter {
+extension UndeliveredEvent {
   fileprivate var json: JSONValue {
     [
       "id": .string(event.id), "number": .int(Int64(event.number)),

@@ -1,3 +1,5 @@
+internal import MartletVocabulary
+
 /// What a receiver's answer means for the delivery.
 package enum WebhookAnswer {
   /// - Parameters:
@@ -28,7 +30,7 @@ package enum WebhookAnswer {
   /// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
   private static func seconds(ofDate text: String) -> Int64? {
     let words = text.split(separator: " ")
-    guard words.count == 6, words[5] == "GMT", let day = Int64(words[1]), (1...31).contains(day),
+    guard words.count == 6, words[5] == "GMT", let day = Int64(words[1]),
       let month = months.firstIndex(where: { $0 == words[2] }), let year = Int64(words[3]),
       (1970...9999).contains(year)
     else { return nil }
@@ -36,12 +38,7 @@ package enum WebhookAnswer {
     guard time.count == 3, (0..<24).contains(time[0]), (0..<60).contains(time[1]), (0...60).contains(time[2]) else {
       return nil
     }
-    // Days since 1970 by the civil calendar, with years that begin in March.
-    let shifted = month < 2 ? year - 1 : year
-    let era = shifted / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * Int64((month + 10) % 12) + 2) / 5 + day - 1
-    let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    return days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]
+    guard let date = CivilDate(year: year, month: Int64(month + 1), day: day) else { return nil }
+    return date.days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]
   }
 }

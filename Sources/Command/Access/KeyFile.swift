@@ -52,6 +52,6 @@ struct KeyFile {
   }
 
   func save() throws {
-    try NamedFile.replace(path, with: JSONText.pretty(.object(root)) + "\n")
+    try NamedFile.replace(path, with: ReadableJSON.pretty(.object(root)) + "\n")
   }
 }

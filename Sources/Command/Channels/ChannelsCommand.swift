@@ -81,7 +81,7 @@ enum ChannelsCommand: Subcommand {
       }
       throw found.failure(url: base) ?? CommandFailure(.failure, words ?? "HTTP status \(outcome.status)")
     }
-    Console.out(arguments.has("json") ? JSONText.pretty(json) : text(json, of: words[0]))
+    Console.out(arguments.has("json") ? ReadableJSON.pretty(json) : text(json, of: words[0]))
     return .success
   }
 

@@ -55,7 +55,7 @@ enum SingleOperation {
     try await ServerWait.wait(for: input.url, arguments)
     let response = try await remote.perform(input, isMutation: isMutation)
     let value = JSONValue.object(response)
-    Console.out(arguments.has("compact") ? value.description : JSONText.pretty(value))
+    Console.out(arguments.has("compact") ? value.description : ReadableJSON.pretty(value))
     return response["errors"] == nil ? .success : .failure
   }
 }

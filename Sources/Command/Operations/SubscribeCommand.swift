@@ -108,7 +108,7 @@ enum SubscribeCommand: Subcommand {
         }
         progress.heard()
         let line = Self.line(response)
-        Console.out(pretty ? JSONText.pretty(.object(line)) : JSONValue.object(line).description)
+        Console.out(pretty ? ReadableJSON.pretty(.object(line)) : JSONValue.object(line).description)
         if !response.errors.isEmpty { hasErrors = true }
         last = response.cursor ?? last
         if response.gap == nil { count += 1 }

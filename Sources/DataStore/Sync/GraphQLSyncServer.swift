@@ -242,9 +242,9 @@ struct GraphQLSyncServer: SyncServer {
   }
 
   private func follow(
-    _ requests: [OperationRequest], _ handle: @escaping @Sendable (FeedGroup.Item) async -> Void
+    _ requests: [OperationRequest], _ handle: @escaping @Sendable (FeedSubscriptions.Item) async -> Void
   ) -> FeedFollower {
-    let group = FeedGroup(count: requests.count, isOwn: isOwn, spawner: spawner, handle)
+    let group = FeedSubscriptions(count: requests.count, isOwn: isOwn, spawner: spawner, handle)
     for (index, request) in requests.enumerated() { group.start(index, request, on: transport) }
     return FeedFollower { group.cancel() }
   }

@@ -1,3 +1,5 @@
+internal import MartletVocabulary
+
 extension Temporal {
   /// A day, `2026-11-22`, perhaps with an offset from UTC: an AWSDate.
   public struct Date: TemporalValue {

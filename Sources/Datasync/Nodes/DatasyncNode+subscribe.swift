@@ -28,7 +28,7 @@ extension DatasyncNode {
     onEvent: @escaping @MainActor (DatasyncEvent) -> Void,
     onCompletion: (@MainActor (DatasyncCompletion) -> Void)? = nil
   ) -> DatasyncSubscription {
-    let delivery = CallbackDelivery(
+    let delivery = TreeCallbackDelivery(
       target: .mainActor(onEvent, onCompletion), excludesRevocations: excludesRevocations)
     return start(type, childrenConstraint.window, acknowledgements, stores, delivery)
   }
@@ -41,7 +41,7 @@ extension DatasyncNode {
     queue: DispatchQueue, onEvent: @escaping @Sendable (DatasyncEvent) -> Void,
     onCompletion: (@Sendable (DatasyncCompletion) -> Void)? = nil
   ) -> DatasyncSubscription {
-    let delivery = CallbackDelivery(
+    let delivery = TreeCallbackDelivery(
       target: .queue(queue, onEvent, onCompletion), excludesRevocations: excludesRevocations)
     return start(type, childrenConstraint.window, acknowledgements, stores, delivery)
   }
@@ -51,7 +51,7 @@ extension DatasyncNode {
   public func subscribe(
     to type: DatasyncEventType, window: DatasyncWindow = .all, _ callback: DatasyncCallback
   ) -> DatasyncSubscription {
-    let delivery = CallbackDelivery(
+    let delivery = TreeCallbackDelivery(
       target: .mainActor(callback.onEvent, callback.onCompletion), excludesRevocations: false)
     let subscription = start(type, window, .ofAllKinds, true, delivery)
     manager.register(callback, treePath, subscription)
@@ -79,7 +79,7 @@ extension DatasyncNode {
 
   private func start(
     _ type: DatasyncEventType, _ window: DatasyncWindow, _ acknowledgements: DatasyncAcknowledgements,
-    _ stores: Bool, _ delivery: CallbackDelivery
+    _ stores: Bool, _ delivery: TreeCallbackDelivery
   ) -> DatasyncSubscription {
     let (core, failure) = service.anyCore(type, treePath, window, acknowledgements)
     let subscription = DatasyncSubscription(core)

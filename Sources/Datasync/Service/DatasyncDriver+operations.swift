@@ -9,7 +9,7 @@ internal import MartletVocabulary
 extension DatasyncDriver {
   // MARK: Listening
 
-  func listen(_ core: SubscriptionCore) {
+  func listen(_ core: TreeSubscriptionCore) {
     guard core.isOpen else { return }
     cores[core.id] = core
     let cached = values.cached(core.query)
@@ -20,7 +20,7 @@ extension DatasyncDriver {
     need()
   }
 
-  func unlisten(_ core: SubscriptionCore) {
+  func unlisten(_ core: TreeSubscriptionCore) {
     guard cores[core.id] != nil else { return }
     // What stays of a revoked value was decided with the revocation, unless the policy was changed since.
     if core.isRevoked ? core.policy == .forgetData : core.isCancelled { values.retire(core) }

@@ -22,7 +22,7 @@ final class DatasyncDriver {
   var notedNumber: Int64
   var machine: TreeClient
 
-  var cores: [ListenerID: SubscriptionCore] = [:]
+  var cores: [ListenerID: TreeSubscriptionCore] = [:]
   var writes: [Int64: DatasyncWrite] = [:]
   /// Handles that take no room in the queue of writes.
   var quiet: Set<Int64> = []

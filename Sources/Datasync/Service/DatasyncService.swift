@@ -144,12 +144,12 @@ public final class DatasyncService: Sendable {
   func core(
     _ type: DatasyncEventType, _ path: TreePath, _ window: DatasyncWindow,
     _ acknowledgements: DatasyncAcknowledgements
-  ) throws(DatasyncError) -> SubscriptionCore {
+  ) throws(DatasyncError) -> TreeSubscriptionCore {
     if let failure { throw failure }
     guard type.isComplete else {
       throw DatasyncError(.invalid, "\(path): acknowledgements come with changes and cannot be subscribed alone")
     }
-    return SubscriptionCore(
+    return TreeSubscriptionCore(
       shared.nextListener(), at: path, try window.checked(at: path), type, acknowledgements,
       limit: configuration.waitingEvents)
   }
@@ -158,19 +158,19 @@ public final class DatasyncService: Sendable {
   func anyCore(
     _ type: DatasyncEventType, _ path: TreePath, _ window: DatasyncWindow,
     _ acknowledgements: DatasyncAcknowledgements
-  ) -> (SubscriptionCore, DatasyncError?) {
+  ) -> (TreeSubscriptionCore, DatasyncError?) {
     do throws(DatasyncError) { return (try core(type, path, window, acknowledgements), nil) } catch {
-      return (SubscriptionCore(shared.nextListener(), at: path, .all, type, acknowledgements, limit: 1), error)
+      return (TreeSubscriptionCore(shared.nextListener(), at: path, .all, type, acknowledgements, limit: 1), error)
     }
   }
 
-  func listen(_ core: SubscriptionCore) {
+  func listen(_ core: TreeSubscriptionCore) {
     // The loop is asked to end it, wherever it was ended.
     core.atEnd { [weak self] in self?.onLoop { $0.unlisten(core) } }
     onLoop { $0.listen(core) }
   }
 
-  func deliver(_ delivery: CallbackDelivery, _ core: SubscriptionCore) {
+  func deliver(_ delivery: TreeCallbackDelivery, _ core: TreeSubscriptionCore) {
     spawner.spawn { await delivery.run(core) }
   }
 

@@ -65,7 +65,7 @@ final class CachedValues {
   }
 
   /// The subscriptions for which the client has a value.
-  private var holders: [SubscriptionCore] { driver.cores.values.filter { !driver.machine.isWatch($0.id) } }
+  private var holders: [TreeSubscriptionCore] { driver.cores.values.filter { !driver.machine.isWatch($0.id) } }
 
   /// The value of a query that was known last, of which no listener may be left: as it was kept, or as a part of the
   /// value of a node that was kept.
@@ -132,7 +132,7 @@ final class CachedValues {
   }
 
   /// A subscription has been cancelled: its policy says what stays of its value.
-  func retire(_ core: SubscriptionCore) {
+  func retire(_ core: TreeSubscriptionCore) {
     let query = core.query
     let isShared = keepers.has(query) || holders.contains { $0.id != core.id && $0.query == query }
     switch core.policy {

@@ -48,7 +48,7 @@ public struct DatasyncCollection<Item: Decodable & Sendable>: AsyncSequence, Sen
         return DatasyncSnapshot(
           entries: entries, difference: keys.difference(from: before), changedKeys: keys.filter(changed.contains))
       case .ended(.cancellation): return nil
-      case .ended(let completion): throw SubscriptionCore.error(completion)
+      case .ended(let completion): throw TreeSubscriptionCore.error(completion)
       }
     }
 

@@ -11,9 +11,9 @@ public final class DatasyncSubscription: Sendable {
     case completed(DatasyncCompletion)
   }
 
-  let core: SubscriptionCore
+  let core: TreeSubscriptionCore
 
-  init(_ core: SubscriptionCore) {
+  init(_ core: TreeSubscriptionCore) {
     self.core = core
   }
 
@@ -103,7 +103,7 @@ public struct DatasyncEvents: AsyncSequence, Sendable {
       switch step {
       case .event(let event): return event
       case .ended(.cancellation): return nil
-      case .ended(let completion): throw SubscriptionCore.error(completion)
+      case .ended(let completion): throw TreeSubscriptionCore.error(completion)
       }
     }
   }

@@ -104,7 +104,7 @@ final class ConnectionGroup {
 }
 
 extension ConnectionGroup: RequestCarrier {
-  func start(_ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
+  func start(_ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras, _ response: PendingResponse) {
     start(
       SocketOperation(
         home.knowledge.numbered(request, kind, response), .response(response, kind),

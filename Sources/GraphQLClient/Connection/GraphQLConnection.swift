@@ -45,7 +45,7 @@ package final class GraphQLConnection: Sendable {
   /// What makes the carriers of requests by HTTP; nil when they go by the socket, or not at all.
   private static func carriers(
     _ configuration: ConnectionConfiguration, _ environment: ClientEnvironment
-  ) -> ((Endpoint) -> any CallCarrier)? {
+  ) -> ((ConnectionTarget) -> any CallCarrier)? {
     guard configuration.requestTransport == .http else { return nil }
     let limits = configuration.poolLimits
     switch environment.requests {
@@ -101,7 +101,7 @@ package final class GraphQLConnection: Sendable {
   /// - Throws: `GraphQLClientError`; for a mutation whose answer was lost and that may not be repeated,
   ///   `outcomeUnknown`.
   package func perform(
-    _ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras = HTTPExtras(),
+    _ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras = HTTPExtras(),
     part: (@Sendable (OperationPart) throws -> Void)? = nil
   ) async throws -> [UInt8] {
     guard extras.form == nil, let persisted, let name = persisted.name(of: request, kind) else {
@@ -134,7 +134,7 @@ package final class GraphQLConnection: Sendable {
   }
 
   private func once(
-    _ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras,
+    _ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras,
     _ part: (@Sendable (OperationPart) throws -> Void)?
   ) async throws -> [UInt8] {
     let response = PendingResponse(bytes: configuration.messageBytes)

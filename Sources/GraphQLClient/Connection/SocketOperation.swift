@@ -8,7 +8,7 @@ import MartletVocabulary
 struct SocketOperation {
   enum Consumer {
     case subscription(SubscriptionCore)
-    case response(PendingResponse, OperationKind)
+    case response(PendingResponse, ResendKind)
   }
 
   private(set) var request: RequestPayload

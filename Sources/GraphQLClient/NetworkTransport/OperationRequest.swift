@@ -25,7 +25,7 @@ public struct OperationRequest: Sendable {
   public var appliesOnce = false
   /// The bound of a subscription's buffer; nil is the transport's.
   public var buffer: BufferPolicy?
-  /// Hears every part of an answer that comes in parts (`@defer`, `@stream`), in order, before the whole is answered.
+  /// Called with every part of an answer that comes in parts (`@defer`, `@stream`), in order, before the whole is answered.
   /// What it throws ends the operation.
   public var onPart: (@Sendable (OperationPart) throws -> Void)?
 
@@ -74,10 +74,10 @@ public struct OperationRequest: Sendable {
   package func extras(_ configuration: ConnectionConfiguration) -> HTTPExtras {
     HTTPExtras(
       headers: headers + (TraceContext.current.map { [(name: TraceContext.name, value: "\($0)")] } ?? []),
-      takesParts: configuration.incrementalDelivery != .off && IncrementalDirectives.occur(in: document))
+      takesParts: configuration.incrementalDelivery != .off && PartsRequest.occur(in: document))
   }
 
-  package var operationKind: OperationKind {
+  package var operationKind: ResendKind {
     switch kind {
     case .query, .subscription: .query
     case .mutation: appliesOnce ? .numberedMutation : .mutation
@@ -104,7 +104,7 @@ public struct OperationPayload: Sendable, CustomStringConvertible {
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The response as a value.
-  /// - Throws: `JSONError` when it is no JSON.
+  /// - Throws: `JSONError` when it is not JSON.
   public var value: JSONValue {
     get throws(JSONError) { try JSONValue(parsing: bytes, limits: .held(bytes)) }
   }

@@ -17,7 +17,7 @@ package final class ExchangeCarrier: CallCarrier {
   private let waiting: WaitingCalls
 
   package init(
-    _ endpoint: Endpoint, by http: any HTTPExchanging, _ staging: any BodyStaging, on loop: any Loop,
+    _ endpoint: ConnectionTarget, by http: any HTTPExchanging, _ staging: any BodyStaging, on loop: any Loop,
     spawner: any Spawner, limits: HTTPPool.Limits = HTTPPool.Limits()
   ) {
     let host = endpoint.host.utf8.contains(UInt8(ascii: ":")) ? "[\(endpoint.host)]" : endpoint.host

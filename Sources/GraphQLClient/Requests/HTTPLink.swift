@@ -24,7 +24,7 @@ final class HTTPLink: ByteChannelHandler {
 
   /// Connects, then carries the call.
   func open(
-    _ ticket: HTTPTicket, to endpoint: Endpoint, on loop: any Loop, over connector: any ByteConnector
+    _ ticket: HTTPTicket, to endpoint: ConnectionTarget, on loop: any Loop, over connector: any ByteConnector
   ) {
     self.ticket = ticket
     ticket.abandon = { [weak self] in self?.drop() }

@@ -42,7 +42,7 @@ final class HTTPOperation {
 
   private let response: PendingResponse
   private var request: RequestPayload
-  private let kind: OperationKind
+  private let kind: ResendKind
   private let extras: HTTPExtras
   private let home: Surroundings
   private let ended: () -> Void
@@ -61,7 +61,7 @@ final class HTTPOperation {
 
   /// - Parameter ended: called once, when nothing more happens here.
   init(
-    _ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse,
+    _ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras, _ response: PendingResponse,
     in home: Surroundings, ended: @escaping () -> Void
   ) {
     self.request = request

@@ -12,7 +12,7 @@ final class HTTPOperations: RequestCarrier {
     self.home = home
   }
 
-  func start(_ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
+  func start(_ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras, _ response: PendingResponse) {
     // Cancelled before it came here: nothing is sent.
     if response.isOver { return }
     guard !isShutDown else {

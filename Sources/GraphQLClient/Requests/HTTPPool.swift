@@ -20,7 +20,7 @@ package final class HTTPPool: CallCarrier {
     package init() {}
   }
 
-  private let endpoint: Endpoint
+  private let endpoint: ConnectionTarget
   private let connector: any ByteConnector
   private let loop: any Loop
   private let limits: Limits
@@ -36,7 +36,7 @@ package final class HTTPPool: CallCarrier {
   package private(set) var bodyHighWater = 0
 
   package init(
-    _ endpoint: Endpoint, over connector: any ByteConnector, on loop: any Loop, spawner: any Spawner,
+    _ endpoint: ConnectionTarget, over connector: any ByteConnector, on loop: any Loop, spawner: any Spawner,
     limits: Limits = Limits()
   ) {
     self.endpoint = endpoint

@@ -4,7 +4,7 @@ import MartletJSON
 /// Takes the results of one query or mutation as they come and makes one of them: in the caller's task, so that a
 /// loop has no work with it.
 struct PartAssembly {
-  private var merged = IncrementalResult()
+  private var merged = IncrementalAssembly()
   private let told: (@Sendable (OperationPart) throws -> Void)?
   private let limits: JSONLimits
 
@@ -23,7 +23,7 @@ struct PartAssembly {
       value = try JSONValue(parsing: payload, limits: limits)
     } catch {
       throw GraphQLClientError(
-        .protocolViolation, "part \(number + 1) of the response is no JSON", underlying: error)
+        .protocolViolation, "part \(number + 1) of the response is not JSON", underlying: error)
     }
     do throws(IncrementalFailure) {
       try merged.receive(value)

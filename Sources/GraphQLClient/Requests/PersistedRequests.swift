@@ -18,7 +18,7 @@ final class PersistedRequests: Sendable {
   }
 
   /// How a request's document is named; nil when it is sent as it is.
-  func name(of request: RequestPayload, _ kind: OperationKind) -> PersistedOperation? {
+  func name(of request: RequestPayload, _ kind: ResendKind) -> PersistedOperation? {
     guard kind == .query || policy.mutations, !request.query.isEmpty else { return nil }
     let (isOff, known) = state.withLock { ($0.isOff, $0.known[request.query]) }
     if isOff { return nil }

@@ -72,14 +72,14 @@ final class RedirectPools {
   /// Other origins a client keeps connections to; more are the servers' mistake, and the oldest is closed.
   private static let most = 4
 
-  private let make: (Endpoint) -> any CallCarrier
-  private var pools: [(endpoint: Endpoint, pool: any CallCarrier)] = []
+  private let make: (ConnectionTarget) -> any CallCarrier
+  private var pools: [(endpoint: ConnectionTarget, pool: any CallCarrier)] = []
 
-  init(_ make: @escaping (Endpoint) -> any CallCarrier) {
+  init(_ make: @escaping (ConnectionTarget) -> any CallCarrier) {
     self.make = make
   }
 
-  func pool(for endpoint: Endpoint) -> any CallCarrier {
+  func pool(for endpoint: ConnectionTarget) -> any CallCarrier {
     if let known = pools.first(where: { $0.endpoint == endpoint }) { return known.pool }
     if pools.count >= Self.most { pools.removeFirst().pool.close() }
     let pool = make(endpoint)

@@ -8,7 +8,7 @@ final class RefusingCarrier: RequestCarrier {
     self.reason = reason
   }
 
-  func start(_ request: RequestPayload, _ kind: OperationKind, _ extras: HTTPExtras, _ response: PendingResponse) {
+  func start(_ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras, _ response: PendingResponse) {
     response.finish(throwing: GraphQLClientError(.invalidRequest, reason))
   }
 

@@ -12,7 +12,7 @@ final class ServerKnowledge {
   }
 
   /// The request as it is sent: a numbered mutation with its number. `response` is what its caller waits for.
-  func numbered(_ request: RequestPayload, _ kind: OperationKind, _ response: PendingResponse) -> RequestPayload {
+  func numbered(_ request: RequestPayload, _ kind: ResendKind, _ response: PendingResponse) -> RequestPayload {
     switch kind {
     case .query, .mutation: return request
     case .numberedMutation:

@@ -8,7 +8,7 @@ package struct GraphQLEndpoint: Sendable, Hashable {
   /// Path and query, never empty.
   package var target: String
 
-  package var address: Endpoint { Endpoint(host: host, port: port, isSecure: isSecure) }
+  package var address: ConnectionTarget { ConnectionTarget(host: host, port: port, isSecure: isSecure) }
 
   /// The Host field: the port is left out where it is the scheme's own.
   package var hostField: String {
@@ -59,7 +59,7 @@ package struct GraphQLEndpoint: Sendable, Hashable {
       guard let end = name.firstIndex(of: "]") else { throw wrong("an open bracket") }
       let behind = name[name.index(after: end)...]
       if !behind.isEmpty {
-        guard behind.hasPrefix(":") else { throw wrong("text behind the address") }
+        guard behind.hasPrefix(":") else { throw wrong("text after the address") }
         number = behind.dropFirst()
       }
       name = name[name.index(after: name.startIndex)..<end]

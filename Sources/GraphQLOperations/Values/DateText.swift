@@ -1,3 +1,5 @@
+internal import MartletVocabulary
+
 /// Dates and times as ISO 8601 writes them, in the shapes of AWSDateTime and AWSDate (RFC 3339 with seconds optional
 /// in the offset). Pure arithmetic on the proleptic Gregorian calendar.
 package enum DateText {
@@ -5,9 +7,9 @@ package enum DateText {
   package static func seconds(_ text: String) -> Double? {
     var reader = Reader(bytes: Array(text.utf8)[...])
     guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
-      let day = reader.digits(2), (1...12).contains(month), (1...daysInMonth(year, month)).contains(day)
+      let day = reader.digits(2), let date = CivilDate(year: Int64(year), month: Int64(month), day: Int64(day))
     else { return nil }
-    let days = Double(daysSince1970(year, month, day))
+    let days = Double(date.days)
     if reader.bytes.isEmpty { return days * 86_400 }
     guard reader.take("T") || reader.take("t"), let hour = reader.digits(2), reader.take(":"),
       let minute = reader.digits(2), hour < 24, minute < 60
@@ -32,10 +34,11 @@ package enum DateText {
     guard seconds >= -62_167_219_200, seconds < 253_402_300_800 else { return nil }
     let milliseconds = Int((seconds * 1_000).rounded())
     let (day, rest) = floorDivision(milliseconds, 86_400_000)
-    let date = civil(daysSince1970: day)
+    let date = CivilDate(days: Int64(day))
     guard (0...9999).contains(date.year) else { return nil }
     let (hour, inHour) = (rest / 3_600_000, rest % 3_600_000)
-    return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T" + padded(hour, 2) + ":"
+    return padded(Int(date.year), 4) + "-" + padded(Int(date.month), 2) + "-" + padded(Int(date.day), 2) + "T"
+      + padded(hour, 2) + ":"
       + padded(inHour / 60_000, 2) + ":" + padded(inHour % 60_000 / 1_000, 2) + "." + padded(inHour % 1_000, 3) + "Z"
   }
 
@@ -85,36 +88,6 @@ package enum DateText {
   private static func floorDivision(_ value: Int, _ divisor: Int) -> (quotient: Int, remainder: Int) {
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-  }
-
-  private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-
-  private static func daysInMonth(_ year: Int, _ month: Int) -> Int {
-    month == 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// Days before a year since 1 January of the year 0.
-  private static func days(beforeYear year: Int) -> Int {
-    year == 0 ? 0 : year * 365 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1
-  }
-
-  private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    var days = days(beforeYear: year) - 719_528
-    for earlier in 1..<month { days += daysInMonth(year, earlier) }
-    return days + day - 1
-  }
-
-  private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
-    let day = days + 719_528
-    var year = max(0, day / 366)
-    while Self.days(beforeYear: year + 1) <= day { year += 1 }
-    var rest = day - Self.days(beforeYear: year)
-    var month = 1
-    while rest >= daysInMonth(year, month) {
-      rest -= daysInMonth(year, month)
-      month += 1
-    }
-    return (year, month, rest + 1)
   }
 
   private static func padded(_ number: Int, _ width: Int) -> String {

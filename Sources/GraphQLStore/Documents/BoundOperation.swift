@@ -4,7 +4,7 @@ internal import MartletJSON
 /// An operation or fragment with its variables: what to look for in data and records, found out as it is needed.
 ///
 /// `@unchecked Sendable` holds because what changes in it, the selections found out so far, is touched only by the
-/// store that made it, inside that store's lock: a `PreparedOperation` carries its store along, and nothing else leaves
+/// store that made it, inside that store's lock: a `RepeatedOperation` carries its store along, and nothing else leaves
 /// it.
 final class BoundOperation: @unchecked Sendable {
   /// Where the fields of an operation's root are kept.
@@ -73,7 +73,7 @@ final class BoundSelection {
       known.remove(at: index)
       break
     }
-    let made = FieldCollector.collect(self, typename, data, context)
+    let made = RecordFieldCollector.collect(self, typename, data, context)
     // What was guessed from data is good for these data only.
     if made.guessedAt == nil || data == nil { known.append(made) }
     return made

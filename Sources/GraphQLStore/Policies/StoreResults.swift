@@ -23,7 +23,7 @@ package struct StoreResults: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     private let results: StoreResults
     private var steps: PolicySteps
-    private var prepared: PreparedOperation?
+    private var prepared: RepeatedOperation?
 
     init(results: StoreResults) {
       self.results = results

@@ -41,13 +41,13 @@ extension GraphQLStore {
   }
 
   /// An operation that is used again and again, such as that of a subscription.
-  package func prepare(_ operation: StoreOperation) throws(GraphQLStoreError) -> PreparedOperation {
-    PreparedOperation(store: self, bound: try exclusively { try $0.bind(operation) })
+  package func prepare(_ operation: StoreOperation) throws(GraphQLStoreError) -> RepeatedOperation {
+    RepeatedOperation(store: self, bound: try exclusively { try $0.bind(operation) })
   }
 }
 
 /// An operation bound to its variables once, for results that come often.
-package struct PreparedOperation: Sendable {
+package struct RepeatedOperation: Sendable {
   let store: GraphQLStore
   let bound: BoundOperation
 

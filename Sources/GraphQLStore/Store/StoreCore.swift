@@ -72,7 +72,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   func read(_ operation: BoundOperation, allowsPartial: Bool, watcher: Int? = nil) throws -> StoreResult? {
-    var reader = Reader(
+    var reader = ResultReader(
       operation, binder, view: view(respectsAge: watcher == nil), allowsPartial: allowsPartial,
       notesDependencies: watcher != nil)
     let data: JSONValue?

@@ -77,10 +77,10 @@ public class ReadTransaction {
   }
 
   private func reading(
-    _ operation: BoundOperation, _ includesHidden: Bool, _ body: (inout Reader) throws -> JSONValue?
+    _ operation: BoundOperation, _ includesHidden: Bool, _ body: (inout ResultReader) throws -> JSONValue?
   ) throws -> JSONValue {
     try check()
-    var reader = Reader(
+    var reader = ResultReader(
       operation, core.binder, view: view(), allowsPartial: false, includesHidden: includesHidden,
       notesDependencies: true)
     let data = try body(&reader)

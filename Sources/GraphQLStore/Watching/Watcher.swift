@@ -5,7 +5,7 @@ final class Watcher {
   private let results: StoreResults
   private let signal = WatchSignal()
   private var number: Int?
-  private var prepared: PreparedOperation?
+  private var prepared: RepeatedOperation?
   private var steps: PolicySteps
   /// What was handed out last.
   private var shown: JSONValue?

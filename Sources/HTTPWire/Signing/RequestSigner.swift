@@ -1,3 +1,5 @@
+internal import MartletVocabulary
+
 /// AWS Signature Version 4: authenticates the sender of a request by a keyed digest of it. A pure function of its
 /// arguments; nothing here reads a clock.
 package struct RequestSigner: Sendable, Hashable {
@@ -112,16 +114,8 @@ package struct SigningMoment: Equatable {
   package init(milliseconds: Int64) {
     let seconds = Self.floor(milliseconds, 1_000).quotient
     let (days, rest) = Self.floor(seconds, 86_400)
-    // Counted from 1 March of the year 0, so that a leap day is the last of its year.
-    let shifted = days + 719_468
-    let (era, inEra) = Self.floor(shifted, 146_097)
-    let year = (inEra - inEra / 1_460 + inEra / 36_524 - inEra / 146_096) / 365
-    let inYear = inEra - (365 * year + year / 4 - year / 100)
-    let month = (5 * inYear + 2) / 153
-    let calendarMonth = month < 10 ? month + 3 : month - 9
-    let calendarYear = year + era * 400 + (calendarMonth <= 2 ? 1 : 0)
-    day =
-      Self.padded(calendarYear, 4) + Self.padded(calendarMonth, 2) + Self.padded(inYear - (153 * month + 2) / 5 + 1, 2)
+    let date = CivilDate(days: days)
+    day = Self.padded(date.year, 4) + Self.padded(date.month, 2) + Self.padded(date.day, 2)
     text =
       day + "T" + Self.padded(rest / 3_600, 2) + Self.padded(rest / 60 % 60, 2) + Self.padded(rest % 60, 2) + "Z"
   }

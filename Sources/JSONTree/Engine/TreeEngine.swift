@@ -61,7 +61,7 @@ package struct TreeEngine: Sendable {
   package mutating func overwrite(
     _ path: TreePath, with node: TreeNode, id: Int64, isVisible: Bool = true
   ) -> Outcome {
-    writes.add(PendingWrite(id: id, path: path, content: .overwrite(node), isVisible: isVisible))
+    writes.add(PendingTreeWrite(id: id, path: path, content: .overwrite(node), isVisible: isVisible))
     guard isVisible else { return Outcome() }
     var outcome = apply(.overwrite(node), at: path, from: .user)
     watches.written([path], writes, &outcome.events)
@@ -70,7 +70,7 @@ package struct TreeEngine: Sendable {
 
   /// Replaces the values at several paths below `path` until the server answers, as one write.
   package mutating func merge(_ path: TreePath, _ parts: [TreeWrite], id: Int64) -> Outcome {
-    let write = PendingWrite(id: id, path: path, content: .merge(parts), isVisible: true)
+    let write = PendingTreeWrite(id: id, path: path, content: .merge(parts), isVisible: true)
     writes.add(write)
     var outcome = apply(.merge(WriteTrie(parts)), at: path, from: .user)
     watches.written(write.paths, writes, &outcome.events)

@@ -1,5 +1,5 @@
 /// One write of this client that the server has not answered.
-package struct PendingWrite: Sendable {
+package struct PendingTreeWrite: Sendable {
   package enum Content: Sendable {
     case overwrite(TreeNode)
     /// Paths are relative to the write's.
@@ -27,7 +27,7 @@ package struct PendingWrite: Sendable {
 /// answered before them. When writes are answered in their order, each is laid again at most once for each level above
 /// it, however many are pending.
 package struct PendingWrites: Sendable {
-  private var byID = SortedMap<Int64, PendingWrite>()
+  private var byID = SortedMap<Int64, PendingTreeWrite>()
   private var visible = WriteTrie()
   private var index = WriteIndex()
   /// How many writes were laid again so far.
@@ -36,10 +36,10 @@ package struct PendingWrites: Sendable {
   package init() {}
 
   /// By increasing id.
-  package var all: [PendingWrite] { byID.entries.map(\.value) }
+  package var all: [PendingTreeWrite] { byID.entries.map(\.value) }
 
   /// - Precondition: the id is greater than that of every earlier write.
-  package mutating func add(_ write: PendingWrite) {
+  package mutating func add(_ write: PendingTreeWrite) {
     precondition(write.id > byID.last?.key ?? .min, "write ids increase")
     byID = byID.setting(write.id, to: write)
     guard write.isVisible else { return }
@@ -48,7 +48,7 @@ package struct PendingWrites: Sendable {
   }
 
   /// - Parameter top: only parts at this path and below it are laid.
-  private static func lay(_ write: PendingWrite, over trie: inout WriteTrie, below top: TreePath = .root) {
+  private static func lay(_ write: PendingTreeWrite, over trie: inout WriteTrie, below top: TreePath = .root) {
     switch write.content {
     case .overwrite(let node): if top.contains(write.path) { trie.add(node, at: write.path) }
     case .merge(let writes):
@@ -59,7 +59,7 @@ package struct PendingWrites: Sendable {
     }
   }
 
-  package func write(_ id: Int64) -> PendingWrite? { byID[id] }
+  package func write(_ id: Int64) -> PendingTreeWrite? { byID[id] }
 
   /// Removes a write that was answered.
   ///

@@ -29,11 +29,11 @@ enum EchoClient {
     return count
   }
 
-  static func parse(_ text: String) throws -> (Endpoint, path: String) {
+  static func parse(_ text: String) throws -> (ConnectionTarget, path: String) {
     guard let parts = URLComponents(string: text), let host = parts.host, parts.scheme == "ws" || parts.scheme == "wss"
     else { throw Failure(description: "\(text) is not a ws: or wss: URL") }
     let isSecure = parts.scheme == "wss"
-    let endpoint = Endpoint(host: host, port: parts.port ?? (isSecure ? 443 : 80), isSecure: isSecure)
+    let endpoint = ConnectionTarget(host: host, port: parts.port ?? (isSecure ? 443 : 80), isSecure: isSecure)
     return (endpoint, parts.path.hasSuffix("/") ? parts.path : parts.path + "/")
   }
 }
@@ -42,7 +42,7 @@ enum EchoClient {
 private struct Session: Sendable {
   let loop: EpollLoop
   let pool: EchoPool
-  let endpoint: Endpoint
+  let endpoint: ConnectionTarget
   let path: String
 
   /// Opens one connection and answers, when it has closed, the last text it received.

@@ -19,7 +19,7 @@ package final class AccessControl: Sendable {
 
   private enum Accepted {
     case development
-    case credentials(Credentials)
+    case credentials(AcceptedCredentials)
     case program
   }
 
@@ -64,7 +64,7 @@ package final class AccessControl: Sendable {
       case .development: (.development, false)
       case .program: (.program, false)
       case .file(let file):
-        (.credentials(Credentials(file, after: nil, limits, digest: digest)), file.takesQueryCredentials)
+        (.credentials(AcceptedCredentials(file, after: nil, limits, digest: digest)), file.takesQueryCredentials)
       }
     policy = Lock(Policy(accepted: accepted, origins: origins, takesQueryCredentials: ofFile))
     self.digest = digest
@@ -81,7 +81,7 @@ package final class AccessControl: Sendable {
   }
 
   /// What an access file accepts; nil where there is none.
-  var credentials: Credentials? {
+  var credentials: AcceptedCredentials? {
     if case .credentials(let credentials) = accepted { credentials } else { nil }
   }
 
@@ -121,7 +121,7 @@ package final class AccessControl: Sendable {
     policy.withLock { policy in
       guard case .credentials(let old) = policy.accepted else { return false }
       policy = Policy(
-        accepted: .credentials(Credentials(file, after: old, limits, digest: digest)),
+        accepted: .credentials(AcceptedCredentials(file, after: old, limits, digest: digest)),
         origins: OriginCheck(.origins(file.origins)), takesQueryCredentials: file.takesQueryCredentials)
       return true
     }
@@ -167,7 +167,7 @@ package final class AccessControl: Sendable {
     }
   }
 
-  private func judge(_ text: String, _ credentials: Credentials) -> CredentialFinding {
+  private func judge(_ text: String, _ credentials: AcceptedCredentials) -> CredentialFinding {
     if RequestSignature.isSignature(text) { return judge(signature: text, credentials) }
     let name = digest(Array(text.utf8))
     switch credentials.keys.find(name, at: now()) {
@@ -187,7 +187,7 @@ package final class AccessControl: Sendable {
   }
 
   /// Reads a signature and finds its key, before its request has arrived.
-  private func judge(signature text: String, _ credentials: Credentials) -> CredentialFinding {
+  private func judge(signature text: String, _ credentials: AcceptedCredentials) -> CredentialFinding {
     do throws(RequestSignature.Failure) {
       let signature = try RequestSignature(text)
       let id = signature.accessKeyID
@@ -217,7 +217,8 @@ package final class AccessControl: Sendable {
   }
 
   /// What the custom authorizer says; nil where none is asked.
-  private func byAuthorizer(_ text: String, _ digest: [UInt8], _ credentials: Credentials) -> CredentialFinding? {
+  private func byAuthorizer(_ text: String, _ digest: [UInt8], _ credentials: AcceptedCredentials) -> CredentialFinding?
+  {
     guard let authorizer = credentials.authorizer else { return nil }
     guard text.utf8.count <= limits.tokens.tokenBytes else { return .refused(TokenRefusal.tooLarge.code) }
     if let grant = authorizer.remembered(digest, at: now()) { return .granted(.authorizer(grant)) }

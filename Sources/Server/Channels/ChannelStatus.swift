@@ -11,7 +11,7 @@ struct ChannelStatus {
   var waiting: Int
   var attempts: Int
   var retryTime: Int64?
-  var deadLetters: [DeadLetter]
+  var deadLetters: [UndeliveredEvent]
   var failure: String?
   var suspension: String?
   var reason: String?

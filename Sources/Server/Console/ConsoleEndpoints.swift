@@ -5,7 +5,7 @@ internal import MartletWire
 /// The console at `/console`: its files, and what it reads of the server besides GraphQL.
 struct ConsoleEndpoints {
   /// Calls its completion with what the loops count and hold, on any of them.
-  typealias Snapshot = (@escaping @Sendable (LoopCounters, LoopGauges) -> Void) -> Void
+  typealias Snapshot = (@escaping @Sendable (ServerCounters, LoopGauges) -> Void) -> Void
 
   let loop: any Loop
   let access: ConsoleAccess

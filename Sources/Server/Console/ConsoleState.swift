@@ -14,7 +14,7 @@ struct ConsoleState {
 
   /// - Parameter after: the offset after which changes are wanted; nil for the newest ones. The answer has none when
   ///   `showsChanges` is false.
-  func text(_ counters: LoopCounters, _ gauges: LoopGauges, after: Int64?, showsChanges: Bool) -> [UInt8] {
+  func text(_ counters: ServerCounters, _ gauges: LoopGauges, after: Int64?, showsChanges: Bool) -> [UInt8] {
     let position = store.position
     var answer: JSONObject = [
       "isDevelopment": .bool(isDevelopment),

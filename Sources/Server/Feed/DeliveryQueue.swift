@@ -1,7 +1,7 @@
 internal import MartletChangeFeed
 
 /// Events for one group, on their way to its members.
-struct Delivery {
+struct GroupDelivery {
   let group: GroupID
   fileprivate(set) var events: [FeedEvent]
   /// The offset before the first event's batch.
@@ -20,7 +20,7 @@ struct Delivery {
 /// member and visit, however many batches arrive meanwhile; the second delivery then skips the members that have been
 /// served.
 struct DeliveryQueue {
-  private var queue: [Delivery] = []
+  private var queue: [GroupDelivery] = []
   /// Deliveries before this position are done; the array is cut when half of it is.
   private var start = 0
   /// Deliveries that were cut from the array.
@@ -30,7 +30,7 @@ struct DeliveryQueue {
   /// The smallest `before` of an event that was queued after a later one, because its evaluation had to wait.
   private var late: Int64?
   /// Called with each delivery whose members have all been visited; nil where nothing asks for it.
-  var onDone: ((Delivery) -> Void)?
+  var onDone: ((GroupDelivery) -> Void)?
 
   var isEmpty: Bool { start == queue.count }
 
@@ -50,11 +50,11 @@ struct DeliveryQueue {
       return
     }
     newest[group] = cut + queue.count
-    queue.append(Delivery(group: group, events: [event], before: before, remaining: count, count: count))
+    queue.append(GroupDelivery(group: group, events: [event], before: before, remaining: count, count: count))
   }
 
   /// The first delivery; there must be one. From now on later events of its group go to another.
-  mutating func begin() -> Delivery {
+  mutating func begin() -> GroupDelivery {
     queue[start].isStarted = true
     return queue[start]
   }

@@ -7,7 +7,7 @@ internal import MartletVocabulary
 package final class MetricsCollector: Sendable {
   private struct Sum {
     var waiting: Int
-    var counters = LoopCounters()
+    var counters = ServerCounters()
     var gauges = LoopGauges()
   }
 
@@ -35,7 +35,7 @@ package final class MetricsCollector: Sendable {
   }
 
   /// The same as numbers.
-  package func snapshot(_ completion: @escaping @Sendable (LoopCounters, LoopGauges) -> Void) {
+  package func snapshot(_ completion: @escaping @Sendable (ServerCounters, LoopGauges) -> Void) {
     let hubs = hubs.withLock { $0 }
     let sum = SharedSum(waiting: hubs.count)
     for hub in hubs {
@@ -55,7 +55,7 @@ package final class MetricsCollector: Sendable {
     }
 
     /// The total, for the last that adds.
-    func add(_ counters: LoopCounters, _ gauges: LoopGauges) -> (LoopCounters, LoopGauges)? {
+    func add(_ counters: ServerCounters, _ gauges: LoopGauges) -> (ServerCounters, LoopGauges)? {
       sum.withLock { sum in
         sum.counters.add(counters)
         sum.gauges.connections += gauges.connections
@@ -79,7 +79,7 @@ package final class MetricsCollector: Sendable {
   }
 
   private static func text(
-    _ counters: LoopCounters, _ gauges: LoopGauges, _ stores: [(path: String, store: Store)]
+    _ counters: ServerCounters, _ gauges: LoopGauges, _ stores: [(path: String, store: Store)]
   ) -> String {
     var lines: [String] = []
     func add(_ name: String, _ kind: String, _ help: String, _ value: Int64) {

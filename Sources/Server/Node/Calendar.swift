@@ -83,12 +83,12 @@ package final class Calendar: Sendable {
 
   package static func dateTime(_ milliseconds: Int64) -> String {
     let (days, rest) = split(milliseconds)
-    let (year, month, day) = civil(days)
+    let date = CivilDate(days: Int64(days))
     var text: [UInt8] = []
     text.reserveCapacity(24)
-    append(year, 4, "-", to: &text)
-    append(month, 2, "-", to: &text)
-    append(day, 2, "T", to: &text)
+    append(Int(date.year), 4, "-", to: &text)
+    append(Int(date.month), 2, "-", to: &text)
+    append(Int(date.day), 2, "T", to: &text)
     append(rest / 3_600_000, 2, ":", to: &text)
     append(rest / 60_000 % 60, 2, ":", to: &text)
     append(rest / 1_000 % 60, 2, ".", to: &text)
@@ -99,16 +99,16 @@ package final class Calendar: Sendable {
   /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
   package static func httpDate(_ milliseconds: Int64) -> String {
     let (days, rest) = split(milliseconds)
-    let (year, month, day) = civil(days)
+    let date = CivilDate(days: Int64(days))
     // The first of 1970 was a Thursday.
     let weekday = ((days + 4) % 7 + 7) % 7
     var text = Array(["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][weekday].utf8)
     text.reserveCapacity(29)
     text += [UInt8(ascii: ","), 0x20]
-    append(day, 2, " ", to: &text)
+    append(Int(date.day), 2, " ", to: &text)
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    text += Array(months[month - 1].utf8) + [0x20]
-    append(year, 4, " ", to: &text)
+    text += Array(months[Int(date.month) - 1].utf8) + [0x20]
+    append(Int(date.year), 4, " ", to: &text)
     append(rest / 3_600_000, 2, ":", to: &text)
     append(rest / 60_000 % 60, 2, ":", to: &text)
     append(rest / 1_000 % 60, 2, " ", to: &text)
@@ -132,18 +132,5 @@ package final class Calendar: Sendable {
       divisor /= 10
     }
     text.append(UInt8(ascii: end))
-  }
-
-  /// The date a number of days after 1970-01-01, in the proleptic Gregorian calendar. Years begin in March, so that
-  /// the leap day is the last of its year.
-  private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth + (shiftedMonth < 10 ? 3 : -9)
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
   }
 }

@@ -61,7 +61,7 @@ package final class LoopServer {
     self.transport = transport
     let programs = node.endpoints.map { $0.row(on: loop, node.spawner) }
     let status = StatusEndpoints(transport, metrics, services.map(\.node))
-    let graphQL = services.flatMap { GraphQLEndpoint($0).rows }
+    let graphQL = services.flatMap { GraphQLEndpoints($0).rows }
     let tree = node.tree.map { policy in
       TreeService(
         node.store, policy, node.leases, on: loop, services[0].feed.destination, access: node.access,

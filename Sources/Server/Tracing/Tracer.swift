@@ -97,7 +97,7 @@ package final class Tracer: Sendable {
   }
 
   /// Events have been written to the members of a group.
-  func delivered(_ delivery: Delivery, of store: Store) {
+  func delivered(_ delivery: GroupDelivery, of store: Store) {
     for event in delivery.events { delivered(event, delivery.count, of: store) }
   }
 

@@ -11,7 +11,7 @@ final class Admission {
   /// What a request's head leads to.
   enum Decision {
     case admitted(Caller)
-    case refused(HTTPAnswer)
+    case refused(ImmediateAnswer)
     /// It is decided later.
     case asks(AdmissionQuestion)
   }
@@ -121,7 +121,7 @@ final class Admission {
   ]
 
   /// The client does not learn the reason, which would help to guess.
-  static func unknownCredentials(_ reason: String?) -> HTTPAnswer {
+  static func unknownCredentials(_ reason: String?) -> ImmediateAnswer {
     .error(
       401, "Credentials are needed: x-api-key, or Authorization: Bearer.", "UNAUTHENTICATED",
       note: .credentials("A request was refused: its credentials are not known.", reason: reason))

@@ -28,7 +28,7 @@ final class Endpoint {
   /// Bytes of the body that a request may bring.
   let bodyBytes: (HTTPRequestHead) -> Int
   /// The answer to a request with a longer body.
-  let tooLarge: (HTTPRequestHead) -> HTTPAnswer
+  let tooLarge: (HTTPRequestHead) -> ImmediateAnswer
   /// What has to be established of the caller before the body is read.
   let admission: (HTTPRequestHead) -> AdmissionRule
   /// The credentials in a request's query, for an endpoint whose clients show them there.
@@ -42,7 +42,7 @@ final class Endpoint {
   init(
     _ path: PathPattern, meaning: String?, methods: [String], sharing: Sharing = .none, isShedWhenLate: Bool = true,
     countsRequests: Bool = false, bodyBytes: @escaping (HTTPRequestHead) -> Int,
-    tooLarge: @escaping (HTTPRequestHead) -> HTTPAnswer = { _ in RequestJudge.tooLarge },
+    tooLarge: @escaping (HTTPRequestHead) -> ImmediateAnswer = { _ in RequestJudge.tooLarge },
     admission: @escaping (HTTPRequestHead) -> AdmissionRule,
     queryCredentials: @escaping (HTTPRequestHead) -> [String] = { _ in [] },
     upgrade: ((WebSocketUpgradeRequest, HTTPRequest) -> SocketAnswer)? = nil, handshake: SignedRequest? = nil,
@@ -105,7 +105,7 @@ enum SocketAnswer {
   /// It is opened; the handler owns it from then on.
   case open(subprotocol: String?, any SocketEndpoint)
   /// No WebSocket; the connection ends with this answer.
-  case refuse(HTTPAnswer)
+  case refuse(ImmediateAnswer)
 }
 
 /// What an upgraded connection is given to. Any protocol over WebSocket is one.

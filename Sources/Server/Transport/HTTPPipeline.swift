@@ -218,7 +218,7 @@ final class HTTPPipeline {
   }
 
   /// Answers before the request has arrived whole, and ends the connection: skipping the rest could take for ever.
-  private func refuseNow(_ answer: HTTPAnswer) {
+  private func refuseNow(_ answer: ImmediateAnswer) {
     incoming = nil
     timer.cancel()
     send(answer, closing: true)
@@ -293,7 +293,7 @@ final class HTTPPipeline {
 
   // MARK: Answering, for the responder
 
-  func send(_ answer: HTTPAnswer, closing: Bool) {
+  func send(_ answer: ImmediateAnswer, closing: Bool) {
     switch answer.note {
     case .none: break
     case .violation: noteViolation(answer.status, answer.reason)

@@ -57,7 +57,7 @@ final class HTTPResponder {
   }
 
   /// Sends a whole response, counted and logged as it says.
-  func send(_ answer: HTTPAnswer, closing: Bool = false) {
+  func send(_ answer: ImmediateAnswer, closing: Bool = false) {
     guard phase == .waiting, let pipeline else { return }
     end()
     pipeline.send(answer, closing: closing)

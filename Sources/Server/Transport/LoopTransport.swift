@@ -120,7 +120,7 @@ package final class LoopTransport {
   }
 
   /// Spends what a request uses of what its caller may use; the answer where it may not.
-  func spend(on request: HTTPRequest) -> HTTPAnswer? {
+  func spend(on request: HTTPRequest) -> ImmediateAnswer? {
     do {
       try use(of: request.peer).spend(bytes: request.sentBytes, by: request.caller.identity)
       return nil

@@ -8,7 +8,7 @@ enum RequestVerdict {
   /// Whether the caller is admitted is decided later.
   case asks(Endpoint, path: String, AdmissionQuestion)
   /// The answer stands already; the body is dropped.
-  case answered(HTTPAnswer)
+  case answered(ImmediateAnswer)
 }
 
 /// Judges requests of one connection by their heads alone: path, method, length, origin and credentials.
@@ -60,7 +60,7 @@ struct RequestJudge {
     case .admitted, .asks:
       let all = (methods + ["OPTIONS"]).joined(separator: ", ")
       return .answered(
-        HTTPAnswer(
+        ImmediateAnswer(
           status: 204, headers: HTTPHeaders([("Allow", all)] + OriginCheck.preflight(head.headers, methods: all)),
           body: [], note: .none, reason: ""))
     }
@@ -71,7 +71,7 @@ struct RequestJudge {
     HTTPSyntax.decimal(head.headers.first("Content-Length") ?? []) ?? 0
   }
 
-  static var tooLarge: HTTPAnswer {
+  static var tooLarge: ImmediateAnswer {
     .error(413, "\(HTTPFailure(.bodyTooLarge))", "BODY_TOO_LARGE", note: .violation)
   }
 }

@@ -47,10 +47,10 @@ struct TreeEndpoints {
     return rows
   }
 
-  private static func tooLarge(_ head: HTTPRequestHead, _ bytes: Int) -> HTTPAnswer {
+  private static func tooLarge(_ head: HTTPRequestHead, _ bytes: Int) -> ImmediateAnswer {
     let path = head.path.hasSuffix(".json") ? String(head.path.dropLast(5)) : head.path
     let text = "\(path): the body is larger than the limit writeBytes (\(bytes))"
-    return HTTPAnswer(
+    return ImmediateAnswer(
       status: 413, headers: HTTPHeaders([("Content-Type", "application/json; charset=utf-8")]),
       body: JSONValue.object(["error": .string(text)]).serialized(), note: .violation, reason: text)
   }

@@ -55,7 +55,7 @@ package final class SimulatedNetwork: ByteConnector, @unchecked Sendable {
   }
 
   package func connect(
-    to endpoint: Endpoint, on loop: any Loop, handler: any ByteChannelHandler,
+    to endpoint: ConnectionTarget, on loop: any Loop, handler: any ByteChannelHandler,
     completion: @escaping (Result<any ByteChannel, ConnectError>) -> Void
   ) -> ConnectAttempt {
     guard let loop = loop as? SimulatedLoop else { preconditionFailure("an imaginary wire needs an imaginary loop") }

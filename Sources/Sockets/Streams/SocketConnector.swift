@@ -27,7 +27,7 @@ package struct SocketConnector: ByteConnector {
   }
 
   package func connect(
-    to endpoint: Endpoint, on loop: any Loop, handler: any ByteChannelHandler,
+    to endpoint: ConnectionTarget, on loop: any Loop, handler: any ByteChannelHandler,
     completion: @escaping (Result<any ByteChannel, ConnectError>) -> Void
   ) -> ConnectAttempt {
     guard let loop = loop as? EpollLoop else {
@@ -45,7 +45,7 @@ package struct SocketConnector: ByteConnector {
 
 /// One attempt to connect, confined to its loop.
 private final class OutgoingAttempt: ReadinessHandler, LoopOwned {
-  private let endpoint: Endpoint
+  private let endpoint: ConnectionTarget
   private let loop: EpollLoop
   private let options: SocketConnector.Options
   private var handler: (any ByteChannelHandler)?
@@ -58,7 +58,7 @@ private final class OutgoingAttempt: ReadinessHandler, LoopOwned {
   private var addressDeadline: LoopTimer?
 
   init(
-    _ endpoint: Endpoint, on loop: EpollLoop, options: SocketConnector.Options, handler: any ByteChannelHandler,
+    _ endpoint: ConnectionTarget, on loop: EpollLoop, options: SocketConnector.Options, handler: any ByteChannelHandler,
     completion: @escaping (Result<any ByteChannel, ConnectError>) -> Void
   ) {
     self.endpoint = endpoint

@@ -5,7 +5,7 @@ package import MartletWire
 /// Opens WebSockets: connects, shakes hands by HTTP/1.1, and gives the stream to a `WebSocketChannel`.
 package struct WebSocketConnector {
   package struct Request {
-    package var endpoint: Endpoint
+    package var endpoint: ConnectionTarget
     /// Path and query.
     package var target: String
     package var subprotocols: [String] = []
@@ -17,7 +17,7 @@ package struct WebSocketConnector {
     /// Time for all of it: name, connection, TLS and the opening handshake.
     package var openTime = Duration.seconds(15)
 
-    package init(endpoint: Endpoint, target: String) {
+    package init(endpoint: ConnectionTarget, target: String) {
       self.endpoint = endpoint
       self.target = target
     }
@@ -33,7 +33,7 @@ package struct WebSocketConnector {
   /// Why no WebSocket came about.
   package enum Failure: Error, CustomStringConvertible {
     case connect(ConnectError)
-    /// The server answered, and it was no upgrade, or a wrong one.
+    /// The server answered, but did not upgrade, or not as it has to.
     case refused(WebSocketUpgradeError)
     /// The answer broke HTTP.
     case http(HTTPFailure)

@@ -18,10 +18,10 @@ enum EntryBody {
   /// What of an outcome did not fit into its first entry; directly after it, in the same transaction.
   case outcomeRest(WriteOutcomeRest)
   case term(TermStart)
-  case schema(SchemaChange)
+  case schema(SchemaMigration)
   case horizon(Horizon)
   case deferred(DeferredEntry)
-  case definition(Definition)
+  case definition(StoredDefinition)
 }
 
 /// The beginning of a term: from this entry's offset on, another run of an authority writes.

@@ -43,7 +43,7 @@ struct CatalogueTables {
   }
 
   /// Enters the revision that the steps have made.
-  mutating func finish(_ change: SchemaChange, at time: Int64) throws {
+  mutating func finish(_ change: SchemaMigration, at time: Int64) throws {
     try update(
       "INSERT INTO martlet_revisions(revision, schema, at, text) VALUES(?, ?, ?, ?)",
       [.number(change.revision), .text(change.name), .number(time), .text(change.text)])

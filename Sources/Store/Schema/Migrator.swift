@@ -20,9 +20,9 @@ struct Migrator {
   /// - Throws: `StoreError.migration` when records stand in the way.
   mutating func run(
     _ plan: MigrationPlan, name: String, text: String, at time: Int64
-  ) throws -> (change: SchemaChange, catalogue: Catalogue) {
+  ) throws -> (change: SchemaMigration, catalogue: Catalogue) {
     for step in plan.steps { try run(step) }
-    let change = SchemaChange(revision: revision, name: name, text: text, steps: steps)
+    let change = SchemaMigration(revision: revision, name: name, text: text, steps: steps)
     try tables.finish(change, at: time)
     return (change, tables.catalogue)
   }

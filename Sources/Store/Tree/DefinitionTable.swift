@@ -2,7 +2,7 @@ internal import MartletSQLite
 
 /// Something that an operator declares while a server runs and that has to outlive it, such as a namespace of the tree.
 /// The store keeps its bytes; what they mean is known where it was declared.
-struct Definition {
+struct StoredDefinition {
   /// What is declared, such as `namespace`.
   var kind: String
   var name: String
@@ -12,14 +12,14 @@ struct Definition {
 
 /// The bodies of entries that declare something.
 enum DefinitionCoder {
-  static func write(_ definition: Definition, into writer: inout EntryWriter) {
+  static func write(_ definition: StoredDefinition, into writer: inout EntryWriter) {
     writer.text(definition.kind)
     writer.text(definition.name)
     writer.bytes.append(contentsOf: definition.body)
   }
 
-  static func read(_ reader: inout EntryReader) throws(StoreError) -> Definition {
-    Definition(kind: try reader.text(), name: try reader.text(), body: reader.rest())
+  static func read(_ reader: inout EntryReader) throws(StoreError) -> StoredDefinition {
+    StoredDefinition(kind: try reader.text(), name: try reader.text(), body: reader.rest())
   }
 }
 
@@ -46,7 +46,7 @@ final class DefinitionTable {
     return found
   }
 
-  func fold(_ definition: Definition) throws {
+  func fold(_ definition: StoredDefinition) throws {
     let change = try database.statement(
       definition.body.isEmpty
         ? "DELETE FROM martlet_definitions WHERE kind = ? AND name = ?"
@@ -61,7 +61,7 @@ final class DefinitionTable {
 extension WriteTransaction {
   /// Declares something, in place of what had the name; empty bytes take it back. Subscribers do not see it.
   package func define(_ kind: String, _ name: String, _ body: [UInt8]) throws(StoreError) {
-    try note(Definition(kind: kind, name: name, body: body))
+    try note(StoredDefinition(kind: kind, name: name, body: body))
   }
 }
 

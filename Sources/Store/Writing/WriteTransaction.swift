@@ -137,7 +137,7 @@ package final class WriteTransaction {
     try file.deferred.fold(entry)
   }
 
-  func note(_ definition: Definition) throws(StoreError) {
+  func note(_ definition: StoredDefinition) throws(StoreError) {
     try guarded {
       open.append(forFold: .definition(definition))
       try file.definitions.fold(definition)

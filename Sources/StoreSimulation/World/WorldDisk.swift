@@ -1,3 +1,4 @@
+internal import MartletPowerCut
 internal import MartletSQLite
 internal import MartletVocabulary
 

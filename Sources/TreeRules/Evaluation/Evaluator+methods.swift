@@ -89,7 +89,7 @@ extension Evaluator {
     try spend(on: text, at: id)
     switch method {
     case .contains:
-      return .bool(ByteText.contains(text, try string(arguments[0], "the argument of contains is")))
+      return .bool(ByteSearch.contains(text, try string(arguments[0], "the argument of contains is")))
     case .beginsWith:
       return .bool(text.utf8.starts(with: try string(arguments[0], "the argument of beginsWith is").utf8))
     case .endsWith:
@@ -100,7 +100,7 @@ extension Evaluator {
       let new = try string(arguments[1], "the second argument of replace is")
       // The result can be as large as the product of the texts.
       try spend(on: new, times: old.isEmpty ? 1 : text.utf8.count / old.utf8.count + 1, at: id)
-      return .string(ByteText.replacing(text, old, with: new))
+      return .string(ByteSearch.replacing(text, old, with: new))
     case .toLowerCase: return .string(text.lowercased())
     case .toUpperCase: return .string(text.uppercased())
     case .matches:
@@ -117,7 +117,7 @@ extension Evaluator {
 }
 
 /// Searches in texts by their bytes.
-enum ByteText {
+enum ByteSearch {
   static func contains(_ text: String, _ part: String) -> Bool {
     part.isEmpty || !occurrences(of: Array(part.utf8), in: Array(text.utf8), most: 1).isEmpty
   }

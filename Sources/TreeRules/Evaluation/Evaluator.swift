@@ -124,8 +124,8 @@ struct Evaluator {
   private mutating func binary(_ kind: Expression.Operator, _ left: Int, _ right: Int) throws -> RuleValue {
     let (one, two) = (try value(of: left), try value(of: right))
     switch kind {
-    case .equal: return .bool(Comparison.areEqual(one, two))
-    case .notEqual: return .bool(!Comparison.areEqual(one, two))
+    case .equal: return .bool(ValueComparison.areEqual(one, two))
+    case .notEqual: return .bool(!ValueComparison.areEqual(one, two))
     case .less: return .bool(try order(one, two, kind, left, right).map { $0 < 0 } ?? false)
     case .lessOrEqual: return .bool(try order(one, two, kind, left, right).map { $0 <= 0 } ?? false)
     case .greater: return .bool(try order(one, two, kind, left, right).map { $0 > 0 } ?? false)
@@ -167,7 +167,7 @@ struct Evaluator {
       throw failure(
         .type, "the operands of \(kind.rawValue) are of different types: \(one.kind) and \(two.kind)", at: left)
     }
-    return Comparison.order(one, two)
+    return ValueComparison.order(one, two)
   }
 
   // MARK: Claims

@@ -1,7 +1,7 @@
 /// Parses one expression. Operators bind as in JavaScript.
 struct ExpressionParser {
-  private var lexer: Lexer
-  private var token: Token
+  private var lexer: RuleLexer
+  private var token: RuleToken
   private var expression: Expression
   private let wildcards: [String]
   private let limits: RuleLimits
@@ -24,7 +24,7 @@ struct ExpressionParser {
   }
 
   private init(_ source: SourceText, text: String, wildcards: [String], limits: RuleLimits) throws(OffsetProblem) {
-    lexer = Lexer(source)
+    lexer = RuleLexer(source)
     expression = Expression(source: text, wildcards: wildcards)
     self.wildcards = wildcards
     self.limits = limits
@@ -152,7 +152,7 @@ struct ExpressionParser {
     }
   }
 
-  /// Elements with commas between them, and the offset behind the closing bracket.
+  /// Elements with commas between them, and the offset after the closing bracket.
   private mutating func list(until mark: String) throws(OffsetProblem) -> ([Int], Int) {
     var elements: [Int] = []
     if token.kind != .mark(mark) {

@@ -96,7 +96,7 @@ struct PatternParser {
 
   private mutating func count() -> Int? {
     var value: Int?
-    while let scalar = current, Lexer.isDigit(scalar) {
+    while let scalar = current, RuleLexer.isDigit(scalar) {
       value = min((value ?? 0) * 10 + Int(scalar.value - 48), 1_000_000)
       index += 1
     }
@@ -143,7 +143,7 @@ struct PatternParser {
     case many(ScalarSet)
   }
 
-  /// What stands behind a backslash, inside and outside of a set.
+  /// What stands after a backslash, inside and outside of a set.
   private mutating func member(at start: Int) throws(PatternProblem) -> Member {
     guard let scalar = current else { throw problem("a backslash stands at the end", at: start) }
     index += 1

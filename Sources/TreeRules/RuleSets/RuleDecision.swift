@@ -1,7 +1,7 @@
 package import MartletJSONTree
 
 /// The result of one rule.
-package struct RuleOutcome: Hashable, Sendable {
+package struct RuleResult: Hashable, Sendable {
   /// The rule, as `/users/$uid/.read`.
   package let rule: String
   package let source: String
@@ -27,9 +27,9 @@ package enum RuleDecision: Hashable, Sendable {
 package struct RuleDenial: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Reason: Hashable, Sendable {
     /// No `.read` or `.write` on the way to the node is true. Those that were evaluated, from the root down.
-    case notGranted([RuleOutcome])
+    case notGranted([RuleResult])
     /// This `.validate` is not true.
-    case invalid(RuleOutcome)
+    case invalid(RuleResult)
   }
 
   package let kind: RuleKind
@@ -55,7 +55,7 @@ package struct RuleDenial: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  private static func text(_ outcome: RuleOutcome) -> String {
+  private static func text(_ outcome: RuleResult) -> String {
     guard let failure = outcome.failure else { return "\(outcome.rule) is false" }
     let place = outcome.failurePosition.map { " (\($0))" } ?? ""
     return "\(outcome.rule) failed\(place): \(failure)"

@@ -9,7 +9,7 @@ extension RuleSet {
   package func read(
     at path: TreePath, _ context: RuleContext, trace: RuleTrace? = nil
   ) throws -> RuleDecision {
-    var (visit, outcomes): (Visit?, [RuleOutcome]) = (start, [])
+    var (visit, outcomes): (Visit?, [RuleResult]) = (start, [])
     for index in 0...path.keys.count {
       guard let current = visit else { break }
       if let outcome = try evaluate(.read, current, context, trace) {
@@ -45,7 +45,7 @@ extension RuleSet {
   /// Evaluates the rule of this kind, if there is one.
   func evaluate(
     _ kind: RuleKind, _ visit: Visit, _ context: RuleContext, _ trace: RuleTrace?
-  ) throws -> RuleOutcome? {
+  ) throws -> RuleResult? {
     guard let index = visit.level.rules[kind] else { return nil }
     let rule = rules[index]
     var evaluator = Evaluator(
@@ -59,7 +59,7 @@ extension RuleSet {
       failure = error
       trace?.recordFailure(index)
     }
-    return RuleOutcome(
+    return RuleResult(
       rule: rule.path, source: rule.source, position: rule.position, path: visit.path, isTrue: isTrue,
       failure: failure, failurePosition: failure.map { lines.position(of: $0.offset) })
   }
@@ -76,7 +76,7 @@ private struct WriteWalk {
   ///   - isGranted: whether a rule above granted them.
   ///   - outcomes: the `.write` rules above that did not.
   func visit(
-    _ writes: ArraySlice<TreeWrite>, at visit: RuleSet.Visit, depth: Int, isGranted: Bool, outcomes: [RuleOutcome]
+    _ writes: ArraySlice<TreeWrite>, at visit: RuleSet.Visit, depth: Int, isGranted: Bool, outcomes: [RuleResult]
   ) throws {
     var (isGranted, outcomes) = (isGranted, outcomes)
     if !isGranted, let outcome = try rules.evaluate(.write, visit, context, trace) {
@@ -96,7 +96,7 @@ private struct WriteWalk {
   }
 
   private func visitChildren(
-    _ writes: ArraySlice<TreeWrite>, at visit: RuleSet.Visit, depth: Int, isGranted: Bool, outcomes: [RuleOutcome]
+    _ writes: ArraySlice<TreeWrite>, at visit: RuleSet.Visit, depth: Int, isGranted: Bool, outcomes: [RuleResult]
   ) throws {
     var rest = writes
     while let first = rest.first {
@@ -112,7 +112,7 @@ private struct WriteWalk {
     }
   }
 
-  private func denial(_ write: TreeWrite, _ outcomes: [RuleOutcome]) -> RuleDenial {
+  private func denial(_ write: TreeWrite, _ outcomes: [RuleResult]) -> RuleDenial {
     RuleDenial(kind: .write, path: write.path, reason: .notGranted(outcomes))
   }
 

@@ -98,7 +98,7 @@ struct RuleSetReader {
     _ name: String, _ offset: Int, _ value: RulesElement, _ index: Int, _ path: [String], _ wildcards: [String]
   ) {
     let rest = name.unicodeScalars.dropFirst()
-    guard !rest.isEmpty, rest.allSatisfy({ Lexer.beginsName($0) || Lexer.isDigit($0) }) else {
+    guard !rest.isEmpty, rest.allSatisfy({ RuleLexer.beginsName($0) || RuleLexer.isDigit($0) }) else {
       return report("\(quoted(name)) is not a name: $, letters, digits and _", at: offset, text(path))
     }
     guard !wildcards.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {

@@ -5,7 +5,7 @@ import Testing
 @testable import MartletCommand
 
 @Suite struct EventLineTests {
-  @Test func `an event is its response behind its cursor`() {
+  @Test func `an event is printed as its cursor and its response`() {
     let line = EventLine.event(["data": ["tick": 1], "errors": []], cursor: "9f-7")
     #expect(JSONValue.object(line).description == #"{"cursor":"9f-7","data":{"tick":1},"errors":[]}"#)
   }
@@ -48,7 +48,7 @@ import Testing
 
   @Test func `pretty JSON is the same value on more lines`() throws {
     let value: JSONValue = ["a": [1, ["b": "ü\n"]], "c": [], "d": [:]]
-    let text = JSONText.pretty(value)
+    let text = ReadableJSON.pretty(value)
     #expect(try JSONValue(parsing: text) == value)
     #expect(text.split(separator: "\n").count == 10)
   }

@@ -103,9 +103,9 @@ import Testing
     #expect(server.requests.count == 4)
   }
 
-  @Test(arguments: [401, 403], [OperationKind.query, .mutation])
+  @Test(arguments: [401, 403], [ResendKind.query, .mutation])
   func `a request whose credentials are refused is sent once more with others, and executed once`(
-    status: Int, kind: OperationKind
+    status: Int, kind: ResendKind
   ) throws {
     let server = ScriptedHTTPServer { _, request in
       request.has("Authorization: Bearer good") ? Self.fine : .json(#"{"errors":[{"message":"who?"}]}"#, status: status)

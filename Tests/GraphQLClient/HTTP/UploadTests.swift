@@ -113,7 +113,8 @@ import Testing
       ], boundary: "xx")
     let pool = LoopBound(
       HTTPPool(
-        Endpoint(host: "server.test", port: 80, isSecure: false), over: network, on: loop, spawner: executor.spawner),
+        ConnectionTarget(host: "server.test", port: 80, isSecure: false), over: network, on: loop,
+        spawner: executor.spawner),
       on: loop)
     let answers = Recorder<String>()
     loop.execute {

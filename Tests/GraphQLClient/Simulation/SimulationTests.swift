@@ -172,7 +172,7 @@ private final class Asker: ByteChannelHandler {
       loop.execute {
         let asker = Asker(expected: text.count, done: continuation)
         _ = network.connect(
-          to: Endpoint(host: "server", port: port, isSecure: false), on: loop, handler: asker
+          to: ConnectionTarget(host: "server", port: port, isSecure: false), on: loop, handler: asker
         ) { result in
           asker.channel = try? result.get()
           asker.channel?.write { $0.append(text) }
@@ -214,7 +214,7 @@ private final class Sender: ByteChannelHandler, @unchecked Sendable {
     _ bytes: [UInt8], to port: Int, on loop: SimulatedLoop, over network: SimulatedNetwork, cutAfter: Int? = nil
   ) {
     _ = network.connect(
-      to: Endpoint(host: "server", port: port, isSecure: false), on: loop, handler: self
+      to: ConnectionTarget(host: "server", port: port, isSecure: false), on: loop, handler: self
     ) { result in
       self.channel = try? result.get()
       network.links.last?.bytesUntilCut = cutAfter

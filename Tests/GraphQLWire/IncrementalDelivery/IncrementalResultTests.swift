@@ -5,8 +5,8 @@ import Testing
 
 /// Responses in parts, put together by the client.
 @Suite struct IncrementalResultTests {
-  private func merged(_ parts: [JSONValue]) throws -> IncrementalResult {
-    var result = IncrementalResult()
+  private func merged(_ parts: [JSONValue]) throws -> IncrementalAssembly {
+    var result = IncrementalAssembly()
     for part in parts { try result.receive(part) }
     return result
   }
@@ -134,7 +134,7 @@ import Testing
     #expect(throws: IncrementalFailure(rule: .truncated, part: 1)) { try merged([first]).inputEnded() }
     var few = IncrementalLimits()
     few.pending = 1
-    var result = IncrementalResult(limits: few)
+    var result = IncrementalAssembly(limits: few)
     try result.receive(first)
     let failure = #expect(throws: IncrementalFailure.self) {
       try result.receive(["pending": [["id": "1", "path": []]]])
@@ -144,10 +144,10 @@ import Testing
 
   @Test func `a directive is found in any spelling, and other names are none`() {
     for document in ["{ a @defer { b } }", "{ ...A@stream(initialCount: 1) }", "{ a @ \n,defer }"] {
-      #expect(IncrementalDirectives.occur(in: document), "\(document)")
+      #expect(PartsRequest.occur(in: document), "\(document)")
     }
     for document in ["{ defer stream }", "{ a @deferred @include(if: true) }", "{ a @", "query($stream: Int) { a }"] {
-      #expect(!IncrementalDirectives.occur(in: document), "\(document)")
+      #expect(!PartsRequest.occur(in: document), "\(document)")
     }
   }
 

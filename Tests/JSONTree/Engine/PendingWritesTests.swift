@@ -9,11 +9,11 @@ import Testing
   private static func key(_ number: Int) -> TreeKey { TreeKey(unchecked: "k\(number)") }
 
   /// Adds writes with ids from 0 and settles them in order; returns how many were laid again.
-  private func relaid(_ count: Int, _ write: (Int) -> (TreePath, PendingWrite.Content)) -> Int {
+  private func relaid(_ count: Int, _ write: (Int) -> (TreePath, PendingTreeWrite.Content)) -> Int {
     var writes = PendingWrites()
     for number in 0..<count {
       let (path, content) = write(number)
-      writes.add(PendingWrite(id: Int64(number), path: path, content: content, isVisible: true))
+      writes.add(PendingTreeWrite(id: Int64(number), path: path, content: content, isVisible: true))
     }
     for number in 0..<count { _ = writes.remove(Int64(number)) }
     #expect(writes.writes(at: .root).isEmpty)
@@ -40,7 +40,7 @@ import Testing
   @Test func `what stays visible is what the remaining writes make, in whatever order writes are settled`() {
     var chance = SeededRandom(seed: 11)
     for round in 0..<300 {
-      var (writes, all) = (PendingWrites(), [PendingWrite]())
+      var (writes, all) = (PendingWrites(), [PendingTreeWrite]())
       for id in 0..<Int.random(in: 2...12, using: &chance) {
         let write = Self.write(Int64(id), &chance)
         writes.add(write)
@@ -75,10 +75,10 @@ import Testing
     }
   }
 
-  private static func write(_ id: Int64, _ chance: inout SeededRandom) -> PendingWrite {
+  private static func write(_ id: Int64, _ chance: inout SeededRandom) -> PendingTreeWrite {
     let isVisible = Int.random(in: 0...5, using: &chance) > 0
     guard Bool.random(using: &chance) else {
-      return PendingWrite(
+      return PendingTreeWrite(
         id: id, path: path(&chance, 0), content: .overwrite(node(&chance)), isVisible: isVisible)
     }
     var parts: [TreeWrite] = []
@@ -87,6 +87,6 @@ import Testing
       if parts.contains(where: { $0.path.contains(path) || path.contains($0.path) }) { continue }
       parts.append(TreeWrite(path: path, node: node(&chance)))
     }
-    return PendingWrite(id: id, path: path(&chance, 0), content: .merge(parts), isVisible: isVisible)
+    return PendingTreeWrite(id: id, path: path(&chance, 0), content: .merge(parts), isVisible: isVisible)
   }
 }

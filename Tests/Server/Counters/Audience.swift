@@ -37,7 +37,7 @@ final class Audience: @unchecked Sendable {
     }
   }
 
-  /// Returns once `count` more events have been heard by all together; call it before they are caused.
+  /// Returns once `count` more events have been received by all together; call it before they are caused.
   func expect(_ count: Int, while cause: @escaping @Sendable () async -> Void) async {
     await withCheckedContinuation { (armed: CheckedContinuation<Void, Never>) in
       loop.execute { [self] in
@@ -63,7 +63,7 @@ final class Audience: @unchecked Sendable {
     }
   }
 
-  /// Events heard by all together.
+  /// Events received by all together.
   var heard: Int {
     get async {
       await withCheckedContinuation { done in loop.execute { done.resume(returning: self.events) } }
@@ -117,7 +117,7 @@ final class Audience: @unchecked Sendable {
 
     func open(_ port: Int, on loop: EpollLoop, deflate: Bool) {
       var request = WebSocketConnector.Request(
-        endpoint: Endpoint(host: "127.0.0.1", port: port, isSecure: false), target: "/graphql")
+        endpoint: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), target: "/graphql")
       request.subprotocols = [GraphQLTransportWS.subprotocol]
       if deflate { request.deflate = WebSocketDeflateSettings() }
       let connector = WebSocketConnector(

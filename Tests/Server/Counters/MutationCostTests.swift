@@ -30,7 +30,7 @@ import Testing
       try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
         client.loop.execute {
           _ = SocketConnector().connect(
-            to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: client.loop, handler: client
+            to: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), on: client.loop, handler: client
           ) { result in
             switch result {
             case .success(let channel):

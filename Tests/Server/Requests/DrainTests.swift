@@ -46,7 +46,7 @@ import Testing
       loop.execute {
         keeper.value.answered = answered
         _ = SocketConnector().connect(
-          to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: keeper.value
+          to: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: keeper.value
         ) { result in
           guard case .success(let channel) = result else { return }
           keeper.value.channel = channel

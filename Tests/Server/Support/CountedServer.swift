@@ -79,7 +79,7 @@ final class CountedServer: Sendable {
   /// What all loops together have done.
   struct Counts: Sendable {
     var loop = MartletLoop.LoopCounters()
-    var hub = MartletServer.LoopCounters()
+    var hub = MartletServer.ServerCounters()
     /// Allocations on the loops' threads.
     var allocations = 0
     var writerCalls = 0
@@ -95,7 +95,7 @@ final class CountedServer: Sendable {
       return difference
     }
 
-    private var earlier = MartletServer.LoopCounters()
+    private var earlier = MartletServer.ServerCounters()
     subscript(counter: Counter) -> Int { hub[counter] - earlier[counter] }
   }
 

@@ -21,7 +21,7 @@ enum HTTPRequest {
       loop.execute {
         let reader = Reader(done)
         _ = SocketConnector().connect(
-          to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: reader
+          to: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: reader
         ) { result in
           switch result {
           case .success(let channel):

@@ -26,7 +26,7 @@ final class PartsReader: Sendable {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       loop.execute {
         _ = SocketConnector().connect(
-          to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: handler
+          to: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: handler
         ) { result in
           switch result {
           case .success(let channel):

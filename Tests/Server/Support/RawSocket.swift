@@ -49,7 +49,7 @@ final class RawSocket: WebSocketHandler, @unchecked Sendable {
     let result = await withCheckedContinuation { (done: CheckedContinuation<WebSocketConnector.Failure?, Never>) in
       loop.execute {
         var request = WebSocketConnector.Request(
-          endpoint: Endpoint(host: "127.0.0.1", port: port, isSecure: false), target: target)
+          endpoint: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), target: target)
         request.subprotocols = subprotocols
         request.limits.messageBytes = 16 << 20
         if deflate { request.deflate = WebSocketDeflateSettings() }

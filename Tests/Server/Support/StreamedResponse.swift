@@ -63,7 +63,7 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       loop.execute {
         _ = SocketConnector().connect(
-          to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: response
+          to: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: response
         ) { result in
           switch result {
           case .success(let channel):
@@ -78,7 +78,7 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
     return response
   }
 
-  /// Everything heard up to and with the first that `isLast` holds of.
+  /// Everything received up to and with the first that `isLast` holds of.
   func heard(until isLast: (Heard) -> Bool) async -> [Heard] {
     var all: [Heard] = []
     for await heard in stream {
@@ -88,7 +88,7 @@ final class StreamedResponse: ByteChannelHandler, @unchecked Sendable {
     return all
   }
 
-  /// Everything heard by now, on the loop's word.
+  /// Everything received by now, on the loop's word.
   func soFar() async -> [Heard] {
     await withCheckedContinuation { done in loop.execute { done.resume(returning: self.history) } }
   }

@@ -16,7 +16,7 @@ import Testing
   ) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       loop.execute {
-        let endpoint = Endpoint(host: host, port: port, isSecure: secure)
+        let endpoint = ConnectionTarget(host: host, port: port, isSecure: secure)
         _ = connector.connect(to: endpoint, on: loop, handler: peer) { result in
           switch result {
           case .success(let channel):
@@ -220,7 +220,7 @@ import Testing
       let port = listener.port
       await on(loop) {
         let attempt = connector.connect(
-          to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: Peer()
+          to: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: Peer()
         ) { _ in told.withLock { $0 += 1 } }
         attempt.cancel()
       }

@@ -178,7 +178,7 @@ import Testing
       let port = listener.port
       await on(loop) {
         let attempt = SocketConnector().connect(
-          to: Endpoint(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: Peer()
+          to: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), on: loop, handler: Peer()
         ) { _ in Issue.record("an abandoned attempt completed") }
         attempt.cancel()
       }

@@ -30,7 +30,7 @@ func withLoop<Result>(
   }
 }
 
-/// What one end of a connection heard; waits for it without sleeping.
+/// What one end of a connection received; waits for it without sleeping.
 final class Peer: ByteChannelHandler, Sendable {
   struct Heard {
     var bytes: [UInt8] = []
@@ -178,7 +178,8 @@ private func open(
 ) async throws {
   try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
     loop.execute {
-      _ = connector.connect(to: Endpoint(host: host, port: port, isSecure: secure), on: loop, handler: peer) { result in
+      _ = connector.connect(to: ConnectionTarget(host: host, port: port, isSecure: secure), on: loop, handler: peer) {
+        result in
         switch result {
         case .success(let channel):
           peer.use(channel)

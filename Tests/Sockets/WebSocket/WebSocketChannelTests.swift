@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSockets
 
 @Suite struct WebSocketChannelTests {
-  /// What one end heard, as a transcript; waits for an entry without sleeping.
+  /// What one end received, as a transcript; waits for an entry without sleeping.
   final class End: WebSocketHandler, Sendable {
     private struct State {
       var entries: [String] = []
@@ -120,7 +120,7 @@ import Testing
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       loop.execute {
         var request = WebSocketConnector.Request(
-          endpoint: Endpoint(host: "127.0.0.1", port: port, isSecure: false), target: target)
+          endpoint: ConnectionTarget(host: "127.0.0.1", port: port, isSecure: false), target: target)
         request.deflate = deflate.map { _ in .client }
         request.limits = clientLimits
         request.subprotocols = ["one", "two"]

@@ -1,6 +1,7 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletModels
+import MartletPowerCut
 import MartletRuntime
 import MartletSQLite
 import MartletStore

@@ -1,3 +1,4 @@
+import MartletPowerCut
 import MartletSQLite
 import MartletVocabulary
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import MartletChangeFeed
 import MartletJSON
 import MartletModels
+import MartletPowerCut
 import MartletRuntime
 import MartletSQLite
 import MartletStore

@@ -1,6 +1,7 @@
 import MartletChangeFeed
 import MartletJSON
 import MartletModels
+import MartletPowerCut
 import MartletSQLite
 import MartletStore
 import MartletVocabulary

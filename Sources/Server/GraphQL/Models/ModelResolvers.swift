@@ -146,7 +146,7 @@ package struct ModelResolvers: Sendable {
       return fail(batch, error, completion)
     }
     let results = results(batch, completion) { (page: ListPage) in
-      [.object(Connection(model: model, page: page, outcome: outcome))]
+      [.object(RecordConnection(model: model, page: page, outcome: outcome))]
     }
     store.read([ReadRequest(list: query, completion: results)], to: destination(batch))
   }
@@ -198,11 +198,11 @@ package struct ModelResolvers: Sendable {
       let empty = ListPage(records: [], token: nil)
       var answers = [ResolvedValue](
         repeating: relation.kind == .hasMany
-          ? .object(Connection(model: target, page: empty, outcome: outcome)) : .null, count: count)
+          ? .object(RecordConnection(model: target, page: empty, outcome: outcome)) : .null, count: count)
       for (index, page) in zip(asked, pages) {
         answers[index] =
           relation.kind == .hasMany
-          ? .object(Connection(model: target, page: page, outcome: outcome))
+          ? .object(RecordConnection(model: target, page: page, outcome: outcome))
           : page.records.first.map { target.value($0, outcome, .list) } ?? .null
       }
       return answers

@@ -5,7 +5,7 @@ internal import MartletSyncEngine
 internal import MartletVocabulary
 
 /// The subscriptions that make one feed: ready when all of them are, ended when one of them is.
-final class FeedGroup: Sendable {
+final class FeedSubscriptions: Sendable {
   struct Event: Sendable {
     var value: JSONValue
     var cursor: Cursor?

@@ -4,7 +4,7 @@ internal import MartletJSON
 ///
 /// The authority finds the steps, checks them against the records and logs them; every store that folds the log carries
 /// out the same ones. Models and fields have their numbers, defaults are values.
-struct SchemaChange: Equatable {
+struct SchemaMigration: Equatable {
   /// The catalogue's revision that this change makes.
   var revision: Int64
   /// The schema's name, a hash for instance; for people reading the file.
@@ -69,7 +69,7 @@ enum SchemaCoder {
 
   // MARK: Writing
 
-  static func write(_ change: SchemaChange, into writer: inout EntryWriter) {
+  static func write(_ change: SchemaMigration, into writer: inout EntryWriter) {
     writer.unsigned(UInt64(bitPattern: change.revision))
     writer.text(change.name)
     writer.text(change.text)
@@ -138,13 +138,13 @@ enum SchemaCoder {
 
   // MARK: Reading
 
-  static func read(_ reader: inout EntryReader) throws(StoreError) -> SchemaChange {
+  static func read(_ reader: inout EntryReader) throws(StoreError) -> SchemaMigration {
     let revision = try reader.signedPattern()
     let name = try reader.text()
     let text = try reader.text()
     var steps: [SchemaStep] = []
     for _ in 0..<(try reader.count()) { steps.append(try step(&reader)) }
-    return SchemaChange(revision: revision, name: name, text: text, steps: steps)
+    return SchemaMigration(revision: revision, name: name, text: text, steps: steps)
   }
 
   private static func step(_ reader: inout EntryReader) throws(StoreError) -> SchemaStep {

@@ -1,4 +1,4 @@
-/// Something the server counts; the raw value is its slot in a `LoopCounters`.
+/// Something the server counts; the raw value is its slot in a `ServerCounters`.
 package enum Counter: Int, CaseIterable, Sendable {
   case connectionsOpened, connectionsClosed, requests, requestsRefused, operations
   case operationsRefused, subscriptions
@@ -73,7 +73,7 @@ package enum Counter: Int, CaseIterable, Sendable {
 }
 
 /// What one loop counts. Confined to the loop, so counting costs an addition; `/metrics` adds the loops up.
-package struct LoopCounters: Sendable {
+package struct ServerCounters: Sendable {
   private var counts = [Int](repeating: 0, count: Counter.allCases.count)
   /// Refused credentials by reason, whose names are a fixed vocabulary.
   package private(set) var refusals: [String: Int] = [:]
@@ -92,7 +92,7 @@ package struct LoopCounters: Sendable {
 
   package mutating func addLimited(_ limit: String) { limited[limit, default: 0] += 1 }
 
-  package mutating func add(_ other: LoopCounters) {
+  package mutating func add(_ other: ServerCounters) {
     for slot in counts.indices {
       counts[slot] += other.counts[slot]
     }
@@ -103,7 +103,7 @@ package struct LoopCounters: Sendable {
 
 /// The counters of one loop, which everything on it adds to. Confined to the loop.
 package final class LoopTally {
-  package private(set) var counts = LoopCounters()
+  package private(set) var counts = ServerCounters()
 
   package init() {}
 

@@ -8,7 +8,7 @@ internal import MartletVocabulary
 /// at `StoreLimits.sliceRows` rows and then the list waits for its next turn, holding no snapshot. So a short read
 /// waits for one slice at most, and a short list for one slice of each longer one. A slice is due after
 /// `StoreLimits.readsBetweenSlices` short reads, so that lists make progress under any load.
-final class Reader: Sendable {
+final class StoreReader: Sendable {
   struct Work: Sendable {
     /// Reads that share a snapshot, or one list.
     var requests: [ReadRequest]
@@ -66,8 +66,8 @@ final class Reader: Sendable {
   /// Opens a reader of a store for each executor; all of them report to `damages`.
   static func open(
     _ place: StorePlace, _ shapes: [RecordShape], _ options: StoreOptions, _ damages: LogDamages
-  ) throws(SQLiteError) -> [Reader] {
-    var readers: [Reader] = []
+  ) throws(SQLiteError) -> [StoreReader] {
+    var readers: [StoreReader] = []
     for executor in options.readers {
       var settings = Database.Options()
       settings.isReadOnly = true
@@ -76,7 +76,7 @@ final class Reader: Sendable {
       let snapshot = try ReadSnapshot(database, shapes, limits: options.limits, damages)
       // Reads the catalogue now and not with the first request. A follower's may not fit yet; its reads will say so.
       try? snapshot.transaction {}
-      readers.append(Reader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
+      readers.append(StoreReader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
     }
     return readers
   }
@@ -197,11 +197,12 @@ final class Reader: Sendable {
   }
 }
 
-extension Reader {
+extension StoreReader {
   /// Gives requests to the readers that have the least to do: the short ones together, each list by itself. What none
   /// takes is answered with `refusal`.
   static func dispatch(
-    _ requests: [ReadRequest], among readers: [Reader], until deadline: Instant, _ destination: any StoreDestination,
+    _ requests: [ReadRequest], among readers: [StoreReader], until deadline: Instant,
+    _ destination: any StoreDestination,
     refusal: () -> StoreError
   ) {
     let short = requests.filter { !$0.isScan }

@@ -1,7 +1,7 @@
 import MartletJSON
 
 /// JSON for people.
-enum JSONText {
+enum ReadableJSON {
   /// Indented by two spaces; empty lists and objects stay on their line.
   static func pretty(_ value: JSONValue, indent: String = "") -> String {
     let inner = indent + "  "

@@ -1,46 +1,7 @@
-/// Days of the proleptic Gregorian calendar, and the texts of dates, times and offsets.
-struct CivilDate: Sendable {
-  var year: Int64
-  var month: Int64
-  var day: Int64
+internal import MartletVocabulary
 
-  /// The date this many days after 1970-01-01. (Eras of 400 years have 146,097 days; years begin in March, so that the
-  /// leap day is the last of its year.)
-  init(days: Int64) {
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let marchMonth = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-    month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  }
-
-  /// Nil for a day that its month does not have.
-  init?(year: Int64, month: Int64, day: Int64) {
-    self.init(year, month, day)
-    let again = CivilDate(days: days)
-    guard again.year == year, again.month == month, again.day == day else { return nil }
-  }
-
-  private init(_ year: Int64, _ month: Int64, _ day: Int64) {
-    self.year = year
-    self.month = month
-    self.day = day
-  }
-
-  /// Days since 1970-01-01.
-  var days: Int64 {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
-  }
-
+/// The texts of dates, times and offsets, and steps of months.
+extension CivilDate {
   /// The same day some months later; the last of its month where that has fewer days.
   func adding(months: Int64) -> CivilDate {
     let all = year * 12 + month - 1 + months
@@ -49,7 +10,7 @@ struct CivilDate: Sendable {
     for last in stride(from: day, through: 28, by: -1) {
       if let date = CivilDate(year: newYear, month: newMonth, day: last) { return date }
     }
-    return CivilDate(newYear, newMonth, day)
+    return self
   }
 
   var text: String { "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))" }

@@ -1,5 +1,5 @@
 /// What kind of operation is sent, as far as sending it again is concerned.
-package enum OperationKind: Sendable, Hashable {
+package enum ResendKind: Sendable, Hashable {
   /// Has no effect: may be sent again.
   case query
   /// Is sent at most once.
@@ -8,7 +8,7 @@ package enum OperationKind: Sendable, Hashable {
   case numberedMutation
 }
 
-extension OperationKind {
+extension ResendKind {
   /// Why an operation that was sent fails when its connection is lost before the answer.
   var lost: GraphQLClientError {
     self == .query

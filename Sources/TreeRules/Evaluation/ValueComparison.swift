@@ -2,7 +2,7 @@ import MartletJSON
 import MartletJSONTree
 
 /// Equality and order of values.
-enum Comparison {
+enum ValueComparison {
   /// `==` and `===` mean the same: values of different types are not equal. Numbers compare by value, texts by bytes.
   static func areEqual(_ one: RuleValue, _ two: RuleValue) -> Bool {
     switch (one, two) {

@@ -3,7 +3,7 @@ internal import MartletJSON
 
 /// Finds the fields selected on an object of one type: CollectFields of the specification (section 6.3.2), with
 /// fragments on unknown types judged by the data.
-struct FieldCollector {
+struct RecordFieldCollector {
   private struct Group {
     let field: Field
     var sets: [SelectionSet]
@@ -27,7 +27,7 @@ struct FieldCollector {
   static func collect(
     _ selection: BoundSelection, _ typename: String?, _ data: JSONObject?, _ context: BindingContext
   ) -> TypedSelection {
-    var collector = FieldCollector(typename: typename, isRoot: selection.isRoot, data: data)
+    var collector = RecordFieldCollector(typename: typename, isRoot: selection.isRoot, data: data)
     if data != nil, let typename, !selection.isRoot { context.binder.knowledge.saw(object: typename) }
     for set in selection.sets { collector.collect(set, context) }
     return collector.bound(context)

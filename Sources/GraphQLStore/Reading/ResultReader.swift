@@ -1,7 +1,7 @@
 internal import MartletJSON
 
 /// Puts a result together from records.
-struct Reader {
+struct ResultReader {
   private let context: BindingContext
   private let view: StoreView
   /// Whether what is missing is left out; otherwise it ends the reading.

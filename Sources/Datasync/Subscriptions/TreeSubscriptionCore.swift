@@ -4,7 +4,7 @@ internal import MartletTreeClient
 internal import MartletTreeWire
 
 /// What one subscription has to deliver, between the service's loop and its consumer. Bounded: see `waitingEvents`.
-final class SubscriptionCore: Sendable {
+final class TreeSubscriptionCore: Sendable {
   enum Step {
     case event(DatasyncEvent)
     case ended(DatasyncCompletion)

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import MartletRuntime
 
 /// Brings a subscription's events to closures where they want to run, and the completion last.
-struct CallbackDelivery: Sendable {
+struct TreeCallbackDelivery: Sendable {
   enum Target: Sendable {
     case mainActor(@MainActor (DatasyncEvent) -> Void, (@MainActor (DatasyncCompletion) -> Void)?)
     case queue(
@@ -13,7 +13,7 @@ struct CallbackDelivery: Sendable {
   let excludesRevocations: Bool
 
   /// Delivers until the subscription has ended.
-  func run(_ core: SubscriptionCore) async {
+  func run(_ core: TreeSubscriptionCore) async {
     while true {
       switch await core.next() {
       case .event(let event): await tell(event, core)
@@ -24,7 +24,7 @@ struct CallbackDelivery: Sendable {
     }
   }
 
-  private func tell(_ event: DatasyncEvent, _ core: SubscriptionCore) async {
+  private func tell(_ event: DatasyncEvent, _ core: TreeSubscriptionCore) async {
     switch target {
     case .mainActor(let onEvent, _): await Self.onMain(core, event, onEvent)
     case .queue(let queue, let onEvent, _):
@@ -39,7 +39,7 @@ struct CallbackDelivery: Sendable {
   }
 
   @MainActor private static func onMain(
-    _ core: SubscriptionCore, _ event: DatasyncEvent, _ onEvent: @MainActor (DatasyncEvent) -> Void
+    _ core: TreeSubscriptionCore, _ event: DatasyncEvent, _ onEvent: @MainActor (DatasyncEvent) -> Void
   ) {
     if !core.isCancelled { onEvent(event) }
   }

@@ -1,5 +1,5 @@
 /// Whether a document asks for parts. Answering yes where there are none costs a longer Accept field and nothing else.
-package enum IncrementalDirectives {
+package enum PartsRequest {
   /// Looks for `@defer` and `@stream`, with ignored characters after the sign, as the language allows them.
   package static func occur(in document: String) -> Bool {
     var rest = document.utf8[...]

@@ -5,7 +5,7 @@ internal import MartletModels
 internal import MartletStore
 
 /// A page of records as a `ModelXConnection`.
-struct Connection: ResolvedObject {
+struct RecordConnection: ResolvedObject {
   let model: ModelDefinition
   let page: ListPage
   /// What the rules allow the caller; nil where nothing restricts it.

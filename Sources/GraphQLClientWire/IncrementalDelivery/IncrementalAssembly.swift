@@ -41,7 +41,7 @@ package struct IncrementalFailure: Error, Equatable, Sendable, CustomStringConve
 /// an announced `id`, those of 2022 that name a `path`, and the ones before, where a part itself is an increment.
 ///
 /// Unknown members are ignored. A part is taken whole or, when it is malformed, ends everything.
-package struct IncrementalResult: Sendable {
+package struct IncrementalAssembly: Sendable {
   package let limits: IncrementalLimits
   package private(set) var data: JSONValue?
   package private(set) var errors: [JSONValue] = []

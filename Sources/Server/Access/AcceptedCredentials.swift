@@ -5,7 +5,7 @@ package import MartletTokens
 
 /// What an access file accepts, in the order in which it is tried: API keys, tokens, what the custom authorizer
 /// accepts, and callers without credentials.
-struct Credentials: Sendable {
+struct AcceptedCredentials: Sendable {
   var keys: APIKeyRing
   var tokens: TokenAuthority
   var authorizer: AuthorizerDesk?
@@ -18,7 +18,7 @@ struct Credentials: Sendable {
 
   /// - Parameter previous: what was in force; what is configured the same keeps its keys and answers.
   init(
-    _ file: AccessFile, after previous: Credentials?, _ limits: AccessLimits,
+    _ file: AccessFile, after previous: AcceptedCredentials?, _ limits: AccessLimits,
     digest: @escaping @Sendable ([UInt8]) -> [UInt8]
   ) {
     keys = file.keys

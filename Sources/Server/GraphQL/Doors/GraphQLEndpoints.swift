@@ -6,7 +6,7 @@ internal import MartletWire
 /// `/graphql` takes requests and WebSockets, `/graphql/stream` answers by server-sent events whatever it is asked, and
 /// `/graphql/realtime` is where AppSync's clients look for their WebSocket. The paths of a further store begin with its
 /// own.
-struct GraphQLEndpoint {
+struct GraphQLEndpoints {
   let service: GraphQLService
 
   init(_ service: GraphQLService) {
@@ -71,7 +71,7 @@ struct GraphQLEndpoint {
     OperationExchange(service, request, responder).begin(asStream: asStream)
   }
 
-  private static var upgradeRequired: HTTPAnswer {
+  private static var upgradeRequired: ImmediateAnswer {
     .text(
       426, "This path is for WebSockets. Queries and mutations go to /graphql.", headers: [("Upgrade", "websocket")])
   }

@@ -1,4 +1,4 @@
-struct Token {
+struct RuleToken {
   enum Kind: Equatable {
     case end
     case name(String)
@@ -16,7 +16,7 @@ struct Token {
 }
 
 /// Splits an expression into tokens. A slash begins a regular expression where a value is expected.
-struct Lexer {
+struct RuleLexer {
   let source: SourceText
   private var index = 0
   private var expectsValue = true
@@ -36,7 +36,7 @@ struct Lexer {
     OffsetProblem(.syntax, message, at: source.offset(of: index))
   }
 
-  mutating func next() throws(OffsetProblem) -> Token {
+  mutating func next() throws(OffsetProblem) -> RuleToken {
     while let scalar = current, scalar == " " || ("\t"..."\r").contains(scalar) || scalar == "\u{A0}" { index += 1 }
     let start = index
     let kind = try kind()
@@ -44,10 +44,10 @@ struct Lexer {
     case .mark(let mark): expectsValue = mark != ")" && mark != "]"
     case .end, .name, .int, .double, .string, .pattern: expectsValue = false
     }
-    return Token(kind: kind, range: start..<index)
+    return RuleToken(kind: kind, range: start..<index)
   }
 
-  private mutating func kind() throws(OffsetProblem) -> Token.Kind {
+  private mutating func kind() throws(OffsetProblem) -> RuleToken.Kind {
     guard let scalar = current else { return .end }
     if Self.beginsName(scalar) { return .name(take { Self.beginsName($0) || Self.isDigit($0) }) }
     if Self.isDigit(scalar) { return try number() }
@@ -74,7 +74,7 @@ struct Lexer {
     return source.string(start..<index)
   }
 
-  private mutating func number() throws(OffsetProblem) -> Token.Kind {
+  private mutating func number() throws(OffsetProblem) -> RuleToken.Kind {
     let start = index
     var isWhole = true
     _ = take(while: Self.isDigit)
@@ -141,7 +141,7 @@ struct Lexer {
     }
   }
 
-  private mutating func pattern() throws(OffsetProblem) -> Token.Kind {
+  private mutating func pattern() throws(OffsetProblem) -> RuleToken.Kind {
     let start = index
     var isInSet = false
     index += 1

@@ -1,10 +1,4 @@
-/// One recorded event of an imaginary disk.
-package enum FileEvent: Sendable, Equatable {
-  case write(path: String, offset: Int, bytes: [UInt8])
-  case truncate(path: String, size: Int)
-  case sync(path: String)
-  case delete(path: String)
-}
+package import MartletSQLite
 
 /// What may be on a disk after the power failed in the middle of a recording.
 ///
