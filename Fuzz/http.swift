@@ -1,6 +1,6 @@
 import MartletWire
 
-/// Feeds one HTTP machine whole and another in small pieces: both must tell the same, whatever came. Requests are
+/// Feeds one HTTP machine whole and another in small pieces: both must report the same, whatever came. Requests are
 /// answered as they end, so that pipelined ones are read too. The first byte chooses the role, the second the size of
 /// the pieces.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,7 +1,7 @@
 import MartletVocabulary
 import MartletWire
 
-/// Feeds one WebSocket machine whole and another in small pieces: both must tell and answer the same, whatever came.
+/// Feeds one WebSocket machine whole and another in small pieces: both must report and answer the same, whatever came.
 /// The first byte chooses the role, the second the size of the pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWebSocket(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {

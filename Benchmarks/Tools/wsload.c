@@ -16,7 +16,7 @@
 //   --variables JSON    variables of the query; %d in them, or in the query, is the subscription's number
 //   --key-field TEXT    text before the subscription's number in each event, e.g. '"topic":"t'
 //   --cursors           ask for cursors, expect `ready`, check offsets
-//   --resume            connect again after a loss and go on behind the last cursor
+//   --resume            connect again after a loss and resume after the last cursor
 //   --latency           events carry "sent":"NANOSECONDS" of the monotonic clock; print the distribution
 //   --deflate           offer permessage-deflate
 //   --tls               speak TLS (certificates are not checked)
@@ -341,7 +341,7 @@ static void readable(struct peer *p, int number) {
   }
 }
 
-// Opens one connection; false when nobody listens.
+// Opens one connection; false when no server listens.
 static int open_peer(int number) {
   struct peer *p = &peers[number];
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};

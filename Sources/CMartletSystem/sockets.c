@@ -103,7 +103,7 @@ int martlet_connect(const martlet_address *address, int *in_progress) {
   int descriptor = open_socket(address);
   if (descriptor < 0) return descriptor;
   if (connect(descriptor, (struct sockaddr *)&storage, length) < 0) {
-    // An interrupted connect goes on by itself, as one in progress does.
+    // An interrupted connect continues by itself, as one in progress does.
     if (errno != EINPROGRESS && errno != EINTR) return failed(descriptor);
     *in_progress = 1;
   }

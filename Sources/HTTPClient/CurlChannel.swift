@@ -231,7 +231,7 @@ extension CurlChannel: ReadinessHandler {
     if readiness.contains(.writable) { flush() }
     guard phase != .closed else { return }
     if interest.contains(.readable) {
-      // libcurl says what is wrong, behind what still came.
+      // libcurl says what is wrong, after what still came.
       if !readiness.isDisjoint(with: [.readable, .failed, .hungUp]) { read() }
     } else if readiness.contains(.failed) {
       finish(.failure("the connection failed"))

@@ -11,7 +11,7 @@ package struct Readiness: OptionSet, Sendable, Hashable {
   package static var hungUp: Readiness { Readiness(rawValue: 8) }
 }
 
-/// Hears that a watched descriptor is ready, on the loop.
+/// Called when a watched descriptor is ready, on the loop.
 package protocol ReadinessHandler: AnyObject {
   /// Reported again in the next turn while the condition holds (level-triggered).
   func ready(_ readiness: Readiness)

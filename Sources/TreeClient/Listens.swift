@@ -9,7 +9,7 @@ struct Listens: Sendable {
 
   /// Up to which revision the value of each query is known.
   private(set) var revisions: [Query: String] = [:]
-  /// When the server was heard last, in milliseconds since 1970.
+  /// When something came from the server last, in milliseconds since 1970.
   var heard: Int64 = 0
   /// When the value of each query that is not live was last known to be the server's, in milliseconds since 1970.
   private var seen: [Query: Int64] = [:]

@@ -8,7 +8,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
   /// Dense number of a change in commit order, starting at 1. Zero stands before the first change.
   public var offset: Int64
 
-  /// The place behind change `offset`, as written under `term`.
+  /// The position after change `offset`, as written under `term`.
   public init(term: UInt64, offset: Int64) {
     self.term = term
     self.offset = offset

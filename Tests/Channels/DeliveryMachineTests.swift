@@ -188,7 +188,7 @@ import Testing
     "", "{}", #"{"version":2,"term":"0","offset":1}"#, #"{"version":1,"term":"x","offset":1}"#,
     #"{"version":1,"term":"1","offset":-1}"#, #"{"version":1,"term":"1","offset":1,"dead":[{}]}"#,
   ])
-  func `bytes that are no record are refused`(text: String) {
+  func `bytes that are not a record are refused`(text: String) {
     #expect(throws: ChannelError.self) { try ChannelRecord(Array(text.utf8)) }
   }
 }

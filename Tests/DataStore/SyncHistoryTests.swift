@@ -15,7 +15,7 @@ import Testing
     #expect(history.ahead == cursor(2, 46))
   }
 
-  @Test func `P19: an answer that is ahead of the feed is judged once another run of the server is heard`() {
+  @Test func `P19: an answer that is ahead of the feed is judged once another run of the server answers`() {
     var history = SyncHistory(feed: cursor(1, 40))
     let known = [history.takes(cursor(1, 60)), history.takes(cursor(1, 50))]
     #expect(known == [true, true])

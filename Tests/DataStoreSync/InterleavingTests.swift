@@ -177,7 +177,7 @@ import Testing
           let gate = ada.wire.gateMutations()
           let first = try await ada.store.submit(Note(id: "a", text: "one"))
           try await first.reached(.sent)
-          // Its answer comes after the stop, and is not heard.
+          // Its answer comes after the stop, and is ignored.
           try await ada.store.stop()
           gate.finish()
           try await ada.store.start()

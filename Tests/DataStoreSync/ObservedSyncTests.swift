@@ -35,7 +35,7 @@ import Testing
       // The server has the record, and does not know of its deletion.
       try await ada.store.delete(Note.self, withId: "a")
       #expect(try await events.next() == "delete false local")
-      // The server has never heard of the record, and never will.
+      // The server never gets the record.
       try await ada.store.save(Note(id: "b", text: "two"))
       try await ada.store.delete(Note.self, withId: "b")
       #expect(try await events.next() == "create false local")

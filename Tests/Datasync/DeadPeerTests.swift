@@ -7,7 +7,7 @@ import MartletWire
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeadPeerTests {
-  @Test func `a peer that is no longer heard is noticed, and what waits is sent over another connection`() async throws
+  @Test func `a peer from which nothing comes is noticed, and what waits is sent over another connection`() async throws
   {
     try await TreeServing.with { server in
       var environment = try ClientEnvironment.shared()

@@ -62,7 +62,7 @@ import Testing
     #expect(bench.store.counters.watcherReads == before.watcherReads + 1)
   }
 
-  @Test func `a change and its reverse are no result`() async throws {
+  @Test func `a change and its reverse cause no result`() async throws {
     let bench = Bench()
     try bench.write(Self.document, Self.sent("A"))
     var iterator = bench.store.watch(Self.operation, policy: .cacheOnly, fetch: Network().fetch).makeAsyncIterator()

@@ -8,16 +8,18 @@ import Testing
     let instead: String
   }
 
-  /// The worst phrases of earlier comments. CONTRIBUTING.md has the glossary.
+  /// The worst phrases of earlier comments, in small or capital letters. CONTRIBUTING.md has the glossary.
   static let phrases: [Phrase] = [
-    Phrase(pattern: #"\b[Ww]hoever\b"#, instead: "the client, the caller, the subscriber"),
-    Phrase(pattern: #"\b([Nn]obody|[Ee]verybody)\b"#, instead: "no client, all clients"),
-    Phrase(pattern: #"\bhears?\b"#, instead: "receives, is called with"),
+    Phrase(pattern: #"\bwhoever\b"#, instead: "the client, the caller, the subscriber"),
+    Phrase(pattern: #"\b(no|any|every)body\b|\beveryone\b"#, instead: "no client, any client, all clients"),
+    Phrase(pattern: #"\bhears?\b|\bheard\b"#, instead: "receives, is called with"),
     Phrase(pattern: #"\btells?\b|\btold\b"#, instead: "returns, reports, notifies"),
-    Phrase(pattern: #"\b[Ll]et in\b"#, instead: "accepted, admitted"),
-    Phrase(pattern: #"\bgo(es)? on\b"#, instead: "continues, resumes"),
+    Phrase(pattern: #"\blet in\b"#, instead: "accepted, admitted"),
+    Phrase(pattern: #"\b(go(es)?|went|going) on\b"#, instead: "continues, resumes"),
     Phrase(pattern: #"\bbegins? anew\b"#, instead: "restarts"),
-    Phrase(pattern: #"(?<![Tt]here )\bis no (?!longer|more)[a-z]+"#, instead: "is not a …"),
+    Phrase(
+      pattern: #"(?<!there )\b(is|are|was|were) no (?!(longer|more|less|later|earlier|older|other|better)\b)\w+"#,
+      instead: "is not a …"),
     Phrase(pattern: #"\bany more\b"#, instead: "no longer"),
     Phrase(pattern: #"\bits life\b"#, instead: "its state, its lifetime"),
   ]
@@ -28,8 +30,11 @@ import Testing
     let each: [(phrase: Phrase, expression: NSRegularExpression)]
 
     init() throws {
-      any = try NSRegularExpression(pattern: LanguageTests.phrases.map(\.pattern).joined(separator: "|"))
-      each = try LanguageTests.phrases.map { ($0, try NSRegularExpression(pattern: $0.pattern)) }
+      any = try NSRegularExpression(
+        pattern: LanguageTests.phrases.map(\.pattern).joined(separator: "|"), options: .caseInsensitive)
+      each = try LanguageTests.phrases.map {
+        ($0, try NSRegularExpression(pattern: $0.pattern, options: .caseInsensitive))
+      }
     }
 
     func phrases(in text: String) -> [Phrase] {
@@ -45,14 +50,15 @@ import Testing
   @Test func `comments and test names do not fall back into the phrases of the glossary`() throws {
     var found: [String: [String]] = [:]
     let search = try Search()
-    for folder in ["Sources", "Tests", "Examples"] {
-      for file in Repository.current.files(under: folder, extensions: ["swift"])
+    for folder in ["Sources", "Tests", "Examples", "Fuzz", "Benchmarks"] {
+      for file in Repository.current.files(under: folder, extensions: ["swift", "c", "h"])
       where file.path != "Tests/House/LanguageTests.swift" && !file.path.hasPrefix("Tests/Seeds/")
-        && !file.path.contains("/Golden/")
+        && !file.path.contains("/Golden/") && !file.path.contains("/Embedded/")
       {
         let place = file.path.split(separator: "/").prefix(2).joined(separator: "/")
+        var isInComment = false
         for (number, line) in file.lines.enumerated() {
-          guard let text = Self.prose(of: line) else { continue }
+          guard let text = Self.prose(of: line, isInComment: &isInComment) else { continue }
           for phrase in search.phrases(in: text) {
             found[place, default: []].append("\(file.path):\(number + 1): write \(phrase.instead)")
           }
@@ -86,9 +92,11 @@ import Testing
 
   @Test func `documents do not fall back into them either`() throws {
     let search = try Search()
-    var documents = ["docs", "Examples", "Benchmarks", "Sources"]
+    var documents = ["docs", "Examples", "Benchmarks", "Sources", "Conformance", "Fuzz", "Simulation"]
       .flatMap { Repository.current.files(under: $0, extensions: ["md"]) }
-    documents.append(Repository.File(path: "README.md", text: try Repository.current.text("README.md")))
+    for name in ["README.md", "CHANGELOG.md"] {
+      documents.append(Repository.File(path: name, text: try Repository.current.text(name)))
+    }
     // Names of tests and of the programs of others are as they are.
     for document in documents where !["docs/PROMISES.md"].contains(document.path) {
       for (number, line) in document.lines.enumerated() {
@@ -134,11 +142,37 @@ import Testing
     line.replacing("\\\"", with: "'").replacing(/\\\((?:[^()]|\([^()]*\))*\)/, with: "")
   }
 
-  /// What a line says to a reader: its comment, or the name of the test it declares.
-  private static func prose(of line: Substring) -> String? {
-    let text = line.drop(while: { $0 == " " })
+  /// What a line says to a reader: its comment, wherever it begins, and the name of the test it declares.
+  private static func prose(of line: Substring, isInComment: inout Bool) -> String? {
+    let text = line.drop { $0 == " " }
+    if isInComment || text.hasPrefix("/*") {
+      isInComment = !text.contains("*/")
+      return String(text)
+    }
     if text.hasPrefix("//") { return String(text) }
-    guard let name = text.range(of: "func `") else { return nil }
-    return String(text[name.upperBound...].prefix { $0 != "`" })
+    var found = ""
+    if let name = text.range(of: "func `") {
+      found += text[name.upperBound...].prefix { $0 != "`" }
+    } else if text.hasPrefix("@Test(\"") || text.hasPrefix("@Suite(\"") {
+      found += text
+    }
+    // Two slashes inside a literal are an address.
+    if let comment = text.range(of: " //"), text[..<comment.lowerBound].count(where: { $0 == "\"" }).isMultiple(of: 2) {
+      found += text[comment.lowerBound...]
+    }
+    return found.isEmpty ? nil : found
+  }
+
+  @Test(arguments: [
+    ("let x = 1 // nobody", true), ("  /* Told so. */", true), ("/// Hears it.", true), ("@Test(\"it goes on\")", true),
+    ("func `tells`() {", true), ("let tell = \"http://told\"", false), ("/// There is no other way.", false),
+    ("// The answer is no JSON.", true), ("// It is no longer there.", false), ("// Everyone.", true),
+  ])
+  func `a phrase is found at the end of a line, in a name, in capitals and in another comment`(
+    line: String, isFound: Bool
+  ) throws {
+    var isInComment = false
+    let text = Self.prose(of: line[...], isInComment: &isInComment)
+    #expect(try (text.map { try Search().phrases(in: $0) } ?? []).isEmpty != isFound)
   }
 }

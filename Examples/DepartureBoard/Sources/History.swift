@@ -6,7 +6,7 @@ final class History {
   private let handle: FileHandle
   /// How many events are there.
   private(set) var count = 0
-  /// The cursor of the last event, behind which to continue.
+  /// The cursor of the last event, after which to continue.
   private(set) var last: Cursor?
 
   /// Opens or makes the file. A last line that a kill cut short is removed; its event comes again.

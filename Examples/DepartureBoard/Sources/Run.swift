@@ -71,7 +71,7 @@ enum Run {
   private static func server(_ options: Options) async throws -> GraphQLServer {
     let files = DataFiles(folder: options.files)
     let server = try GraphQLServer(try configuration(options, files))
-    // Before anybody is served: the tables are there when the first query comes.
+    // Before the first client is served: the tables are there when the first query comes.
     try await TableLoader.load(files, into: server)
     try start(server, options)
     return server
@@ -108,7 +108,7 @@ enum Run {
 
   /// A client that never gives up.
   private static func client(_ text: String, token: String?) throws -> GraphQLClient {
-    guard let url = URL(string: text) else { throw Options.Wrong(description: "'\(text)' is no URL.") }
+    guard let url = URL(string: text) else { throw Options.Wrong(description: "'\(text)' is not a URL.") }
     var configuration = ConnectionConfiguration()
     configuration.reconnect.attempts = nil
     configuration.reconnect.firstDelay = .milliseconds(100)

@@ -63,7 +63,7 @@ struct Viewer {
     await screen.fill(flights.compactMap { $0.object.map { Self.line($0, cursor: nil) } })
   }
 
-  /// Tells the screen how the connection is doing.
+  /// Reports the state of the connection to the screen.
   func tell(_ states: AsyncStream<SubscriptionState>) async {
     for await state in states {
       switch state {

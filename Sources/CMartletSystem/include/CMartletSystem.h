@@ -19,7 +19,7 @@ typedef struct martlet_address {
 // Sockets. All descriptors are non-blocking and closed on exec.
 int martlet_listen(const martlet_address *address, int backlog, int reuse_port);
 int martlet_accept(int listener, martlet_address *peer);
-// A connecting socket, or -errno. `in_progress` tells whether to wait for writability.
+// A connecting socket, or -errno. `in_progress` says whether to wait for writability.
 int martlet_connect(const martlet_address *address, int *in_progress);
 // The pending error of a socket, 0 when there is none.
 int martlet_socket_error(int descriptor);

@@ -43,7 +43,7 @@ package struct Ring: Sendable {
     byteCount = 0
   }
 
-  /// The batches behind `offset`, in order: at least one when there is one, then as many as fit `maximumBytes`. Nil
+  /// The batches after `offset`, in order: at least one when there is one, then as many as fit `maximumBytes`. Nil
   /// when the ring does not reach back that far; empty when nothing follows.
   package func batches(after offset: Int64, maximumBytes: Int) -> [ChangeBatch]? {
     guard let firstOffset, let lastOffset else { return nil }

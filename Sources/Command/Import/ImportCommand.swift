@@ -28,7 +28,7 @@ enum ImportCommand: Subcommand {
       .init(name: "map", value: "COLUMN=FIELD", help: "a column whose field has another name", repeats: true),
       .init(name: "missing", value: "TEXT", help: "a text that stands for no value, such as NA", repeats: true),
       .init(name: "schema", value: "FILE", help: "the server's schema, where it answers no introspection (no --dev)"),
-      .init(name: "ignore-unknown", value: nil, help: "leave out columns that are no fields"),
+      .init(name: "ignore-unknown", value: nil, help: "leave out columns that are not fields"),
       .init(
         name: "batch", value: "N",
         help: "rows of one transaction at most (default 100); larger ones than a server takes are split"),

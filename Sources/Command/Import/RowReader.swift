@@ -23,7 +23,7 @@ struct RowReader {
   init(_ source: ByteSource, format: Format) throws(CommandFailure) {
     self.source = source
     self.format = format
-    // A byte order mark; any other text that begins with its first byte is no ASCII, and no column's name.
+    // A byte order mark; any other text that begins with its first byte is not ASCII, and not a column's name.
     if try source.peek() == 0xEF { for _ in 0..<3 { _ = try source.next() } }
     guard format == .csv else { return }
     guard case .cells(let cells, _)? = try nextRecord() else {

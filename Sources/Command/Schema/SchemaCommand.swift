@@ -76,7 +76,7 @@ enum SchemaCommand: Subcommand {
         return place + error.message
       }
       if !text.contains("@model"), error.errors.contains(where: Self.isMissingQuery) {
-        let hint = "Write @model behind a type's name to store it and give it operations: type Todo @model { id: ID! }"
+        let hint = "Write @model after a type's name to store it and give it operations: type Todo @model { id: ID! }"
         throw CommandFailure(.badData, (lines + [hint]).joined(separator: "\n"))
       }
       throw CommandFailure(.badData, lines.joined(separator: "\n"))

@@ -15,7 +15,7 @@ struct ModelDraft {
   let defaults: [String: JSONValue]
   /// The types of fields that are found in a store, by field.
   let lazy: [String: any RelationValue.Type]
-  /// How fields that are no relations are stored.
+  /// How fields that are not relations are stored.
   let storages: [String: ColumnStorage]
 
   init<M: Model>(_ type: M.Type) throws(DataStoreError) {

@@ -133,7 +133,7 @@ struct SyncDownloads {
     return .withdrawn(generation: generation)
   }
 
-  /// Another run of the server has been heard: the feed restarts, with its judgement of what is stored.
+  /// Another run of the server has answered: the feed restarts, with its judgement of what is stored.
   private func doubt(_ generation: Int) -> SyncEvent { .disconnected(generation: generation, .network) }
 
   /// The server has written all that is stored: the feed is followed from where it is owed.

@@ -5,7 +5,7 @@ internal import MartletVocabulary
 ///
 /// Positions are compared, so they must come from one history. A server that runs on an older copy of its data begins
 /// another one. The server judges the feed's cursor whenever the feed is resumed; pages and answers can be ahead of it,
-/// and the newest of these is judged by itself once another run of the server has been heard.
+/// and the newest of these is judged by itself once another run of the server has answered.
 struct SyncHistory: Sendable {
   /// Names of the values in the store.
   static let (feedName, aheadName) = ("cursor", "ahead")

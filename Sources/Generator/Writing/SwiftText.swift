@@ -80,7 +80,7 @@ struct SwiftText {
     return escaped
   }
 
-  /// A list behind `head`, broken before it gets too wide.
+  /// A list after `head`, broken before it gets too wide.
   mutating func list(_ head: String, _ items: [String], _ tail: String = "") {
     var row = head
     for (index, item) in items.enumerated() {

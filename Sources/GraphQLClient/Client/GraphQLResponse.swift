@@ -58,7 +58,7 @@ extension GraphQLResponse where Data: Decodable {
     do throws(JSONError) {
       body = try JSONValue(parsing: event.payload, limits: .held(event.payload))
     } catch {
-      throw GraphQLClientError(.invalidResponse, "the result is no JSON", underlying: error)
+      throw GraphQLClientError(.invalidResponse, "the result is not JSON", underlying: error)
     }
     guard let object = body.object, object["data"] != nil || object["errors"] != nil else {
       throw GraphQLClientError(.invalidResponse, "the result has neither data nor errors")

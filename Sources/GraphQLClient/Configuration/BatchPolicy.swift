@@ -8,7 +8,7 @@
 public struct BatchPolicy: Sendable, Hashable {
   /// Most queries of one request. What servers of this package take.
   public var operations: Int
-  /// How long the first query waits for others. Shorter than anybody notices, longer than a screen takes to ask.
+  /// How long the first query waits for others. Shorter than a user notices, longer than a screen takes to ask.
   public var wait: Duration
 
   /// Up to ten queries within ten milliseconds, unless said otherwise.

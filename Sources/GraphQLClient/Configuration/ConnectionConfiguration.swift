@@ -65,7 +65,7 @@ public struct ConnectionConfiguration: Sendable {
   public var assumesWriteNumbers = false
   /// Certificate authorities to trust in place of the system's: a PEM file.
   public var authorityFile: String?
-  /// The client's own certificate, with the chain behind it, for servers that ask for one: a PEM file.
+  /// The client's own certificate, with the chain after it, for servers that ask for one: a PEM file.
   public var certificateFile: String?
   /// The private key of `certificateFile`, a PEM file; nil when it is in the same file.
   public var keyFile: String?

@@ -187,7 +187,7 @@ final class EventStreamDriver: StreamOwner {
     case .success(let answer):
       switch answer.status {
       case 202, 200, 204: subscriber.activate()
-      // The stream has ended: that will be heard, or has been.
+      // The stream has ended, which is or was reported by itself.
       case 404: watch.lose(GraphQLClientError(.connectionLost, answer.message, status: 404, errors: answer.errors))
       case 401, 403: refused(number, answer)
       case let status where HTTPSubscriber.mayPass(status, answer.errors) && configuration.resumesHTTPSubscriptions:

@@ -8,13 +8,13 @@ import MartletVocabulary
 final class HTTPSubscriber {
   /// What taking a result comes to.
   enum Taken {
-    /// It was no event: the server confirmed the subscription, named a position, or repeated an event.
+    /// Not an event: the server confirmed the subscription, named a position, or repeated an event.
     case noted
     /// An event, or a gap.
     case kept
     /// The consumer has no room; it says when it has.
     case full
-    /// It was no result: the server ends the connection, for this reason.
+    /// Not a result: the server ends the connection, for this reason.
     case serverEnds(StreamEnd)
   }
 

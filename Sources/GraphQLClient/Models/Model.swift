@@ -22,7 +22,7 @@ public protocol Model: Codable, Sendable {
   static var primaryKey: [CodingKeys] { get }
   /// The GraphQL types of identifying fields that are neither `id` (an ID) nor text (a String).
   static var keyTypes: [CodingKeys: String] { get }
-  /// What is asked for of fields that are no scalars. Default: nothing, so all fields are scalars.
+  /// What is asked for of fields that are not scalars. Default: nothing, so all fields are scalars.
   static var nested: [CodingKeys: ModelSelection] { get }
   /// Fields that only the server writes and that inputs leave out. Default: `createdAt` and `updatedAt`.
   static var readOnly: [CodingKeys] { get }

@@ -52,7 +52,7 @@ public struct RetryInterceptor: Interceptor {
   }
 }
 
-/// Tells of every operation: what was sent, and what came of it.
+/// Reports every operation: what was sent, and what came of it.
 public struct ObservingInterceptor: Interceptor {
   /// What an operation did.
   public enum Event: Sendable {
@@ -76,7 +76,7 @@ public struct ObservingInterceptor: Interceptor {
     self.tell = tell
   }
 
-  /// Tells of the operation and of its end.
+  /// Reports the operation and its end.
   public func send(_ request: OperationRequest, next: Next) async throws -> OperationPayload {
     tell(.sent(request))
     do {
@@ -89,18 +89,18 @@ public struct ObservingInterceptor: Interceptor {
     }
   }
 
-  /// Tells of the part.
+  /// Reports the part.
   public func received(_ part: OperationPart, of request: OperationRequest) throws {
     tell(.part(request, part))
   }
 
-  /// Tells of a subscription that starts.
+  /// Reports a subscription that starts.
   public func subscribe(_ request: OperationRequest) throws -> OperationRequest {
     tell(.sent(request))
     return request
   }
 
-  /// Tells of the subscription's events and states.
+  /// Reports the subscription's events and states.
   public func received(_ news: SubscriptionNews, of request: OperationRequest) {
     tell(.subscription(request, news))
   }

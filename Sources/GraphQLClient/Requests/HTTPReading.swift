@@ -38,7 +38,7 @@ enum HTTPReading {
       }
     } catch {
       self = .noResponse(
-        GraphQLClientError(.invalidResponse, "the answer is no JSON", underlying: error, status: status))
+        GraphQLClientError(.invalidResponse, "the answer is not JSON", underlying: error, status: status))
     }
   }
 

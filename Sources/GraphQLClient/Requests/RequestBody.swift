@@ -84,7 +84,7 @@ final class BodyPump {
     self.failed = failed
   }
 
-  /// Goes on with what comes next; called again when the channel has room.
+  /// Continues with what comes next; called again when the channel has room.
   func run() {
     isWaitingForRoom = false
     while reading == nil, failed != nil {

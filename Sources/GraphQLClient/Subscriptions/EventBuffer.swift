@@ -129,7 +129,7 @@ package struct EventBuffer: Sendable {
     gap.dropped = (gap.dropped ?? 0) + (dropped.gap?.dropped ?? (dropped.life == nil ? 1 : 0))
     head = victim
     events[head] = SubscriptionEvent(gap: gap)
-    // Room for one more is needed behind the gap.
+    // Room for one more is needed after the gap.
     return count > 1 || bytes > 0
   }
 
@@ -145,7 +145,7 @@ package struct EventBuffer: Sendable {
     push(SubscriptionEvent(life: life))
   }
 
-  /// The last waiting elements that are no events: gaps and news.
+  /// The last waiting elements that are not events: gaps and news.
   private var quietRun: Range<Int> {
     var start = events.count
     while start > head, events[start - 1].life != nil || events[start - 1].gap != nil { start -= 1 }

@@ -189,7 +189,7 @@ package final class SubscriptionCore: Sendable {
     return shared.consumer
   }
 
-  /// Tells of an attempt that failed before the subscription was ever live: its state stays as it is.
+  /// Reports an attempt that failed before the subscription was ever live: its state stays as it is.
   package func tell(_ life: SubscriptionLife) {
     let consumer = shared.withLock { shared -> CheckedContinuation<Void, Never>? in
       shared.state.isFinished ? nil : Self.tell(life, &shared)

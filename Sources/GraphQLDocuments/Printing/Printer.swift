@@ -2,7 +2,7 @@
 package struct Printer {
   var text = ""
   private var level = 0
-  /// Whether a query may be written as its selections alone. Behind a type without members they would be read as these.
+  /// Whether a query may be written as its selections alone. After a type without members they would be read as these.
   private var mayShorten = true
 
   init() {}

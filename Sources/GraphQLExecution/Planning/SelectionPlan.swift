@@ -94,7 +94,7 @@ package final class FieldPlan: Sendable {
 /// What the value of a field consists of.
 package enum FieldContent: Sendable {
   case leaf(LeafShape)
-  /// `__typename`: known without asking anybody.
+  /// `__typename`: known without a resolver.
   case typeName
   case object(SelectionPlan)
   /// By object type. Types left out by the planning limit are planned when a value has them.

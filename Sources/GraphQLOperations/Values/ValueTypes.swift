@@ -31,7 +31,7 @@ extension JSONTypeTable {
     }
     table.register(URL.self) { value in
       guard let text = value.string, let url = URL(string: text) else {
-        throw GraphQLClientError(.decodingFailed, "\(value) is no URL")
+        throw GraphQLClientError(.decodingFailed, "\(value) is not a URL")
       }
       return url
     } encode: {

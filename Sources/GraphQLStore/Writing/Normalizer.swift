@@ -20,7 +20,7 @@ struct Normalizer {
   mutating func write(_ data: JSONValue) throws {
     guard let object = data.object else {
       if data.isNull { return }
-      throw unexpected("the data are no object")
+      throw unexpected("the data are not an object")
     }
     let selection = context.operation.selection.fields(on: nil, data: object, context)
     let root = try record(object, selection)
@@ -35,7 +35,7 @@ struct Normalizer {
 
   /// Writes the data of a fragment on the record `key`.
   mutating func write(_ data: JSONValue, to key: CacheKey, typename: String?) throws {
-    guard let object = data.object else { throw unexpected("the data are no object") }
+    guard let object = data.object else { throw unexpected("the data are not an object") }
     let typename = object["__typename"]?.string ?? typename
     let selection = context.operation.selection.fields(on: typename, data: object, context)
     changes.append(.merge(key, try record(object, selection)))

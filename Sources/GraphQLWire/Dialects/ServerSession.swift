@@ -32,7 +32,7 @@ struct ServerSession: Sendable {
   }
 
   /// Gives an operation its number; its id must be free. Before anything else is done for it: another under the same id
-  /// may be right behind.
+  /// may follow at once.
   mutating func reserve(_ id: OperationID) -> Int { table.reserve(id) }
 
   /// This side ends an operation: its id, when it had not ended.

@@ -85,7 +85,7 @@ package protocol SubscriptionServerMachine: Sendable {
   mutating func complete(_ number: Int, actions: inout [SubscriptionServerAction])
   /// The operation has failed; `errors` is a list in JSON that is not empty. No `complete` follows.
   mutating func fail(_ number: Int, errors: [UInt8], actions: inout [SubscriptionServerAction])
-  /// Tells a client that follows cursors how far its events have been sent.
+  /// Notifies a client that follows cursors how far its events have been sent.
   mutating func sendPosition(_ cursor: Cursor, at now: Instant, actions: inout [SubscriptionServerAction])
 
   /// Time has passed.
@@ -105,7 +105,7 @@ extension SubscriptionServerMachine {
   }
 }
 
-/// The bytes of an event's message behind its payload.
+/// The bytes of an event's message after its payload.
 package enum EventSuffix {
   /// `}`: every dialect's, towards peers that did not ask for cursors.
   package static let plain: [UInt8] = [UInt8(ascii: "}")]

@@ -196,7 +196,7 @@ extension GraphQLTransportWS {
       actions.append(.send(ServerMessage.errorText(id, errors: errors)))
     }
 
-    /// Tells a negotiated client how far its events have been sent, and asks for a sign of life.
+    /// Notifies a negotiated client how far its events have been sent, and asks for a sign of life.
     package mutating func sendPosition(_ cursor: Cursor, at now: Instant, actions: inout [ServerAction]) {
       guard isOpen, continuity.cursors else { return }
       if let interval = limits.positionInterval { positionDue = now + interval }

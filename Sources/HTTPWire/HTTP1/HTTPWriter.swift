@@ -70,7 +70,7 @@ package enum HTTPWriter {
     endHead(to: &output)
   }
 
-  /// The line before a chunk's content, behind which stands a line end.
+  /// The line before a chunk's content, after which there is a line end.
   package static func chunkStart(_ count: Int, to output: inout [UInt8]) {
     output.append(contentsOf: String(count, radix: 16).utf8)
     endHead(to: &output)

@@ -16,7 +16,7 @@ package struct MultipartPart: Equatable, Sendable {
 package struct MultipartReader {
   private enum State {
     case preamble
-    /// Behind a boundary: another part, or the end.
+    /// After a boundary: another part, or the end.
     case delimited
     case header(HTTPHeaders, byteCount: Int)
     case body(HTTPHeaders)
@@ -52,7 +52,7 @@ package struct MultipartReader {
   }
 
   /// Takes the boundary from a content type, quoted or not, also where it needed quotes and has none. What follows
-  /// behind a comma is ignored: some servers repeat the client's Accept header there.
+  /// after a comma is ignored: some servers repeat the client's Accept header there.
   package init(contentType: String, limits: MultipartLimits = MultipartLimits()) throws(MultipartFailure) {
     let text = HTTPSyntax.split(Array(contentType.utf8)[...], at: UInt8(ascii: ","))[0]
     guard let type = MediaType(text, leniently: true), type.type.utf8.elementsEqual("multipart".utf8) else {

@@ -1,8 +1,8 @@
 /// Reads the members of one object of a tape by name, in the order in which they are expected to stand: each search
-/// begins behind the member that was found last.
+/// begins after the member that was found last.
 package struct JSONMembers: Sendable {
   private let tape: JSONTape
-  /// Index of the first name, and behind the last value.
+  /// Index of the first name, and after the last value.
   private let first: Int
   private let end: Int
   /// Index of the name where the next search begins.

@@ -76,7 +76,7 @@ package final class CommitRows {
 
   // MARK: Values
 
-  /// A record's values with those of its terms behind them.
+  /// A record's values with those of its terms after them.
   package func extended(_ record: Record, _ terms: RelatedTerms, _ state: State) throws -> Record {
     if terms.isEmpty { return record }
     var values = Array(record.values.prefix(terms.fields))

@@ -38,7 +38,7 @@ package struct RelatedTerm: Sendable, Hashable {
   var models: Set<Int> { related.models.union([model]) }
 }
 
-/// The terms of a query. Their values stand behind the record's own, so that a condition compares them as fields:
+/// The terms of a query. Their values stand after the record's own, so that a condition compares them as fields:
 /// those that rows show first, then those that only conditions need.
 package struct RelatedTerms: Sendable, Hashable {
   /// How many values a record has of its own.

@@ -7,7 +7,7 @@ package struct LiveQueryID: Sendable, Hashable {
   /// The query's place. A later query can have the same, and another number.
   package var place: Int { Int(slot) }
   fileprivate let slot: UInt32
-  /// Begins anew after four thousand million queries.
+  /// Restarts after four thousand million queries.
   fileprivate let number: UInt32
 
   fileprivate init(place: Int, number: UInt32) {

@@ -12,7 +12,7 @@ struct Poller {
   private let descriptor: Int32
   /// Ends waits from other threads; handed out, because the poller itself is the loop's alone.
   let waker: Waker
-  /// Comes back once behind everything that was ready when it was set.
+  /// Comes back once after everything that was ready when it was set.
   private let mark: Waker
   /// Events gathered by the last `wait`; `capacity` bounds how many one turn takes.
   private var events: [martlet_event]
@@ -64,7 +64,7 @@ struct Poller {
   /// How many events one `wait` gives at most.
   var capacity: Int { events.count }
 
-  /// Puts the mark behind everything that is ready.
+  /// Puts the mark after everything that is ready.
   func setMark() {
     mark.wake()
   }

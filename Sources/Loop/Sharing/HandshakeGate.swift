@@ -33,7 +33,7 @@ package final class HandshakeGate {
   private func refillNextTurn(_ loop: EpollLoop) {
     guard !isScheduled else { return }
     isScheduled = true
-    // Behind the time of this turn, so that it fires in the next.
+    // After the time of this turn, so that it fires in the next.
     loop.schedule(at: loop.now + .nanoseconds(1)) { [self] in
       isScheduled = false
       left = perTurn

@@ -1,6 +1,6 @@
 internal import MartletVocabulary
 
-/// Tells how long the line of ready descriptors is, in time, by standing in it.
+/// Measures how long the line of ready descriptors is, in time, by standing in it.
 ///
 /// The system hands out ready descriptors in order and at most so many a turn; the rest waits in the kernel, where it
 /// cannot be counted. So when a turn's share was a full one, a mark goes to the end of the line: what is ahead of it

@@ -4,7 +4,7 @@ package struct MissingInSchema: Error, Sendable, Hashable, CustomStringConvertib
 }
 
 extension [ModelDefinition] {
-  /// The same models with the numbers and field positions of a schema in force; what is new comes behind.
+  /// The same models with the numbers and field positions of a schema in force; what is new comes after them.
   ///
   /// Changes, interests, predicates and plans name models and fields by these numbers. A schema that is read while it
   /// is in use therefore takes them over, wherever in the text models and fields were added: what was planned under the

@@ -5,7 +5,7 @@ internal import MartletRuntime
   internal import Combine
 #endif
 
-/// Takes the elements of one sequence and hands each to everyone attached at that moment.
+/// Takes the elements of one sequence and hands each to all subscribers of that moment.
 ///
 /// It begins at the first attachment, so that what the sequence holds by then is not lost; a subscriber that attaches
 /// later gets what comes later. It continues only when every attached subscriber has room. The first cancellation ends

@@ -52,7 +52,7 @@ package struct OriginCheck: Sendable {
     authority(of: origin).map { isLoopback(authority: $0) } ?? false
   }
 
-  /// Whether `text` is an origin as browsers write it: `scheme://host`, perhaps with a port, and nothing behind it.
+  /// Whether `text` is an origin as browsers write it: `scheme://host`, perhaps with a port, and nothing after it.
   static func isOrigin(_ text: String) -> Bool {
     guard let authority = authority(of: text) else { return false }
     let parts = split(authority)

@@ -28,7 +28,7 @@ final class RequestTurns {
   /// Whether the next request may be taken up in this turn.
   var mayTake: Bool { share != 0 && gate.mayTake(place) }
 
-  /// A request is taken up; `isLast` when the client has sent nothing behind it.
+  /// A request is taken up; `isLast` when the client has sent nothing after it.
   func take(isLast: Bool) {
     gate.take(&place)
     share = isLast ? nil : share.map { max(0, $0 - 1) }

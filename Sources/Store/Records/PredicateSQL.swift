@@ -24,7 +24,7 @@ struct PredicateSQL {
   private let depth: Int
 
   /// - Parameters:
-  ///   - related: the terms whose values the predicate compares behind the fields of `shape`.
+  ///   - related: the terms whose values the predicate compares after the fields of `shape`.
   ///   - shapes: the models of these terms, by number.
   init(
     _ predicate: Predicate, _ shape: RecordShape, related: RelatedTerms = RelatedTerms(),
@@ -237,7 +237,7 @@ struct PredicateSQL {
     guard shape.columns[field].storage == .text else { return Self.no }
     let column = shape.column(field)
     guard let last = prefix.last else { return "(\(column) IS NOT NULL)" }
-    // The first bytes behind all texts with the prefix: UTF-8 has no byte 255, so that one more always fits.
+    // The first bytes after all texts with the prefix: UTF-8 has no byte 255, so that one more always fits.
     values.append(.text(prefix))
     values.append(.text(Array(prefix.dropLast()) + [last &+ 1]))
     return "(\(column) IS NOT NULL AND \(column) >= ? AND \(column) < ?)"

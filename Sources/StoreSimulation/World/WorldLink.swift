@@ -139,7 +139,7 @@ final class WorldLink: @unchecked Sendable {
   private func silent(_ attempt: Int) {
     world.network.wait(.seconds(2)) { [weak self] in
       guard let self, attempt == connection else { return }
-      lost("nothing was heard of the server")
+      lost("nothing came from the server")
     }
   }
 

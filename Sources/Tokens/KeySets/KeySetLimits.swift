@@ -7,7 +7,7 @@ package struct KeySetLimits: Sendable, Hashable {
   package var leastAge = Duration.seconds(60)
   /// The most of it, whatever the answer says: a withdrawn key must not stay good for a year.
   package var greatestAge = Duration.seconds(86_400)
-  /// The least time between two fetches that tokens with unknown keys cause: anybody can send such tokens.
+  /// The least time between two fetches that tokens with unknown keys cause: any client can send such tokens.
   package var unknownKeyPause = Duration.seconds(30)
   /// How long keys stay good after the last answer when their source fails: a night and a day of an outage.
   package var outage = Duration.seconds(86_400)

@@ -25,7 +25,7 @@ package enum KeyRefusal: Error, Sendable, Hashable {
   case factorableModulus
   /// A secret shorter than the hash (RFC 7518, section 3.2).
   case shortSecret(bytes: Int, needed: Int)
-  /// A shared secret in a set that anybody can fetch.
+  /// A shared secret in a set that any client can fetch.
   case publishedSecret
   /// Coordinates of another length than the curve's.
   case wrongLength(String)

@@ -21,7 +21,7 @@ package struct TokenKeySet: Sendable, Hashable {
   package enum Origin: Sendable, Hashable {
     /// A file of the operator's.
     case file
-    /// A URL that anybody can read: shared secrets are refused.
+    /// A URL that any client can read: shared secrets are refused.
     case published
   }
 

@@ -1,6 +1,6 @@
 /// Why a token is refused. For operators and metrics: a caller only ever learns that it is not authorized.
 ///
-/// Values from the token appear only where they help an operator and are no secret, and are shortened by `quoted`.
+/// Values from the token appear only where they help an operator and are not secret, and are shortened by `quoted`.
 package enum TokenRefusal: Error, Sendable, Hashable {
   /// More than `TokenLimits.tokenBytes` or `headerBytes`.
   case tooLarge

@@ -90,7 +90,7 @@ struct Pattern: Sendable {
 /// Why a regular expression was refused.
 struct PatternProblem: Error {
   let message: String
-  /// The scalar concerned, from the first one behind the slash.
+  /// The scalar concerned, from the first one after the slash.
   let index: Int
   var isLimit = false
 }

@@ -9,7 +9,7 @@ package struct RuleLimits: Hashable, Sendable {
   package var levels = 33
   /// Levels of one expression. Evaluation uses one stack frame for each.
   package var expressionDepth = 100
-  /// Instructions of one compiled regular expression; `{1,1000}` repeats what it stands behind. Matching costs at most
+  /// Instructions of one compiled regular expression; `{1,1000}` repeats what stands before it. Matching costs at most
   /// this number for each character of the text.
   package var patternInstructions = 2_000
   /// Steps of one evaluation: one for each part of the expression, and one for each 64 bytes or 64 instructions that

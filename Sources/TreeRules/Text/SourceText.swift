@@ -3,7 +3,7 @@ struct SourceText: Sendable {
   private(set) var scalars: [Unicode.Scalar] = []
   /// One offset for each scalar.
   private var offsets: [Int] = []
-  /// The offset behind the last scalar.
+  /// The offset after the last scalar.
   var end: Int
 
   /// An empty text at `offset`.

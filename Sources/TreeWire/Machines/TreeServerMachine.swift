@@ -217,7 +217,7 @@ package struct TreeServerMachine: Sendable {
 
   package var listenCount: Int { listens.count }
 
-  /// Tells the client not to come back.
+  /// Asks the client not to reconnect.
   package mutating func shutDown(_ reason: String) -> [Action] {
     send(TreeEnvelope.control("s", .string(reason)))
   }

@@ -15,7 +15,7 @@ func append(_ more: [UInt8], to bytes: inout [UInt8]) {
   unsafe more.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
 }
 
-/// The index of the first byte with its top bit set at or behind `start`, or the count.
+/// The index of the first byte with its top bit set at or after `start`, or the count.
 func firstNonASCII(_ bytes: [UInt8], from start: Int) -> Int {
   unsafe bytes.withUnsafeBytes { buffer in
     var index = start

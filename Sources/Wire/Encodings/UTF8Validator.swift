@@ -4,7 +4,7 @@
 package struct UTF8Validator: Sendable {
   /// Continuation bytes still owed by the character begun.
   private var owed: UInt8 = 0
-  /// Bounds of the next continuation byte; they are narrower behind E0, ED, F0 and F4.
+  /// Bounds of the next continuation byte; they are narrower after E0, ED, F0 and F4.
   private var low: UInt8 = 0x80
   private var high: UInt8 = 0xBF
 

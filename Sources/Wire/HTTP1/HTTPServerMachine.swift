@@ -90,7 +90,7 @@ package struct HTTPServerMachine {
   }
 
   /// The peer sends nothing more. Inside a request that is a failure; the response can still be sent, and those to
-  /// requests that have arrived behind it.
+  /// requests that have arrived after it.
   package mutating func inputEnded(events: inout [HTTPServerEvent]) {
     hasEnded = true
     settleEnd(&events)

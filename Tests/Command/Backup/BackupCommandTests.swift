@@ -79,7 +79,7 @@ import Testing
     #expect(text("again").contains("there already"))
     let lines = try text("events.jsonl").split(separator: "\n").map { try JSONValue(parsing: String($0)) }
     let ids = lines.compactMap { $0["data"]?["onCreateT"]?["id"]?.string }
-    // Writers went on during the backup; the subscriber has each event once, and one gap for what the copy lacks.
+    // Writers continued during the backup; the subscriber has each event once, and one gap for what the copy lacks.
     #expect(Set(ids).count == ids.count)
     #expect(ids.count >= 200)
     #expect(lines.count { $0["gap"] != nil } == 1, "\(text("subscribe.log").suffix(500))")

@@ -28,7 +28,7 @@ import Testing
     ("echo 'type T @model { id: ID! x: Nope }' > s; martlet schema check s", .badData, "s:1:"),
     ("echo 'type T @model { id: ID! x: Nope }' > s; martlet serve s --memory --dev", .badData, "s:1:"),
     ("echo 'type T {' > s; martlet serve s --memory --dev", .badData, "s:2:1: Syntax Error"),
-    ("echo 'type T { id: ID! }' > s; martlet serve s --memory --dev", .badData, "Write @model behind a type's name"),
+    ("echo 'type T { id: ID! }' > s; martlet serve s --memory --dev", .badData, "Write @model after a type's name"),
     ("mkdir d; martlet serve d --memory --dev", .io, "d cannot be read: it is a folder."),
     (
       "echo 'type T @model { id: ID! }' > s; martlet serve s --memory --dev --port 0 > out & "

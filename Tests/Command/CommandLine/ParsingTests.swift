@@ -8,7 +8,7 @@ import Testing
     try ParsedArguments(words, for: ServeCommand.specification)
   }
 
-  @Test func `options stand before, behind and between operands`() throws {
+  @Test func `options are accepted before, after and between operands`() throws {
     let arguments = try parse("--port", "9", "a.graphql", "--dev", "--data=x=y")
     #expect(arguments.operands == ["a.graphql"])
     #expect(try arguments.integer("port", in: 0...65_535) == 9)

@@ -89,7 +89,7 @@ import Testing
     #expect(texts == ["connecting", "interrupted(refused, attempt 1)", "connected"])
   }
 
-  @Test func `events that are no models are failures with a description, and the next still comes`() throws {
+  @Test func `events that are not models are failures with a description, and the next still comes`() throws {
     let stream = subscribe()
     let texts = try time.run { [server] in
       let socket = try await server.accept()

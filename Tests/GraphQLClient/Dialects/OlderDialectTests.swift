@@ -142,7 +142,7 @@ import Testing
     #expect(code == "invalidRequest" && appSync.server.attempts.isEmpty)
   }
 
-  @Test func `shutting down takes leave as each protocol wishes`() throws {
+  @Test func `shutting down sends what each protocol ends a connection with`() throws {
     for dialect in OlderDialect.allCases {
       let stage = try dialect.stage()
       let stream = stage.subscribe()

@@ -83,7 +83,7 @@ final class ScriptedExchanges: HTTPExchanging, @unchecked Sendable {
     exchanges.append(exchange)
     starts.append(loop.now)
     let number = exchanges.count
-    // Nothing is heard before this returns.
+    // Nothing is reported before this returns.
     loop.execute { self.script(number, exchange) }
     return exchange.exchange()
   }

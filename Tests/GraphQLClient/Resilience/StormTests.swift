@@ -51,7 +51,7 @@ import Testing
         alive.remove(at: chance(UInt64(alive.count))).cancel()
       }
     }
-    // Several cuts in one breath lengthen the pauses, which only a connection that lives makes short again.
+    // Several cuts at once lengthen the pauses, which only a connection that lives makes short again.
     stage.run(.seconds(60))
     #expect(started > 2_500)
     let sockets = stage.server.sockets.count
@@ -63,7 +63,7 @@ import Testing
     #expect(stage.executor.foreignEnqueues == 0)
   }
 
-  @Test func `a thousand that are cancelled in the breath they were started in send nothing at all`() throws {
+  @Test func `a thousand subscriptions cancelled right after their start send nothing`() throws {
     let stage = try Stage()
     let keeper = stage.subscribe()
     stage.run()

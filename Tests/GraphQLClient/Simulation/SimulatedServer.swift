@@ -199,7 +199,7 @@ private final class LaneExecutor: StoreExecutor, @unchecked Sendable {
   }
 }
 
-/// Hears every commit on the writer, before anybody else can.
+/// Called with every commit on the writer, before any other observer.
 private final class CommitLog: StoreDestination, @unchecked Sendable {
   private var hear: ((Change) -> Void)?
 

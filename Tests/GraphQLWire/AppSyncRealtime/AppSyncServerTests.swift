@@ -84,7 +84,7 @@ import Testing
     #expect(server.machine.operationCount == 1 && server.machine.isOpen)
   }
 
-  @Test func `a client that takes leave in the older protocol's way is let go`() {
+  @Test func `a client that ends the connection in the older protocol's way is disconnected`() {
     var server = DialectServer.appSync().opened()
     server.receive(start("1"), #"{"type":"connection_terminate"}"#)
     #expect(server.take() == [.start(1, "1", "subscription { a }"), .stop(1), .close(1000, "")])
@@ -224,7 +224,7 @@ import Testing
     #expect(heard.count == 3 && heard.last == .close(1008, "Connection initialisation timeout"))
   }
 
-  @Test func `a connection ends after its longest life`() {
+  @Test func `a connection ends after its maximum lifetime`() {
     var server = DialectServer.appSync { $0.lifetime = .seconds(90) }.opened()
     server.receive(start("1"))
     server.actions = []
@@ -262,7 +262,7 @@ import Testing
     #expect(open.take() == [.close(1001, "The connection has reached its maximum lifetime")])
   }
 
-  @Test func `a day is the longest life by default`() {
+  @Test func `the maximum lifetime is a day by default`() {
     #expect(AppSyncRealtime.ServerLimits().lifetime == .seconds(86_400))
     var server = DialectServer.appSync { $0.lifetime = nil }.opened()
     server.pass(.seconds(1_000_000))

@@ -122,7 +122,7 @@ import Testing
         < {"id":"1","type":"error","payload":{"errors":[{"errorType":"UnsupportedOperation","message":"Invalid message type! subscribe","errorCode":400}]}}
         """)),
     Transcript(
-      "text that is no message: an error without id; the connection stays",
+      "text that is not a message: an error without id; the connection stays",
       opened(
         """
         > []
@@ -239,7 +239,7 @@ import Testing
         > {"type":"complete","id":"1"}
         """)),
     Transcript(
-      "error of one subscription; too many is told with its type",
+      "error of one subscription; too many is reported with its type",
       connected(
         """
         > {"type":"error","id":"1","payload":{"errors":[{"errorType":"MaxSubscriptionsReachedError","message":"too many"}]}}

@@ -58,7 +58,7 @@ import Testing
       < {"id":"2","type":"complete"}
       """),
     Transcript(
-      "ka right behind the acknowledgement, then periodically",
+      "ka right after the acknowledgement, then periodically",
       opened(
         """
         + wait 10
@@ -217,7 +217,7 @@ import Testing
         + gone
         """)),
     Transcript(
-      "a binary message is answered like text that is no message",
+      "a binary message is answered like text that is not a message",
       opened(
         """
         + binary

@@ -49,7 +49,7 @@ import Testing
       = authenticate
       """),
     Transcript(
-      "subscribe behind an initialisation that is still looked at: 4401",
+      "subscribe after an initialisation that is still looked at: 4401",
       """
       > {"type":"connection_init"}
       = authenticate
@@ -86,7 +86,7 @@ import Testing
         > {"type":"complete","id":"1"}
         """)),
     Transcript(
-      "the client's complete is not confirmed; what crosses it is dropped; unknown ids are nobody's fault",
+      "the client's complete is not confirmed; what crosses it is dropped; unknown ids are ignored",
       opened(
         """
         > {"type":"subscribe","id":"1","payload":{"query":"{a}"}}
@@ -156,7 +156,7 @@ import Testing
       = close 4408 Connection initialisation timeout
       """),
     Transcript(
-      "a second connection_init, before the acknowledgement and behind it: 4429",
+      "a second connection_init, before the acknowledgement and after it: 4429",
       """
       > {"type":"connection_init"}
       = authenticate
@@ -213,7 +213,7 @@ import Testing
         + gone
         """)),
     Transcript(
-      "a client that does not ask is told nothing of cursors",
+      "a client that does not ask gets no cursors",
       opened(
         """
         > {"type":"subscribe","id":"1","payload":{"query":"{a}"}}
@@ -327,7 +327,7 @@ import Testing
         > {"type":"novel","id":"1"}
         """)),
     Transcript(
-      "complete once when cancelled, and nothing of it is told afterwards",
+      "complete once when cancelled, and nothing of it is sent afterwards",
       connected(
         """
         + cancel 1
@@ -378,7 +378,7 @@ import Testing
       = mismatched: graphql-ws
       """),
     Transcript(
-      "text that is no message: 4004",
+      "text that is not a message: 4004",
       connected(
         """
         > nonsense

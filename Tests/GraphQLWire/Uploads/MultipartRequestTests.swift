@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `operations that are no request say why`() {
+  @Test func `operations that are not a request are refused with the reason`() {
     #expect(throws: UploadError.operations(GraphQLRequestError(.missingQuery, "query", "a GraphQL document"))) {
       try read([("operations", nil, "{}"), ("map", nil, "{}")])
     }

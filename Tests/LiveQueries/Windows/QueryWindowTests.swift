@@ -64,7 +64,7 @@ import Testing
     #expect(Numbers.values(window) == [13, 14])
   }
 
-  @Test func `a page behind the last row fills as rows come`() {
+  @Test func `a page after the last row fills as rows come`() {
     var window = Numbers.window(offset: 3, limit: 2, margin: 0)
     _ = Self.serve(&window, [1, 2])
     #expect(window.rows.isEmpty)

@@ -159,7 +159,7 @@ import Testing
     }
     let users = try await [signIn().json["localId"], signIn().json["localId"]]
     #expect(users[0] != nil && users[1] != nil && users[0] != users[1])
-    // Custom tokens and what is no JSON are counted with the others, before anything is made of them.
+    // Custom tokens and what is not JSON are counted with the others, before anything is made of them.
     for body in [#"{"anonymous": true}"#, #"{"token": "a.b.c"}"#, "{"] {
       let refused = try await signIn(body)
       #expect(refused.status == 429 && refused.head.contains("Retry-After: 1\r\n"), "\(refused.head)")

@@ -138,9 +138,9 @@ struct Audit: Sendable, CustomTestStringConvertible {
     let unknown = #"{"query":"{ thereIsNoSuchField }"}"#
     let coercion = #"{"query":"query CoerceFailure($id: ID!){ __typename }","variables":{"id":null}}"#
     var audits = [
-      post("B6DC", .may, "in JSON, 2xx, 4xx or 5xx for what is no JSON", cut, accept: older, 200...599),
-      post("BCF8", .should, "in JSON, 400 for what is no JSON", cut, accept: older, 400...400),
-      post("B7N8", .should, "400 for what is no JSON", cut, accept: modern, 400...400),
+      post("B6DC", .may, "in JSON, 2xx, 4xx or 5xx for what is not JSON", cut, accept: older, 200...599),
+      post("BCF8", .should, "in JSON, 400 for what is not JSON", cut, accept: older, 400...400),
+      post("B7N8", .should, "400 for what is not JSON", cut, accept: modern, 400...400),
       post("8764", .may, "answers 4xx or 5xx to wrong parameters", typo, 400...599),
       post("3E3A", .may, "answers 400 to wrong parameters", typo, 400...400, draft: 422),
       post("572B", .should, "in JSON, 200 for what does not parse", unparsed, accept: older, 200...200, draft: 400),

@@ -72,7 +72,7 @@ import Testing
     Row(name: "answers another body type with 415", contentType: "text/plain", body: good, statuses: 415...415),
   ]
 
-  /// Bodies that are no request, by both types: the same status.
+  /// Bodies that are not requests, by both types: the same status.
   static let bodies: [(name: String, body: String)] = [
     ("no JSON", "not json"), ("JSON cut short", #"{"query":"#), ("no query", #"{"notquery":"{ __typename }"}"#),
     ("query an object", #"{"query":{"obj":"ect"}}"#), ("query a number", #"{"query":0}"#),

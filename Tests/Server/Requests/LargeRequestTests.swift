@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: [("graphql-transport-ws", "subscribe", "next"), ("graphql-ws", "start", "data")])
-  func `messages behind a large one are taken after it, in their order`(
+  func `messages that follow a large one are taken after it, in their order`(
     dialect: String, start: String, next: String
   ) async throws {
     let watched = try Watched()

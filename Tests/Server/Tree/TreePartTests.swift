@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `writes before, inside and behind what has been sent are joined`() async throws {
+  @Test func `writes before, inside and after what has been sent are joined`() async throws {
     try await serve({ $0.limits.tree.partBytes = 512 }) { server in
       let writer = try await TreePeer(port: server.port)
       var object = JSONObject()

@@ -126,7 +126,7 @@ struct FairReadTests {
     let contains = try error(ListQuery(model: Models.flight, filter: filter))
     #expect(contains?.code == .tooManyRows)
     #expect(contains?.message.contains("a condition on an indexed field") == true)
-    // As many rows as allowed are no reason for a refusal.
+    // As many rows as allowed are not refused.
     let page = try fixture.read { snapshot throws(StoreError) in
       try snapshot.list(ListQuery(model: Models.flight, equal: [(1, "O3")], filter: .compare(field: 3, .ne("x"))))
     }

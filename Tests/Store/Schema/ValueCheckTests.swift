@@ -90,7 +90,7 @@ struct ValueCheckTests {
       message.contains("Flight.gates holds values in 1 record") && message.contains("Flight a: element 1 is null"))
   }
 
-  @Test func `what records do not use may go, and records that were repaired are no obstacle`() throws {
+  @Test func `what records do not use may go, and repaired records do not stop a migration`() throws {
     let files = try folder()
     let (wider, model) = try open(files, "ON_TIME LATE", "ON_TIME LATE GONE", term: 2)
     for (id, field) in [("a", "status"), ("a", "legs")] {

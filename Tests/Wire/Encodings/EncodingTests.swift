@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a wrong byte is found behind any length of ASCII`() {
+  @Test func `a wrong byte is found after any length of ASCII`() {
     for count in 0..<40 {
       #expect(!isUTF8([UInt8](repeating: 0x61, count: count) + [0xFF]))
       #expect(isUTF8([UInt8](repeating: 0x61, count: count) + Array("é€😀".utf8)))

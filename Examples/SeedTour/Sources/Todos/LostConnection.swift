@@ -44,7 +44,7 @@ enum LostConnection: Stop {
     for try await event in subscription {
       switch event {
       case .connection(.interrupted):
-        // Told again with each attempt that fails, with the reason and the attempt's number.
+        // Reported again with each attempt that fails, with the reason and the attempt's number.
         if !isInterrupted { told.tell("the connection is interrupted") }
         isInterrupted = true
       case .connection(let state):

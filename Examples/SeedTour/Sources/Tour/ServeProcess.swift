@@ -96,7 +96,7 @@ final class ServeProcess: Sendable {
     try? await output.wait { _ in false }
   }
 
-  /// Kills it: it has no time to say anything to anybody. Returns when it has gone.
+  /// Kills it: it has no time to notify its clients. Returns when it has gone.
   func kill() async {
     Self.end(process, SIGKILL)
     try? await output.wait { _ in false }

@@ -12,7 +12,7 @@ extension WebSocketTransport {
   /// cache and additional header fields. The session itself is not used, because its own delegate would get the data;
   /// its delegate gets the challenges and metrics of the new ones, with the new session and its tasks as arguments.
   ///
-  /// The session's additional header fields come behind those of `configuration`, which win; like these, they go to no
+  /// The session's additional header fields come after those of `configuration`, which win; like these, they go to no
   /// other origin that a redirect names.
   ///
   /// - Parameters:

@@ -14,7 +14,7 @@ extension WebSocketTransport {
   ///   - urlSession: the session whose configuration is taken over.
   ///   - store: the store of the client; subscriptions write to it on request.
   ///   - endpointURL: the server's address.
-  ///   - configuration: every other setting. The session's header fields come behind its own, and the
+  ///   - configuration: every other setting. The session's header fields come after its own, and the
   ///     session's time-out takes the place of its `openTimeout`.
   /// - Throws: `invalidRequest` for other URLs than `ws:`, `wss:`, `http:` and `https:`, for a session with a proxy,
   ///   which is not supported, and for a background session, which Apple platforms refuse.
