@@ -81,8 +81,10 @@ let floor0: [Target] = [
   module("GraphQLLanguage", martlet("GraphQLDocuments")),
   // The caller of a request, for every door and every kind of rule.
   module("Access", martlet("Vocabulary", "JSON")),
+  // Regular expressions that are matched in linear time.
+  module("Patterns"),
   // Models, predicates, records and rules of access, without GraphQL.
-  module("Models", martlet("Vocabulary", "JSON", "Access")),
+  module("Models", martlet("Vocabulary", "JSON", "Patterns", "Access")),
   // Reads models from schema documents and writes the schema that serves them.
   module("ModelSDL", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models")),
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
@@ -108,7 +110,7 @@ let floor0: [Target] = [
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
   module("JSONTree", martlet("Vocabulary", "JSON")),
   // The rules that decide who may read and write which part of a tree.
-  module("TreeRules", martlet("JSON", "JSONTree")),
+  module("TreeRules", martlet("JSON", "Patterns", "JSONTree")),
   // The tree's WebSocket protocol and REST parameters, for both roles.
   module("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "Wire")),
   // Webhooks and push: what is delivered, in which order, how often, and what is kept of it.
@@ -419,7 +421,7 @@ let suites: [Target] = [
     "Seeds", martlet("Sockets", "Server", "Publishers", "DataStore") + ["Martlet", "MartletCommand"],
     exclude: ["Scratch"]),
   suite("JSONTree", martlet("Vocabulary", "JSON", "JSONTree", "Testing")),
-  suite("TreeRules", martlet("Vocabulary", "JSON", "JSONTree", "TreeRules", "Testing")),
+  suite("TreeRules", martlet("Vocabulary", "JSON", "JSONTree", "Patterns", "TreeRules", "Testing")),
   suite("Channels", martlet("Vocabulary", "JSON", "JSONTree", "Wire", "Channels")),
   suite("TreeWire", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire")),
   suite("TreeClient", martlet("Vocabulary", "JSON", "JSONTree", "TreeWire", "TreeClient")),

@@ -13,7 +13,8 @@ import Testing
     "Access": ["Vocabulary", "JSON"],
     "Tokens": ["Vocabulary", "JSON", "Access"],
     "Signatures": ["Tokens"],
-    "Models": ["Vocabulary", "JSON", "Access"],
+    "Patterns": [],
+    "Models": ["Vocabulary", "JSON", "Patterns", "Access"],
     "ModelSDL": ["Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models"],
     "ChangeFeed": ["Vocabulary", "JSON", "JSONTree", "Models"],
     "LiveQueries": ["JSON", "Models", "ChangeFeed"],
@@ -24,7 +25,7 @@ import Testing
     "GraphQLWire": ["Vocabulary", "JSON", "Wire", "GraphQLClientWire"],
     "Tracing": ["Vocabulary", "JSON"],
     "JSONTree": ["Vocabulary", "JSON"],
-    "TreeRules": ["JSON", "JSONTree"],
+    "TreeRules": ["JSON", "Patterns", "JSONTree"],
     "TreeWire": ["Vocabulary", "JSON", "JSONTree", "Wire"],
     "Channels": ["Vocabulary", "JSON", "JSONTree", "Wire"],
     "TreeClient": ["Vocabulary", "JSON", "JSONTree", "TreeWire"],
@@ -80,8 +81,9 @@ import Testing
   ]
 
   static let floor0 = [
-    "Vocabulary", "Console", "JSON", "GraphQLDocuments", "GraphQLLanguage", "Access", "Tokens", "Models", "ModelSDL",
-    "ChangeFeed", "LiveQueries", "SyncEngine", "GraphQLClientWire", "GraphQLWire", "HTTPWire", "Wire", "Tracing",
+    "Vocabulary", "Console", "JSON", "GraphQLDocuments", "GraphQLLanguage", "Access", "Tokens", "Patterns", "Models",
+    "ModelSDL", "ChangeFeed", "LiveQueries", "SyncEngine", "GraphQLClientWire", "GraphQLWire", "HTTPWire", "Wire",
+    "Tracing",
     "JSONTree", "TreeRules", "TreeWire", "TreeClient", "Channels",
   ]
 

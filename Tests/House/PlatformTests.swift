@@ -9,7 +9,8 @@ import Testing
     "Access", "Cache", "GraphQLClient", "FoundationNetwork", "GraphQLDocuments", "GraphQLLanguage", "GraphQLOperations",
     "GraphQLStore", "GraphQLClientWire", "GraphQLWire", "HTTP", "JSON",
     "JSONTree",
-    "Martlet", "Models", "ModelSDL", "Publishers", "Runtime", "SQLite", "SQLiteStore", "Simulation", "Testing",
+    "Martlet", "Models", "ModelSDL", "Patterns", "Publishers", "Runtime", "SQLite", "SQLiteStore", "Simulation",
+    "Testing",
     "Vocabulary",
     "HTTPWire", "Wire", "Tracing",
     // MartletDataStore's.

@@ -39,6 +39,7 @@ import Testing
     "Loop": "Sockets",
     "Martlet": "GraphQLClient",
     "ModelSDL": "Models",
+    "Patterns": "TreeRules",
     "PowerCut": "Store",
     "Runtime": "Sockets",
     "SQLite": "Store",

@@ -1,6 +1,7 @@
 import MartletVocabulary
 import Testing
 
+@testable import MartletPatterns
 @testable import MartletTreeRules
 
 /// Regular expressions: syntax by table, matching against a matcher that tries every way.

@@ -25,7 +25,7 @@ public struct OperationRequest: Sendable {
   public var appliesOnce = false
   /// The bound of a subscription's buffer; nil is the transport's.
   public var buffer: BufferPolicy?
-  /// Called with every part of an answer that comes in parts (`@defer`, `@stream`), in order, before the whole is answered.
+  /// Called with every part of an answer that comes in parts (`@defer`, `@stream`), in order, before the whole one.
   /// What it throws ends the operation.
   public var onPart: (@Sendable (OperationPart) throws -> Void)?
 

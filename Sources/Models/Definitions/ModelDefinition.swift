@@ -1,4 +1,5 @@
 package import MartletJSON
+internal import MartletPatterns
 
 /// What one `@model` type means.
 package struct ModelDefinition: Sendable {
@@ -176,13 +177,51 @@ package struct FieldValidation: Sendable, Hashable {
     case gt, lt, gte, lte, minLength, maxLength, startsWith, endsWith, matches
   }
 
-  package var rule: Rule
-  package var value: String
+  package let rule: Rule
+  package let value: String
   package var errorMessage: String?
+  /// The expression of `matches`, compiled once. Nil for one that needs backtracking, which is tried by the standard
+  /// library's engine.
+  let pattern: Pattern?
 
   package init(rule: Rule, value: String, errorMessage: String?) {
     self.rule = rule
     self.value = value
     self.errorMessage = errorMessage
+    pattern = rule == .matches && !Self.combinesSets(value) ? try? Pattern(value) : nil
+  }
+
+  /// Whether an expression has sets inside of sets, which the linear engine takes for their characters.
+  private static func combinesSets(_ text: String) -> Bool {
+    var (isInSet, isEscaped) = (false, false)
+    var previous: Unicode.Scalar?
+    for scalar in text.unicodeScalars {
+      if isEscaped {
+        isEscaped = false
+        previous = nil
+        continue
+      }
+      if isInSet, scalar == "[" || previous == scalar && (scalar == "&" || scalar == "-" || scalar == "~") {
+        return true
+      }
+      switch scalar {
+      case "\\": isEscaped = true
+      case "[": isInSet = true
+      case "]": isInSet = false
+      default: break
+      }
+      previous = scalar
+    }
+    return false
+  }
+
+  package static func == (left: FieldValidation, right: FieldValidation) -> Bool {
+    left.rule == right.rule && left.value == right.value && left.errorMessage == right.errorMessage
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(rule)
+    hasher.combine(value)
+    hasher.combine(errorMessage)
   }
 }

@@ -1,4 +1,5 @@
 package import MartletJSON
+internal import MartletPatterns
 
 /// A written value that a model refuses.
 package struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -118,8 +119,9 @@ package struct InputReader {
 }
 
 extension FieldValidation {
-  /// Whether `value` passes. `matches` understands literal text with `.` and `.*` and character classes by way of the
-  /// standard library's expressions; an expression that does not compile refuses every value.
+  /// Whether `value` passes. `matches` finds its expression anywhere in the text, in linear time unless the expression
+  /// looks ahead, refers back or has another form that only the standard library's engine knows; one that neither
+  /// engine compiles refuses every value.
   package func accepts(_ value: JSONValue) -> Bool {
     switch rule {
     case .gt: number(value) { $0 > $1 }
@@ -140,7 +142,9 @@ extension FieldValidation {
   }
 
   private func matches(_ value: JSONValue) -> Bool {
-    guard let text = value.string, let expression = try? Regex(self.value) else { return false }
+    guard let text = value.string else { return false }
+    if let pattern { return pattern.matches(text) }
+    guard let expression = try? Regex(self.value) else { return false }
     return text.contains(expression)
   }
 }

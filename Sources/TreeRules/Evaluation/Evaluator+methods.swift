@@ -1,4 +1,5 @@
 import MartletJSONTree
+internal import MartletPatterns
 
 extension Evaluator {
   mutating func invoke(_ method: Method, _ receiver: Int, _ arguments: [Int], _ id: Int) throws -> RuleValue {
@@ -108,7 +109,7 @@ extension Evaluator {
         throw failure(.type, "the argument of matches is not a literal", at: id)
       }
       let pattern = expression.patterns[index]
-      try spend(on: text, times: pattern.program.count, at: id)
+      try spend(on: text, times: pattern.size, at: id)
       return .bool(pattern.matches(text))
     case .val, .child, .parent, .hasChild, .hasChildren, .exists, .getPriority, .isNumber, .isString, .isBoolean:
       throw failure(.type, "\(method.rawValue) is called on a string, not on a snapshot", at: id)

@@ -1,3 +1,5 @@
+internal import MartletPatterns
+
 /// One parsed rule. Its parts lie in an array, children before parents; the last one is the whole.
 package struct Expression: Sendable {
   /// A part of the expression, by its index.

@@ -1,3 +1,5 @@
+internal import MartletPatterns
+
 /// Parses one expression. Operators bind as in JavaScript.
 struct ExpressionParser {
   private var lexer: RuleLexer

@@ -1,3 +1,5 @@
+internal import MartletPatterns
+
 /// Collects the values of parts of rules: for explanations, and for the coverage of tests.
 package final class RuleTrace {
   /// One part of a rule and how often it had which value.

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `cancelling with a thousand events on their way stops the source and all subscribers`(bySequence: Bool) async throws {
+  func `cancelling with a thousand events on their way stops the source and the others`(bySequence: Bool) async throws {
     let ticks = try TickServer()
     let sequence = ticks.subscribe()
     let publisher = Martlet.Publisher.create(sequence)

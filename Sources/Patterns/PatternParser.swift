@@ -14,13 +14,13 @@ indirect enum PatternTree: Sendable {
 /// Parses the text between the slashes.
 struct PatternParser {
   private let scalars: [Unicode.Scalar]
-  private let limits: RuleLimits
+  private let greatestDepth: Int
   private var index = 0
   private var depth = 0
 
-  init(_ scalars: [Unicode.Scalar], limits: RuleLimits) {
+  init(_ scalars: [Unicode.Scalar], greatestDepth: Int) {
     self.scalars = scalars
-    self.limits = limits
+    self.greatestDepth = greatestDepth
   }
 
   mutating func parse() throws(PatternProblem) -> PatternTree {
@@ -44,9 +44,9 @@ struct PatternParser {
   private mutating func alternatives() throws(PatternProblem) -> PatternTree {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= limits.expressionDepth else {
+    guard depth <= greatestDepth else {
       throw PatternProblem(
-        message: "the regular expression is deeper than the limit expressionDepth (\(limits.expressionDepth))",
+        message: "the regular expression is deeper than the limit expressionDepth (\(greatestDepth))",
         index: index, isLimit: true)
     }
     var branches = [try sequence()]
@@ -96,7 +96,7 @@ struct PatternParser {
 
   private mutating func count() -> Int? {
     var value: Int?
-    while let scalar = current, RuleLexer.isDigit(scalar) {
+    while let scalar = current, ("0"..."9").contains(scalar) {
       value = min((value ?? 0) * 10 + Int(scalar.value - 48), 1_000_000)
       index += 1
     }
@@ -162,7 +162,7 @@ struct PatternParser {
     case "0": return .one(0)
     case "x", "u":
       let count = scalar == "x" ? 2 : 4
-      let digits = SourceText.string(scalars[index..<min(index + count, scalars.count)])
+      let digits = String(String.UnicodeScalarView(scalars[index..<min(index + count, scalars.count)]))
       guard digits.utf8.count == count, digits.utf8.first != UInt8(ascii: "+"), let value = UInt32(digits, radix: 16)
       else { throw problem("\\\(scalar) is followed by \(count) hexadecimal digits", at: start) }
       index += count

@@ -2,7 +2,7 @@
 /// number of instructions for each character of the text, whatever the expression.
 ///
 /// The syntax is JavaScript's without what needs backtracking: no back references, no looking ahead or behind.
-struct Pattern: Sendable {
+package struct Pattern: Sendable {
   enum Instruction: Sendable {
     case scalar(UInt32)
     case set(ScalarSet)
@@ -14,24 +14,32 @@ struct Pattern: Sendable {
     case match
   }
 
-  private(set) var program: [Instruction] = []
+  private var program: [Instruction] = []
   private let ignoresCase: Bool
   /// The literal.
-  let source: String
+  package let source: String
 
+  /// Instructions: what a match costs at most for each character of the text.
+  package var size: Int { program.count }
+
+  /// - Parameters:
+  ///   - depth: Levels of groups that it may have. Reading uses some stack frames for each.
+  ///   - instructions: Instructions that it may have; `{1,1000}` repeats what stands before it.
   /// - Throws: `PatternProblem` with the index of the scalar concerned.
-  init(_ text: String, ignoresCase: Bool, limits: RuleLimits) throws(PatternProblem) {
+  package init(
+    _ text: String, ignoresCase: Bool = false, depth: Int = 100, instructions: Int = 2_000
+  ) throws(PatternProblem) {
     self.ignoresCase = ignoresCase
     source = "/\(text)/" + (ignoresCase ? "i" : "")
-    var parser = PatternParser(Array(text.unicodeScalars), limits: limits)
-    var compiler = PatternCompiler(ignoresCase: ignoresCase, limit: limits.patternInstructions)
+    var parser = PatternParser(Array(text.unicodeScalars), greatestDepth: depth)
+    var compiler = PatternCompiler(ignoresCase: ignoresCase, limit: instructions)
     try compiler.emit(try parser.parse())
     try compiler.append(.match)
     program = compiler.program
   }
 
   /// Whether the expression matches anywhere in `text`.
-  func matches(_ text: String) -> Bool {
+  package func matches(_ text: String) -> Bool {
     var (threads, following) = (ThreadList(program.count), ThreadList(program.count))
     var previous: Unicode.Scalar?
     var iterator = text.unicodeScalars.makeIterator()
@@ -88,11 +96,12 @@ struct Pattern: Sendable {
 }
 
 /// Why a regular expression was refused.
-struct PatternProblem: Error {
-  let message: String
+package struct PatternProblem: Error {
+  package let message: String
   /// The scalar concerned, from the first one after the slash.
-  let index: Int
-  var isLimit = false
+  package let index: Int
+  /// Whether a limit was exceeded, which the message names.
+  package var isLimit = false
 }
 
 /// Instructions in the order in which they were added, each once.
