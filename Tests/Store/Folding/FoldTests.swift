@@ -265,6 +265,41 @@ struct FoldTests {
     #expect(follower.store.position.checksum == first.store.position.checksum)
   }
 
+  @Test func `groups after each offset continue the log there, also from the last entry that has expired`() throws {
+    var limits = StoreLimits()
+    limits.logBytes = 400
+    let fixture = try StoreFixture(limits: limits)
+    var checksums: [Int64: UInt64] = [0: try firstChecksum(fixture)]
+    var edges = 0
+    for number in 0..<60 {
+      checksums[fixture.store.position.head] = fixture.store.position.checksum
+      try fixture.commit(.event(topic: "t", payload: .int(Int64(number))))
+      checksums[fixture.store.position.head] = fixture.store.position.checksum
+      if number.isMultiple(of: 3) {
+        fixture.store.maintain()
+        fixture.writer.run()
+      }
+      for offset in 0...fixture.store.position.head {
+        let range = try fixture.read { snapshot throws(StoreError) in try snapshot.groups(after: offset) }
+        switch range {
+        case .gap: #expect(offset < fixture.store.position.firstRetained - 1)
+        case .groups(let groups):
+          // No follower stops at an offset inside a group.
+          guard let group = groups.first, let checksum = checksums[offset] else { continue }
+          #expect(group.checksumBefore == checksum, "after \(offset)")
+          if offset > 0, offset == fixture.store.position.firstRetained - 1 { edges += 1 }
+        }
+      }
+    }
+    #expect(edges > 0)
+  }
+
+  private func firstChecksum(_ fixture: StoreFixture) throws -> UInt64 {
+    guard case .groups(let groups) = try fixture.read({ snapshot throws(StoreError) in try snapshot.groups(after: 0) })
+    else { return 0 }
+    return groups.first?.checksumBefore ?? 0
+  }
+
   @Test func `a follower takes no writes, and reads only once the schema's models have come`() throws {
     let follower = try Follower(files: MemoryFiles(), shapes: Models.all)
     let error = #expect(throws: StoreError.self) {
