@@ -84,7 +84,7 @@ let floor0: [Target] = [
   // Regular expressions that are matched in linear time.
   module("Patterns"),
   // Models, predicates, records and rules of access, without GraphQL.
-  module("Models", martlet("Vocabulary", "JSON", "Patterns", "Access")),
+  module("Models", martlet("JSON", "Patterns", "Access")),
   // Reads models from schema documents and writes the schema that serves them.
   module("ModelSDL", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models")),
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
@@ -95,9 +95,9 @@ let floor0: [Target] = [
   // Results of queries, kept exact change by change.
   module("LiveQueries", martlet("JSON", "Models", "ChangeFeed")),
   // HTTP as a client needs it: messages, event streams, multipart, signatures.
-  module("HTTPWire", martlet("Vocabulary", "JSON")),
+  module("HTTPWire", martlet("Vocabulary")),
   // The same, and WebSockets, the server's end of HTTP and what proxies say of their clients.
-  module("Wire", martlet("Vocabulary", "JSON", "HTTPWire")),
+  module("Wire", martlet("Vocabulary", "HTTPWire")),
   // The protocols of GraphQL as a client needs them: its machines, and what both ends share.
   module("GraphQLClientWire", martlet("Vocabulary", "JSON", "HTTPWire")),
   // The same and the server's machines.
@@ -108,7 +108,7 @@ let floor0: [Target] = [
   .target(
     name: "MartletConsole", path: "Sources/Console", exclude: ["Assets"], swiftSettings: strict),
   // The synced tree: values, windows, the overlay of pending writes and the events derived from it.
-  module("JSONTree", martlet("Vocabulary", "JSON")),
+  module("JSONTree", martlet("JSON")),
   // The rules that decide who may read and write which part of a tree.
   module("TreeRules", martlet("JSON", "Patterns", "JSONTree")),
   // The tree's WebSocket protocol and REST parameters, for both roles.
@@ -145,26 +145,26 @@ let floor1: [Target] = [
 let floor2: [Target] = [
   module("GraphQLExecution", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Runtime")),
   // The client's normalized cache, its policies and its watchers.
-  module("GraphQLStore", martlet("Vocabulary", "JSON", "GraphQLDocuments", "Runtime", "GraphQLOperations")),
+  module("GraphQLStore", martlet("JSON", "GraphQLDocuments", "Runtime", "GraphQLOperations")),
   // The client of GraphQL servers, without a network of its own.
   module(
     "GraphQLClient",
     martlet(
       "Vocabulary", "JSON", "GraphQLClientWire", "HTTPWire", "Tracing", "Runtime", "GraphQLOperations")),
   // The client's network where there is no epoll: a dispatch queue as its loop, URLSession for HTTP and WebSockets.
-  module("FoundationNetwork", martlet("Vocabulary", "JSON", "Runtime", "HTTPWire", "GraphQLClient")),
+  module("FoundationNetwork", martlet("Vocabulary", "Runtime", "HTTPWire", "GraphQLClient")),
   module("Generator", martlet("JSON", "GraphQLLanguage", "Models")),
   module(
     "Store",
     martlet(
-      "Vocabulary", "JSON", "JSONTree", "GraphQLLanguage", "Models", "ModelSDL", "ChangeFeed", "LiveQueries",
+      "Vocabulary", "JSON", "JSONTree", "Models", "ModelSDL", "ChangeFeed", "LiveQueries",
       "SyncEngine",
       "Runtime", "SQLite")),
 ]
 
 let floor3: [Target] = [
   // The client's operations by way of its store: policies, watchers, optimistic updates.
-  module("Cache", martlet("JSON", "GraphQLOperations", "GraphQLStore", "GraphQLClient")),
+  module("Cache", martlet("JSON", "GraphQLStore", "GraphQLClient")),
   // The client without WebSockets and without a store: a program that needs no more links neither OpenSSL nor zlib itself.
   module(
     "HTTP",
@@ -186,7 +186,7 @@ let floor3: [Target] = [
   module(
     "DataStore",
     martlet(
-      "Vocabulary", "JSON", "Models", "ModelSDL", "LiveQueries", "SyncEngine", "Runtime", "SQLite",
+      "Vocabulary", "JSON", "Models", "LiveQueries", "SyncEngine", "Runtime", "SQLite",
       "Store",
       "GraphQLClient")),
   // The synced tree for applications.
@@ -207,7 +207,7 @@ let floor3: [Target] = [
       "ChangeFeed", "GraphQLWire", "Wire", "Tracing", "Console", "Runtime", "Loop", "Sockets", "Tokens", "Signatures",
       "HTTPClient", "GraphQLExecution", "Store", "Channels")),
   // Not a product: the imaginary network and the seeded executor under which both shells run in tests.
-  module("Simulation", martlet("Vocabulary", "JSON", "Models", "ModelSDL", "Runtime")),
+  module("Simulation", martlet("Vocabulary", "JSON", "Models", "Runtime")),
 ]
 
 let floor4: [Target] = [
