@@ -173,9 +173,7 @@ let floor3: [Target] = [
   // The whole client: what MartletHTTP has, the store, and WebSockets.
   .target(
     name: "Martlet",
-    dependencies: martlet(
-      "Vocabulary", "GraphQLClient", "JSON", "GraphQLClientWire", "HTTPWire", "Runtime", "HTTP", "Cache", "GraphQLStore"
-    )
+    dependencies: martlet("Vocabulary", "GraphQLClient", "JSON", "Runtime", "HTTP", "Cache", "GraphQLStore")
       + onLinux("Sockets", "Wire") + foundationNetwork,
     path: "Sources/Martlet", exclude: [otherNetwork], swiftSettings: strict),
   module("SQLiteStore", martlet("JSON", "GraphQLStore", "SQLite")),

@@ -62,8 +62,7 @@ import Testing
     "FoundationNetwork": ["Vocabulary", "Runtime", "HTTPWire", "GraphQLClient"],
     "HTTP": ["GraphQLClient", "Runtime", "Loop", "HTTPClient", "FoundationNetwork"],
     "Martlet": [
-      "Vocabulary", "GraphQLClient", "JSON", "GraphQLClientWire", "HTTPWire", "Wire", "Runtime", "Sockets", "HTTP",
-      "Cache", "GraphQLStore",
+      "Vocabulary", "GraphQLClient", "JSON", "Wire", "Runtime", "Sockets", "HTTP", "Cache", "GraphQLStore",
       "FoundationNetwork",
     ],
     "Publishers": ["GraphQLClient", "Runtime"],
