@@ -24,14 +24,15 @@ struct SyncQuery: Sendable {
   private let wantsDeletions: Bool
   /// What the rules allow the caller; nil where nothing restricts it.
   let outcome: RuleOutcome?
-  /// Changes of other models that a page passes over at most: about 20 ms of reading.
-  private static let passedChanges = 16_384
+  /// Changes of other models after which a page ends.
+  private let passedChanges: Int
 
   init(
     _ model: ModelDefinition, _ arguments: JSONObject, _ outcome: RuleOutcome?, _ limits: ServerLimits.Query
   ) throws {
     self.model = model
     self.outcome = outcome
+    passedChanges = limits.passedChanges
     func filter(deleted: JSONValue) throws -> Predicate {
       var reader = FilterReader(model)
       reader.deleted = deleted
@@ -176,7 +177,7 @@ struct SyncQuery: Sendable {
         }
         let isEnd = last >= head || last == through
         through = last
-        guard isEnd || collapsed.count >= limit || passed >= Self.passedChanges else { continue }
+        guard isEnd || collapsed.count >= limit || passed >= passedChanges else { continue }
         var page = Page(startedAt: startedAt, position: through, isReplacement: false)
         page.items = collapsed.results.map { result in
           item(result.record, version: result.version, changed: result.time, isDeleted: result.isGone)

@@ -66,6 +66,26 @@ import Testing
     }
   }
 
+  @Test func `a page passes over as many changes of other models as the limit says, and the next one continues there`()
+    async throws
+  {
+    try await SyncFixture.with(SyncFixture.schema, { $0.limits.query.passedChanges = 10 }) { _, client in
+      _ = try await client.done("create", ["id": "a", "title": "1"])
+      let startedAt = try #require(try await client.page()["startedAt"]?.int) + 1
+      try await Task.sleep(for: .milliseconds(3))
+      for number in 0..<35 { _ = try await client.done("create", ["id": .string("\(number)")], of: "Strict") }
+      _ = try await client.done("create", ["id": "b", "title": "2"])
+      var (found, pages, token): ([String], Int, JSONValue) = ([], 0, .null)
+      repeat {
+        let page = try await client.page(["lastSync": .int(startedAt), "nextToken": token, "limit": 5])
+        found += ids(page)
+        token = page["nextToken"] ?? .null
+        pages += 1
+      } while token != .null && pages < 100
+      #expect(found == ["b"] && pages >= 3, "\(pages) pages")
+    }
+  }
+
   @Test func `pages have one startedAt, every record once, and cursors that never go back`() async throws {
     try await SyncFixture.with { server, client in
       for number in 0..<7 { _ = try await client.done("create", ["id": .string("p\(number)"), "title": "t"]) }

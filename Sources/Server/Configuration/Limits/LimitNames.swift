@@ -125,6 +125,7 @@ extension LimitSetting {
     .count("query.variableErrors", \.query.variableErrors),
     .count("query.pageItems", \.query.pageItems),
     .count("query.largestPage", \.query.largestPage),
+    .count("query.passedChanges", \.query.passedChanges),
     .count("query.listItems", \.query.listItems),
     .count("query.responseErrors", \.query.responseErrors),
     .count("query.deferredFragments", \.query.deferredFragments, from: 0),

@@ -53,6 +53,9 @@ extension ServerLimits {
     public var pageItems = 100
     /// Items of one page at most, whatever the request says.
     public var largestPage = 1_000
+    /// Changes of other models after which a page of a sync query ends, and the next one continues: about 20 ms of
+    /// reading. They are counted after each read of as many as a page has items.
+    public var passedChanges = 16_384
     /// Resolved list items of one operation; one more fails the operation. Bounds memory against resolvers and stored
     /// lists that multiply.
     public var listItems = 1_000_000
