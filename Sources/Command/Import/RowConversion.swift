@@ -11,6 +11,8 @@ struct RowConversion {
   private let missing: Set<String>
   private let ignoresUnknown: Bool
   private let isAmplify: Bool
+  /// The members of embedded values, by the names of their input objects.
+  private let objects: [String: [ImportTarget.Field]]
 
   /// - Parameters:
   ///   - header: the columns of a CSV file; empty for JSON lines.
@@ -28,6 +30,7 @@ struct RowConversion {
     self.missing = missing
     self.ignoresUnknown = ignoresUnknown
     self.isAmplify = isAmplify
+    objects = target.objects
     var columns: [(name: String, field: ImportTarget.Field?)] = []
     for column in header {
       let name = renamed[column] ?? column
@@ -87,7 +90,7 @@ struct RowConversion {
         }
         if value.isNull { continue }
         do {
-          input[name] = try AmplifyExport.value(value, for: field.type)
+          input[name] = try AmplifyExport.value(value, for: field.type, in: objects)
         } catch {
           throw CommandFailure(.badData, "Line \(line), field \(name): \(error.reason).")
         }

@@ -171,6 +171,38 @@ import Testing
     ] { #expect(try AmplifyExport.value(stored, for: type) == value) }
   }
 
+  @Test func `a JSON text within an embedded value, which AppSync keeps as what it stands for, is one in the model`()
+    async throws
+  {
+    let schema = """
+      type Inner { json: AWSJSON more: [Deep] }
+      type Deep { json: [AWSJSON] on: Boolean }
+      type Place { city: String! zip: Int }
+      type Post @model {
+        id: ID! title: String rating: Float open: Boolean tags: [String] place: Place meta: AWSJSON blogID: ID
+        inner: Inner inners: [Inner]
+      }
+      """
+    try await Self.withFolder { folder in
+      let inner = """
+        {"M":{"__typename":{"S":"Inner"},"json":{"M":{"k":{"N":"1"}}},"more":{"L":[{"M":{"json":{"L":[{"BOOL":true},\
+        {"S":"plain"},{"S":"[1]"}]}}},{"NULL":true}]}}}
+        """
+      try Data(#"{"Item":{"id":{"S":"a"},"inner":\#(inner),"inners":{"L":[\#(inner)]}}}"#.utf8)
+        .write(to: folder.appendingPathComponent("posts.json"))
+      let query = "{ getPost(id: \"a\") { inner { json more { json on } } inners { json } } }"
+      let line = "martlet import URL Post posts.json --from amplify"
+      // The second time nothing differs from what the server has.
+      let (run, _) = try await Self.imported(
+        folder, "\(line) && \(line) && martlet query URL '\(query)'", schema: schema)
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(run.output.contains("1 new") && run.output.contains("1 unchanged"), "\(run.output)")
+      for part in [#""json":"{\"k\":1}""#, #"["true","\"plain\"","[1]"]"#] {
+        #expect(run.output.filter { !$0.isWhitespace }.contains(part), "\(run.output)")
+      }
+    }
+  }
+
   @Test func `an embedded value is taken without the names of its type and of those in it`() throws {
     let stored: JSONValue = [
       "lat": 1, "__typename": "Geo", "in": ["a": true, "__typename": "In"],

@@ -39,15 +39,19 @@ enum AmplifyExport {
   static func isReference(_ column: String) -> Bool { column.hasPrefix("@@") && column.hasSuffix("ForeignKey") }
 
   /// A value as the model's field has it. DataStore keeps truth values as numbers and embedded values as text; AppSync
-  /// keeps JSON as what it stands for.
-  static func value(_ value: JSONValue, for type: InputType) throws(ConversionError) -> JSONValue {
+  /// keeps JSON as what it stands for, also within embedded values.
+  ///
+  /// - Parameter objects: the members of embedded values, by the names of their input objects.
+  static func value(
+    _ value: JSONValue, for type: InputType, in objects: [String: [ImportTarget.Field]] = [:]
+  ) throws(ConversionError) -> JSONValue {
     switch (type, value) {
-    case (.required(let inner), _): return try self.value(value, for: inner)
+    case (.required(let inner), _): return try self.value(value, for: inner, in: objects)
     case (.list, .string(let text)), (.named(_, .inputObject), .string(let text)):
-      return try self.value(try type.value(ofText: text), for: type)
+      return try self.value(try type.value(ofText: text), for: type, in: objects)
     case (.list(let element), .array(let elements)):
       var values: [JSONValue] = []
-      for item in elements { values.append(try self.value(item, for: element)) }
+      for item in elements { values.append(try self.value(item, for: element, in: objects)) }
       return .array(values)
     case (.named("Boolean", .scalar), .int(0)): return false
     case (.named("Boolean", .scalar), .int(1)): return true
@@ -56,7 +60,17 @@ enum AmplifyExport {
       return value
     case (.named("AWSJSON", .scalar), .null): return value
     case (.named("AWSJSON", .scalar), _): return .string(value.description)
-    case (.named(_, .inputObject), .object): return withoutTypeNames(value)
+    case (.named(let name, .inputObject), .object(let members)):
+      let fields = objects[name] ?? []
+      var values = JSONObject()
+      for (key, member) in members where key != "__typename" {
+        if let field = fields.first(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
+          values[key] = try self.value(member, for: field.type, in: objects)
+        } else {
+          values[key] = withoutTypeNames(member)
+        }
+      }
+      return .object(values)
     case (.named("String", .scalar), .int), (.named("ID", .scalar), .int): return .string(value.description)
     case (_, _): return value
     }
