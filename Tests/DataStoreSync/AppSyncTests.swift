@@ -65,6 +65,22 @@ struct Row<Number: Natural>: Model {
     try await sees(store, [])
   }
 
+  @Test func `P15: a field that AppSync hides from the caller costs neither the records that have it nor a write`()
+    async throws
+  {
+    let endpoint = ScriptedAppSync()
+    endpoint.write("Note", ["id": "a", "text": "one", "rank": 7])
+    endpoint.hide("rank")
+    let store = try store(endpoint)
+    try await settle(store)
+    try await sees(store, ["one"])
+    let handle = try await store.submit(Note(id: "b", text: "two"))
+    try await handle.reached(.durable)
+    try await sees(store, ["one", "two"])
+    #expect(try await store.rejectedWrites().isEmpty)
+    #expect(try await store.query(Note.self, byId: "a")?.rank == nil)
+  }
+
   @Test func `a conflict of AppSync is answered by the handler`() async throws {
     let endpoint = ScriptedAppSync()
     endpoint.write("Note", ["id": "a", "text": "one"])

@@ -18,6 +18,8 @@ final class ScriptedAppSync: NetworkTransport {
     var isSilent = false
     /// Models whose pages are refused, as with tokens that have ended.
     var refusedModels: Set<String> = []
+    /// Fields that callers may not read: null in each answer, with an error for each record.
+    var hiddenFields: Set<String> = []
     /// Waited for with each page of a model that has been read.
     var gates: [String: @Sendable () async -> Void] = [:]
   }
@@ -38,6 +40,9 @@ final class ScriptedAppSync: NetworkTransport {
 
   /// Refuses the pages of a model, as with tokens that have ended.
   func refusePages(_ model: String) { state.withLock { _ = $0.refusedModels.insert(model) } }
+
+  /// Hides a field from callers.
+  func hide(_ field: String) { state.withLock { _ = $0.hiddenFields.insert(field) } }
 
   /// Waits for a function with each page of a model that has been read.
   func holdPages(_ model: String, _ gate: (@Sendable () async -> Void)?) { state.withLock { $0.gates[model] = gate } }
@@ -68,14 +73,41 @@ final class ScriptedAppSync: NetworkTransport {
     guard request.extensions.isEmpty, !request.document.contains("cursor") else {
       return OperationPayload(["errors": [["message": "Unknown field", "errorType": "BadRequestException"]]])
     }
-    if request.kind == .query { return OperationPayload(await page(request)) }
-    let answer = mutate(request)
+    if request.kind == .query { return OperationPayload(hiding(await page(request))) }
+    let answer = hiding(mutate(request))
     let isLost = state.withLock { state in
       defer { state.losesAnswer = false }
       return state.losesAnswer
     }
     if isLost { throw GraphQLClientError(.outcomeUnknown, "the answer was lost") }
     return OperationPayload(answer)
+  }
+
+  /// A response without the fields that its caller may not read, and with what AppSync says of each.
+  private func hiding(_ response: JSONValue) -> JSONValue {
+    let fields = state.withLock { $0.hiddenFields }.sorted()
+    guard !fields.isEmpty, response["errors"] == nil,
+      let (root, data) = response["data"]?.object?.first.map({ ($0.key, $0.value) })
+    else { return response }
+    var errors: [JSONValue] = []
+    func hide(_ record: JSONValue, _ path: [JSONValue]) -> JSONValue {
+      var members = record.object ?? JSONObject()
+      for field in fields {
+        members[field] = .null
+        errors.append([
+          "message": "Not Authorized to access a field", "errorType": "Unauthorized",
+          "path": .array([.string(root)] + path + [.string(field)]),
+        ])
+      }
+      return .object(members)
+    }
+    var shown = data.object ?? JSONObject()
+    if let items = shown["items"]?.array {
+      shown["items"] = .array(items.enumerated().map { hide($1, ["items", .int(Int64($0))]) })
+    } else {
+      shown = hide(data, []).object ?? shown
+    }
+    return ["data": .object([root: .object(shown)]), "errors": .array(errors)]
   }
 
   private static func field(_ document: String) -> String {

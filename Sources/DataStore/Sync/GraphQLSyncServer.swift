@@ -28,14 +28,14 @@ struct GraphQLSyncServer: SyncServer {
     if let token { request.variables["nextToken"] = .string(token) }
     if case .delta(let since) = kind { request.variables["lastSync"] = .int(since) }
     let response = try await tape(of: request).root
-    if let error = response["errors"]?.value.array?.first {
+    var data = response["data"].map { JSONMembers($0) }
+    let found = data?.element(named: model.syncField)
+    let hasItems = found?["items"]?.kind == .array
+    if let error = Self.error(in: response["errors"]?.value, hasData: hasItems) {
       if SyncFailures.isForbidden(response: error) { throw .refused(code: SyncFailures.forbidden, message: model.name) }
       throw SyncFailures.failure(of: error) { _ in nil }
     }
-    var data = response["data"].map { JSONMembers($0) }
-    guard let page = data?.element(named: model.syncField), let items = page["items"], items.kind == .array else {
-      throw .network
-    }
+    guard let page = found, let items = page["items"], hasItems else { throw .network }
     let cursor = page["cursor"]?.string
     let position = isOwn ? cursor.flatMap { Cursor($0)?.offset } : nil
     if isOwn, position == nil { throw .refused(code: "NO_CURSOR", message: "the server's pages have no positions") }
@@ -64,7 +64,17 @@ struct GraphQLSyncServer: SyncServer {
     }
   }
 
-  private static func error(in response: JSONValue) -> JSONValue? { response["errors"]?.array?.first }
+  /// What a request failed with. Beside data, refusals are about parts of it: AppSync gives null for a field that the
+  /// caller may not read, and says so for each record.
+  private static func error(in errors: JSONValue?, hasData: Bool) -> JSONValue? {
+    errors?.array?.first { !hasData || !SyncFailures.isForbidden(response: $0) }
+  }
+
+  /// What a mutation has answered with; null when it failed.
+  private func answer(_ upload: SyncUpload, _ response: JSONValue) -> JSONValue {
+    let model = models[upload.model]
+    return response["data"]?[model.mutationField(model.input(upload.write, upload.key, version: 0).verb)] ?? .null
+  }
 
   private func send(_ request: OperationRequest) async throws(SyncFailure) -> JSONValue {
     do {
@@ -79,7 +89,7 @@ struct GraphQLSyncServer: SyncServer {
   func upload(_ upload: SyncUpload) async -> SyncAnswer {
     do throws(SyncFailure) {
       let response = try await send(mutation(upload))
-      let refusal = Self.error(in: response)
+      let refusal = response["errors"]?[0]
       let cursor = response["extensions"]?["martlet"]?["cursor"] ?? refusal?["extensions"]?["cursor"]
       return SyncAnswer(
         result: result(of: upload, response), cursor: isOwn ? cursor?.string.flatMap { Cursor($0) } : nil)
@@ -111,10 +121,11 @@ struct GraphQLSyncServer: SyncServer {
   private func uploaded(_ upload: SyncUpload, _ response: JSONValue) throws(SyncFailure) -> SyncUploaded {
     let model = models[upload.model]
     let cursor = response["extensions"]?["martlet"]?["cursor"]?.string.flatMap { Cursor($0) }
-    if let error = Self.error(in: response) { return try failed(upload, error, model) }
+    let record = answer(upload, response)
+    if let error = Self.error(in: response["errors"], hasData: !record.isNull) {
+      return try failed(upload, error, model)
+    }
     let position: Int64? = isOwn ? cursor?.offset ?? 0 : nil
-    let field = model.mutationField(model.input(upload.write, upload.key, version: 0).verb)
-    let record = response["data"]?[field] ?? JSONValue.null
     if record.isNull { return SyncUploaded(image: nil, position: position ?? 0) }
     var image = model.change(record, number: upload.model, position: position).image
     // This package's server says what it has deleted: its handler of conflicts may have kept the record.
