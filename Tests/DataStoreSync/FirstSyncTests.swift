@@ -19,6 +19,33 @@ import Testing
     try await local.delete(Note.self, withId: "gone")
   }
 
+  @Test func `records that together are larger than a message are synced by several pages, in full and since`()
+    async throws
+  {
+    let schema = "type Note @model @versioned { id: ID! text: String! rank: Int owner: String }"
+    try await SyncedServer.with(schema) { server in
+      let text = String(repeating: "x", count: 900_000)
+      func write(_ range: Range<Int>) async throws {
+        _ = try await server.transaction { transaction in
+          for number in range {
+            _ = try transaction.create("Note", ["id": .string("n\(number)"), "text": .string(text)])
+          }
+        }
+      }
+      // More than the 16 MiB that a client takes at once.
+      for start in stride(from: 0, to: 20, by: 5) { try await write(start..<start + 5) }
+      let ada = try SyncedStore(server, models: [Note.self], resumes: false)
+      defer { ada.close() }
+      try await ada.settle()
+      #expect(try await ada.store.query(Note.self).count == 20)
+      try await ada.cut()
+      for start in stride(from: 20, to: 40, by: 5) { try await write(start..<start + 5) }
+      try await ada.mend()
+      try await ada.settle()
+      #expect(try await ada.store.query(Note.self).count == 40)
+    }
+  }
+
   @Test func `what a store held before it had a server is created there, and stays here`() async throws {
     try await SyncedServer.with { server in
       try await TemporaryFolder.with { folder in

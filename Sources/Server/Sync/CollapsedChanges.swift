@@ -34,10 +34,14 @@ struct CollapsedChanges {
   }
 
   var count: Int { order.count }
+  /// About how many bytes the results have.
+  private(set) var size = 0
 
   mutating func add(_ change: Change) {
     guard let record = change.record else { return }
     var state: State
+    let before = states[record.key]?.seen?.size ?? 0
+    defer { size += (states[record.key]?.seen?.size ?? 0) - before }
     if let known = states[record.key] {
       state = known
     } else {

@@ -26,6 +26,8 @@ struct SyncQuery: Sendable {
   let outcome: RuleOutcome?
   /// Changes of other models after which a page ends.
   private let passedChanges: Int
+  /// Bytes of records after which a page ends.
+  private let pageBytes: Int
 
   init(
     _ model: ModelDefinition, _ arguments: JSONObject, _ outcome: RuleOutcome?, _ limits: ServerLimits.Query
@@ -33,6 +35,7 @@ struct SyncQuery: Sendable {
     self.model = model
     self.outcome = outcome
     passedChanges = limits.passedChanges
+    pageBytes = limits.syncPageBytes
     func filter(deleted: JSONValue) throws -> Predicate {
       var reader = FilterReader(model)
       reader.deleted = deleted
@@ -122,7 +125,8 @@ struct SyncQuery: Sendable {
   private func records(
     _ snapshot: ReadSnapshot, _ token: String?, startedAt: Int64, deletionsSince: Int64?, _ head: Int64
   ) throws(StoreError) -> Page {
-    let list = try snapshot.list(ListQuery(model: model.number, filter: shown, limit: limit, token: token))
+    let list = try snapshot.list(
+      ListQuery(model: model.number, filter: shown, limit: limit, bytes: pageBytes, token: token))
     var page = Page(startedAt: startedAt, position: head, isReplacement: true)
     page.items = list.records.map { stored in
       item(stored.record, version: stored.version, changed: stored.changed, isDeleted: false)
@@ -140,12 +144,14 @@ struct SyncQuery: Sendable {
   private func deletions(
     _ snapshot: ReadSnapshot, since time: Int64, after place: [UInt8], startedAt: Int64, _ head: Int64
   ) throws(StoreError) -> Page {
-    let found = try snapshot.tombstones(model.number, since: time, after: place, count: limit)
+    let found = try snapshot.tombstones(
+      model.number, since: time, after: place, count: limit, bytes: pageBytes)
     var page = Page(startedAt: startedAt, position: head, isReplacement: true)
     page.items = found.filter { gone.matches($0.image) }.map { tombstone in
       item(tombstone.image, version: tombstone.version, changed: tombstone.time, isDeleted: true)
     }
-    if found.count == limit, let last = found.last {
+    let isFull = found.count == limit || found.reduce(0) { $0 + $1.image.size } >= pageBytes
+    if isFull, let last = found.last {
       page.next = SyncToken(.deletions(of: model.name, since: time, after: last.place), startedAt: startedAt)
     }
     return page
@@ -170,14 +176,14 @@ struct SyncQuery: Sendable {
         for change in changes {
           if change.record?.model == model.number { collapsed.add(change) }
           // A page is full at the end of a transaction, which is never divided.
-          if change.endsTransaction, collapsed.count >= limit, change.offset != changes.last?.offset {
+          if change.endsTransaction, isFull(collapsed), change.offset != changes.last?.offset {
             last = change.offset
             break
           }
         }
         let isEnd = last >= head || last == through
         through = last
-        guard isEnd || collapsed.count >= limit || passed >= passedChanges else { continue }
+        guard isEnd || isFull(collapsed) || passed >= passedChanges else { continue }
         var page = Page(startedAt: startedAt, position: through, isReplacement: false)
         page.items = collapsed.results.map { result in
           item(result.record, version: result.version, changed: result.time, isDeleted: result.isGone)
@@ -186,6 +192,10 @@ struct SyncQuery: Sendable {
         return page
       }
     }
+  }
+
+  private func isFull(_ changes: CollapsedChanges) -> Bool {
+    changes.count >= limit || changes.size >= pageBytes
   }
 
   private func item(_ record: Record, version: Int64, changed: Int64, isDeleted: Bool) -> Page.Item {

@@ -14,18 +14,21 @@ package struct ListQuery: Sendable {
   package var order: [SortOrder]
   /// Records of the page at most; the store's own limit caps it.
   package var limit: Int
+  /// The page ends with the record by which its values come to this many bytes, about.
+  package var bytes: Int
   /// The token of the page before.
   package var token: String?
 
   package init(
     model: Int, equal: [(field: Int, value: JSONValue)] = [], filter: Predicate = .all, order: [SortOrder] = [],
-    limit: Int = 100, token: String? = nil
+    limit: Int = 100, bytes: Int = .max, token: String? = nil
   ) {
     self.model = model
     self.equal = equal
     self.filter = filter
     self.order = order
     self.limit = limit
+    self.bytes = bytes
     self.token = token
   }
 }

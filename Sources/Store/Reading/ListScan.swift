@@ -26,6 +26,8 @@ struct ListScan {
 
   /// The rows that match, in the query's order: one more than the page holds at most.
   private var found: [StoredRecord] = []
+  /// Bytes of what was found in order.
+  private var size = 0
   private var segment = 0
   /// The values of the last row that was looked at, in the path's order; nil before the segment's first.
   private var position: [JSONValue]?
@@ -65,10 +67,22 @@ struct ListScan {
 
   /// The page, once the scan is finished.
   var page: ListPage {
-    guard found.count > limit else { return ListPage(records: found, token: nil) }
-    let records = Array(found.prefix(limit))
+    let count = min(limit, countWithinBytes)
+    guard found.count > count else { return ListPage(records: found, token: nil) }
+    let records = Array(found.prefix(count))
     let values = order.map { term in records.last?.record.values[term.field] ?? .null }
     return ListPage(records: records, token: PageToken(scope, values: values).text)
+  }
+
+  /// How many of the rows fill a page, by their bytes.
+  private var countWithinBytes: Int {
+    if query.bytes == .max { return .max }
+    var size = 0
+    let full = found.firstIndex { stored in
+      size += stored.record.size
+      return size >= query.bytes
+    }
+    return full.map { $0 + 1 } ?? .max
   }
 
   /// Reads on in one segment; true when it has no more rows.
@@ -101,7 +115,9 @@ struct ListScan {
       let stored = try table.row(statement, first: 1)
       guard rest.residual?.matches(stored.record) ?? true else { return }
       found.append(stored)
-      isFinished = found.count > limit
+      // One row after those that fill the page says that there is another page.
+      isFinished = found.count > limit || size >= query.bytes
+      if query.bytes < .max { size += stored.record.size }
       return
     }
     let values = try values(statement, order)

@@ -55,7 +55,7 @@ extension ReadSnapshot {
 
   /// At most `count` deletions of a model since `time`, after the one at `place`.
   package func tombstones(
-    _ model: Int, since time: Int64, after place: [UInt8]?, count: Int
+    _ model: Int, since time: Int64, after place: [UInt8]?, count: Int, bytes: Int = .max
   ) throws(StoreError) -> [Tombstone] {
     try typed {
       let shape = try records.table(model).shape
@@ -71,8 +71,10 @@ extension ReadSnapshot {
       try rows.bind(3, kept)
       try rows.bind(4, Int64(count))
       var found: [Tombstone] = []
-      while try rows.step() {
+      var size = 0
+      while size < bytes, try rows.step() {
         guard let image = try coder.records.image(rows.bytes(3)) else { continue }
+        size += image.size
         found.append(
           Tombstone(image: image, version: rows.int64(1), time: rows.int64(2), place: rows.bytes(0)))
       }

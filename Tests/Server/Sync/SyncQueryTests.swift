@@ -86,6 +86,43 @@ import Testing
     }
   }
 
+  @Test func `a page ends where its records come to a mebibyte, whatever limit says, and so do those that follow`()
+    async throws
+  {
+    try await SyncFixture.with { _, server in
+      func pages(_ variables: JSONObject = [:]) async throws -> (sizes: [Int], ids: [String]) {
+        var (sizes, ids): ([Int], [String]) = ([], [])
+        var variables = variables
+        variables["limit"] = 1_000
+        repeat {
+          let page = try await server.page(variables)
+          sizes.append(page.description.utf8.count)
+          ids += (page["items"]?.array ?? []).map { ($0["_deleted"] == true ? "-" : "") + ($0["id"]?.string ?? "") }
+          variables["nextToken"] = page["nextToken"] ?? .null
+        } while variables["nextToken"]?.isNull == false && sizes.count < 50
+        return (sizes, ids)
+      }
+      let start = try await server.page()["startedAt"] ?? .null
+      let text = String(repeating: "x", count: 300_000)
+      let names = (0..<10).map { "p\($0)" }
+      for name in names { _ = try await server.done("create", ["id": .string(name), "title": .string(text)]) }
+      let base = try await pages()
+      #expect(base.ids == names && base.sizes.count == 3 && base.sizes.allSatisfy { $0 < 1_500_000 }, "\(base)")
+      let delta = try await pages(["lastSync": start])
+      #expect(delta.ids == names && delta.sizes.count == 3 && delta.sizes.allSatisfy { $0 < 1_500_000 }, "\(delta)")
+      // A record that changes again and again is one record of a page, and deletions have their images.
+      for number in 0..<12 {
+        let title = JSONValue.string("\(number)" + text)
+        _ = try await server.done("update", ["id": "p0", "title": title])
+      }
+      let hot = try await pages(["lastSync": start])
+      #expect(Set(hot.ids) == Set(names) && hot.ids.count <= 12, "\(hot)")
+      for name in names { _ = try await server.done("delete", ["id": .string(name)]) }
+      let gone = try await pages()
+      #expect(gone.ids == names.map { "-" + $0 } && gone.sizes.allSatisfy { $0 < 1_500_000 }, "\(gone)")
+    }
+  }
+
   @Test func `pages have one startedAt, every record once, and cursors that never go back`() async throws {
     try await SyncFixture.with { server, client in
       for number in 0..<7 { _ = try await client.done("create", ["id": .string("p\(number)"), "title": "t"]) }

@@ -126,6 +126,7 @@ extension LimitSetting {
     .count("query.pageItems", \.query.pageItems),
     .count("query.largestPage", \.query.largestPage),
     .count("query.passedChanges", \.query.passedChanges),
+    .count("query.syncPageBytes", \.query.syncPageBytes),
     .count("query.listItems", \.query.listItems),
     .count("query.responseErrors", \.query.responseErrors),
     .count("query.deferredFragments", \.query.deferredFragments, from: 0),

@@ -56,6 +56,9 @@ extension ServerLimits {
     /// Changes of other models after which a page of a sync query ends, and the next one continues: about 20 ms of
     /// reading. They are counted after each read of as many as a page has items.
     public var passedChanges = 16_384
+    /// Bytes of records, about, after which a page of a sync query ends, as those of AppSync's tables do: with as many
+    /// large records as `limit` allows it would be more than clients and connections take.
+    public var syncPageBytes = 1_048_576
     /// Resolved list items of one operation; one more fails the operation. Bounds memory against resolvers and stored
     /// lists that multiply.
     public var listItems = 1_000_000
