@@ -146,4 +146,40 @@ import Testing
       try await ada.sees([Note(id: "a", text: "one", rank: 7, owner: "ada")])
     }
   }
+
+  @Test func `P12: the handle of a write that is made again after a conflict has the number that its events have`()
+    async throws
+  {
+    try await SyncedServer.with(Self.optimistic) { server in
+      let ada = try SyncedStore(server) { $0.conflictHandler = { _ in .retryLocal } }
+      let bob = try SyncedStore(server, as: "bob")
+      defer {
+        ada.close()
+        bob.close()
+      }
+      try await ada.settle()
+      try await ada.store.submit(Note(id: "a", text: "one", rank: 1)).reached(.seen)
+      try await bob.settle()
+      try await ada.cut()
+      let first = try await ada.store.submit(Note(id: "a", text: "mine", rank: 1, owner: "ada"))
+      // A write with a condition is not merged.
+      let later = try await ada.store.submit(
+        Note(id: "a", text: "mine", rank: 2, owner: "ada"), where: Note.keys.rank == 1)
+      let numbers = [first.write, later.write]
+      try await bob.store.submit(Note(id: "a", text: "bob's", rank: 1, owner: "ada")).reached(.durable)
+      var events = ada.store.events.makeAsyncIterator()
+      try await ada.mend()
+      var ended: [Int64?] = []
+      while ended.count < 2, let event = await events.next() {
+        switch event {
+        case .outboxMutationFailed(let mutation, _), .outboxMutationProcessed(let mutation):
+          ended.append(mutation.write)
+        default: break
+        }
+      }
+      #expect(ended == [first.write, later.write])
+      #expect(first.write != numbers[0] && later.write != numbers[1])
+      try await bob.sees([Note(id: "a", text: "mine", rank: 2, owner: "ada")])
+    }
+  }
 }

@@ -84,6 +84,7 @@ final class SyncReport {
   /// A write gets another number.
   func renumber(_ number: Int64, _ newNumber: Int64) {
     handles[newNumber] = handles.removeValue(forKey: number)
+    handles[newNumber]?.renumber(newNumber)
     places[newNumber] = places.removeValue(forKey: number)
     mutations[number] = nil
   }

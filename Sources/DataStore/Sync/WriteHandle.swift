@@ -68,21 +68,21 @@ public final class WriteHandle: Sendable {
   }
 
   private struct State {
+    var number: Int64
     var stage = Stage.local
     var end: Ended?
     var waiters: [Waiter] = []
     var lastWaiter = 0
   }
 
-  /// The write's number in its store; several saves of a record that were not sent yet have one number. Zero for a save
-  /// that changed nothing.
-  public let write: Int64
   private let state: Lock<State>
 
-  init(_ write: Int64) {
-    self.write = write
-    state = Lock(State())
-  }
+  init(_ write: Int64) { state = Lock(State(number: write)) }
+
+  /// The write's number in its store, by which events and `rejectedWrites()` name it; several saves of a record that
+  /// were not sent yet have one number. A write that is made again after a conflict, and those of its record that wait
+  /// behind it, get new ones. Zero for a save that changed nothing.
+  public var write: Int64 { state.withLock { $0.number } }
 
   /// The step it has reached.
   public var stage: Stage { state.withLock { $0.stage } }
@@ -117,6 +117,8 @@ public final class WriteHandle: Sendable {
     }
     try result.get()
   }
+
+  func renumber(_ number: Int64) { state.withLock { $0.number = number } }
 
   func move(to stage: Stage) {
     let ready = state.withLock { state in
