@@ -260,4 +260,32 @@ import Testing
       #expect(ada.wire.writes.map { $0["resend"]?.bool ?? false } == [false, reason == .retention])
     }
   }
+
+  @Test func `P15: a deletion that a relation forbids is refused for that, and not for a condition that it has not`()
+    async throws
+  {
+    let schema = """
+      type Author @model @versioned {
+        id: ID! name: String! books: [Book] @hasMany(indexName: "byAuthor", fields: ["id"], onDelete: RESTRICT)
+      }
+      type Book @model @versioned {
+        id: ID! title: String! authorID: ID @index(name: "byAuthor")
+        author: Author @belongsTo(fields: ["authorID"])
+      }
+      """
+    try await SyncedServer.with(schema) { server in
+      let ada = try SyncedStore(server, models: [Book.self, Author.self])
+      defer { ada.close() }
+      try await ada.settle()
+      let author = Author(id: "x", name: "n")
+      try await ada.store.save(author)
+      try await ada.store.submit(Book(id: "b", title: "t", author: LazyReference(id: "x"))).reached(.seen)
+      let end = await (try await ada.store.submitDeletion(of: author)).end(before: .durable)
+      guard case .rejected(.refused(code: "REFERENCED", _))? = end else {
+        Issue.record("\(String(describing: end))")
+        return
+      }
+      #expect(try await ada.store.query(Author.self).map(\.id) == ["x"])
+    }
+  }
 }

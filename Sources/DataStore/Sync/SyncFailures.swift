@@ -73,7 +73,8 @@ enum SyncFailures {
       let data = details?["data"] ?? error["data"] ?? .null
       if data.isNull, code == "ALREADY_EXISTS" { return .refused(code: code, message: message) }
       return .conflict(image(error) ?? ServerImage(record: nil, version: 0, position: 0))
-    case (_, "ConditionalCheckFailedException"): return .conditionFailed
+    // With another code this package's server says what else forbids the write, such as a relation.
+    case ("", "ConditionalCheckFailedException"): return .conditionFailed
     case (_, _): return .refused(code: code.isEmpty ? type : code, message: message)
     }
   }
