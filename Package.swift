@@ -450,7 +450,7 @@ let suites: [Target] = [
   // A server with webhooks and push, their receivers, and clients that subscribe them.
   suite(
     "ChannelDelivery",
-    martlet("JSON", "Access", "Signatures", "Server", "Datasync", "TestSupport") + ["MartletCommand"]),
+    martlet("JSON", "Runtime", "Access", "Signatures", "Server", "Datasync", "TestSupport") + ["MartletCommand"]),
   suite("House", []),
 ]
 

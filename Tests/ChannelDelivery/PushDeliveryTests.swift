@@ -1,7 +1,7 @@
 import Foundation
 import MartletJSON
+import MartletRuntime
 import MartletServer
-import Synchronization
 import Testing
 
 /// Push to devices, with local services that check requests as the real ones document them.
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func `an access token that FCM no longer accepts is replaced, and the message sent again`() async throws {
-    let hasRefused = Mutex(false)
+    let hasRefused = Lock(false)
     let receiver = try PushServed.receiver { _ in
       let isFirst = hasRefused.withLock { refused in
         defer { refused = true }
@@ -217,7 +217,7 @@ import Testing
 
   @Test func `APNs gets a signed provider token, and the same id in each attempt`() async throws {
     let receiver = try Receiver()
-    let answers = Mutex(0)
+    let answers = Lock(0)
     receiver.answer { request in
       if let refusal = PushRules.refusal(byAPNs: request, topic: PushServed.topic) { return refusal }
       let number = answers.withLock { count in
@@ -260,7 +260,7 @@ import Testing
 
   @Test(.enabled(if: HTTP2Proxy.nginx != nil, "nginx is not installed"))
   func `APNs is spoken to by HTTP/2 over TLS, and its reasons decide about device and event`() async throws {
-    let time = Mutex<Int64>(1)
+    let time = Lock<Int64>(1)
     let receiver = try PushServed.receiver { request in
       switch request.json["martlet"]?["value"]?.int {
       case 2?: .status(400, body: #"{"reason": "BadTopic"}"#)

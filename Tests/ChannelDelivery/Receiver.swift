@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import MartletJSON
-import Synchronization
+import MartletRuntime
 
 /// A receiver of webhooks: takes requests one connection at a time and answers as the test says.
 final class Receiver: Sendable {
@@ -31,12 +31,12 @@ final class Receiver: Sendable {
     var mostActive = 0
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let listener: Int32
   let port: Int
 
   init(_ answer: @escaping @Sendable (Request) -> Answer = { _ in .status(200) }) throws {
-    state = Mutex(State(answer: answer))
+    state = Lock(State(answer: answer))
     (listener, port) = try Self.listen()
     let listener = listener
     Thread.detachNewThread { [weak self] in

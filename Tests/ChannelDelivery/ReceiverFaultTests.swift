@@ -1,7 +1,7 @@
 import Foundation
 import MartletJSON
+import MartletRuntime
 import MartletServer
-import Synchronization
 import Testing
 
 /// Receivers that refuse, hang, redirect or answer garbage, and addresses that are not delivered to.
@@ -128,7 +128,7 @@ import Testing
 
 /// Texts that a closure collects.
 final class Collected: Sendable {
-  private let texts = Mutex<[String]>([])
+  private let texts = Lock<[String]>([])
 
   func add(_ text: String) { texts.withLock { $0.append(text) } }
   var all: [String] { texts.withLock { $0 } }
