@@ -1,6 +1,7 @@
 import Foundation
 import Martlet
 import MartletDataStore
+import MartletJSON
 import MartletRuntime
 import MartletServer
 import Testing
@@ -106,6 +107,25 @@ import Testing
       #expect(failed[1].1 == .rejected(.dependsOn(write: first.write)))
       #expect(try await ada.store.rejectedWrites().map(\.write) == [first.write, second.write])
       #expect(errors.withLock { $0 }.filter { $0.hasPrefix("a write of the Note a was refused") }.count == 2)
+    }
+  }
+
+  @Test func `P15: a record that no request can carry is refused, and the writes after it are sent`() async throws {
+    try await SyncedServer.with { server in
+      try await TemporaryFolder.with { folder in
+        let ada = try SyncedStore(server, storage: .file(folder + "/store"))
+        defer { ada.close() }
+        try await ada.settle()
+        // Longer than the bound of a JSON text that comes from outside.
+        let text = String(repeating: "x", count: JSONLimits().bytes + 1)
+        let large = try await ada.store.submit(Note(id: "a", text: text))
+        let small = try await ada.store.submit(Note(id: "b", text: "small"))
+        #expect(await large.end(before: .durable) != nil)
+        #expect(large.end?.rejection != nil)
+        try await small.reached(.seen)
+        #expect(try await ada.store.rejectedWrites().map(\.write) == [large.write])
+        try await ada.sees([Note(id: "b", text: "small", owner: "ada")])
+      }
     }
   }
 

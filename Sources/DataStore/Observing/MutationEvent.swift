@@ -39,7 +39,7 @@ public struct MutationEvent: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: `DataStoreError.decodingError`.
   public func decodeModel<M: Model>(as type: M.Type) throws -> M {
     do {
-      return try JSONDecoding(types: .foundation).decode(type, from: JSONValue(parsing: json))
+      return try JSONDecoding(types: .foundation).decode(type, from: JSONValue(held: Array(json.utf8)))
     } catch {
       throw DataStoreError(.decodingError, "\(modelName) \(modelId) does not decode as \(type): \(error)")
     }
@@ -52,7 +52,7 @@ public struct MutationEvent: Sendable, Hashable, CustomStringConvertible {
 extension MutationEvent {
   /// Reads the form in which events wait for their consumer.
   init(_ payload: [UInt8]) throws {
-    let event = try JSONValue(parsing: payload)
+    let event = try JSONValue(held: payload)
     guard let id = event["id"]?.string, let modelId = event["modelId"]?.string,
       let name = event["modelName"]?.string, let json = event["json"]?.string,
       let type = event["mutationType"]?.string.flatMap(MutationType.init),

@@ -81,7 +81,7 @@ final class FeedSubscriptions: Sendable {
     if let gap = event.gap { return await handle(.other(.gap(reason: gap.reason.rawValue, to: gap.to))) }
     if let mark = event.mark { return await established(index, mark) }
     if let life = event.life { return await changed(index, life) }
-    guard let value = try? JSONValue(parsing: event.payload) else {
+    guard let value = try? JSONValue(held: event.payload) else {
       return await ended(index, SyncFailure.refused(code: "FEED", message: "the server's feed cannot be read"))
     }
     await handle(.event(index, Event(value: value, cursor: event.cursor, endsTransaction: event.endsTransaction)))

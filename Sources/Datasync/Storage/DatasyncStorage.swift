@@ -86,7 +86,7 @@ final class DatasyncStorage {
     defer { select.reset() }
     while (try? select.step()) == true {
       guard let path = try? TreePath(String(decoding: select.bytes(1), as: UTF8.self)),
-        let json = try? JSONValue(parsing: select.bytes(3))
+        let json = try? JSONValue(held: select.bytes(3))
       else { continue }
       let content: TreeClient.Content = select.int64(2) != 0 ? .merge(json.object ?? [:]) : .put(json)
       found.append(Write(number: select.int64(0), path: path, content: content))
@@ -134,7 +134,7 @@ final class DatasyncStorage {
     guard let select else { return nil }
     defer { select.reset() }
     guard (try? select.bind(1, text: Self.key(query))) != nil, (try? select.step()) == true,
-      let json = try? JSONValue(parsing: select.bytes(0)), let node = try? TreeReader().read(json, at: query.path)
+      let json = try? JSONValue(held: select.bytes(0)), let node = try? TreeReader().read(json, at: query.path)
     else { return nil }
     note(use: query)
     return TreeClient.CachedValue(node: node, revision: Self.revision(select, 1), seen: Self.seen(select, 2))
@@ -158,7 +158,7 @@ final class DatasyncStorage {
       let key = String(decoding: select.bytes(0), as: UTF8.self).split(
         separator: "\n", omittingEmptySubsequences: false)
       guard key.count == 2, let path = try? TreePath(String(key[0])),
-        let json = try? JSONValue(parsing: select.bytes(1)),
+        let json = try? JSONValue(held: select.bytes(1)),
         let window = try? WireWindow.read(
           key[1].isEmpty ? JSONValue?.none : try JSONValue(parsing: String(key[1])), at: path, limits: TreeLimits()),
         let node = try? TreeReader().read(json, at: path)

@@ -6,6 +6,9 @@ extension JSONValue {
     self = try JSONTape(bytes, limits: limits).root.value
   }
 
+  /// Parses a text that is held in memory already, however long it is.
+  package init(held bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes, limits: .held(bytes)) }
+
   /// Parses text.
   public init(parsing text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     try self.init(parsing: Array(text.utf8), limits: limits)

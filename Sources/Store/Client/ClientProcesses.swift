@@ -119,7 +119,7 @@ struct ClientProcesses {
           entries.append(JournalEntry(position: number, change: nil, source: "", isForeign: true))
           continue
         }
-        let key = RecordKey(values: try JSONValue(parsing: statement.bytes(2)).array ?? [])
+        let key = RecordKey(values: try JSONValue(held: statement.bytes(2)).array ?? [])
         change = RowChange(
           model: table.shape.model, before: try row(statement, 3, key, table, &isPartial),
           after: try row(statement, 4, key, table, &isPartial))
@@ -135,7 +135,7 @@ struct ClientProcesses {
     _ statement: Statement, _ column: Int, _ key: RecordKey, _ table: RecordTable, _ isPartial: inout Bool
   ) throws -> LiveRow? {
     if statement.isNull(column) { return nil }
-    let json = try JSONValue(parsing: statement.bytes(column))
+    let json = try JSONValue(held: statement.bytes(column))
     let columns = table.shape.columns
     let missing = columns.indices.filter { json["values"]?[columns[$0].name] == nil }
     let stored = missing.isEmpty ? nil : try table.get(key)

@@ -39,13 +39,13 @@ extension ClientTables {
         continue
       }
       let write = PendingWrite(
-        number: statement.int64(0), content: try content(JSONValue(parsing: statement.bytes(3)), shape),
+        number: statement.int64(0), content: try content(JSONValue(held: statement.bytes(3)), shape),
         condition: try statement.isNull(4)
-          ? nil : StoredCondition(shape).predicate(JSONValue(parsing: statement.bytes(4))))
-      let key = RecordKey(values: try JSONValue(parsing: statement.bytes(2)).array ?? [])
+          ? nil : StoredCondition(shape).predicate(JSONValue(held: statement.bytes(4))))
+      let key = RecordKey(values: try JSONValue(held: statement.bytes(2)).array ?? [])
       found.append(
         StoredLetter(
-          letter: DeadLetter(write: write, reason: .init(try JSONValue(parsing: statement.bytes(5)))),
+          letter: DeadLetter(write: write, reason: .init(try JSONValue(held: statement.bytes(5)))),
           model: shape.model, key: key, time: statement.int64(6)))
     }
     return found
@@ -64,7 +64,7 @@ extension ClientTables {
     try statement.bind(1, number)
     defer { statement.reset() }
     guard try statement.step() else { return nil }
-    return (statement.text(0), RecordKey(values: try JSONValue(parsing: statement.bytes(1)).array ?? []))
+    return (statement.text(0), RecordKey(values: try JSONValue(held: statement.bytes(1)).array ?? []))
   }
 
   func firstPending() throws -> Int64? {
@@ -180,7 +180,7 @@ extension ClientTables {
     defer { statement.reset() }
     var keys: [RecordKey] = []
     while try statement.step() {
-      keys.append(RecordKey(values: try JSONValue(parsing: statement.bytes(0)).array ?? []))
+      keys.append(RecordKey(values: try JSONValue(held: statement.bytes(0)).array ?? []))
     }
     return keys
   }

@@ -82,11 +82,11 @@ struct ClientTables {
     defer { statement.reset() }
     var writes: [PendingWrite] = []
     while try statement.step() {
-      let json = try JSONValue(parsing: statement.bytes(1))
+      let json = try JSONValue(held: statement.bytes(1))
       var write = PendingWrite(
         number: statement.int64(0), content: try content(json, shape),
         condition: try statement.isNull(2)
-          ? nil : StoredCondition(shape).predicate(JSONValue(parsing: statement.bytes(2))))
+          ? nil : StoredCondition(shape).predicate(JSONValue(held: statement.bytes(2))))
       write.isSent = statement.int64(3) != 0
       write.conflicts = Int(statement.int64(4))
       write.over = json["over"].map { shape.record(of: $0) }
@@ -198,7 +198,7 @@ struct ClientTables {
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     var record: Record?
-    if !statement.isNull(0) { record = try shape.record(of: JSONValue(parsing: statement.bytes(0)), or: row) }
+    if !statement.isNull(0) { record = try shape.record(of: JSONValue(held: statement.bytes(0)), or: row) }
     return ServerImage(record: record, version: statement.int64(1), position: statement.int64(2))
   }
 

@@ -48,7 +48,7 @@ struct RenamedNames {
       "SELECT DISTINCT \(column) FROM \(table) WHERE model = ? AND \(column) IS NOT NULL")
     try read.bind(1, text: model)
     var found: [(before: String, after: JSONValue)] = []
-    while try read.step() { found.append((read.text(0), body(try JSONValue(parsing: read.bytes(0))))) }
+    while try read.step() { found.append((read.text(0), body(try JSONValue(held: read.bytes(0))))) }
     read.reset()
     let write = try database.statement("UPDATE \(table) SET \(column) = ? WHERE model = ? AND \(column) = ?")
     for (before, after) in found {

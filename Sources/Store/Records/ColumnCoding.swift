@@ -38,7 +38,7 @@ extension ColumnStorage {
     case .integer: return .int(statement.int64(column))
     case .real: return .double(statement.double(column))
     case .boolean: return .bool(statement.int64(column) != 0)
-    case .json: return try JSONValue(parsing: statement.bytes(column))
+    case .json: return try JSONValue(held: statement.bytes(column))
     }
   }
 

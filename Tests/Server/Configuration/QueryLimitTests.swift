@@ -1,3 +1,4 @@
+import MartletJSON
 import MartletServer
 import Testing
 
@@ -27,6 +28,34 @@ import Testing
       #expect(response.json["data"] == nil && response.json["errors"]?.array?.count == 1)
       #expect(response.text.lowercased().contains(message.lowercased()), "\(response.text)")
       #expect(try await HTTPRequest.graphql("{__typename}", port: server.port).status == 200)
+    }
+  }
+
+  @Test func `a response that is larger than the limit is an error in its place, in batches as well`() async throws {
+    try await Served.with(Self.schema, { try $0.limits.set("query.responseBytes=20000") }) { server in
+      let text = String(repeating: "x", count: 3_000)
+      for number in 0..<10 {
+        let made = try await HTTPRequest.graphql(
+          "mutation {createNote(input: {id: \"\(number)\", text: \"\(text)\"}) {id text}}", port: server.port)
+        #expect(made.json["errors"] == nil)
+      }
+      func code(_ json: JSONValue?) -> JSONValue? { json?["errors"]?[0]?["extensions"]?["code"] }
+      let (few, all) = ("{listNotes(limit: 5) {items {text}}}", "{listNotes {items {text}}}")
+      let fit = try await HTTPRequest.graphql(few, port: server.port)
+      #expect(fit.json["errors"] == nil && fit.json["data"]?["listNotes"]?["items"]?.array?.count == 5)
+      let large = try await HTTPRequest.graphql(all, port: server.port)
+      #expect(large.status == 200 && code(large.json) == "RESPONSE_TOO_LARGE" && large.json["data"] == .null)
+      #expect(large.text.contains("query.responseBytes of 20000"))
+      let batch = try await HTTPRequest.send(
+        "POST", "/graphql", port: server.port, headers: [("Content-Type", "application/json")],
+        body: "[{\"query\": \"\(few)\"}, {\"query\": \"\(all)\"}]")
+      #expect(batch.json[0]?["errors"] == nil && code(batch.json[1]) == "RESPONSE_TOO_LARGE")
+      let fields = (0..<9).map { "t\($0): text" }.joined(separator: " ")
+      let changed = try await HTTPRequest.graphql(
+        "mutation { createNote(input: {id: \"x\", text: \"\(text)\"}) {\(fields)} }", port: server.port)
+      #expect(code(changed.json) == "RESPONSE_TOO_LARGE" && changed.text.contains("The mutation was executed."))
+      let written = try await HTTPRequest.graphql("{getNote(id: \"x\") {id}}", port: server.port)
+      #expect(written.json["data"]?["getNote"]?["id"] == "x")
     }
   }
 

@@ -128,6 +128,7 @@ extension LimitSetting {
     .count("query.passedChanges", \.query.passedChanges),
     .count("query.syncPageBytes", \.query.syncPageBytes),
     .count("query.listItems", \.query.listItems),
+    .count("query.responseBytes", \.query.responseBytes),
     .count("query.responseErrors", \.query.responseErrors),
     .count("query.deferredFragments", \.query.deferredFragments, from: 0),
     .count("query.openParts", \.query.openParts, from: 0),

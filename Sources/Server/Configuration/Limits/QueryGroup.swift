@@ -65,6 +65,9 @@ extension ServerLimits {
 
     // MARK: The response
 
+    /// Bytes of one response; a larger one is answered with an error in its place. A connection holds
+    /// `http.pendingBytes` that its client has not taken, and a response has to leave room there.
+    public var responseBytes = 15_728_640
     /// Errors kept in one response. More are counted by a last entry and dropped: a list of failing items must not make
     /// the response larger than its data.
     public var responseErrors = 200

@@ -62,10 +62,10 @@ extension OperationRunner {
     let context = prepared.scope.away(node.spawner).context(deadline: deadline)
     let running = RunningOperation(nil, on: loop, until: deadline, deadlines, completion)
     let bound = LoopBound(running, on: loop)
-    let place = node.place
+    let (place, limits) = (node.place, node.limits)
     let task = node.spawner.spawn {
       let result = await prepared.plan.execute(variables: request.variables, context: context, place: place)
-      let encoded = prepared.marked(result).encoded
+      let encoded = prepared.marked(result).bounded(of: prepared.plan, limits)
       bound.loop.execute { bound.value.finish(encoded) }
     }
     running.begin(task)

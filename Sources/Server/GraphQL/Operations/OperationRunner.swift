@@ -32,10 +32,11 @@ package final class OperationRunner {
     return run(prepared.plan, coerced: coerced, root: .null, scope: prepared.scope) { [node] result in
       let scope = prepared.scope
       if !result.errors.isEmpty { node.audit.judged(result.errors, of: prepared.plan, by: scope.identity, node.models) }
-      guard let cursor = scope.written?.withLock({ $0 }) else { return completion(prepared.marked(result)) }
       var result = result
-      result.extensions["martlet"] = ["cursor": .string(cursor.description)]
-      completion(prepared.marked(result))
+      if let cursor = scope.written?.withLock({ $0 }) {
+        result.extensions["martlet"] = ["cursor": .string(cursor.description)]
+      }
+      completion(prepared.marked(result).bounded(of: prepared.plan, node.limits))
     }
   }
 
