@@ -1,4 +1,5 @@
 internal import MartletGraphQLExecution
+internal import MartletGraphQLLanguage
 
 extension ResponseTree {
   /// The response with its bytes; an error in its place where it is larger than responses may be.
