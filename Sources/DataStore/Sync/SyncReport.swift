@@ -60,8 +60,8 @@ final class SyncReport {
     handles.removeValue(forKey: number)?.end(reason)
   }
 
-  /// A later write, or what the server has, has left nothing of a write to send. There is no event where the record is
-  /// not known: the process that made the later write has published it.
+  /// Ends a write of which nothing is left to send, after a later write or a change of the server. It publishes no
+  /// event where the record is not known: the process that made the later write has published one.
   func supersede(_ number: Int64, at place: (model: Int, key: RecordKey)? = nil) {
     let place = places[number] ?? place
     finish(number, .superseded)

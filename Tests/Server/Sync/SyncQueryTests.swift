@@ -71,8 +71,7 @@ import Testing
   {
     try await SyncFixture.with(SyncFixture.schema, { $0.limits.query.passedChanges = 10 }) { _, client in
       _ = try await client.done("create", ["id": "a", "title": "1"])
-      let startedAt = try #require(try await client.page()["startedAt"]?.int) + 1
-      try await Task.sleep(for: .milliseconds(3))
+      let startedAt = try #require(try await client.page()["startedAt"]?.int)
       for number in 0..<35 { _ = try await client.done("create", ["id": .string("\(number)")], of: "Strict") }
       _ = try await client.done("create", ["id": "b", "title": "2"])
       var (found, pages, token): ([String], Int, JSONValue) = ([], 0, .null)
@@ -82,7 +81,8 @@ import Testing
         token = page["nextToken"] ?? .null
         pages += 1
       } while token != .null && pages < 100
-      #expect(found == ["b"] && pages >= 3, "\(pages) pages")
+      // What was written in the millisecond of the first sync comes again.
+      #expect(found.filter { $0 != "a" } == ["b"] && pages >= 3, "\(found) in \(pages) pages")
     }
   }
 
