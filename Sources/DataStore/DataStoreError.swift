@@ -7,7 +7,7 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     fileprivate enum Kind: String, Sendable, Hashable {
       case notConfigured, invalidModel, invalidQuery, invalidCondition, invalidOperation, constraint, notFound,
         recordMissing, decodingError
-      case migration, storage, closed, sync, unsentWrites
+      case migration, storage, closed, sync, truncated, unsentWrites
     }
     fileprivate var kind: Kind
 
@@ -36,6 +36,8 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
     public static let migration = Code(kind: .migration)
     /// The server cannot be reached or refuses; see `DataStore.events`.
     public static let sync = Code(kind: .sync)
+    /// A model has more records at the server than `DataStoreConfiguration.syncMaxRecords`.
+    public static let truncated = Code(kind: .truncated)
     /// The store was to be cleared while the server lacks some of its writes.
     public static let unsentWrites = Code(kind: .unsentWrites)
     /// The disk failed or is full, or the file is damaged.
@@ -61,6 +63,7 @@ public struct DataStoreError: Error, Sendable, Hashable, CustomStringConvertible
       "Make the field optional, give it a default, or have its type decode the values that it does not know."
     case .migration: "Add a field of the new type under another name."
     case .sync: "Nothing has to be done while the store tries again by itself; otherwise call start()."
+    case .truncated: "Set syncMaxRecords higher or to nil, or select fewer records by a sync expression."
     case .unsentWrites: "Wait until they are sent, or give clear(discardingPending: true)."
     case .storage, .closed: "See the message."
     }

@@ -71,8 +71,13 @@ import Testing
     }
   }
 
-  @Test func `the defaults are the original's: two seconds or 1,000 changes`() {
-    let configuration = DataStoreConfiguration()
-    #expect(configuration.snapshotInterval == .seconds(2) && configuration.snapshotChanges == 1_000)
+  @Test func `the defaults are the original's`() {
+    for configuration in [DataStoreConfiguration(), .default, .custom()] {
+      #expect(configuration.snapshotInterval == .seconds(2) && configuration.snapshotChanges == 1_000)
+      #expect(configuration.syncInterval == .seconds(24 * 60 * 60) && configuration.syncPageSize == 1_000)
+      #expect(configuration.syncMaxRecords == 10_000)
+      #expect(configuration.retryDelay == .milliseconds(100) && configuration.retryJitter == .milliseconds(100))
+      #expect(configuration.longestRetryDelay == .seconds(5 * 60))
+    }
   }
 }

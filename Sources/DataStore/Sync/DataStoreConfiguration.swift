@@ -9,17 +9,18 @@ internal import MartletSyncEngine
 public struct DataStoreConfiguration: Sendable {
   /// How long after a model's last sync its next one is in full, although what has changed would do: 24 hours.
   public var syncInterval: Duration = .seconds(86_400)
-  /// Records of one model at most; nil for no limit. A model that reaches it is reported as truncated, never as synced.
-  /// The original's 10,000 would leave larger models incomplete.
-  public var syncMaxRecords: Int?
+  /// Records of one model that a sync brings at most: 10,000; nil for no limit. A model with more is reported as
+  /// truncated, by an event and to `errorHandler`, and is never synced: set this for models that may grow larger.
+  public var syncMaxRecords: Int? = 10_000
   /// Records asked for with one page. A server may give fewer.
   public var syncPageSize: Int = 1_000
   /// Which records of a model this store keeps; all where there is no expression. Asked at each start.
   public var syncExpressions: [DataStoreSyncExpression] = []
   /// Decides what becomes of a write that met another version at the server. Default: the server's record stays.
   public var conflictHandler: DataStoreConflictHandler = { _ in .applyRemote }
-  /// Called with each failure that no call of the application reports, and with each write that the server has refused
-  /// for good, unless the conflict handler has decided so. Default: nothing; `DataStore.events` has them, too.
+  /// Called with each failure that no call of the application reports, with each model that `syncMaxRecords` truncates,
+  /// and with each write that the server has refused for good, unless the conflict handler has decided so. Default:
+  /// nothing; `DataStore.events` has them, too.
   public var errorHandler: @Sendable (DataStoreError) -> Void = { _ in }
   /// How long `observeQuery` collects what a sync changes before it gives a snapshot.
   public var snapshotInterval: Duration = .seconds(2)
@@ -46,7 +47,7 @@ public struct DataStoreConfiguration: Sendable {
   public static func custom(
     errorHandler: @escaping @Sendable (DataStoreError) -> Void = { _ in },
     conflictHandler: @escaping DataStoreConflictHandler = { _ in .applyRemote },
-    syncInterval: Duration = .seconds(86_400), syncMaxRecords: Int? = nil, syncPageSize: Int = 1_000,
+    syncInterval: Duration = .seconds(86_400), syncMaxRecords: Int? = 10_000, syncPageSize: Int = 1_000,
     syncExpressions: [DataStoreSyncExpression] = []
   ) -> DataStoreConfiguration {
     var configuration = DataStoreConfiguration()

@@ -154,7 +154,11 @@ final class SyncReport {
           modelName: mappings[model].name, isFullSync: isFull, isDeltaSync: !isFull, added: counts.added,
           updated: counts.updated, deleted: counts.deleted))
     case .modelTruncated(let model, let limit):
-      hold(.modelTruncated(modelName: mappings[model].name, limit: limit))
+      let name = mappings[model].name
+      errorHandler(
+        DataStoreError(
+          .truncated, "\(name) has more than \(limit) records at the server: the store keeps a part of them"))
+      hold(.modelTruncated(modelName: name, limit: limit))
     case .syncQueriesReady: hold(.syncQueriesReady)
     case .syncStarted: hold(.syncStarted)
     case .ready: hold(.ready)
