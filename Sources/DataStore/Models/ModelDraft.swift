@@ -17,6 +17,8 @@ struct ModelDraft {
   let lazy: [String: any RelationValue.Type]
   /// How fields that are not relations are stored.
   let storages: [String: ColumnStorage]
+  /// Whether a value of the type needs one in a field.
+  let needs: @Sendable (String) -> Bool
 
   init<M: Model>(_ type: M.Type) throws(DataStoreError) {
     name = type.modelName
@@ -27,6 +29,7 @@ struct ModelDraft {
     relations = declared.relations
     indexes = declared.indexes
     defaults = declared.defaults
+    needs = { field in TypeProbe.needs(M.self, field) }
     let probe = TypeProbe()
     do {
       _ = try M(from: ProbeDecoder(probe: probe, codingPath: []))

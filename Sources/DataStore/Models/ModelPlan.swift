@@ -143,6 +143,10 @@ struct ModelPlan {
           throw DataStoreError(
             .invalidModel, "\(place) names \(relation.fields.count) fields for a key of \(key.count)")
         }
+        if relation.deleteRule == .setNull, let kept = neededField(resolved.otherFields, target) {
+          throw DataStoreError(
+            .invalidModel, "\(place) says onDelete: .setNull, and \(drafts[target].name).\(kept) cannot be null")
+        }
       }
       for (own, other) in zip(resolved.ownFields, resolved.otherFields)
       where columns[model][own].storage != columns[target][other].storage {
@@ -151,6 +155,20 @@ struct ModelPlan {
       found[field] = resolved
     }
     return found
+  }
+
+  /// What stands in the way of clearing these fields of a record: one of its key, a reference that is required, or one
+  /// without which its type has no value, so that no query of the model would work.
+  private func neededField(_ fields: [Int], _ model: Int) -> String? {
+    let draft = drafts[model]
+    let names = Set(fields.map { columns[model][$0].name })
+    let inKey = draft.key.first { names.contains($0) }
+    return inKey
+      ?? draft.fields.first { field in
+        guard let relation = draft.relations[field] else { return names.contains(field) && draft.needs(field) }
+        let holdsKey = relation.kind == .belongsTo || relation.kind == .holdsOne
+        return holdsKey && !names.isDisjoint(with: relation.fields) && (relation.isRequired || draft.needs(field))
+      }
   }
 
   // MARK: Tables

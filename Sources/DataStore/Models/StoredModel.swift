@@ -80,7 +80,7 @@ public struct ModelAssociation: Sendable, Hashable {
     case cascade
     /// The record stays, and its deletion fails with `constraint`.
     case restrict
-    /// They stay, without their reference.
+    /// They stay, without their reference, which they must be able to lack.
     case setNull
   }
 

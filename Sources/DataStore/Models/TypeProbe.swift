@@ -11,6 +11,32 @@ final class TypeProbe {
   var single: ColumnStorage?
   /// Whether members or elements were asked for.
   var isCompound = false
+  /// The field that has no value; nil where all have one.
+  private let absent: String?
+  /// Whether that field was asked for a value all the same.
+  private var isMissed = false
+
+  init(absent: String? = nil) { self.absent = absent }
+
+  /// Whether a model has no value without one in a field.
+  static func needs<M: Decodable>(_ type: M.Type, _ field: String) -> Bool {
+    let probe = TypeProbe(absent: field)
+    do {
+      _ = try M(from: ProbeDecoder(probe: probe, codingPath: []))
+      return false
+    } catch {
+      return probe.isMissed
+    }
+  }
+
+  func has(_ key: some CodingKey) -> Bool { absent == nil || key.stringValue != absent }
+
+  /// Fails for the field that has no value.
+  func check(_ key: some CodingKey, _ codingPath: [any CodingKey]) throws {
+    if has(key) { return }
+    isMissed = true
+    throw DecodingError.valueNotFound(Any.self, .init(codingPath: codingPath + [key], debugDescription: "no value"))
+  }
 
   /// The storage of a type that is not one of JSON's own, from what it asks for when it is decoded.
   static func storage<Value: Decodable>(_ type: Value.Type, _ codingPath: [any CodingKey]) throws -> (
@@ -74,36 +100,42 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let codingPath: [any CodingKey]
   var allKeys: [Key] { [] }
 
-  func contains(_ key: Key) -> Bool { true }
-  func decodeNil(forKey key: Key) -> Bool { false }
+  func contains(_ key: Key) -> Bool { probe.has(key) }
+  func decodeNil(forKey key: Key) -> Bool { !probe.has(key) }
 
-  private func note<Value>(_ key: Key, _ storage: ColumnStorage, _ value: Value) -> Value {
+  private func note<Value>(_ key: Key, _ storage: ColumnStorage, _ value: Value) throws -> Value {
+    try probe.check(key, codingPath)
+    return note(key, as: storage, value)
+  }
+
+  private func note<Value>(_ key: Key, as storage: ColumnStorage, _ value: Value) -> Value {
     probe.found[key.stringValue] = storage
     return value
   }
 
-  func decode(_ type: Bool.Type, forKey key: Key) -> Bool { note(key, .boolean, false) }
-  func decode(_ type: String.Type, forKey key: Key) -> String { note(key, .text, "") }
-  func decode(_ type: Double.Type, forKey key: Key) -> Double { note(key, .real, 0) }
-  func decode(_ type: Float.Type, forKey key: Key) -> Float { note(key, .real, 0) }
-  func decode(_ type: Int.Type, forKey key: Key) -> Int { note(key, .integer, 0) }
-  func decode(_ type: Int8.Type, forKey key: Key) -> Int8 { note(key, .integer, 0) }
-  func decode(_ type: Int16.Type, forKey key: Key) -> Int16 { note(key, .integer, 0) }
-  func decode(_ type: Int32.Type, forKey key: Key) -> Int32 { note(key, .integer, 0) }
-  func decode(_ type: Int64.Type, forKey key: Key) -> Int64 { note(key, .integer, 0) }
-  func decode(_ type: UInt.Type, forKey key: Key) -> UInt { note(key, .integer, 0) }
-  func decode(_ type: UInt8.Type, forKey key: Key) -> UInt8 { note(key, .integer, 0) }
-  func decode(_ type: UInt16.Type, forKey key: Key) -> UInt16 { note(key, .integer, 0) }
-  func decode(_ type: UInt32.Type, forKey key: Key) -> UInt32 { note(key, .integer, 0) }
-  func decode(_ type: UInt64.Type, forKey key: Key) -> UInt64 { note(key, .integer, 0) }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try note(key, .boolean, false) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try note(key, .text, "") }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try note(key, .real, 0) }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try note(key, .real, 0) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try note(key, .integer, 0) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try note(key, .integer, 0) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try note(key, .integer, 0) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try note(key, .integer, 0) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try note(key, .integer, 0) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try note(key, .integer, 0) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try note(key, .integer, 0) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try note(key, .integer, 0) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try note(key, .integer, 0) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try note(key, .integer, 0) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     if let relation = type as? any RelationValue.Type, let none = Self.none(relation) as? Value {
       probe.lazy[key.stringValue] = relation
       return none
     }
+    try probe.check(key, codingPath)
     let (storage, value) = try TypeProbe.storage(type, codingPath + [key])
-    return note(key, storage, value)
+    return note(key, as: storage, value)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) -> Value? {
@@ -112,19 +144,20 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
       return nil
     }
     let path = codingPath + [key]
-    return note(key, (try? TypeProbe.storage(type, path))?.0 ?? TypeProbe.asked(type, path), nil)
+    return note(key, as: (try? TypeProbe.storage(type, path))?.0 ?? TypeProbe.asked(type, path), nil)
   }
 
   private static func none<Value: RelationValue>(_ type: Value.Type) -> any RelationValue { Value.none }
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
-  ) -> KeyedDecodingContainer<Nested> {
-    note(key, .json, KeyedDecodingContainer(ProbeFields<Nested>(probe: TypeProbe(), codingPath: codingPath + [key])))
+  ) throws -> KeyedDecodingContainer<Nested> {
+    let fields = ProbeFields<Nested>(probe: TypeProbe(), codingPath: codingPath + [key])
+    return try note(key, .json, KeyedDecodingContainer(fields))
   }
 
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
-    note(key, .json, ProbeElements(codingPath: codingPath + [key]))
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try note(key, .json, ProbeElements(codingPath: codingPath + [key]))
   }
 
   func superDecoder() -> any Decoder { ProbeDecoder(probe: TypeProbe(), codingPath: codingPath) }

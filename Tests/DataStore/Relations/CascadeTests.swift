@@ -1,6 +1,73 @@
 import MartletDataStore
 import Testing
 
+/// Leaves its items without their reference when it is deleted.
+private struct Crate<Item: Model>: StoredModel {
+  var id: String
+  var items = List<Item>()
+  enum CodingKeys: String, ModelKey { case id, items }
+  static var modelName: String { "Crate" }
+  static var relations: [CodingKeys: ModelAssociation] {
+    [.items: .hasMany(Item.self, fields: "crateID", onDelete: .setNull)]
+  }
+}
+
+/// Items that need their reference, each for another reason.
+private enum CrateItem {
+  struct Keyed: Model {
+    var crateID: String?
+    var number: Int
+    enum CodingKeys: String, ModelKey { case crateID, number }
+    static var primaryKey: [CodingKeys] { [.number, .crateID] }
+  }
+
+  struct Plain: Model {
+    var id: String
+    var crateID: String
+    enum CodingKeys: String, ModelKey { case id, crateID }
+  }
+
+  struct Bound: StoredModel {
+    var id: String
+    var crate: LazyReference<Crate<Bound>>
+    enum CodingKeys: String, ModelKey { case id, crate }
+    static var relations: [CodingKeys: ModelAssociation] {
+      [.crate: .belongsTo(Crate<Bound>.self, fields: "crateID", isRequired: true)]
+    }
+  }
+
+  struct Whole: StoredModel {
+    var id: String
+    var crate: Crate<Whole>
+    enum CodingKeys: String, ModelKey { case id, crate }
+    static var relations: [CodingKeys: ModelAssociation] {
+      [.crate: .belongsTo(Crate<Whole>.self, fields: "crateID")]
+    }
+  }
+
+  /// These do not.
+  struct Free: StoredModel {
+    var id: String
+    var crate: LazyReference<Crate<Free>>
+    enum CodingKeys: String, ModelKey { case id, crate }
+    static var relations: [CodingKeys: ModelAssociation] {
+      [.crate: .belongsTo(Crate<Free>.self, fields: "crateID")]
+    }
+  }
+
+  struct Lenient: Model {
+    var id: String
+    var crateID: String
+    enum CodingKeys: String, ModelKey { case id, crateID }
+
+    init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      id = try fields.decode(String.self, forKey: .id)
+      crateID = try fields.decodeIfPresent(String.self, forKey: .crateID) ?? ""
+    }
+  }
+}
+
 @Suite struct CascadeTests {
   @Test func `deleting a record deletes its children first, each with its event, in one transaction`() async throws {
     let store = try Library.store()
@@ -69,5 +136,23 @@ import Testing
     try await store.delete(Author.self, withId: "1")
     // A mentor does not have its pupils: no relation says that they go with it.
     #expect(try await store.query(Author.self).map(\.id) == ["2"])
+  }
+
+  @Test func `a relation that would clear what its records need is refused by name`() {
+    func refusal<Child: Model>(of child: Child.Type) -> String? {
+      let error = #expect(throws: DataStoreError.self) {
+        try DataStore(models: [Crate<Child>.self, child], storage: .inMemory)
+      }
+      return error?.code == .invalidModel ? error?.message : nil
+    }
+    let rule = "Crate.items says onDelete: .setNull, and "
+    #expect(refusal(of: CrateItem.Keyed.self) == rule + "Keyed.crateID cannot be null")
+    #expect(refusal(of: CrateItem.Plain.self) == rule + "Plain.crateID cannot be null")
+    #expect(refusal(of: CrateItem.Bound.self) == rule + "Bound.crate cannot be null")
+    #expect(refusal(of: CrateItem.Whole.self) == rule + "Whole.crate cannot be null")
+    #expect(throws: Never.self) {
+      _ = try DataStore(models: [Crate<CrateItem.Free>.self, CrateItem.Free.self], storage: .inMemory)
+      _ = try DataStore(models: [Crate<CrateItem.Lenient>.self, CrateItem.Lenient.self], storage: .inMemory)
+    }
   }
 }
