@@ -101,6 +101,11 @@ struct ModelPlan {
       guard let position = position(name, model) else {
         throw DataStoreError(.invalidModel, "\(place) names \(drafts[model].name).\(name), which is not a stored field")
       }
+      // The file lists the names of keys and indexes with commas between them.
+      guard !name.contains(",") else {
+        throw DataStoreError(
+          .invalidModel, "\(place) names \(drafts[model].name).\(name): what finds records has no comma in its name")
+      }
       found.append(position)
     }
     return found

@@ -133,5 +133,15 @@ private enum Refused {
     #expect(missing?.message == "Wrong.notes names Note.wrongID, which is not a stored field")
     let absent = #expect(throws: DataStoreError.self) { try DataStore(models: [Wrong.self], storage: .inMemory) }
     #expect(absent?.message == "Wrong.notes relates to Note, which is not one of the store's models")
+    // The file could not be opened a second time.
+    struct Listed: StoredModel {
+      var id: String
+      var both: String
+      enum CodingKeys: String, ModelKey { case id, both = "a,b" }
+      static var indexes: [StoredIndex] { [StoredIndex("byBoth", fields: "a,b")] }
+    }
+    let listed = #expect(throws: DataStoreError.self) { try DataStore(models: [Listed.self], storage: .inMemory) }
+    #expect(
+      listed?.message == "the index byBoth names Listed.a,b: what finds records has no comma in its name")
   }
 }
