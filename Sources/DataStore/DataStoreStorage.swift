@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Where a `DataStore` keeps its records.
 public struct DataStoreStorage: Sendable, Hashable {
   enum Place: Sendable, Hashable {
@@ -18,4 +20,13 @@ public struct DataStoreStorage: Sendable, Hashable {
 
   /// Memory: the records are gone with the store. For tests and previews.
   public static var inMemory: DataStoreStorage { DataStoreStorage(place: .memory) }
+
+  /// The same place, by the one name that all of a file's names lead to: what its processes share stands beside the
+  /// file under that name, and the working folder may change.
+  func resolved() throws(DataStoreError) -> DataStoreStorage {
+    guard case .file(let path, let key) = place else { return self }
+    // SQLite would take it for a file that is gone with the store.
+    guard !path.isEmpty else { throw DataStoreError(.storage, "the path of the store's file is empty") }
+    return DataStoreStorage(place: .file(URL(fileURLWithPath: path).resolvingSymlinksInPath().path, key: key))
+  }
 }

@@ -28,6 +28,7 @@ final class StoreRoom: @unchecked Sendable {
   init(
     _ plan: ModelPlan, _ storage: DataStoreStorage, sync: SyncShell? = nil, _ surroundings: StoreSurroundings = .system
   ) throws(DataStoreError) {
+    let storage = try storage.resolved()
     self.sync = sync
     mappings = plan.mappings
     numbers = Dictionary(mappings.map { ($0.name, $0.shape.model) }) { first, _ in first }

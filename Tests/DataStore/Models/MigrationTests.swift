@@ -113,6 +113,26 @@ private enum Refused {
     }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a file is one store by each of its names, and none without a name`() async throws {
+    try await Self.withFile { path in
+      for name in ["", " odd?mode=memory#%20", "e\u{301}"] {
+        let store = try DataStore(models: [Before.Gone.self], storage: .file(path + name))
+        #expect(FileManager.default.fileExists(atPath: path + name))
+        var snapshots = store.observeQuery(for: Before.Gone.self).makeAsyncIterator()
+        #expect(try await snapshots.next()?.items.isEmpty == true)
+        try FileManager.default.createSymbolicLink(atPath: path + name + "-link", withDestinationPath: path + name)
+        let other = try DataStore(models: [Before.Gone.self], storage: .file(path + name + "-link"))
+        try await other.save(Before.Gone(id: "by the other name"))
+        #expect(try await snapshots.next()?.items.map(\.id) == ["by the other name"])
+      }
+      let error = #expect(throws: DataStoreError.self) {
+        try DataStore(models: [Before.Gone.self], storage: .file(""))
+      }
+      #expect(error?.code == .storage && error?.message == "the path of the store's file is empty")
+    }
+  }
+
   @Test func `a declaration that does not fit is refused by name`() throws {
     struct Child: StoredModel {
       var id: String
