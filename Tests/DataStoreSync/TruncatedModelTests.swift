@@ -6,9 +6,9 @@ import Testing
 
 /// A model with more records at the server than `syncMaxRecords`.
 @Suite(.timeLimit(.minutes(1))) struct TruncatedModelTests {
-  /// A server with 30 notes, read in pages of 10.
+  /// A server with 30 notes, read in pages of 10 where nothing else is said.
   private func with(
-    limit: Int?, _ body: (GraphQLServer, SyncedStore, Lock<[DataStoreError]>) async throws -> Void
+    limit: Int?, page: Int = 10, _ body: (GraphQLServer, SyncedStore, Lock<[DataStoreError]>) async throws -> Void
   ) async throws {
     try await SyncedServer.with { server in
       try await server.transaction { transaction in
@@ -18,7 +18,7 @@ import Testing
       }
       let errors = Lock<[DataStoreError]>([])
       let ada = try SyncedStore(server, models: [Note.self]) { configuration in
-        configuration.syncPageSize = 10
+        configuration.syncPageSize = page
         configuration.syncMaxRecords = limit
         configuration.errorHandler = { error in errors.withLock { $0.append(error) } }
       }
@@ -56,6 +56,19 @@ import Testing
       }
       let own = try await ada.store.submit(Note(id: "own", text: "ada's"))
       try await own.reached(.durable)
+    }
+  }
+
+  @Test(arguments: [(25, 10), (5, 1_000), (29, 1_000)])
+  func `a sync brings no more records than the limit, whatever the size of a page`(limit: Int, page: Int) async throws {
+    try await with(limit: limit, page: page) { _, ada, errors in
+      let events = ada.store.events
+      try await ada.store.start()
+      for await event in events where event == .ready { break }
+      #expect(try await ada.store.query(Note.self).count == limit)
+      #expect(errors.withLock { $0.map(\.code) } == [.truncated] && !ada.store.syncStatus.isSynced)
+      let asked = ada.wire.queries.map { $0.variables["limit"]?.int ?? 0 }
+      #expect(asked == (page == 10 ? [10, 10, 5] : [Int64(limit)]))
     }
   }
 

@@ -29,4 +29,24 @@ import Testing
     second.cursor = "t-14"
     #expect(step(.page(generation: 1, model: 1, second)).contains(.apply([], cursor: "t-10")))
   }
+
+  @Test(arguments: [false, true])
+  func `defect 10: a model whose new sync meets the cap counts as synced no more, also when the feed resumes`(
+    isReplacement: Bool
+  ) {
+    let progress = ModelProgress(lastSync: 1, completedAt: 1_000_000)
+    var step = SyncEngineTests.Transcript(progress: [progress], configure: { $0.syncMaxRecords = 2 })
+    _ = step(.start)
+    _ = step(.subscribed(generation: 1, resumed: false, cursor: "a"))
+    var page = SyncEngineTests.page([SyncEngineTests.change("a", 1), SyncEngineTests.change("b", 2)], next: "more")
+    page.isFull = isReplacement
+    let actions = step(.page(generation: 1, model: 0, page))
+    #expect(step.hub.contains(.modelTruncated(model: 0, limit: 2)))
+    #expect(actions.contains(.finishModel(model: 0, ModelProgress(), sweepBefore: nil)))
+    _ = step(.disconnected(generation: 1, .network))
+    _ = step(.reachable)
+    let resumed = step(.subscribed(generation: step.engine.generation, resumed: true, cursor: nil))
+    #expect(!step.engine.isSynced(model: 0) && !step.engine.isSettled)
+    #expect(resumed.contains(.query(generation: step.engine.generation, model: 0, .full, nextToken: nil)))
+  }
 }

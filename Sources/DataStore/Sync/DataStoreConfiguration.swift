@@ -10,7 +10,8 @@ public struct DataStoreConfiguration: Sendable {
   /// How long after a model's last sync its next one is in full, although what has changed would do: 24 hours.
   public var syncInterval: Duration = .seconds(86_400)
   /// Records of one model that a sync brings at most: 10,000; nil for no limit. A model with more is reported as
-  /// truncated, by an event and to `errorHandler`, and is never synced: set this for models that may grow larger.
+  /// truncated, by an event and to `errorHandler`, and is never synced: set this for models that may grow larger. New
+  /// records come all the same, and so do changes of those that are here; changes of the others may not.
   public var syncMaxRecords: Int? = 10_000
   /// Records asked for with one page. A server may give fewer.
   public var syncPageSize: Int = 1_000

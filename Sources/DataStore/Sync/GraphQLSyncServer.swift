@@ -17,10 +17,12 @@ struct GraphQLSyncServer: SyncServer {
 
   // MARK: Pages
 
-  func page(model number: Int, _ kind: SyncKind, token: String?) async throws(SyncFailure) -> SyncPage {
+  func page(
+    model number: Int, _ kind: SyncKind, token: String?, upTo count: Int?
+  ) async throws(SyncFailure) -> SyncPage {
     let model = models[number]
     var request = OperationRequest(.query, document: model.syncDocument(hasPositions: isOwn))
-    request.variables["limit"] = .int(Int64(pageSize))
+    request.variables["limit"] = .int(Int64(min(pageSize, count ?? pageSize)))
     var filter = model.filter
     // What is in none of a full sync's pages is gone: a server of this package need not send deletions as well.
     if isOwn, kind == .full { filter = .object(Self.live(filter)) }

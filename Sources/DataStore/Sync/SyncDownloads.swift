@@ -16,6 +16,8 @@ struct DownloadState {
   var taken: Set<RemoteChange> = []
   /// Models that the server has refused to sync.
   var refused: Set<Int> = []
+  /// How many records the pages of the model that is queried have brought.
+  var added = 0
   /// How often in a row the server has refused the caller the feed.
   var refusals = 0
   /// Models of which the server has refused a page's token since their last complete sync.
@@ -174,10 +176,10 @@ struct SyncDownloads {
 
   /// Asks the server for a page, away from the store's thread.
   static func page(
-    _ server: any SyncServer, _ model: Int, _ kind: SyncKind, _ token: String?
+    _ server: any SyncServer, _ model: Int, _ kind: SyncKind, _ token: String?, upTo count: Int?
   ) async -> Result<SyncPage, SyncFailure> {
     do throws(SyncFailure) {
-      return .success(try await server.page(model: model, kind, token: token))
+      return .success(try await server.page(model: model, kind, token: token, upTo: count))
     } catch {
       return .failure(error)
     }

@@ -10,8 +10,8 @@ protocol SyncServer: Sendable {
   func follow(
     from cursor: String?, view: String?, _ news: @escaping @Sendable (FeedNews) async -> Void
   ) -> FeedFollower
-  /// A page of a model.
-  func page(model: Int, _ kind: SyncKind, token: String?) async throws(SyncFailure) -> SyncPage
+  /// A page of a model, of no more than `count` records.
+  func page(model: Int, _ kind: SyncKind, token: String?, upTo count: Int?) async throws(SyncFailure) -> SyncPage
   /// Sends a write.
   func upload(_ upload: SyncUpload) async -> SyncAnswer
 }

@@ -64,29 +64,24 @@ extension SyncEngine {
     if run.take(page) { actions.append(.beginFullSync(model: run.model)) }
     queue[0] = run
     actions.append(.applyPage(model: run.model, page.changes))
-    if let limit = configuration.syncMaxRecords, run.added >= limit, page.nextToken != nil {
-      actions.append(.hub(.modelTruncated(model: run.model, limit: limit)))
-      truncated.insert(run.model)
-      advance(past: run.model)
-      queue.removeFirst()
-      return next()
-    }
-    if let token = page.nextToken {
-      actions.append(.query(generation: generation, model: run.model, run.kind, nextToken: token))
-    } else {
-      finish(run, wall)
-    }
+    guard let token = page.nextToken else { return finish(run, wall) }
+    if let limit = configuration.syncMaxRecords, run.added >= limit { return finish(run, wall, truncatedAt: limit) }
+    actions.append(.query(generation: generation, model: run.model, run.kind, nextToken: token))
   }
 
-  private mutating func finish(_ run: SyncRun, _ wall: Int64) {
-    let isFull = run.kind == .full
-    progress[run.model] = run.progress(configuration.models[run.model].filter, at: wall)
-    synced.insert(run.model)
-    truncated.remove(run.model)
-    advance(past: run.model)
+  /// - Parameter limit: how many records it may bring, where the server has more. A sync of the model that was complete
+  ///   counts no more then: what this one leaves out, no feed brings.
+  private mutating func finish(_ run: SyncRun, _ wall: Int64, truncatedAt limit: Int? = nil) {
+    let (model, isFull) = (run.model, run.kind == .full)
+    progress[model] = limit == nil ? run.progress(configuration.models[model].filter, at: wall) : ModelProgress()
+    truncated.remove(model)
+    if limit == nil { synced.insert(model) } else { truncated.insert(model) }
+    advance(past: model)
     actions += [
-      .finishModel(model: run.model, progress[run.model], sweepBefore: isFull ? run.position : nil),
-      .hub(.modelSynced(model: run.model, isFullSync: isFull, added: run.added, deleted: run.deleted)),
+      .finishModel(model: model, progress[model], sweepBefore: isFull && limit == nil ? run.position : nil),
+      .hub(
+        limit.map { .modelTruncated(model: model, limit: $0) }
+          ?? .modelSynced(model: model, isFullSync: isFull, added: run.added, deleted: run.deleted)),
     ]
     queue.removeFirst()
     next()
