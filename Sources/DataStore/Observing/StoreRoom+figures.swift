@@ -19,7 +19,7 @@ extension StoreRoom {
       return try watchers.compactMap { watcher in
         let window = watcher.window
         guard let query = window?.query ?? watcher.aggregate?.selection else { return nil }
-        let counters = window?.counters ?? WindowCounters()
+        let counters = window?.counters ?? watcher.aggregate?.counters ?? WindowCounters()
         return LiveQueryFigures(
           modelName: mappings[query.model].name, rows: window?.rows.count, rowsKept: window?.keptCount,
           localTime: watcher.shown.map { $0.first - watcher.begin },

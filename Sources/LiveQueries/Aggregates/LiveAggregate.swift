@@ -10,6 +10,8 @@ package struct LiveAggregate: Sendable {
   /// By function: the records with the least and the greatest values.
   private var extremes: [AggregateFunction: QueryWindow] = [:]
   private var published: [JSONValue]?
+  /// The work for the totals.
+  private var totalsWork = WindowCounters()
 
   /// Records kept beside an extreme, so that it is read again only after this many have gone.
   private static let margin = 16
@@ -53,7 +55,20 @@ package struct LiveAggregate: Sendable {
 
   /// Takes in the totals of all selected records.
   package mutating func fill(_ totals: AggregateTotals) {
-    if self.totals == nil { self.totals = totals }
+    guard self.totals == nil else { return }
+    self.totals = totals
+    totalsWork.requests += 1
+    totalsWork.rowsRead += totals.count
+  }
+
+  /// What it has cost, with the records that it keeps for least and greatest values.
+  package var counters: WindowCounters {
+    extremes.values.reduce(into: totalsWork) { sum, window in
+      sum.comparisons += window.counters.comparisons
+      sum.rowsTouched += window.counters.rowsTouched
+      sum.requests += window.counters.requests
+      sum.rowsRead += window.counters.rowsRead
+    }
   }
 
   /// Takes in rows for a function's window.
@@ -63,6 +78,7 @@ package struct LiveAggregate: Sendable {
 
   /// Applies a change of a record that the condition selects before it, after it, or both.
   package mutating func apply(_ effect: ChangeEffect) {
+    totalsWork.changes += 1
     let (old, new) = effect.images
     if let old { totals?.remove(old.record) }
     if let new { totals?.add(new.record) }

@@ -86,4 +86,19 @@ import Testing
     let last = try #require(figures[0].lastResultTime)
     #expect(first > .zero && last >= first && figures[0].serverTime == nil)
   }
+
+  @Test func `a live aggregate's figures count its work`() async throws {
+    let store = try DataStoreTests.store()
+    for number in 1...5 { try await store.save(post(number, rating: Double(number))) }
+    let rating = Post.keys.rating
+    let counts = store.observeAggregate([.count], of: Post.self, where: rating > 2.0)
+    let greatest = store.observeAggregate([.maximum(rating)], of: Post.self)
+    var iterators = [counts.makeAsyncIterator(), greatest.makeAsyncIterator()]
+    for place in 0...1 { _ = try await iterators[place].next() }
+    for number in [1, 5] { try await store.delete(Post.self, withId: "p\(number)") }
+    let figures = try await store.liveQueries()
+    #expect(figures.map(\.changes) == [1, 2])
+    #expect(figures[0].rowsRead == 3 && figures[0].requests == 1 && figures[0].rowsTouched == 0)
+    #expect(figures[1].rowsRead == 10 && figures[1].requests == 2 && figures[1].rowsTouched == 2)
+  }
 }
