@@ -30,23 +30,41 @@ import Testing
     #expect(step(.page(generation: 1, model: 1, second)).contains(.apply([], cursor: "t-10")))
   }
 
+  /// An engine whose model was synced once, after a page that meets the cap.
+  private static func truncated(
+    isReplacement: Bool = true, resumed: Bool = false, cursor: String?, pageCursor: String? = nil
+  ) -> (SyncEngineTests.Transcript, [SyncAction]) {
+    let progress = ModelProgress(lastSync: 1, completedAt: 1_000_000)
+    var step = SyncEngineTests.Transcript(progress: [progress], configure: { $0.syncMaxRecords = 2 })
+    _ = step(.start)
+    _ = step(.subscribed(generation: 1, resumed: resumed, cursor: cursor))
+    var page = SyncEngineTests.page([SyncEngineTests.change("a", 1), SyncEngineTests.change("b", 2)], next: "more")
+    page.isFull = isReplacement
+    page.cursor = pageCursor
+    let actions = step(.page(generation: 1, model: 0, page))
+    return (step, actions)
+  }
+
   @Test(arguments: [false, true])
   func `defect 10: a model whose new sync meets the cap counts as synced no more, also when the feed resumes`(
     isReplacement: Bool
   ) {
-    let progress = ModelProgress(lastSync: 1, completedAt: 1_000_000)
-    var step = SyncEngineTests.Transcript(progress: [progress], configure: { $0.syncMaxRecords = 2 })
-    _ = step(.start)
-    _ = step(.subscribed(generation: 1, resumed: false, cursor: "a"))
-    var page = SyncEngineTests.page([SyncEngineTests.change("a", 1), SyncEngineTests.change("b", 2)], next: "more")
-    page.isFull = isReplacement
-    let actions = step(.page(generation: 1, model: 0, page))
+    var (step, actions) = Self.truncated(isReplacement: isReplacement, cursor: "a")
     #expect(step.hub.contains(.modelTruncated(model: 0, limit: 2)))
-    #expect(actions.contains(.finishModel(model: 0, ModelProgress(), sweepBefore: nil)))
+    #expect(actions.contains { if case .finishModel(0, ModelProgress(), _) = $0 { true } else { false } })
     _ = step(.disconnected(generation: 1, .network))
     _ = step(.reachable)
     let resumed = step(.subscribed(generation: step.engine.generation, resumed: true, cursor: nil))
     #expect(!step.engine.isSynced(model: 0) && !step.engine.isSettled)
-    #expect(resumed.contains(.query(generation: step.engine.generation, model: 0, .full, nextToken: nil)))
+    // Its pages would bring the records that it has.
+    #expect(step.engine.phase == .live && resumed.contains(.hub(.syncQueriesStarted(models: []))))
+  }
+
+  @Test(arguments: [("a", nil, 10), (nil, "a", 10), (nil, nil, nil)] as [(String?, String?, Int64?)])
+  func `what a truncated sync leaves out stays, unless a feed that could have continued has a gap`(
+    cursor: String?, pageCursor: String?, sweepBefore: Int64?
+  ) {
+    let (_, actions) = Self.truncated(cursor: cursor, pageCursor: pageCursor)
+    #expect(actions.contains(.finishModel(model: 0, ModelProgress(), sweepBefore: sweepBefore)))
   }
 }

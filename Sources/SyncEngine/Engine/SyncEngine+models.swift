@@ -37,10 +37,15 @@ extension SyncEngine {
   mutating func subscribed(_ resumed: Bool, _ cursor: String?, _ wall: Int64) {
     readyCursor = resumed ? nil : cursor
     needsCursor = !resumed && cursor == nil
+    hasGap = !resumed && cursor != nil
     actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
     if !resumed { synced = [] }
     queue = configuration.owed(progress, isResumed: resumed, at: wall)
-    if resumed { synced.formUnion(Set(configuration.models.indices).subtracting(queue.map(\.model))) }
+    if resumed {
+      // The feed has brought what there was for the records that a truncated model has; its pages bring no others.
+      queue.removeAll { truncated.contains($0.model) }
+      synced.formUnion(Set(configuration.models.indices).subtracting(queue.map(\.model)).subtracting(truncated))
+    }
     phase = .syncing
     actions.append(.hub(.syncQueriesStarted(models: queue.map(\.model))))
     next()
@@ -60,6 +65,7 @@ extension SyncEngine {
     if needsCursor, let cursor = page.cursor {
       readyCursor = cursor
       needsCursor = false
+      hasGap = true
     }
     if run.take(page) { actions.append(.beginFullSync(model: run.model)) }
     queue[0] = run
@@ -70,15 +76,17 @@ extension SyncEngine {
   }
 
   /// - Parameter limit: how many records it may bring, where the server has more. A sync of the model that was complete
-  ///   counts no more then: what this one leaves out, no feed brings.
+  ///   counts no more then: what this one leaves out, no feed brings. Records beyond it stay, unless a gap of the feed may
+  ///   have hidden that they are gone, or the caller's no more.
   private mutating func finish(_ run: SyncRun, _ wall: Int64, truncatedAt limit: Int? = nil) {
     let (model, isFull) = (run.model, run.kind == .full)
     progress[model] = limit == nil ? run.progress(configuration.models[model].filter, at: wall) : ModelProgress()
     truncated.remove(model)
     if limit == nil { synced.insert(model) } else { truncated.insert(model) }
     advance(past: model)
+    let sweeps = isFull && (limit == nil || hasGap)
     actions += [
-      .finishModel(model: model, progress[model], sweepBefore: isFull && limit == nil ? run.position : nil),
+      .finishModel(model: model, progress[model], sweepBefore: sweeps ? run.position : nil),
       .hub(
         limit.map { .modelTruncated(model: model, limit: $0) }
           ?? .modelSynced(model: model, isFullSync: isFull, added: run.added, deleted: run.deleted)),

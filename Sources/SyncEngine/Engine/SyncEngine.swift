@@ -42,6 +42,8 @@ package struct SyncEngine: Sendable {
   var readyCursor: String?
   /// The feed gave no cursor to begin with: the first page's is taken.
   var needsCursor = false
+  /// A feed that could have continued began anew: no change says which records have gone meanwhile.
+  var hasGap = false
   /// Position up to which the feed has passed.
   var position: Int64 = 0
   var reconnection = Reconnection()
