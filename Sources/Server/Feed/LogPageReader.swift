@@ -44,8 +44,9 @@ final class LogPageReader {
     guard waiting[start]?.count == 1 else { return }
     feed.counters.add(.catchUpReads)
     let count = feed.limits.catchUpChanges
+    let written = feed.applied
     let request = ReadRequest { snapshot throws(StoreError) in
-      try snapshot.log(after: start, changes: count)
+      try snapshot.log(after: start, changes: count, written: written)
     } completion: { [bound = feed.bound] (result: Result<LogRange, StoreError>) in
       bound.value.pages.received(result, from: start)
     }

@@ -76,6 +76,9 @@ struct StoreCheck {
       let offset = rows.int64(0)
       let entry = rows.bytes(5)
       if before == nil {
+        // Rows before the horizon may have been deleted, and no others.
+        let first = try LogTable(database).horizon().firstOffset
+        if offset > first { report.add(.log, Self.missing(first, offset &- 1)) }
         report.offsets = offset...offset
         isComplete = offset == 1 && EntryCoder.isTerm(entry)
       }
@@ -110,10 +113,7 @@ struct StoreCheck {
       return
     }
     guard before.offset &+ 1 == offset else {
-      let missing =
-        before.offset &+ 2 == offset
-        ? "offset \(offset &- 1) is" : "offsets \(before.offset &+ 1) to \(offset &- 1) are"
-      return report.add(.log, "\(missing) missing from the log")
+      return report.add(.log, Self.missing(before.offset &+ 1, offset &- 1))
     }
     if at < before.at { report.add(.log, "the time at offset \(offset) is before that of the entry before it") }
     if total != before.total &+ Int64(entry.count) {
@@ -125,6 +125,10 @@ struct StoreCheck {
     if head == offset, !before.endsTransaction {
       report.add(.log, "the transaction that ends at offset \(before.offset) has no end")
     }
+  }
+
+  private static func missing(_ first: Int64, _ last: Int64) -> String {
+    "\(first == last ? "offset \(first) is" : "offsets \(first) to \(last) are") missing from the log"
   }
 
   private mutating func read(_ entry: [UInt8], _ offset: Int64, _ coder: EntryCoder) {
@@ -145,6 +149,7 @@ struct StoreCheck {
     let records = Records(shapes, on: database)
     let tombstones = try TombstoneTable(database)
     let horizon = try LogTable(database).horizon()
+    try compareEnd(records)
     let rows = try database.prepare("SELECT entry, at FROM martlet_log WHERE offset = ?")
     for (name, offset) in newest.sorted(by: { $0.value < $1.value }) {
       try rows.bind(1, offset)
@@ -172,6 +177,17 @@ struct StoreCheck {
       if stored.record != change.image || stored.version != change.version || stored.changed != at {
         report.add(.records, "\(what) is not what the log has at offset \(offset)")
       }
+    }
+  }
+
+  /// A record that was changed later than the log's last group: the entry of that change is missing.
+  private mutating func compareEnd(_ records: Records) throws {
+    let end = try LogTable(database).position().time
+    for table in records.tables {
+      let rows = try database.prepare("SELECT count(*) FROM \(table.shape.table) WHERE \"#changed\" > ?")
+      try rows.bind(1, end)
+      guard try rows.step(), rows.int64(0) > 0 else { continue }
+      report.add(.records, "the log ends before the newest changes of \(rows.int64(0)) rows of \(table.shape.table)")
     }
   }
 

@@ -32,11 +32,12 @@ final class LogTable {
     var checksum = RunningChecksum.empty
     /// The newest group's time.
     var time: Int64 = 0
-    /// The oldest offset that has not expired; one past the head when there is none.
+    /// The oldest offset that has not expired; one past the head when there is none. A row that is missing from there
+    /// on is damage.
     var first: Int64 = 1
     /// Bytes of all entries before `first`.
     var forgotten: Int64 = 0
-    /// The oldest offset that still has a row; at most `first`.
+    /// The oldest offset that still has a row; at most `first` in a log without damage.
     var firstRow: Int64 = 1
     /// Rows before this one can be deleted.
     var firstKeptRow: Int64 { first - 1 }
@@ -81,15 +82,16 @@ final class LogTable {
     return position
   }
 
-  /// Sets where the log begins: at `offset`, or at the oldest row when that is later.
+  /// Sets where the log begins: at `offset`, also when its row is missing.
   func expire(before offset: Int64, _ position: inout Position) throws(SQLiteError) {
-    position.first = max(offset, position.firstRow)
+    position.first = offset
     position.forgotten = try total(before: position.first) ?? position.total
   }
 
-  /// Bytes of all entries before the one at `offset`; nil when it has no row.
+  /// Bytes of all entries before the first row from `offset` on; nil when there is none.
   private func total(before offset: Int64) throws(SQLiteError) -> Int64? {
-    let row = try database.statement("SELECT total - length(entry) FROM martlet_log WHERE offset = ?")
+    let row = try database.statement(
+      "SELECT total - length(entry) FROM martlet_log WHERE offset >= ? ORDER BY offset LIMIT 1")
     defer { row.reset() }
     try row.bind(1, offset)
     return try row.step() ? row.int64(0) : nil
@@ -206,10 +208,12 @@ final class LogTable {
   }
 
   /// The first offset whose `column` satisfies `condition`, which holds for all later ones too; `last` when none does.
+  /// A missing row counts as the next one, so that a hole does not keep the log from expiring.
   private func search(
     from first: Int64, to last: Int64, _ column: String, _ condition: (Int64) -> Bool
   ) throws(SQLiteError) -> Int64 {
-    let row = try database.statement("SELECT \(column) FROM martlet_log WHERE offset = ?")
+    let row = try database.statement(
+      "SELECT \(column) FROM martlet_log WHERE offset >= ? ORDER BY offset LIMIT 1")
     defer { row.reset() }
     var low = first
     var high = last

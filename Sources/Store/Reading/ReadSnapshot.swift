@@ -116,12 +116,13 @@ package final class ReadSnapshot {
   /// The changes after `offset`, in whole transactions, until `changes` or `bytes` is reached.
   ///
   /// Changes of models that are gone are left out: they have no subscribers. An entry that cannot be read, is not what
-  /// was written or is missing ends the range before its transaction.
-  package func log(after offset: Int64, changes largest: Int = 1_024, bytes: Int = 1 << 20) throws(StoreError)
-    -> LogRange
-  {
+  /// was written or is missing ends the range before its transaction. `written` is an offset that the caller knows to
+  /// have been written, so that a log without its end is not taken for one without news.
+  package func log(
+    after offset: Int64, changes largest: Int = 1_024, bytes: Int = 1 << 20, written: Int64 = 0
+  ) throws(StoreError) -> LogRange {
     do throws(StoreError) {
-      let range = try range(after: offset, changes: largest, bytes: bytes)
+      let range = try range(after: offset, changes: largest, bytes: bytes, written)
       if case .damaged(let place, let reason) = range { damages.note(LogDamage(offset: place, reason: reason)) }
       return range
     } catch {
@@ -131,11 +132,13 @@ package final class ReadSnapshot {
     }
   }
 
-  private func range(after offset: Int64, changes largest: Int, bytes: Int) throws(StoreError) -> LogRange {
+  private func range(
+    after offset: Int64, changes largest: Int, bytes: Int, _ written: Int64
+  ) throws(StoreError) -> LogRange {
     try typed {
       let position = try log.position()
       // The offset may be one that a caller made up: nothing is added to it before it is known to be in the log.
-      guard offset <= position.head else { return .gap(.beyondTerm) }
+      guard offset <= position.head || offset < written else { return .gap(.beyondTerm) }
       guard offset + 1 >= position.first else { return .gap(.retention) }
       var found: [Change] = []
       var size = 0
@@ -146,7 +149,7 @@ package final class ReadSnapshot {
         let entry = row.entry
         do {
           guard row.offset == next else {
-            throw StoreError(.failed, "log entries \(next) to \(row.offset - 1) are missing")
+            throw StoreError(.failed, Self.missing(next, row.offset - 1))
           }
           // The reader's reason comes first: it is what an operator can look for.
           let body = try coder.read(entry, offset: row.offset, at: row.time)
@@ -172,9 +175,14 @@ package final class ReadSnapshot {
         }
         return !(isEnd && (found.count >= largest || size >= bytes))
       }
+      if damage == nil, position.head < written { damage = Self.missing(next, written) }
       if let damage, last.offset == offset { return .damaged(at: next, damage) }
       return .changes(Array(found.prefix(last.count)), through: last.offset, head: position.head)
     }
+  }
+
+  private static func missing(_ first: Int64, _ last: Int64) -> String {
+    "log entries \(first) to \(last) are missing"
   }
 
   // MARK: Counters and plans

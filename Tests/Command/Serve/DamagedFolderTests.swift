@@ -91,6 +91,7 @@ import Testing
         look flipped "UPDATE martlet_log SET entry = CAST(replace(CAST(entry AS TEXT), 'number', 'nUmber') AS BLOB) WHERE offset = 12"
         watch flipped
         look rows "DELETE FROM martlet_log WHERE offset BETWEEN 10 AND 14"; watch rows
+        look front "DELETE FROM martlet_log WHERE offset < 10"; watch front
         look checksum "UPDATE martlet_log SET checksum = checksum + 1 WHERE offset = 32"
         look record "DELETE FROM record_Note WHERE id = '7'"
         look text "UPDATE record_Note SET text = 'changed' WHERE id = '20'"; grep -o 'Note 20 .*' checked
@@ -112,6 +113,9 @@ import Testing
       "rows: check 1, backup 74, 0 left",
       "4 events, 0 wrong, damage", "0 events, 0 wrong, no gap", "degraded: the change log is damaged at offset 10 200",
       "martlet_log_damage_total 1", #""createNote":{"id":"after"}"#, "an error line about 10",
+      "front: check 1, backup 74, 0 left",
+      "0 events, 0 wrong, damage", "0 events, 0 wrong, no gap", "degraded: the change log is damaged at offset 6 200",
+      "martlet_log_damage_total 2", #""createNote":{"id":"after"}"#, "an error line about 1", "an error line about 6",
       "checksum: check 1, backup 74, 0 left", "record: check 1, backup 74, 0 left", "text: check 1, backup 74, 0 left",
       "Note 20 is not what the log has at offset 22",
       "cut: check 0, backup 0, 1 left",

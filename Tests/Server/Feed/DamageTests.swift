@@ -53,6 +53,38 @@ import Testing
     #expect(harness.store.damagedOffset == 6 + Self.earlier && harness.store.damages.count == 1)
   }
 
+  @Test(arguments: ["offset <= 8", "offset > 0", "offset BETWEEN 6 AND 8"])
+  func `entries missing from the beginning of the log are damage, and not retention`(rows: String) throws {
+    let loop = StepLoop()
+    let harness = try Self.log(loop, "DELETE FROM martlet_log WHERE \(rows)")
+    let before = KeepingSubscriber()
+    try before.follow("t", of: harness.feed, after: 3 + Self.earlier)
+    harness.settle()
+    #expect(before.gaps == [.damage] && before.events.isEmpty)
+    #expect(harness.store.damagedOffset == 4 + Self.earlier)
+  }
+
+  @Test(arguments: [("offset > 6", 5 as Int64), ("offset >= 12", 10), ("offset > 0", 5)])
+  func `a log without its end is one gap for members that miss it, while nothing is written`(
+    rows: String, first: Int64
+  ) throws {
+    let loop = StepLoop()
+    let harness = try Self.log(loop, "DELETE FROM martlet_log WHERE \(rows)")
+    // A batch of another topic is the one in memory; its row is gone too.
+    harness.publish([0], topic: "other")
+    harness.settle()
+    let database = try Database(path: StoreFormat.databaseName, on: harness.files, options: Database.Options())
+    try database.execute("DELETE FROM martlet_log WHERE offset = 13")
+    let members = (first...11).map { _ in KeepingSubscriber() }
+    for (offset, member) in zip(first...11, members) { try member.follow("t", of: harness.feed, after: offset) }
+    harness.settle()
+    for member in members { #expect(member.gaps == [.damage] && member.ready.count == 1) }
+    #expect(harness.store.damages.count > 0)
+    harness.publish([11])
+    harness.settle()
+    for member in members { #expect(member.events.last == "11" && member.gaps == [.damage]) }
+  }
+
   @Test func `a log without damage is read page by page, without a gap`() throws {
     let loop = StepLoop()
     let harness = try Self.log(loop, "SELECT 1")

@@ -15,12 +15,14 @@ final class FeedHarness {
   let store: Store
   let feed: Feed
   let counters = LoopTally()
+  let files: MemoryFiles
   private let loop: StepLoop
 
   init(
     on loop: StepLoop, term: UInt64 = 1, files: MemoryFiles = MemoryFiles(), limits: FeedLimits = FeedLimits()
   ) throws {
     self.loop = loop
+    self.files = files
     let schema = try ModelSchema("type Flight @model { id: ID! gate: String }", name: "test")
     let clock = StoreClock(now: { Instant(nanoseconds: 0) }, milliseconds: { 1_700_000_000_000 })
     var options = StoreOptions(term: term, clock: clock, writer: executor, readers: [executor])

@@ -80,6 +80,10 @@ struct CheckTests {
 
   static let damages = [
     Damage(sql: "DELETE FROM martlet_log WHERE offset = 5", part: .log, words: "offset 5 is missing"),
+    Damage(sql: "DELETE FROM martlet_log WHERE offset < 4", part: .log, words: "offsets 1 to 3 are missing"),
+    Damage(
+      sql: "DELETE FROM martlet_log WHERE offset <= (SELECT first FROM martlet_horizon)", part: .log,
+      words: "is missing from the log", isAlwaysFound: true),
     Damage(
       sql: "UPDATE martlet_log SET entry = x'0200ff' WHERE offset = 5", part: .entry,
       words: "the entry at offset 5 cannot be read"),
@@ -129,6 +133,21 @@ struct CheckTests {
     let trimmed = try folder(trimmed: true)
     try Self.damage(trimmed, damage.sql)
     #expect(try Store.check(trimmed).findings.contains { $0.part == damage.part && $0.message.contains(damage.words) })
+  }
+
+  @Test func `a trimmed log without its newest entries is found by the records that have them`() throws {
+    var limits = StoreLimits()
+    limits.logBytes = 300
+    let fixture = try StoreFixture(limits: limits)
+    for number in 0..<40 {
+      fixture.clock.advance(10)
+      try fixture.commit(.create(model: Models.flight, record: Models.flight("\(number)")))
+    }
+    let files = MemoryFiles(fixture.files.contents)
+    #expect(try Store.check(files).findings == [])
+    try Self.damage(files, "DELETE FROM martlet_log WHERE offset > (SELECT max(offset) - 2 FROM martlet_log)")
+    let findings = try Store.check(files).findings
+    #expect(findings.contains { $0.part == .records && $0.message.contains("before the newest changes of") })
   }
 
   private static func damage(_ files: MemoryFiles, _ sql: String) throws {

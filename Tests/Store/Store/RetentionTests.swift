@@ -1,5 +1,6 @@
 import MartletChangeFeed
 import MartletModels
+import MartletSQLite
 import MartletStore
 import Testing
 
@@ -58,6 +59,21 @@ struct RetentionTests {
       // Five groups are younger than the retention; a look every eight entries leaves at most as many again.
       let position = fixture.store.position
       #expect(position.head - position.firstRetained < 50 * 12)
+    }
+  }
+
+  @Test(arguments: ["offset < 30", "offset BETWEEN 10 AND 190"])
+  func `missing rows do not stop trimming, by age or by bytes`(rows: String) throws {
+    for limits in [limits(), limits(bytes: 2_000, age: .seconds(1_000))] {
+      let fixture = try StoreFixture(limits: limits)
+      for number in 0..<200 { try fixture.commit(create("\(number)")) }
+      let database = try Database(path: StoreFormat.databaseName, on: fixture.files, options: Database.Options())
+      try database.execute("DELETE FROM martlet_log WHERE \(rows)")
+      fixture.clock.advance(10_000)
+      for number in 0..<200 { try fixture.commit(create("later-\(number)")) }
+      fixture.store.maintain()
+      fixture.writer.run()
+      #expect(fixture.store.position.firstRetained > 200)
     }
   }
 
