@@ -34,6 +34,7 @@ package final class SocketChannel: ByteChannel {
   /// Bytes that the system has taken since the connection began.
   private var sentBytes = 0
   private var deadline: LoopTimer?
+  private var readingAtDeadline: PeerReading?
   /// What `closed` will say when the end has come; for ends that take more than one step.
   private var ending: ChannelCloseReason?
   private var phase = Phase.open
@@ -218,11 +219,16 @@ package final class SocketChannel: ByteChannel {
 
   private func armDeadline(_ time: Duration) {
     deadline?.cancel()
+    readingAtDeadline = reading
     deadline = eventLoop.schedule(at: eventLoop.now + time) { [weak self] in self?.abandon() }
   }
 
   private func abandon() {
     guard !isOver else { return }
+    // A slow reader empties the kernel's buffer long before the kernel takes more of what is pending here.
+    if phase == .flushing, reading?.isMoving(since: readingAtDeadline) == true {
+      return armDeadline(eventLoop.limits.flushTime)
+    }
     // A lingering peer still receives what the kernel has of ours: that must not be reset. One that took nothing for so
     // long while we flushed is given up.
     if phase == .flushing { _ = martlet_reset_on_close(descriptor) }

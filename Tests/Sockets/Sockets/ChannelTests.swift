@@ -137,6 +137,13 @@ import Testing
       }
     }
 
+    /// How many bytes have arrived, of at most `count`.
+    func read(_ count: Int) -> Int {
+      wait(Int16(POLLIN))
+      var chunk = [UInt8](repeating: 0, count: count)
+      return max(0, chunk.withUnsafeMutableBytes { martlet_receive(descriptor, $0.baseAddress, $0.count) })
+    }
+
     func finishWriting() { _ = martlet_shutdown_writing(descriptor) }
     func close() { _ = martlet_close(descriptor) }
   }
@@ -188,6 +195,42 @@ import Testing
       #expect(raw.readToEnd()?.utf8.count == size)
       raw.close()
       #expect(await server.peer(0).close() == .local)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a peer that reads slowly gets all of a stream that is closing, and one that reads nothing is dropped`(
+    reads: Bool
+  ) async throws {
+    let size = 8_000_000
+    var limits = LoopLimits()
+    limits.flushTime = .seconds(1)
+    try await withLoop(limits: limits) { loop in
+      let server = Server {
+        Peer { channel, _ in
+          channel.write { $0.append([UInt8](repeating: 0x61, count: size)) }
+          channel.closeAfterFlush()
+        }
+      }
+      let listener = try SocketListener.start(.init(), on: [loop], acceptor: server.acceptor)
+      let raw = try Raw(port: listener.port)
+      raw.send("first")
+      let accepted = await server.peer(0)
+      guard reads else {
+        #expect(await accepted.close() == .local)
+        #expect(raw.readToEnd() == nil)
+        return raw.close()
+      }
+      // The kernel asks for more once a third of its buffer is free, which takes this reader longer than the limit.
+      var count = 0
+      for _ in 0..<500 {
+        count += raw.read(1_500)
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      #expect(accepted.heard.closed.isEmpty)
+      #expect((raw.readToEnd()?.utf8.count ?? 0) + count == size)
+      raw.close()
+      #expect(await accepted.close() == .local)
     }
   }
 
