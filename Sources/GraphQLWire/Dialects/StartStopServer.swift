@@ -12,7 +12,7 @@ package struct StartStopServerLimits: Sendable {
   /// Longest message.
   package var messageBytes = 1 << 20
   /// Bytes of `start`s kept until the client has been accepted: its credentials are still being checked.
-  package var heldBytes = 1 << 20
+  package var heldBytes = 1 << 16
   /// Deepest nesting of a message, and of a text inside it.
   package var messageDepth = 64
   /// Between `ka` messages; nil sends none. Clients of the older `graphql-ws` take 30 seconds of silence after the

@@ -162,6 +162,21 @@ import Testing
     }
   }
 
+  @Test func `no more than 64 KiB is kept of what a client starts before its credential is judged`() async throws {
+    try await Self.with(Authorizer([:])) { server in
+      let socket = try await RawSocket.open(port: server.port, subprotocols: ["graphql-ws"])
+      let filler = String(repeating: "x", count: 40_000)
+      func start(_ id: String) -> String {
+        #"{"id":"\#(id)","type":"start","payload":{"query":"{ caller } #\#(filler)"}}"#
+      }
+      socket.send(
+        #"{"type":"connection_init","payload":{"Authorization":"Bearer hang"}}"#, start("1"), start("2"))
+      let refusal = try await socket.message()
+      #expect(refusal["type"] == "error" && refusal["id"] == "2", "\(refusal)")
+      socket.abort()
+    }
+  }
+
   @Test func `a credential on the tree's socket waits for the authorizer, and what follows it is for its caller`()
     async throws
   {

@@ -8,8 +8,9 @@ extension ServerLimits {
     public var strangerMessageBytes = 65_536
     /// Levels of arrays and objects in one incoming message. Variables nest as deep as input types do.
     public var messageDepth = 64
-    /// Bytes of `start` messages kept of a client of the older protocols until its credentials have been checked.
-    public var heldBytes = 1_048_576
+    /// Bytes of `start` messages kept of a client of the older protocols until its credentials have been checked, all
+    /// of them together; further ones are refused. A page's operations fit, and an authorizer may take seconds.
+    public var heldBytes = 65_536
     /// Payloads below this size are sent uncompressed to sockets with permessage-deflate: compressing them costs more
     /// than it saves.
     public var compressionThreshold = 128
