@@ -66,7 +66,7 @@ extension ExecutableSchema {
 extension OperationPlan {
   /// Coerces a request's variables (section 6.1.2 "Coercing Variable Values").
   ///
-  /// - Throws: every variable's faults, up to the limit.
+  /// - Throws: every variable's faults, up to the limit; or that their values make lists too long.
   package func coerce(variables given: JSONObject) throws(VariableErrors) -> JSONObject {
     var result = JSONObject()
     var errors: [GraphQLError] = []
@@ -76,10 +76,8 @@ extension OperationPlan {
         if let defaultValue = variable.defaultValue {
           result[variable.name] = defaultValue
         } else if variable.type.isNonNull {
-          errors.append(
-            error(
-              variable, "Expected a value of non-null type '\(schema.schema.describe(variable.type))' to be provided."
-            ))
+          let type = schema.schema.describe(variable.type)
+          errors.append(error(variable, "Expected a value of non-null type '\(type)' to be provided."))
         }
         continue
       }
@@ -88,6 +86,7 @@ extension OperationPlan {
       }
       if let coerced { result[variable.name] = coerced }
     }
+    if errors.isEmpty, let error = cost.refusal(of: result) { errors.append(error) }
     if errors.isEmpty { return result }
     if errors.count > limit {
       errors.removeLast(errors.count - limit)

@@ -17,6 +17,7 @@ package final class OperationPlan: Sendable {
   private let incrementalConditions: [String]
   /// Whether the operation asks for delivery in parts, if its conditions allow it.
   package let hasIncrementalDirectives: Bool
+  package let cost: RequestCost
   private let only: PlanVariant?
   private let variants: Lock<[VariantKey: PlanVariant]>
 
@@ -40,6 +41,7 @@ package final class OperationPlan: Sendable {
     self.root = root
     self.fragments = fragments
     self.variables = variables
+    cost = RequestCost(operation, fragments: fragments, schema: schema, variables: variables)
     var found = ConditionVariables()
     found.find(in: operation.selectionSet, fragments: fragments)
     conditions = found.names

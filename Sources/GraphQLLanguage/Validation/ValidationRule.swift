@@ -83,15 +83,18 @@ package struct ValidationLimits: Hashable, Sendable {
   package var introspectionDepth: Int
   /// The cost of an operation as `OperationCost` estimates it. Default 250,000.
   package var complexity: Int
+  /// What a list or page has at most, whatever an operation asks for, as its cost counts it. Default: no bound.
+  package var largestPage: Int
 
   package init(
     errors: Int = 100, fieldComparisons: Int = 100_000, depth: Int = 128, introspectionDepth: Int = 2,
-    complexity: Int = 250_000
+    complexity: Int = 250_000, largestPage: Int = .max
   ) {
     self.errors = errors
     self.fieldComparisons = fieldComparisons
     self.depth = depth
     self.introspectionDepth = introspectionDepth
     self.complexity = complexity
+    self.largestPage = largestPage
   }
 }

@@ -104,6 +104,8 @@ import Testing
     #expect(try paged("{a(limit:2){...P}} fragment P on Page{items{n}}") == 4)
     #expect(try paged("{a(limit:2){...P} b:a(limit:3){...P}} fragment P on Page{items{n}}") == 9)
     #expect(try paged("{a(limit:2){more{items{n}}}}") == 13)
+    // A list or page has no more than the largest, whatever is asked for.
+    #expect(try messages("{b(limit:1000000){c}}", ValidationLimits(complexity: 51, largestPage: 50)) == [])
     // The default of such an argument counts where the request does not say otherwise.
     let sized = try Schema.build(
       "type Query { a(first: Int = 3): [Query] p(limit: Int = 4): Page n: Int } type Page { items: [Query] }")

@@ -59,6 +59,45 @@ import Testing
     }
   }
 
+  @Test func `a page size that a variable gives counts as one that is written out, by every door`() async throws {
+    try await Served.with(
+      Self.schema,
+      {
+        $0.showsCost = true
+        $0.limits.query.complexity = 1_000
+        $0.limits.query.largestPage = 50
+      }
+    ) { server in
+      let document = "query($n: Int = 3) { listPages(limit: $n) { items { links(limit: $n) { items { id } } } } }"
+      func ask(_ variables: JSONObject) async throws -> JSONValue {
+        try await HTTPRequest.graphql(document, port: server.port, variables: variables).json
+      }
+      // The field and its list; for each record the relation, its list, and the records' ids.
+      func expected(_ size: Int64) -> JSONValue {
+        ["estimated": .int(2 + size * (2 + size)), "allowed": 1_000]
+      }
+      for size: Int64 in [1, 2, 30] { #expect(Self.cost(try await ask(["n": .int(size)])) == expected(size)) }
+      #expect(Self.cost(try await ask([:])) == expected(3))
+      // A page has no more than the server's largest, whatever is asked for.
+      let refused = try await ask(["n": 1_000_000])
+      let message = "The anonymous operation is too complex: its estimated cost is 2602, at most 1000 is allowed."
+      #expect(refused["errors"]?[0]?["message"]?.string == message, "\(refused)")
+      #expect(refused["data"] == nil, "\(refused)")
+      let socket = try await RawSocket.session(port: server.port)
+      let links = "links(limit: $n) { items { page { links(limit: $n) { items { id } } } } }"
+      for text in [document, "subscription($n: Int) { onCreatePage { \(links) } }"] {
+        let operation: JSONValue = [
+          "id": "1", "type": "subscribe", "payload": ["query": .string(text), "variables": ["n": 50]],
+        ]
+        socket.send(operation.description)
+        let answer = try await socket.message()
+        #expect(answer.description.contains("is too complex: its estimated cost is"), "\(answer)")
+        if answer["type"] == "next" { _ = try await socket.message("complete") }
+      }
+      socket.abort()
+    }
+  }
+
   @Test func `a server shows no cost unless its configuration says so`() async throws {
     try await Served.with(Self.schema, { _ in }) { server in
       let answer = try await HTTPRequest.graphql("{ listPages { items { id } } }", port: server.port)

@@ -131,7 +131,8 @@ extension ExecutionLimits {
       directives: query.directives, fields: query.fields)
     validation = ValidationLimits(
       errors: query.documentErrors, fieldComparisons: query.fieldComparisons, depth: query.depth,
-      introspectionDepth: query.introspectionDepth, complexity: query.complexity)
+      introspectionDepth: query.introspectionDepth, complexity: query.complexity,
+      largestPage: query.largestPage)
   }
 }
 

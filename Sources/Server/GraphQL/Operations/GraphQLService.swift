@@ -87,10 +87,11 @@ final class GraphQLService {
     }
     do {
       let scope = try scope(for: planned.plan, request, caller)
+      let (cost, shownCost) = planned.cost(request.variables)
       return .success(
         PreparedOperation(
-          plan: planned.plan, canonical: planned.canonical, selection: planned.selection, cost: planned.cost,
-          shownCost: planned.shownCost, scope: scope))
+          plan: planned.plan, canonical: planned.canonical, selection: planned.selection, cost: cost,
+          shownCost: shownCost, scope: scope))
     } catch {
       return .failure(.scope(error))
     }

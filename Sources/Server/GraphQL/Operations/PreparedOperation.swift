@@ -11,10 +11,14 @@ struct PlannedDocument: Sendable {
   let plan: OperationPlan
   /// Empty for queries and mutations.
   let canonical: [UInt8]
-  /// Its estimated cost; 0 where callers have no quota of it.
+  /// Its estimated cost with the defaults of its variables; 0 where callers have no quota of it.
   let cost: Int
+  /// Whether a request's variables can change the cost.
+  private let costDependsOnVariables: Bool
+  /// The cost that an operation may have, where responses say it and their operation's.
+  private let allowedCost: Int?
   /// The extensions of a response that say the cost; nil where responses do not say it.
-  let shownCost: JSONObject?
+  private let shownCost: JSONObject?
   /// What a subscription selects of a record, where its variables decide nothing about that.
   var selection: PlannedSelection
 
@@ -33,18 +37,28 @@ struct PlannedDocument: Sendable {
     let plan = try served.schema.makePlan(document, operationName: operationName, suggests: suggests)
     self.plan = plan
     var canonical: [UInt8] = []
-    var cost = 0
     // It parsed a moment ago; printing drops what carries no meaning, so that equal documents become equal bytes.
-    if plan.kind == .subscription || countsCost, let parsed = try? Parser.parse(document) {
-      if plan.kind == .subscription { canonical = Array(Printer.text(of: parsed).utf8) }
-      if countsCost { cost = OperationCost.estimate(plan.operation, in: parsed, schema: served.models.schema) }
+    if plan.kind == .subscription, let parsed = try? Parser.parse(document) {
+      canonical = Array(Printer.text(of: parsed).utf8)
     }
+    let cost = countsCost ? plan.cost.estimate(JSONObject()) : 0
     self.canonical = canonical
     self.cost = cost
-    shownCost = allowedCost.map { allowed in
-      ["martlet": ["cost": ["estimated": .int(Int64(cost)), "allowed": .int(Int64(allowed))]]]
-    }
+    costDependsOnVariables = countsCost && plan.cost.dependsOnVariables
+    self.allowedCost = allowedCost
+    shownCost = allowedCost.map { Self.shown(cost, allowed: $0) }
     selection = PlannedSelection(plan)
+  }
+
+  private static func shown(_ cost: Int, allowed: Int) -> JSONObject {
+    ["martlet": ["cost": ["estimated": .int(Int64(cost)), "allowed": .int(Int64(allowed))]]]
+  }
+
+  /// The estimated cost with a request's variables, and the extensions that say it.
+  func cost(_ variables: JSONObject) -> (cost: Int, shown: JSONObject?) {
+    guard costDependsOnVariables else { return (cost, shownCost) }
+    let cost = plan.cost.estimate(variables)
+    return (cost, allowedCost.map { Self.shown(cost, allowed: $0) })
   }
 }
 
