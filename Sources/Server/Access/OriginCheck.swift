@@ -9,6 +9,7 @@ package struct OriginCheck: Sendable {
     case origin = "The Origin header does not belong to this development server."
     case forwarded =
       "A development server does not serve requests that a proxy forwards: start it with --access for others."
+    case repeatedOrigin = "The request has more than one Origin header."
     case notLoopback = "A development server answers on the loopback network only."
   }
 
@@ -27,11 +28,16 @@ package struct OriginCheck: Sendable {
 
   /// Nil when the request may proceed.
   ///
-  /// - Parameter isForwarded: Whether a header field says that a proxy sent the request for another client, who may be
-  ///   anywhere. Asked by a development server alone.
+  /// - Parameters:
+  ///   - hasSeveralOrigins: Whether `origin` is the first of several. No browser sends two (RFC 6454 section 7.3), and
+  ///     a program in front may have judged another one.
+  ///   - isForwarded: Whether a header field says that a proxy sent the request for another client, who may be
+  ///     anywhere. Asked by a development server alone.
   package func refusal(
-    host: String?, origin: String?, peerIsLoopback: Bool, isForwarded: @autoclosure () -> Bool = false
+    host: String?, origin: String?, hasSeveralOrigins: Bool = false, peerIsLoopback: Bool,
+    isForwarded: @autoclosure () -> Bool = false
   ) -> Refusal? {
+    if hasSeveralOrigins { return .repeatedOrigin }
     switch policy {
     case .loopbackOnly:
       guard !isForwarded() else { return .forwarded }

@@ -76,7 +76,8 @@ final class Admission {
   ) -> Decision {
     if case .open = rule { return .admitted(Caller(nil)) }
     let refusal = access.origins.refusal(
-      host: head.headers["Host"], origin: head.headers["Origin"], peerIsLoopback: peerIsLoopback,
+      host: head.headers["Host"], origin: head.headers["Origin"],
+      hasSeveralOrigins: head.headers.count(of: "Origin") > 1, peerIsLoopback: peerIsLoopback,
       isForwarded: Self.forwarding.contains { head.headers.contains($0) })
     if let refusal { return .refused(.error(403, refusal.rawValue, "FORBIDDEN", note: .violation)) }
     let shown = access.takesQueryCredentials ? parameters(head) : []

@@ -79,6 +79,8 @@ import Testing
           if status("localhost", "http://" + host) != 403: print("origin", host)
       for origin in ["null", "localhost", "http:localhost", "http://localhost/", "http://localhost http://evil.example"]:
           if status("localhost", origin) != 403: print("origin", origin)
+      for first, second in [("localhost", "evil.example"), ("evil.example", "localhost"), ("localhost", "localhost")]:
+          if status("localhost", "http://%s\r\nOrigin: http://%s" % (first, second)) != 403: print("twice", first, second)
       print([status(h) for h in ["localhost", "LOCALHOST:1", "127.9.9.9:65535", "[::1]:80"]], status("localhost", "http://127.0.0.1:3000"))
       """#)
     #expect(output == "[200, 200, 200, 200] 200\n")
