@@ -144,12 +144,12 @@ struct BatchWriter {
         CommandFailure(
           .failure, "Some of the rows may be there already, and without keys in the file that cannot be known."))
     }
-    var current = try await existing(rows)
-    var counts = Counts()
+    let distinct = distinct(rows)
+    let current = try await existing(distinct)
+    var counts = Counts(unchanged: rows.count - distinct.count)
     var writes: [JSONObject] = []
-    for row in rows {
-      let key = target.keys.map { row[$0] ?? .null }
-      if let known = current[key] {
+    for row in distinct {
+      if let known = current[key(of: row)] {
         if row.allSatisfy({ name, value in known[name].map { Self.same($0, value) } ?? false }) {
           counts.unchanged += 1
           continue
@@ -163,17 +163,31 @@ struct BatchWriter {
         counts.new += 1
         writes.append([target.createMember: .object(row)])
       }
-      // A key that is there twice in the file: the later row changes what the earlier one wrote.
-      var merged = current[key] ?? JSONObject()
-      for (name, value) in row { merged[name] = value }
-      if let version = current[key]?[Self.version]?.int { merged[Self.version] = .int(version + 1) }
-      current[key] = merged
     }
     guard !writes.isEmpty else { return counts }
     let response: JSONObject
     do { response = try await send(writes) } catch { throw .failure(error) }
     _ = try Self.data(response)
     return counts
+  }
+
+  private func key(of row: JSONObject) -> [JSONValue] { target.keys.map { row[$0] ?? .null } }
+
+  /// The rows with each key once: what later rows say replaces what earlier ones say. Written one after the other they
+  /// would change the record at each import, with events for its subscribers.
+  private func distinct(_ rows: [JSONObject]) -> [JSONObject] {
+    var result: [JSONObject] = []
+    var places: [[JSONValue]: Int] = [:]
+    for row in rows {
+      let key = key(of: row)
+      if let place = places[key] {
+        for (name, value) in row { result[place][name] = value }
+      } else {
+        places[key] = result.count
+        result.append(row)
+      }
+    }
+    return result
   }
 
   /// The values that records with the rows' keys have in the rows' fields, by key.
@@ -196,7 +210,7 @@ struct BatchWriter {
       do { response = try await perform(document, JSONObject(), false) } catch { throw .failure(error) }
       let data = try Self.data(response)
       for (index, row) in part.enumerated() {
-        if let record = data["r\(index)"]?.object { found[target.keys.map { row[$0] ?? .null }] = record }
+        if let record = data["r\(index)"]?.object { found[key(of: row)] = record }
       }
     }
     return found

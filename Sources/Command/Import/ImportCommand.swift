@@ -46,8 +46,9 @@ enum ImportCommand: Subcommand {
     discussion:
       "Cells become values of their fields' types, which the command reads by introspection. An import that is "
       + "interrupted continues where it stopped; rows whose key exists are updated where a value differs, so that "
-      + "running it again changes nothing; of rows with one key the last is kept. FILE.MODEL.import remembers the place "
-      + "and is removed at the end.")
+      + "running it again changes nothing; of rows with one key the later one's values are kept, and where they are more "
+      + "than a batch apart each import writes them in turn. FILE.MODEL.import remembers the place and is removed at "
+      + "the end.")
 
   static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
     if arguments.value("from") == "firebase" { return try await FirebaseImport.run(arguments) }

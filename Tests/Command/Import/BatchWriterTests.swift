@@ -138,12 +138,23 @@ struct BatchWriterTests {
     #expect(server.records["300"] != nil)
   }
 
-  @Test func `a key that is there twice in one batch ends with the later row's values`() async throws {
+  @Test func `a key twice in one batch ends with the later values in one write, and a second run writes nothing`()
+    async throws
+  {
     let server = Server()
     var writer = try writer(server)
-    let counts = try await writer.write([row(1, count: 1), row(1, count: 2), row(1, count: 2)])
-    #expect(counts == BatchWriter.Counts(new: 1, changed: 1, unchanged: 1))
+    let rows = [row(1, count: 1), row(1, count: 2), row(1, count: 2)]
+    #expect(try await writer.write(rows) == BatchWriter.Counts(new: 1, unchanged: 2))
     #expect(server.records["1"]?["count"] == 2)
+    #expect(server.updates == 0)
+    let creations = server.creations
+    #expect(try await writer.write(rows) == BatchWriter.Counts(unchanged: 3))
+    #expect((server.creations, server.updates) == (creations, 0))
+    // Rows that give different fields of one record are joined.
+    let parts: [JSONObject] = [["id": "2", "count": 1], ["id": "2", "state": "OPEN"]]
+    #expect(try await writer.write(parts) == BatchWriter.Counts(new: 1, unchanged: 1))
+    #expect(server.records["2"] == ["id": "2", "count": 1, "state": "OPEN"])
+    #expect(try await writer.write(parts) == BatchWriter.Counts(unchanged: 2))
   }
 
   @Test func `a column that is there twice, or two columns of one field, is an error`() throws {
