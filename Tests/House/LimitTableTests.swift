@@ -22,48 +22,43 @@ import Testing
   /// The bounds that hold for clients before their credentials are accepted, or whose credentials are not.
   private static let metByStrangers = [
     "http.connections", "http.connectionsPerHost", "http.acceptsPerTurn", "http.acceptsPerSecond", "http.backlog",
-    "http.exhaustedPause", "http.handshakeTime", "http.handshakesPerTurn", "http.closingsPerTurn",
-    "http.tcpKeepAlive", "http.requestLineBytes", "http.headerBytes", "http.headerFields", "http.refusedBodyBytes",
-    "http.chunkLineBytes",
-    "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout", "http.loopLag", "http.eventsPerTurn",
-    "http.jobsPerTurn", "http.messagesPerTurn", "http.readBytes", "http.pendingBytes", "http.flushTime",
-    "http.lingerTime",
-    "http.shutdownLinger", "webSocket.messageBytes", "webSocket.strangerMessageBytes", "webSocket.messageDepth",
-    "webSocket.heldBytes", "webSocket.connectionInitTimeout", "webSocket.malformedMessages",
-    "webSocket.initialisations", "webSocket.pingInterval", "webSocket.pongTimeout", "webSocket.closeTimeout",
-    "webSocket.appSyncInitGrace",
-    "callers.connectionsPerAddress", "callers.bytesPerSecondPerConnection", "callers.bytesPerSecondPerAddress",
-    "callers.burst", "callers.counted", "tree.strangerMessageBytes", "tree.waitingMessages", "tree.messageDepth",
-    "tree.depth", "tree.keyBytes", "tree.listens", "tree.openRequests", "tree.pendingBytes", "access.tokenBytes",
-    "access.tokenHeaderBytes", "access.tokenDepth", "access.keysTried", "access.unknownKeyPause",
-    "access.keySetWaiters", "access.authorizerRequests", "access.authorizerQueue", "access.authorizerWaiters",
-    "access.authorizerAnswers", "access.authorizerAnswerBytes", "log.queuedEntries", "log.repeats",
-    "log.repeatInterval", "log.kinds", "log.valueBytes",
+    "http.exhaustedPause", "http.handshakeTime", "http.handshakesPerTurn", "http.closingsPerTurn", "http.tcpKeepAlive",
+    "http.requestLineBytes", "http.headerBytes", "http.headerFields", "http.bodyBytes", "http.uploadBytes",
+    "http.refusedBodyBytes", "http.chunkLineBytes", "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout",
+    "http.loopLag", "http.eventsPerTurn", "http.jobsPerTurn", "http.messagesPerTurn", "http.readBytes",
+    "http.pendingBytes", "http.flushTime", "http.lingerTime", "http.shutdownLinger", "webSocket.messageBytes",
+    "webSocket.strangerMessageBytes", "webSocket.messageDepth", "webSocket.heldBytes",
+    "webSocket.connectionInitTimeout", "webSocket.malformedMessages", "webSocket.initialisations",
+    "webSocket.pingInterval", "webSocket.pongTimeout", "webSocket.closeTimeout", "webSocket.appSyncInitGrace",
+    "callers.connectionsPerAddress", "callers.operationsPerSecondPerConnection",
+    "callers.operationsPerSecondPerAddress", "callers.bytesPerSecondPerConnection", "callers.bytesPerSecondPerAddress",
+    "callers.burst", "callers.counted", "callers.refusedPause", "callers.messagesPerTurn", "tree.writeBytes",
+    "tree.strangerMessageBytes", "tree.waitingMessages", "tree.messageDepth", "tree.depth", "tree.keyBytes",
+    "tree.listens", "tree.openRequests", "tree.pendingBytes", "access.tokenBytes", "access.tokenHeaderBytes",
+    "access.tokenDepth", "access.keysTried", "access.unknownKeyPause", "access.keySetWaiters",
+    "access.authorizerRequests", "access.authorizerQueue", "access.authorizerWaiters", "access.authorizerAnswers",
+    "access.authorizerAnswerBytes", "access.keySetTimeout", "channels.definitionBytes", "log.queuedEntries",
+    "log.repeats", "log.repeatInterval", "log.kinds", "log.valueBytes",
   ]
 
   /// Groups, and limits of the other groups, that bound only what accepted callers and the server itself do. A new
   /// limit must be in one of the two lists.
   private static let metByCallersAlone: Set = [
-    "session", "query", "store", "channels", "console", "tracing", "http.bodyBytes", "http.bodyDepth",
-    "http.uploadBytes", "http.uploadedFiles",
+    "session", "query", "store", "channels", "console", "tracing", "http.bodyDepth", "http.uploadedFiles",
     "http.formFields", "http.operationsPerRequest", "http.streamHeartbeatInterval", "http.reservedStreams",
     "http.streamReservationTimeout", "http.unreadTimeout", "http.pooledBufferBytes", "http.poolBytes",
     "http.shutdownGrace", "webSocket.compressionThreshold", "webSocket.keepAliveInterval",
     "webSocket.appSyncKeepAliveInterval", "webSocket.appSyncConnectionTimeout", "webSocket.appSyncLifetime",
     "callers.connectionsPerIdentity", "callers.subscriptionsPerIdentity", "callers.subscriptionsPerAddress",
-    "callers.operationsPerSecondPerConnection", "callers.operationsPerSecondPerIdentity",
-    "callers.operationsPerSecondPerAddress", "callers.bytesPerSecondPerIdentity", "callers.costPerSecondPerConnection",
-    "callers.costPerSecondPerIdentity", "callers.costPerSecondPerAddress", "callers.refusedPause",
-    "callers.messagesPerTurn",
-    "tree.estimatedLeaves", "tree.textBytes", "tree.writeBytes",
+    "callers.operationsPerSecondPerIdentity", "callers.bytesPerSecondPerIdentity", "callers.costPerSecondPerConnection",
+    "callers.costPerSecondPerIdentity", "callers.costPerSecondPerAddress", "tree.estimatedLeaves", "tree.textBytes",
     "tree.children", "tree.mergePaths", "tree.entryBytes", "tree.nodeLeaves", "tree.frameBytes", "tree.messageBytes",
     "tree.deferredWrites", "tree.deferredBytes", "tree.resumeGrace", "tree.longestGrace", "tree.leaseStep",
     "tree.expiriesAtOnce", "tree.partBytes", "tree.readsAtOnce", "tree.keepAlive", "tree.resumeChanges",
-    "tree.namespaces", "tree.namespaceBytes",
-    "tree.ruleFileBytes", "tree.ruleLevels", "tree.ruleProblems", "tree.ruleExpressionBytes",
-    "tree.ruleExpressionDepth", "tree.rulePatternInstructions", "tree.ruleSteps", "access.rememberedTokens",
-    "access.keySetAge", "access.leastKeySetAge", "access.greatestKeySetAge", "access.keySetOutage",
-    "access.firstKeySetPause", "access.greatestKeySetPause", "access.keySetTimeout", "access.discoveryBytes",
+    "tree.namespaces", "tree.namespaceBytes", "tree.ruleFileBytes", "tree.ruleLevels", "tree.ruleProblems",
+    "tree.ruleExpressionBytes", "tree.ruleExpressionDepth", "tree.rulePatternInstructions", "tree.ruleSteps",
+    "access.rememberedTokens", "access.keySetAge", "access.leastKeySetAge", "access.greatestKeySetAge",
+    "access.keySetOutage", "access.firstKeySetPause", "access.greatestKeySetPause", "access.discoveryBytes",
     "access.keySetBytes", "log.flushTime",
   ]
 
@@ -227,6 +222,18 @@ import Testing
     #expect(unknown == [], "add each to metByStrangers or to metByCallersAlone")
     let names = Set(try Self.all().flatMap { [$0.group] + $0.limits.map(\.name) })
     #expect(known.subtracting(names) == [])
+  }
+
+  @Test func `the lengths by which endpoints refuse requests at their heads are bounds that strangers meet`() throws {
+    // A declared length is judged before the credentials are.
+    var names: Set<String> = []
+    for file in Repository.current.files(under: "Sources/Server", extensions: ["swift"]) {
+      for line in file.lines where line.contains("bodyBytes") {
+        names.formUnion(line.matches(of: /node\.limits\.(\w+\.\w+)/).map { String($0.1) })
+      }
+    }
+    #expect(names.isSuperset(of: ["http.bodyBytes", "http.uploadBytes", "tree.writeBytes"]), "\(names)")
+    #expect(names.subtracting(Self.metByStrangers) == [], "add each to metByStrangers")
   }
 
   @Test func `every limit that can be set by name is in the table, and the other way round`() throws {
