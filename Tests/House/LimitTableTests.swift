@@ -22,7 +22,8 @@ import Testing
   /// The bounds that hold for clients before their credentials are accepted, or whose credentials are not.
   private static let metByStrangers = [
     "http.connections", "http.connectionsPerHost", "http.acceptsPerTurn", "http.acceptsPerSecond", "http.backlog",
-    "http.exhaustedPause", "http.handshakeTime", "http.handshakesPerTurn", "http.closingsPerTurn", "http.tcpKeepAlive",
+    "http.exhaustedPause", "http.handshakeTime", "http.proxyHeaderBytes", "http.handshakesPerTurn",
+    "http.closingsPerTurn", "http.tcpKeepAlive",
     "http.requestLineBytes", "http.headerBytes", "http.headerFields", "http.bodyBytes", "http.uploadBytes",
     "http.refusedBodyBytes", "http.chunkLineBytes", "http.pipelinedBytes", "http.requestTimeout", "http.idleTimeout",
     "http.loopLag", "http.eventsPerTurn", "http.jobsPerTurn", "http.messagesPerTurn", "http.readBytes",
@@ -35,7 +36,8 @@ import Testing
     "callers.burst", "callers.counted", "callers.refusedPause", "callers.messagesPerTurn", "tree.writeBytes",
     "tree.strangerMessageBytes", "tree.waitingMessages", "tree.messageDepth", "tree.depth", "tree.keyBytes",
     "tree.listens", "tree.openRequests", "tree.pendingBytes", "access.tokenBytes", "access.tokenHeaderBytes",
-    "access.tokenDepth", "access.keysTried", "access.unknownKeyPause", "access.keySetWaiters",
+    "access.tokenDepth", "access.signatureBytes", "access.signatureFields",
+    "access.keysTried", "access.unknownKeyPause", "access.keySetWaiters",
     "access.authorizerRequests", "access.authorizerQueue", "access.authorizerWaiters", "access.authorizerAnswers",
     "access.authorizerAnswerBytes", "access.keySetTimeout", "channels.definitionBytes", "log.queuedEntries",
     "log.repeats", "log.repeatInterval", "log.kinds", "log.valueBytes",

@@ -13,52 +13,58 @@ package struct EventFilter: Sendable, Hashable {
     var any: [JSONValue]?
   }
 
-  /// Members on a path, and groups and filters of each, at most; AppSync allows 5, 10 and 5.
-  private static let (depth, groupCount, ruleCount) = (5, 10, 20)
-  /// Values of one `in`, `notIn` or `containsAny`; AppSync allows 5, 5 and 20.
-  private static let listed = 100
-
   private let groups: [[Rule]]
 
-  /// Reads a filter.
-  package init(_ json: JSONValue) throws(FilterError) {
-    guard let list = json["filterGroup"]?.array, !list.isEmpty, list.count <= Self.groupCount else {
-      throw FilterError(path: "filterGroup", message: "must be a list of 1 to \(Self.groupCount) groups")
+  /// Reads a filter. AppSync allows 10 groups of 5 filters, 5 names on a path, and 5 values of `in` and `notIn`.
+  package init(_ json: JSONValue, _ limits: FilterLimits = FilterLimits()) throws(FilterError) {
+    guard let list = json["filterGroup"]?.array, !list.isEmpty else {
+      throw FilterError(path: "filterGroup", message: "must be a list of at least one group")
     }
     var groups: [[Rule]] = []
+    var comparisons = 0
     for (number, group) in list.enumerated() {
       let path = "filterGroup[\(number)].filters"
-      guard let filters = group["filters"]?.array, !filters.isEmpty, filters.count <= Self.ruleCount else {
-        throw FilterError(path: path, message: "must be a list of 1 to \(Self.ruleCount) filters")
+      guard let filters = group["filters"]?.array, !filters.isEmpty else {
+        throw FilterError(path: path, message: "must be a list of at least one filter")
+      }
+      comparisons += filters.count
+      guard comparisons <= limits.comparisons else {
+        throw FilterError(path: path, message: "a filter has at most \(limits.comparisons) comparisons")
       }
       var rules: [Rule] = []
-      for (number, filter) in filters.enumerated() { rules.append(try Self.rule(filter, "\(path)[\(number)]")) }
+      for (number, filter) in filters.enumerated() {
+        rules.append(try Self.rule(filter, "\(path)[\(number)]", limits))
+      }
       groups.append(rules)
     }
     self.groups = groups
   }
 
-  private static func rule(_ filter: JSONValue, _ path: String) throws(FilterError) -> Rule {
+  private static func rule(_ filter: JSONValue, _ path: String, _ limits: FilterLimits) throws(FilterError) -> Rule {
     guard let name = filter["fieldName"]?.string, !name.isEmpty else {
       throw FilterError(path: "\(path).fieldName", message: "must be the name of a field")
     }
     let members = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map {
       String(Substring($0))
     }
-    guard members.count <= depth, !members.contains("") else {
-      throw FilterError(path: "\(path).fieldName", message: "must be at most \(depth) names with dots between them")
+    guard members.count <= limits.depth, !members.contains("") else {
+      throw FilterError(
+        path: "\(path).fieldName", message: "must be at most \(limits.depth) names with dots between them")
     }
     guard let name = filter["operator"]?.string else {
       throw FilterError(path: "\(path).operator", message: "must be the name of an operator")
     }
     guard let value = filter["value"] else { throw FilterError(path: "\(path).value", message: "is missing") }
     if name == "containsAny" {
-      return Rule(path: members, comparison: .in([]), any: try values(value, "\(path).value", 1...listed))
+      let any = try values(value, "\(path).value", 1...max(1, limits.listItems))
+      return Rule(path: members, comparison: .in([]), any: any)
     }
-    return Rule(path: members, comparison: try comparison(name, value, path))
+    return Rule(path: members, comparison: try comparison(name, value, path, limits))
   }
 
-  private static func comparison(_ name: String, _ value: JSONValue, _ path: String) throws(FilterError) -> Comparison {
+  private static func comparison(
+    _ name: String, _ value: JSONValue, _ path: String, _ limits: FilterLimits
+  ) throws(FilterError) -> Comparison {
     let place = "\(path).value"
     switch name {
     case "eq": return .eq(value)
@@ -69,8 +75,8 @@ package struct EventFilter: Sendable, Hashable {
     case "ge": return .ge(value)
     case "contains": return .contains(value)
     case "notContains": return .notContains(value)
-    case "in": return .in(try values(value, place, 1...listed))
-    case "notIn": return .notIn(try values(value, place, 1...listed))
+    case "in": return .in(try values(value, place, 1...max(1, limits.listItems)))
+    case "notIn": return .notIn(try values(value, place, 1...max(1, limits.listItems)))
     case "between":
       let bounds = try values(value, place, 2...2)
       return .between(bounds[0], bounds[1])

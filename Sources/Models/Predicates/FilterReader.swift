@@ -21,13 +21,7 @@ package struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
 /// all hold; `null` stands for an absent entry.
 package struct FilterReader {
   package let model: ModelDefinition
-  /// Elements of one `in` or `notIn`. AppSync allows 5; more are useful and still cheap.
-  package var listLimit = 100
-  /// Comparisons in one filter: each costs an evaluation per event.
-  package var comparisonLimit = 200
-  /// How deep `and`, `or` and `not` may be nested. SQLite's parser has room for 100 symbols, and a level takes up to
-  /// seven.
-  package var depthLimit = 12
+  private let limits: FilterLimits
   /// Refuses several operators on one field. AppSync means by them that any holds, this package that all do; to a
   /// client of AppSync's protocol neither answer is right.
   package var refusesSeveralOperators = false
@@ -35,8 +29,9 @@ package struct FilterReader {
   package var deleted = JSONValue.null
   private var comparisons = 0
 
-  package init(_ model: ModelDefinition) {
+  package init(_ model: ModelDefinition, _ limits: FilterLimits = FilterLimits()) {
     self.model = model
+    self.limits = limits
   }
 
   /// The predicate a filter or condition input means; everything for nil.
@@ -45,8 +40,8 @@ package struct FilterReader {
   }
 
   private mutating func read(_ filter: JSONValue?, path: String, depth: Int) throws(FilterError) -> Predicate {
-    guard depth <= depthLimit else {
-      throw FilterError(path: path, message: "a filter nests and, or and not at most \(depthLimit) deep")
+    guard depth <= limits.depth else {
+      throw FilterError(path: path, message: "a filter nests and, or and not at most \(limits.depth) deep")
     }
     guard let filter, !filter.isNull else { return .all }
     guard let members = filter.object else { throw FilterError(path: path, message: "must be an object") }
@@ -106,8 +101,8 @@ package struct FilterReader {
           isAmbiguous: true)
       }
       comparisons += 1
-      guard comparisons <= comparisonLimit else {
-        throw FilterError(path: inner, message: "a filter has at most \(comparisonLimit) comparisons")
+      guard comparisons <= limits.comparisons else {
+        throw FilterError(path: inner, message: "a filter has at most \(limits.comparisons) comparisons")
       }
       parts.append(.compare(field: field, try comparison(name, operand, inner)))
     }
@@ -134,8 +129,8 @@ package struct FilterReader {
       return .beginsWith(TextPrefix(text))
     case "in", "notIn":
       let list = operand.array ?? [operand]
-      guard list.count <= listLimit else {
-        throw FilterError(path: path, message: "has more than \(listLimit) values")
+      guard list.count <= limits.listItems else {
+        throw FilterError(path: path, message: "has more than \(limits.listItems) values")
       }
       return name == "in" ? .in(list) : .notIn(list)
     case "attributeExists":

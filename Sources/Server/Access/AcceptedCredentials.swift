@@ -41,6 +41,8 @@ package struct AccessLimits: Sendable {
   package var tokens = TokenLimits()
   package var keySets = KeySetLimits()
   package var authorizer = AuthorizerLimits()
+  /// Bytes of an `Authorization` field with a signature, and fields that it may name.
+  package var (signatureBytes, signatureFields) = (4_096, 64)
 
   /// The defaults.
   package init() {}

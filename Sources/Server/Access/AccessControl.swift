@@ -189,7 +189,7 @@ package final class AccessControl: Sendable {
   /// Reads a signature and finds its key, before its request has arrived.
   private func judge(signature text: String, _ credentials: AcceptedCredentials) -> CredentialFinding {
     do throws(RequestSignature.Failure) {
-      let signature = try RequestSignature(text)
+      let signature = try RequestSignature(text, bytes: limits.signatureBytes, fields: limits.signatureFields)
       let id = signature.accessKeyID
       guard let key = credentials.signing.first(where: { $0.accessKeyID.utf8.elementsEqual(id.utf8) }) else {
         return .refused("unknown-key")

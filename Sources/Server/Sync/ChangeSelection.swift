@@ -20,7 +20,9 @@ struct ChangeSelection {
   let interests: [Interest]
 
   /// Reads the arguments. A model whose changes no rule allows the caller to follow has none.
-  init(_ models: ModelSchema, _ arguments: JSONObject, _ rights: Rights?) throws {
+  init(
+    _ models: ModelSchema, _ arguments: JSONObject, _ rights: Rights?, _ limits: FilterLimits
+  ) throws {
     let filters = arguments["filters"]
     let named = arguments["models"]?.array.map { $0.compactMap(\.string) }
     if named?.isEmpty == true { throw FilterError(path: "models", message: "names no model") }
@@ -32,7 +34,7 @@ struct ChangeSelection {
     var interests: [Interest] = []
     var isAnyAllowed = false
     for model in known where named?.contains(where: { $0.hasSameBytes(as: model.name) }) ?? true {
-      var reader = FilterReader(model)
+      var reader = FilterReader(model, limits)
       let filter = try reader.read(filters?[model.name], path: "filters.\(model.name)")
       let outcome = rights?.outcome(of: model.number, for: .interest)
       let isAllowed = outcome.map { $0.predicate(for: .listen) != .none } ?? true

@@ -37,7 +37,7 @@ struct SyncQuery: Sendable {
     passedChanges = limits.passedChanges
     pageBytes = limits.syncPageBytes
     func filter(deleted: JSONValue) throws -> Predicate {
-      var reader = FilterReader(model)
+      var reader = FilterReader(model, FilterLimits(limits))
       reader.deleted = deleted
       return try reader.read(arguments["filter"])
     }

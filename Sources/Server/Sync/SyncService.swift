@@ -136,7 +136,7 @@ package struct SyncService: Sendable {
   package func changes(_ arguments: JSONObject, for identity: Identity) -> Result<Changes, SyncRefusal> {
     let rights = Rights.of(identity, under: served)
     do {
-      let selection = try ChangeSelection(served.models, arguments, rights)
+      let selection = try ChangeSelection(served.models, arguments, rights, FilterLimits())
       guard let rights else { return .success(Changes(selection, view: nil)) }
       var seen = rights.readingBytes(of: served.models.models.indices)
       for interest in selection.interests { seen += interest.predicate.canonicalText.utf8 }

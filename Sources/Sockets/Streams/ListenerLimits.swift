@@ -16,6 +16,8 @@ package struct ListenerLimits: Sendable {
   package var exhaustedPause = Duration.milliseconds(100)
   /// How long a TLS handshake may take; peers that only open connections are dropped then.
   package var handshakeTime = Duration.seconds(10)
+  /// Bytes of a PROXY header, extensions included. Proxies send below 600 bytes, also with a name of a certificate.
+  package var proxyHeaderBytes = 4_096
   /// Idle seconds before the kernel probes a silent peer; nil leaves keep-alive off.
   package var keepAliveSeconds: Int32? = 60
 

@@ -10,20 +10,22 @@ internal import MartletWire
 final class ProxyPreamble: ByteChannelHandler {
   private let channel: SocketChannel
   private let begin: () -> Void
-  private var reader = ProxyHeaderReader()
+  private var reader: ProxyHeaderReader
   private var deadline: LoopTimer?
 
-  private init(_ channel: SocketChannel, _ begin: @escaping () -> Void) {
+  private init(_ channel: SocketChannel, _ largest: Int, _ begin: @escaping () -> Void) {
     self.channel = channel
+    reader = ProxyHeaderReader(largest: largest)
     self.begin = begin
   }
 
   /// Waits for the header. `begin` is called with the channel at the client's address; a connection without a header,
   /// or with a malformed one, is dropped.
-  static func await(on channel: SocketChannel, within time: Duration, _ begin: @escaping () -> Void) {
-    let preamble = ProxyPreamble(channel, begin)
+  static func await(on channel: SocketChannel, _ limits: ListenerLimits, _ begin: @escaping () -> Void) {
+    let preamble = ProxyPreamble(channel, limits.proxyHeaderBytes, begin)
     guard channel.start(handler: preamble) else { return }
-    preamble.deadline = channel.eventLoop.schedule(at: channel.eventLoop.now + time) { [weak preamble] in
+    preamble.deadline = channel.eventLoop.schedule(at: channel.eventLoop.now + limits.handshakeTime) {
+      [weak preamble] in
       preamble?.channel.abort()
     }
   }

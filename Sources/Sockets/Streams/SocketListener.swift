@@ -222,7 +222,7 @@ private enum IncomingChannel {
       loop.ownCounters.refused += 1
       return channel.refuse()
     }
-    ProxyPreamble.await(on: channel, within: options.limits.handshakeTime) { begin(channel, options, acceptor) }
+    ProxyPreamble.await(on: channel, options.limits) { begin(channel, options, acceptor) }
   }
 
   private static func begin(

@@ -39,14 +39,13 @@ package struct ProxyHeaderReader: Sendable {
     case done(Header, rest: [UInt8])
   }
 
-  /// The longest header that is read, extensions included. Proxies send below 600 bytes, also with a name of a
-  /// certificate.
-  package static let longest = 4_096
   private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
 
+  private let largest: Int
   private var bytes: [UInt8] = []
 
-  package init() {}
+  /// - Parameter largest: bytes of a header at most, extensions included.
+  package init(largest: Int = 4_096) { self.largest = largest }
 
   /// Takes what arrived. Not to be called after it has thrown or is done.
   package mutating func receive(_ piece: some Collection<UInt8>) throws(Failure) -> Progress {
@@ -60,7 +59,7 @@ package struct ProxyHeaderReader: Sendable {
     guard command <= 1 else { throw .command(command) }
     guard bytes.count >= 16 else { return .needsMore }
     let length = Int(bytes[14]) << 8 | Int(bytes[15])
-    guard 16 + length <= Self.longest else { throw .tooLong(16 + length) }
+    guard 16 + length <= largest else { throw .tooLong(16 + length) }
     guard bytes.count >= 16 + length else { return .needsMore }
     let header = try Self.header(command, family: bytes[13], bytes[16..<(16 + length)])
     return .done(header, rest: Array(bytes[(16 + length)...]))

@@ -28,13 +28,15 @@ package struct RequestSignature: Sendable, Hashable {
     authorization.utf8.starts(with: "AWS4-HMAC-SHA256".utf8)
   }
 
-  /// Fields that one signature may name. Requests have about ten.
-  private static let mostFields = 64
-
-  package init(_ authorization: String) throws(Failure) {
+  /// Reads an `Authorization` field.
+  ///
+  /// - Parameters:
+  ///   - bytes: its length at most.
+  ///   - fields: how many fields it may name at most.
+  package init(_ authorization: String, bytes: Int = 4_096, fields: Int = 64) throws(Failure) {
     let text = Array(authorization.utf8)
     let algorithm = Array("AWS4-HMAC-SHA256 ".utf8)
-    guard text.count <= 4_096, text.starts(with: algorithm) else { throw .malformed }
+    guard text.count <= bytes, text.starts(with: algorithm) else { throw .malformed }
     var parts: [String: String] = [:]
     for part in text[algorithm.count...].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
       let part = HTTPSyntax.trimmed(part)
@@ -51,7 +53,7 @@ package struct RequestSignature: Sendable, Hashable {
     guard scope.count == 5, scope[4] == "aws4_request", scope.allSatisfy({ !$0.isEmpty }) else { throw .malformed }
     (accessKeyID, day, region, service) = (scope[0], scope[1], scope[2], scope[3])
     signedNames = names.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-    guard signedNames.count <= Self.mostFields, !signedNames.contains(""),
+    guard signedNames.count <= fields, !signedNames.contains(""),
       zip(signedNames, signedNames.dropFirst()).allSatisfy({ $0.utf8.lexicographicallyPrecedes($1.utf8) }),
       signedNames.allSatisfy({ $0.utf8.allSatisfy { HTTPSyntax.lowercased($0) == $0 } })
     else { throw .malformed }

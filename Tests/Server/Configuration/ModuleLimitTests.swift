@@ -4,6 +4,7 @@ import MartletGraphQLLanguage
 import MartletGraphQLWire
 import MartletJSONTree
 import MartletLoop
+import MartletModels
 import MartletServer
 import MartletSockets
 import MartletStore
@@ -35,8 +36,8 @@ import Testing
   private static func unusual() throws -> ServerLimits {
     var limits = ServerLimits()
     for setting in LimitSetting.all {
-      // Pages of memory are counted in KiB, and only whole seconds reach the kernel.
-      let texts = setting.name == "store.cacheBytes" ? ["61KiB"] : ["61", "61s"]
+      // Pages of memory are counted in KiB, only whole seconds reach the kernel, and filters nest 12 deep at most.
+      let texts = setting.name == "store.cacheBytes" ? ["61KiB"] : ["61", "61s", "7"]
       #expect(texts.contains { (try? setting.set($0, in: &limits)) != nil }, "\(setting.name)")
     }
     return limits
@@ -46,7 +47,7 @@ import Testing
     ("listener", { ListenerLimits($0) }), ("loop", { LoopLimits($0) }), ("http", { HTTPLimits($0) }),
     ("batch", { BatchLimits($0) }), ("upload", { UploadLimits($0) }), ("webSocket", { WebSocketLimits($0) }),
     ("feed", { FeedLimits($0) }), ("persisted", { PersistedOperationLimits($0) }),
-    ("execution", { ExecutionLimits($0) }), ("store", { StoreLimits($0) }),
+    ("execution", { ExecutionLimits($0) }), ("filter", { FilterLimits($0.query) }), ("store", { StoreLimits($0) }),
     ("shared stream", { SessionMachines.sharedStream($0) }),
     ("transport-ws", { SessionMachines.graphqlTransportWS($0) }),
     ("legacy", { SessionMachines.graphqlWS($0) }), ("appSync", { SessionMachines.appSync($0) }),
@@ -85,6 +86,7 @@ import Testing
     #expect(differing(WebSocketLimits(limits), WebSocketLimits()) == ["pongTimeout"])
     #expect(differing(StoreLimits(limits), StoreLimits()) == ["queuedWrites", "queuedReads"])
     #expect(differing(ExecutionLimits(limits), ExecutionLimits()) == ["cachedPlans", "validation.largestPage"])
+    #expect(differing(FilterLimits(limits.query), FilterLimits()).isEmpty)
     #expect(differing(SessionMachines.graphqlTransportWS(limits), GraphQLTransportWS.ServerLimits()).isEmpty)
     #expect(differing(SessionMachines.graphqlWS(limits), StartStopServerLimits()).isEmpty)
     #expect(differing(TreeLimits(limits.tree), TreeLimits()).isEmpty)

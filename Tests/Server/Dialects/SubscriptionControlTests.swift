@@ -51,12 +51,30 @@ import Testing
     arguments: [
       nil, [:], ["filterGroup": []], ["filterGroup": [["filters": []]]],
       ["filterGroup": [["filters": [["operator": "eq"]]]]],
-      group([rule("a", "like", 1)]), group([rule("a..b", "eq", 1)]), group([rule("a.b.c.d.e.f", "eq", 1)]),
+      group([rule("a", "like", 1)]), group([rule("a..b", "eq", 1)]),
+      group([rule("a.b.c.d.e.f.g.h.i.j.k.l.m", "eq", 1)]),
       group([rule("a", "between", [1])]), group([rule("a", "in", [])]), group([rule("a", "beginsWith", 1)]),
       group([["fieldName": "a", "operator": "eq"]]),
     ] as [JSONValue])
   func `a filter that means nothing is refused`(filter: JSONValue) {
     #expect(throws: FilterError.self) { try EventFilter(filter) }
+  }
+
+  @Test func `a filter beyond the bounds of filters is refused by the bound's number`() throws {
+    var limits = FilterLimits()
+    (limits.comparisons, limits.listItems, limits.depth) = (2, 2, 2)
+    let rule = Self.rule("a.b", "in", [1, 2])
+    #expect(throws: Never.self) { try EventFilter(Self.group([rule], [rule]), limits) }
+    let refused: [(JSONValue, String)] = [
+      (Self.group([rule], [rule, rule]), "at most 2 comparisons"),
+      (Self.group([Self.rule("a.b.c", "eq", 1)]), "at most 2 names"),
+      (Self.group([Self.rule("a", "in", [1, 2, 3])]), "1 to 2 values"),
+      (Self.group([Self.rule("a", "containsAny", [1, 2, 3])]), "1 to 2 values"),
+    ]
+    for (filter, words) in refused {
+      let error = #expect(throws: FilterError.self) { try EventFilter(filter, limits) }
+      #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+    }
   }
 
   private static func serving(

@@ -9,6 +9,10 @@ extension ServerLimits {
     public var tokenHeaderBytes = 8_192
     /// Levels of arrays and objects in a token's header and claims. Known claims have three.
     public var tokenDepth = 16
+    /// Bytes of an `Authorization` field with a signature of AWS's kind. Clients send about 300.
+    public var signatureBytes = 4_096
+    /// Fields that one such signature may name. Requests have about ten.
+    public var signatureFields = 64
     /// Keys tried for a token that names none. Each costs one signature check, so that a token without `kid` must not
     /// cost as many as the set has keys.
     public var keysTried = 4

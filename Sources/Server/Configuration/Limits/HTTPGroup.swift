@@ -20,6 +20,8 @@ extension ServerLimits {
     public var exhaustedPause: Duration = .milliseconds(100)
     /// How long a TLS handshake may take; peers that only open connections are dropped then.
     public var handshakeTime: Duration = .seconds(10)
+    /// Bytes of a PROXY header, extensions included. Proxies send below 600 bytes, also with a name of a certificate.
+    public var proxyHeaderBytes = 4_096
     /// TLS handshakes begun or continued in one turn. One costs about half a millisecond of CPU, so four bound the
     /// turn.
     public var handshakesPerTurn = 4

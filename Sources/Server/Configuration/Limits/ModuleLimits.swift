@@ -5,6 +5,7 @@ package import MartletGraphQLWire
 internal import MartletJSON
 package import MartletJSONTree
 package import MartletLoop
+package import MartletModels
 package import MartletSockets
 package import MartletStore
 package import MartletTokens
@@ -26,6 +27,7 @@ extension ListenerLimits {
     backlog = Int32(clamping: limits.http.backlog)
     exhaustedPause = limits.http.exhaustedPause
     handshakeTime = limits.http.handshakeTime
+    proxyHeaderBytes = limits.http.proxyHeaderBytes
     keepAliveSeconds = limits.http.tcpKeepAlive.map { Int32(clamping: $0.components.seconds) }
   }
 }
@@ -133,6 +135,16 @@ extension ExecutionLimits {
       errors: query.documentErrors, fieldComparisons: query.fieldComparisons, depth: query.depth,
       introspectionDepth: query.introspectionDepth, complexity: query.complexity,
       largestPage: query.largestPage)
+  }
+}
+
+extension FilterLimits {
+  package init(_ limits: ServerLimits.Query) {
+    self.init()
+    listItems = limits.filterListItems
+    comparisons = limits.filterComparisons
+    // Whatever a program sets: deeper ones SQLite refuses as a whole statement.
+    depth = min(limits.filterDepth, depth)
   }
 }
 
@@ -288,5 +300,7 @@ extension AccessLimits {
     authorizer.waiters = limits.access.authorizerWaiters
     authorizer.cachedAnswers = limits.access.authorizerAnswers
     authorizer.answerBytes = limits.access.authorizerAnswerBytes
+    signatureBytes = limits.access.signatureBytes
+    signatureFields = limits.access.signatureFields
   }
 }

@@ -63,6 +63,17 @@ extension ServerLimits {
     /// lists that multiply.
     public var listItems = 1_000_000
 
+    // MARK: Filters
+
+    /// Comparisons in one filter or condition, those of a subscription's control included: each costs an evaluation per
+    /// event.
+    public var filterComparisons = 200
+    /// Values of one `in` or `notIn` of a filter. AppSync allows 5; more are useful and still cheap.
+    public var filterListItems = 100
+    /// Levels of `and`, `or` and `not` in a filter, at most 12: SQLite's parser has room for 100 symbols, and a level
+    /// takes up to seven.
+    public var filterDepth = 12
+
     // MARK: The response
 
     /// Bytes of one response; a larger one is answered with an error in its place. A connection holds

@@ -13,7 +13,7 @@ struct ListArguments {
   let outcome: RuleOutcome?
 
   func query(_ arguments: JSONObject) throws -> ListQuery {
-    var reader = FilterReader(model)
+    var reader = FilterReader(model, FilterLimits(limits))
     var filter = [try reader.read(arguments["filter"])]
     let fields = index?.fields ?? model.primaryKey
     var equal: [(field: Int, value: JSONValue)] = []
@@ -40,7 +40,7 @@ struct ListArguments {
   func children(
     _ relation: ModelRelation, _ parents: [[JSONValue]], _ arguments: JSONObject
   ) throws -> ChildrenQuery {
-    var reader = FilterReader(model)
+    var reader = FilterReader(model, FilterLimits(limits))
     let isAscending = arguments["sortDirection"]?.string != "DESC"
     let covering = model.indexes.first { $0.fields.starts(with: relation.targetFields) }
     let sort = covering.map { Array($0.fields.dropFirst(relation.targetFields.count)) } ?? []

@@ -97,7 +97,7 @@ extension ModelResolvers {
     try outcome?.require(kind, name, on: "Mutation")
     var predicate = Predicate.all
     if let condition {
-      var filter = FilterReader(model)
+      var filter = FilterReader(model, FilterLimits(limits))
       predicate = try filter.read(condition, path: "condition")
     }
     let reader = InputReader(model)

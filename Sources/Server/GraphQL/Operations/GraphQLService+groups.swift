@@ -52,7 +52,8 @@ extension GraphQLService {
         mask: rights?.outcome(of: source.model, for: .payload), control: control)
     }
     if case .changes? = node.models.operations[FieldPath("Subscription", field)] {
-      let changes = try ChangeSelection(node.models, arguments, prepared.scope.rights)
+      let changes = try ChangeSelection(
+        node.models, arguments, prepared.scope.rights, FilterLimits(node.limits.query))
       return GraphQLGroup(
         self, prepared, operationName: operationName, variables: variables, interests: changes.interests,
         selection: nil, changes: changes, control: control)
@@ -78,7 +79,7 @@ extension GraphQLService {
     var parts: [Predicate] = []
     switch source.filter {
     case .filterArgument:
-      var reader = FilterReader(model)
+      var reader = FilterReader(model, FilterLimits(node.limits.query))
       reader.refusesSeveralOperators = refusesSeveralOperators
       parts.append(try reader.read(arguments["filter"]))
     case .equalities(let equalities):

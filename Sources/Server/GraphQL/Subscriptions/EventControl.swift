@@ -9,15 +9,15 @@ struct EventControl: Sendable {
   /// Keeps subscriptions with other controls apart.
   let key: [UInt8]
 
-  init(_ field: String, _ control: SubscriptionControl) throws(FilterError) {
+  init(_ field: String, _ control: SubscriptionControl, _ limits: FilterLimits) throws(FilterError) {
     self.field = field
-    filter = try Self.filter(control.filter)
-    invalidation = try Self.filter(control.invalidation)
+    filter = try Self.filter(control.filter, limits)
+    invalidation = try Self.filter(control.invalidation, limits)
     key = JSONValue.array([control.filter ?? .null, control.invalidation ?? .null]).serialized()
   }
 
-  private static func filter(_ json: JSONValue?) throws(FilterError) -> EventFilter? {
+  private static func filter(_ json: JSONValue?, _ limits: FilterLimits) throws(FilterError) -> EventFilter? {
     guard let json else { return nil }
-    return try EventFilter(json)
+    return try EventFilter(json, limits)
   }
 }
