@@ -35,9 +35,7 @@ struct SyncRun: Sendable, Hashable {
 
 extension SyncEngine {
   mutating func subscribed(_ resumed: Bool, _ cursor: String?, _ wall: Int64) {
-    readyCursor = resumed ? nil : cursor
-    needsCursor = !resumed && cursor == nil
-    hasGap = !resumed && cursor != nil
+    beginning = FeedBeginning(resumed: resumed, cursor)
     actions += [.hub(.networkStatus(active: true)), .hub(.subscriptionsEstablished)]
     if !resumed { synced = [] }
     queue = configuration.owed(progress, isResumed: resumed, at: wall)
@@ -61,12 +59,7 @@ extension SyncEngine {
 
   mutating func receive(_ page: SyncPage, _ wall: Int64) {
     guard var run = queue.first else { return }
-    // The feed was established before the first page was read: it has all that came after.
-    if needsCursor, let cursor = page.cursor {
-      readyCursor = cursor
-      needsCursor = false
-      hasGap = true
-    }
+    beginning.take(page.cursor)
     if run.take(page) { actions.append(.beginFullSync(model: run.model)) }
     queue[0] = run
     actions.append(.applyPage(model: run.model, page.changes))
@@ -76,15 +69,15 @@ extension SyncEngine {
   }
 
   /// - Parameter limit: how many records it may bring, where the server has more. A sync of the model that was complete
-  ///   counts no more then: what this one leaves out, no feed brings. Records beyond it stay, unless a gap of the feed may
-  ///   have hidden that they are gone, or the caller's no more.
+  ///   counts no more then: what this one leaves out, no feed brings. Records beyond it stay, unless a gap of the feed
+  ///   may have hidden that they are gone.
   private mutating func finish(_ run: SyncRun, _ wall: Int64, truncatedAt limit: Int? = nil) {
     let (model, isFull) = (run.model, run.kind == .full)
     progress[model] = limit == nil ? run.progress(configuration.models[model].filter, at: wall) : ModelProgress()
     truncated.remove(model)
     if limit == nil { synced.insert(model) } else { truncated.insert(model) }
     advance(past: model)
-    let sweeps = isFull && (limit == nil || hasGap)
+    let sweeps = isFull && (limit == nil || beginning.isAfterGap)
     actions += [
       .finishModel(model: model, progress[model], sweepBefore: sweeps ? run.position : nil),
       .hub(
@@ -102,12 +95,12 @@ extension SyncEngine {
   }
 
   private mutating func becomeLive() {
-    if let readyCursor {
-      actions.append(.apply([], cursor: readyCursor))
+    if let begun = beginning.cursor {
+      actions.append(.apply([], cursor: begun))
       // The pages were read after the feed began there: they have what came before.
-      if let cursor = Cursor(readyCursor) { pass(cursor.offset) }
+      if let cursor = Cursor(begun) { pass(cursor.offset) }
     }
-    readyCursor = nil
+    beginning = FeedBeginning()
     if held.isOverfull {
       actions.append(.disconnect)
       return subscribe()

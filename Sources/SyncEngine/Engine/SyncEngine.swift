@@ -38,12 +38,7 @@ package struct SyncEngine: Sendable {
   /// Models of which the server has more records than the cap allows: they are known as far as they will be.
   var truncated: Set<Int> = []
   var outbox = OutboxQueue()
-  /// Where a feed begins that was not resumed; stored once the syncs before it are.
-  var readyCursor: String?
-  /// The feed gave no cursor to begin with: the first page's is taken.
-  var needsCursor = false
-  /// A feed that could have continued began anew: no change says which records have gone meanwhile.
-  var hasGap = false
+  var beginning = FeedBeginning()
   /// Position up to which the feed has passed.
   var position: Int64 = 0
   var reconnection = Reconnection()
