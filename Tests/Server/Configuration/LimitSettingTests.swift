@@ -26,14 +26,11 @@ import Testing
     let before = Self.values(ServerLimits())
     var limits = ServerLimits()
     let setting = try LimitSetting.named(name)
-    do {
-      try setting.set("61", in: &limits)
-    } catch {
-      try setting.set("61s", in: &limits)
-    }
+    // Durations have a unit, and filters nest 12 deep at most.
+    let text = try #require(["61", "61s", "7"].first { (try? setting.set($0, in: &limits)) != nil })
     let changed = Self.values(limits).filter { before[$0.key] != $0.value }
     #expect(changed.map(\.key) == [name])
-    #expect(changed[name]?.contains("61") == true)
+    #expect(changed[name]?.contains(text == "7" ? "7" : "61") == true)
   }
 
   @Test func `bytes, durations and none are read`() throws {
