@@ -62,7 +62,8 @@ package enum GapReason: String, Sendable, Hashable, CaseIterable {
   case unknownTerm = "unknown-term"
   /// The cursor is ahead of what its term wrote into this copy: the data was restored from an earlier time.
   case beyondTerm = "beyond-term"
-  /// The changes were written under a schema that cannot be mapped to the present one.
+  /// The changes were written under a schema that cannot be mapped to the present one: of a model that was dropped and
+  /// is there again.
   case schemaChange = "schema-change"
   /// The caller's rights, or what it asks for, are no longer those under which it saw what came before.
   case viewChanged = "view-changed"

@@ -160,6 +160,7 @@ final class CatchUpReader: CatchUpWaiting {
         changes = Array(page.changes)
         // Entries that subscribers cannot see may follow.
         windowEnd = page.last
+        for (model, offset) in page.lost { declareLoss(of: model, at: offset) }
       } else {
         readLog(after: offset)
       }
@@ -185,6 +186,15 @@ final class CatchUpReader: CatchUpWaiting {
     for member in ready {
       member.isCatchingUp = false
       feed.sayReady(member)
+    }
+  }
+
+  /// A change at `offset` is of a model that was dropped and is there again, and cannot be shown. Members of that model
+  /// that have not seen it continue where the feed is.
+  private func declareLoss(of model: Int, at offset: Int64) {
+    for member in members where member.since < offset && member.group?.follows(model) == true {
+      remove(member)
+      feed.declareGap(member, .schemaChange, from: feed.cursor(at: member.since))
     }
   }
 

@@ -24,4 +24,14 @@ extension FeedGroup {
   func concerns(_ change: Change) -> Bool {
     interests.contains { interest in interest.effect(of: change).map { accepts(change, $0) } == true }
   }
+
+  /// Whether the group listens to changes of a model's records.
+  func follows(_ model: Int) -> Bool {
+    interests.contains { interest in
+      switch interest.channel {
+      case .model(model, _), .records(model): true
+      case .model, .records, .topic, .tree: false
+      }
+    }
+  }
 }

@@ -22,8 +22,11 @@ final class LogPageReader {
     pages = LogPages(limit: feed.limits.catchUpPages)
   }
 
-  /// The changes after `offset` up to the end of a page; nil when `read` has to be called.
-  func page(after offset: Int64) -> (changes: ArraySlice<Change>, last: Int64)? { pages.page(after: offset) }
+  /// The changes after `offset` up to the end of a page, and the models that have lost some there; nil when `read` has
+  /// to be called.
+  func page(after offset: Int64) -> (changes: ArraySlice<Change>, last: Int64, lost: [Int: Int64])? {
+    pages.page(after: offset)
+  }
 
   /// Forgets all pages, so that the log is read again.
   func forget() { pages = LogPages(limit: feed.limits.catchUpPages) }
@@ -56,8 +59,8 @@ final class LogPageReader {
   private func received(_ result: Result<LogRange, StoreError>, from start: Int64) {
     let callers = waiting.removeValue(forKey: start) ?? []
     switch result {
-    case .success(.changes(let changes, let last, _)):
-      pages.keep(changes, after: start, through: last)
+    case .success(.changes(let changes, let last, _, let lost)):
+      pages.keep(changes, after: start, through: last, lost: lost)
       for caller in callers {
         // Large records end a page early, by bytes: such a caller needs the next one.
         if last > start, last <= caller.offset {

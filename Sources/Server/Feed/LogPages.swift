@@ -9,6 +9,7 @@ struct LogPages {
     var first: Int64
     var last: Int64
     var changes: [Change]
+    var lost: [Int: Int64]
   }
 
   /// The most recently read last.
@@ -21,17 +22,20 @@ struct LogPages {
   }
 
   /// Keeps a page that was read from the log after `offset` up to `last`.
-  mutating func keep(_ changes: [Change], after offset: Int64, through last: Int64) {
+  ///
+  /// - Parameter lost: Models that have lost changes, with the newest offset of one.
+  mutating func keep(_ changes: [Change], after offset: Int64, through last: Int64, lost: [Int: Int64] = [:]) {
     guard last > offset else { return }
     pages.removeAll { $0.first > offset && $0.last <= last }
-    pages.append(Page(first: offset + 1, last: last, changes: changes))
+    pages.append(Page(first: offset + 1, last: last, changes: changes, lost: lost))
     if pages.count > limit { pages.removeFirst() }
   }
 
-  /// The changes after `offset` up to the end of a page; nil when they have to be read.
-  func page(after offset: Int64) -> (changes: ArraySlice<Change>, last: Int64)? {
+  /// The changes after `offset` up to the end of a page, and the models that have lost some there; nil when they have
+  /// to be read.
+  func page(after offset: Int64) -> (changes: ArraySlice<Change>, last: Int64, lost: [Int: Int64])? {
     guard let page = pages.last(where: { $0.first <= offset + 1 && $0.last > offset }) else { return nil }
-    return (page.changes.after(offset), page.last)
+    return (page.changes.after(offset), page.last, page.lost)
   }
 
   /// Where the next page has to begin that leads from `offset` to `wanted`: after the pages that follow each other from

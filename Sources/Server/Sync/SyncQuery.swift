@@ -159,7 +159,8 @@ struct SyncQuery: Sendable {
 
   // MARK: Changes
 
-  /// A page of changes; nil where the log is damaged, which the store has reported.
+  /// A page of changes; nil where the log is damaged, which the store has reported, or the model was dropped meanwhile
+  /// and is there again: no change says that its records have gone.
   private func changes(
     _ snapshot: ReadSnapshot, after start: Int64, startedAt: Int64
   ) throws(StoreError) -> Page? {
@@ -171,7 +172,8 @@ struct SyncQuery: Sendable {
       case .gap:
         throw StoreError(.invalidToken, "the changes since lastSync are no longer kept; sync all records")
       case .damaged: return nil
-      case .changes(let changes, var last, let head):
+      case .changes(_, _, _, let lost) where lost[model.number] != nil: return nil
+      case .changes(let changes, var last, let head, _):
         passed += changes.count
         for change in changes {
           if change.record?.model == model.number { collapsed.add(change) }

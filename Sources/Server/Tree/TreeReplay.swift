@@ -46,7 +46,7 @@ struct TreeReplay: Sendable {
     var trie = WriteTrie()
     while offset < head {
       guard left > 0 else { return .gap("too-many-changes") }
-      guard case .changes(let changes, let through, _) = try snapshot.log(after: offset, changes: min(left, 1_024)),
+      guard case .changes(let changes, let through, _, _) = try snapshot.log(after: offset, changes: min(left, 1_024)),
         through > offset
       else { return .gap(GapReason.damage.rawValue) }
       left -= changes.count

@@ -155,8 +155,8 @@ struct EntryCoder {
     case rest(TreeChange)
     /// An entry for the fold only.
     case invisible
-    /// A change of a record whose model is no longer there.
-    case unknownModel
+    /// A change of a record whose model, by the folder's number, is no longer there.
+    case unknownModel(Int)
   }
 
   func read(_ bytes: [UInt8], offset: Int64, at time: Int64) throws(StoreError) -> Reading {
@@ -165,7 +165,10 @@ struct EntryCoder {
       let kind = bytes[1] & ~Self.endMark
       if kind > Kind.event, kind != Kind.tree, kind != Kind.treeRest { return .invisible }
     }
-    guard let entry = try entry(bytes, offset: offset) else { return .unknownModel }
+    guard let entry = try entry(bytes, offset: offset) else {
+      var reader = EntryReader(Array(bytes.dropFirst(Self.headSize)))
+      return .unknownModel(try RecordCoder.modelNumber(&reader))
+    }
     switch entry.body {
     case .change(let body):
       return .change(Change(offset: offset, endsTransaction: entry.endsTransaction, body: body, time: time))

@@ -52,6 +52,12 @@ struct RecordCoder {
     }
   }
 
+  /// The folder's number of the model that a change is about, from the body alone.
+  static func modelNumber(_ reader: inout EntryReader) throws(StoreError) -> Int {
+    _ = try reader.signedPattern()
+    return try reader.number()
+  }
+
   /// Reads the body of a change; nil when its model is no longer in the schema.
   func read(_ kind: ChangeKind, _ reader: inout EntryReader) throws(StoreError) -> RecordChange? {
     let written = try reader.signedPattern()

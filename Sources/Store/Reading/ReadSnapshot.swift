@@ -13,6 +13,8 @@ package final class ReadSnapshot {
   private(set) var coder: EntryCoder
   private let limits: StoreLimits
   private let damages: LogDamages
+  /// By the number of a model that was dropped, the model of the same name that is there again.
+  private var successors: [Int: Int] = [:]
   /// The catalogue's revision that `records` and `coder` are made for; nil before the first read.
   private var revision: Int64?
 
@@ -45,6 +47,9 @@ package final class ReadSnapshot {
     catalogue.number(&shapes)
     records = Records(shapes, on: database)
     coder = EntryCoder(shapes, revision: newest)
+    successors = catalogue.dropped.compactMapValues { name in
+      shapes.first { $0.name.utf8.elementsEqual(name.utf8) }?.model
+    }
     revision = newest
   }
 
@@ -115,8 +120,9 @@ package final class ReadSnapshot {
 
   /// The changes after `offset`, in whole transactions, until `changes` or `bytes` is reached.
   ///
-  /// Changes of models that are gone are left out: they have no subscribers. An entry that cannot be read, is not what
-  /// was written or is missing ends the range before its transaction. `written` is an offset that the caller knows to
+  /// Changes of models that are gone are left out: they have no subscribers, unless a model of that name is there
+  /// again, which the range says. An entry that cannot be read, is not what was written or is missing ends the range
+  /// before its transaction. `written` is an offset that the caller knows to
   /// have been written, so that a log without its end is not taken for one without news.
   package func log(
     after offset: Int64, changes largest: Int = 1_024, bytes: Int = 1 << 20, written: Int64 = 0
@@ -144,6 +150,7 @@ package final class ReadSnapshot {
       var size = 0
       var next = offset + 1
       var last = (offset: offset, count: 0)
+      var (lost, losing): ([Int: Int64], [Int: Int64]) = ([:], [:])
       var damage: String?
       try log.read(after: offset) { row in
         let entry = row.entry
@@ -158,8 +165,9 @@ package final class ReadSnapshot {
           case .change(let change): found.append(change)
           case .rest(let rest):
             try found.join(rest, offset: row.offset, endsTransaction: EntryCoder.endsTransaction(entry))
-          // Entries that only the fold sees match no subscription, nor do changes of a model that is gone.
-          case .invisible, .unknownModel: break
+          case .unknownModel(let number): if let model = successors[number] { losing[model] = row.offset }
+          // Entries that only the fold sees match no subscription.
+          case .invisible: break
           }
         } catch {
           damage = "\(error)"
@@ -172,12 +180,13 @@ package final class ReadSnapshot {
           // The transaction's last entries may be ones that subscribers cannot see.
           if found.count > last.count { found[found.count - 1] = found[found.count - 1].marked(endsTransaction: true) }
           last = (row.offset, found.count)
+          lost = losing
         }
         return !(isEnd && (found.count >= largest || size >= bytes))
       }
       if damage == nil, position.head < written { damage = Self.missing(next, written) }
       if let damage, last.offset == offset { return .damaged(at: next, damage) }
-      return .changes(Array(found.prefix(last.count)), through: last.offset, head: position.head)
+      return .changes(Array(found.prefix(last.count)), through: last.offset, head: position.head, lost: lost)
     }
   }
 
@@ -232,8 +241,9 @@ package final class ReadSnapshot {
 /// What the log has after an offset.
 package enum LogRange: Sendable {
   /// Changes in order, in whole transactions; the last offset that was read for them, which may be an entry that
-  /// subscribers do not see; and the snapshot's head. Empty when there is nothing new to see.
-  case changes([Change], through: Int64, head: Int64)
+  /// subscribers do not see; and the snapshot's head. Empty when there is nothing new to see. `lost` has the models
+  /// that were dropped and are there again, with the newest offset of a change of theirs from before.
+  case changes([Change], through: Int64, head: Int64, lost: [Int: Int64])
   /// The transaction after the offset has an entry that cannot be read, or lacks one: which, and what was wrong.
   case damaged(at: Int64, String)
   /// What came after the offset is no longer known.

@@ -37,6 +37,8 @@ struct Catalogue: Equatable {
   /// The name of the schema that made the newest revision.
   var schemaName = ""
   var models: [Model] = []
+  /// The names of the models that were dropped, by number.
+  var dropped: [Int: String] = [:]
   /// The next unused number of a model.
   var nextModel = 1
   /// The next unused number of a field in each model ever known, by model number.
@@ -73,7 +75,10 @@ struct Catalogue: Equatable {
     while try rows.step() {
       let number = Int(rows.int64(0))
       nextModel = max(nextModel, number + 1)
-      guard rows.int64(4) == 0 else { continue }
+      guard rows.int64(4) == 0 else {
+        dropped[number] = rows.text(2)
+        continue
+      }
       models.append(
         Model(
           number: number, tableName: rows.text(1), name: rows.text(2), key: Self.names(rows.text(3)), columns: [],

@@ -184,7 +184,7 @@ final class WorldServer: @unchecked Sendable {
       found.value = try? $0.get()
     }
     running.store.read([read], to: DirectDestination())
-    guard case .changes(let changes, _, _)? = found.value else { return nil }
+    guard case .changes(let changes, _, _, _)? = found.value else { return nil }
     return changes
   }
 

@@ -72,8 +72,9 @@ enum Answers {
       switch try snapshot.log(after: offset, changes: 5) {
       case .gap(let reason): answers.append("after \(offset): \(reason)")
       case .damaged(let entry, let reason): answers.append("after \(offset): \(entry) is damaged: \(reason)")
-      case .changes(let changes, let through, let head):
-        answers.append("after \(offset): through \(through) of \(head)")
+      case .changes(let changes, let through, let head, let lost):
+        let losses = lost.sorted { $0.key < $1.key }.map { "\($0.key) up to \($0.value)" }
+        answers.append("after \(offset): through \(through) of \(head), lost \(losses)")
         for change in changes { answers.append(describe(change)) }
       }
     }

@@ -104,7 +104,7 @@ import Testing
     let fixture = try StoreFixture(
       files: files, shapes: [Models.legs, Models.mixedShape], term: 2, dropping: true)
     let range = try fixture.read { snapshot throws(StoreError) in try snapshot.log(after: 0) }
-    guard case .changes(let changes, let last, _) = range else {
+    guard case .changes(let changes, let last, _, _) = range else {
       Issue.record("the other models' subscribers cannot read on")
       return
     }

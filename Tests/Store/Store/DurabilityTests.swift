@@ -160,7 +160,7 @@ import Testing
     try fixture.commit(.batch((0..<5).map { create("a\($0)") }))
     try fixture.commit(create("b"))
     let range = try fixture.read { snapshot throws(StoreError) in try snapshot.log(after: 0, changes: 2) }
-    guard case .changes(let changes, let last, let head) = range else {
+    guard case .changes(let changes, let last, let head, _) = range else {
       Issue.record("the log has a gap")
       return
     }

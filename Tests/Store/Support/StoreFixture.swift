@@ -232,7 +232,7 @@ final class StoreFixture {
 
   func log(after offset: Int64 = 0) throws -> [Change] {
     let range = try read { snapshot throws(StoreError) in try snapshot.log(after: offset) }
-    guard case .changes(let changes, _, _) = range else {
+    guard case .changes(let changes, _, _, _) = range else {
       Issue.record("the log has a gap")
       return []
     }
