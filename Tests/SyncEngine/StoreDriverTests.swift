@@ -129,6 +129,13 @@ import Testing
     #expect(upload["write"]?.int ?? 0 > 1 && upload["fields"] == ["text": "mine"])
     #expect(throws: StoreDriverError.self) { try driver.run(["type": "resolve", "write": 1, "with": "local"]) }
     #expect(throws: StoreDriverError.self) { try driver.run(["type": "sing"]) }
+    for member in ["limit", "offset"] {
+      for value in [-1, "2", 1.5] as [JSONValue] {
+        var step: JSONObject = ["type": "listen", "listener": "odd"]
+        step[member] = value
+        #expect(throws: StoreDriverError.self) { try driver.run(.object(step)) }
+      }
+    }
   }
 
   @Test func `an update changes the fields that it names, and a write whose condition does not hold is not made`()

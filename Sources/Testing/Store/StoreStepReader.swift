@@ -120,7 +120,16 @@ struct StoreStepReader {
     }
     return WindowQuery(
       model: model, predicate: predicate, order: RowOrder(sort, primaryKey: models[model].primaryKey),
-      offset: Int(clamping: step["offset"]?.int ?? 0), limit: step["limit"]?.int.map { Int(clamping: $0) })
+      offset: try count("offset") ?? 0, limit: try count("limit"))
+  }
+
+  /// A member that counts records; nil without it.
+  private func count(_ name: String) throws(StoreDriverError) -> Int? {
+    guard let json = step[name], !json.isNull else { return nil }
+    guard let number = json.int, number >= 0 else {
+      throw StoreDriverError("'\(name)' is not a number of records: \(step)")
+    }
+    return Int(clamping: number)
   }
 
   func resolution(_ model: Int) throws(StoreDriverError) -> RecordReplica.Resolution {
