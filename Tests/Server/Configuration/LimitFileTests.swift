@@ -32,7 +32,8 @@ import Testing
     for setting in LimitSetting.all {
       let parts = setting.name.split(separator: ".")
       let value = setting.name == "store.cacheBytes" ? #""61KiB""# : "61"
-      let both = [value, #""61s""#].map { "{\"\(parts[0])\": {\"\(parts[1])\": \($0)}}" }
+      // Durations have a unit, and filters nest 12 deep at most.
+      let both = [value, #""61s""#, "7"].map { "{\"\(parts[0])\": {\"\(parts[1])\": \($0)}}" }
       let set = both.compactMap { try? limits($0) }
       #expect(set.contains { "\($0)" != "\(ServerLimits())" }, "\(setting.name)")
     }
