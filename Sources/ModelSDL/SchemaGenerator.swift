@@ -13,6 +13,8 @@ struct SchemaGenerator {
   private(set) var operations: [FieldPath: BuiltInOperation] = [:]
   private var enums: Set<String> = []
   private var enumLists: Set<String> = []
+  /// The bases of lists that have inputs of their own.
+  private var lists: Set<String> = []
 
   init(models: [ModelDefinition], document: Document) {
     self.models = models
@@ -29,11 +31,16 @@ struct SchemaGenerator {
     generateEmbeddedInputs()
     generateTransaction()
     generateChanges()
-    for name in enums.sorted() { types.append("input Model\(name)Input { eq: \(name) ne: \(name) }") }
+    // AppSync's have no `attributeExists`: its clients cannot ask for the records whose field has no value.
+    for name in enums.sorted() {
+      types.append("input Model\(name)Input { eq: \(name) ne: \(name) attributeExists: Boolean }")
+    }
     for name in enumLists.sorted() {
       types.append(
-        "input Model\(name)ListInput { eq: [\(name)] ne: [\(name)] contains: \(name) notContains: \(name) }")
+        "input Model\(name)ListInput { eq: [\(name)] ne: [\(name)] contains: \(name) notContains: \(name) "
+          + "attributeExists: Boolean }")
     }
+    for base in lists.sorted() { types += ListInputs.source(base) }
   }
 
   // MARK: Root fields
@@ -193,7 +200,11 @@ struct SchemaGenerator {
   private mutating func filterInput(_ field: ModelField) -> String? {
     switch field.kind {
     case .embedded: return nil
-    case .scalar: return "Model\(Self.base(field))Input"
+    case .scalar:
+      let base = Self.base(field)
+      guard field.isList, let name = ListInputs.name(base) else { return "Model\(base)Input" }
+      lists.insert(base)
+      return name
     case .enumeration(let name, _):
       if field.isList { enumLists.insert(name) } else { enums.insert(name) }
       return field.isList ? "Model\(name)ListInput" : "Model\(name)Input"
@@ -203,7 +214,9 @@ struct SchemaGenerator {
   private func subscriptionInput(_ field: ModelField) -> String? {
     switch field.kind {
     case .embedded: nil
-    case .scalar: "ModelSubscription\(Self.base(field))Input"
+    case .scalar:
+      (field.isList ? ListInputs.subscriptionName(Self.base(field)) : nil)
+        ?? "ModelSubscription\(Self.base(field))Input"
     case .enumeration: "ModelSubscriptionStringInput"
     }
   }

@@ -201,4 +201,46 @@ import Testing
     }
     #expect(models.operations[FieldPath("Subscription", "noted")] != nil)
   }
+
+  @Test
+  func `a list of numbers or truth values has an input that asks for an element, and single fields have AppSync's`()
+    throws
+  {
+    let schema = try ModelSchema(
+      """
+      enum Status { DRAFT PUBLISHED }
+      type Post @model {
+        id: ID! stars: [Int] notes: [Float!] flags: [Boolean] seen: [AWSTimestamp] tags: [String] states: [Status]
+        state: Status rank: Int
+      }
+      """
+    ).schema
+    func members(_ type: String) throws -> [String] {
+      let definition = try #require(schema.type(type)?.definition)
+      let text = Printer.text(of: Definition.type(definition))
+      return text.split(separator: "\n").dropFirst().dropLast().map { $0.trimmingPrefix("  ").description }
+    }
+    for type in ["ModelPostFilterInput", "ModelPostConditionInput"] {
+      let fields = try members(type).filter { !$0.hasPrefix("id:") }
+      #expect(
+        fields.prefix(8) == [
+          "stars: ModelIntListInput", "notes: ModelFloatListInput", "flags: ModelBooleanListInput",
+          "seen: ModelIntListInput", "tags: ModelStringInput", "states: ModelStatusListInput",
+          "state: ModelStatusInput", "rank: ModelIntInput",
+        ])
+    }
+    #expect(try members("ModelSubscriptionPostFilterInput").contains("stars: ModelSubscriptionIntListInput"))
+    #expect(try members("ModelSubscriptionPostFilterInput").contains("rank: ModelSubscriptionIntInput"))
+    for base in ["Int", "Float", "Boolean"] {
+      let added = ["contains: \(base)", "notContains: \(base)"]
+      // What is valid in AppSync's input is valid here.
+      let lists = Set(try members("Model\(base)ListInput"))
+      #expect(lists == Set(try members("Model\(base)Input") + added))
+      let live = Set(try members("ModelSubscription\(base)ListInput"))
+      #expect(live.isSuperset(of: try members("ModelSubscription\(base)Input") + added))
+    }
+    #expect(try members("ModelStatusInput") == ["eq: Status", "ne: Status", "attributeExists: Boolean"])
+    #expect(try members("ModelStatusListInput").contains("attributeExists: Boolean"))
+    #expect(try ModelSchema(Self.source).schema.type("ModelIntListInput") == nil)
+  }
 }
