@@ -23,7 +23,11 @@ package struct StoredCondition {
       func member(_ name: String, _ operation: String, _ value: JSONValue) -> JSONValue {
         .object([name: .object([operation: value])])
       }
-      if let finite = comparison.finite(field) { return json(finite) }
+      if shape.columns.indices.contains(field),
+        let sayable = comparison.sayable(field, as: shape.columns[field].storage)
+      {
+        return json(sayable)
+      }
       switch comparison {
       case .eq(.null): return member(name, "attributeExists", false)
       case .ne(.null): return member(name, "attributeExists", true)

@@ -38,4 +38,51 @@ import Testing
       }
     }
   }
+
+  /// A server's inputs have types: an operand of another one is refused there, and null asks for nothing.
+  @Test func `a comparison with another kind of value means the same when it is kept, in operands that an input takes`()
+    throws
+  {
+    let shape = Models.mixedShape
+    let stored = StoredCondition(shape)
+    var random = RandomPredicates(kinds: [.text, .text, .whole, .real, .truth, .textList], seed: 12)
+    let records = (0..<200).map { _ in random.record() }
+    let operands: [JSONValue] = [.null, .bool(true), .int(1), .double(0.5), .double(-1.5), .double(1e300), "a", ["a"]]
+    for (field, column) in shape.columns.enumerated() where column.storage != .json {
+      for value in operands {
+        var comparisons: [Comparison] = [
+          .eq(value), .ne(value), .lt(value), .le(value), .gt(value), .ge(value), .contains(value), .notContains(value),
+          .in([value, "b"]), .notIn([value, .int(2)]), .beginsWith(TextPrefix("a")),
+        ]
+        comparisons += operands.map { .between(value, $0) }
+        for comparison in comparisons {
+          for predicate in [Predicate.compare(field: field, comparison), .not(.compare(field: field, comparison))] {
+            let json = stored.json(predicate)
+            let kept = try stored.predicate(json)
+            #expect(records.map { kept.matches($0) } == records.map { predicate.matches($0) }, "\(predicate): \(json)")
+            #expect(Self.operands(json).allSatisfy { Self.takes(column.storage, $0) }, "\(predicate): \(json)")
+          }
+        }
+      }
+    }
+  }
+
+  /// The operands of a condition's comparisons, apart from those about a value's presence.
+  private static func operands(_ json: JSONValue) -> [JSONValue] {
+    (json.object ?? JSONObject()).flatMap { name, value -> [JSONValue] in
+      switch name {
+      case "and", "or": value.array?.flatMap(operands) ?? []
+      case "not": operands(value)
+      default: value.object?.flatMap { $0.key == "attributeExists" ? [] : $0.value.array ?? [$0.value] } ?? []
+      }
+    }
+  }
+
+  private static func takes(_ storage: ColumnStorage, _ value: JSONValue) -> Bool {
+    switch (storage, value) {
+    case (.text, .string), (.boolean, .bool), (.integer, .int), (.real, .int), (.real, .double): true
+    case (.integer, .double(let number)): number == number.rounded()
+    case (_, _): false
+    }
+  }
 }
