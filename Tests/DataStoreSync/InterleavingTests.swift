@@ -42,6 +42,42 @@ import Testing
     }
   }
 
+  @Test func `P12: a save that changes nothing is where its record's last write is, and at the end where none waits`()
+    async throws
+  {
+    try await SyncedServer.with { server in
+      let ada = try SyncedStore(server)
+      defer { ada.close() }
+      try await ada.settle()
+      var note = Note(id: "a", text: "one", rank: 1)
+      try await ada.store.submit(note).reached(.seen)
+      note.owner = "ada"
+      let same = try await ada.store.submit(note)
+      #expect(same.stage == .seen && same.end == nil && same.write == 0)
+      try await same.reached(.durable)
+      try await ada.cut()
+      note.text = "two"
+      try await ada.store.save(note)
+      let (waiting, other) = (try await ada.store.submit(note), try await ada.store.submit(note))
+      #expect(waiting.stage == .local && waiting.write > 0 && waiting.write == other.write)
+      let gate = ada.wire.gateMutations()
+      try await ada.mend()
+      try await waiting.reached(.sent)
+      let late = try await ada.store.submit(note)
+      #expect(late.write == waiting.write && late.stage < .durable && late.end == nil)
+      gate.finish()
+      for handle in [waiting, other, late] { try await handle.reached(.seen) }
+      #expect(ada.wire.mutations == 2)
+      // A handle says that a refused write was refused to a save that it made needless, too.
+      try await ada.cut()
+      note.text = "much longer than the server allows"
+      try await ada.store.save(note)
+      let refused = try await ada.store.submit(note)
+      try await ada.mend()
+      #expect(await refused.end(before: .durable) != nil && refused.end?.rejection != nil)
+    }
+  }
+
   @Test func `P12: each write that a later one leaves nothing of has an event, which names its record`() async throws {
     try await SyncedServer.with { server in
       let failures = Lock<[DataStoreError]>([])

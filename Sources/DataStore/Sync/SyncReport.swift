@@ -45,7 +45,11 @@ final class SyncReport {
   /// The handle of a write of a record.
   func track(_ number: Int64, at place: (model: Int, key: RecordKey)?) -> WriteHandle {
     if let known = handles[number] { return known }
-    let handle = WriteHandle(number)
+    let handle = WriteHandle(max(number, 0))
+    if number == ClientWriter.Commit.unchanged {
+      handle.move(to: .seen)
+      return handle
+    }
     guard number > 0, let place else {
       handle.end(.superseded)
       return handle

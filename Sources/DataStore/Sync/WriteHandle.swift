@@ -81,7 +81,8 @@ public final class WriteHandle: Sendable {
 
   /// The write's number in its store, by which events and `rejectedWrites()` name it; several saves of a record that
   /// were not sent yet have one number. A write that is made again after a conflict, and those of its record that wait
-  /// behind it, get new ones. Zero for a save that changed nothing.
+  /// behind it, get new ones. A save that changed nothing has the number of the last write of its record that waits;
+  /// zero where none does, and it has reached every step then.
   public var write: Int64 { state.withLock { $0.number } }
 
   /// The step it has reached.

@@ -173,8 +173,13 @@ package final class ClientTransaction {
   ) throws {
     let number = try nextNumber
     var enqueued: RecordReplica.Enqueued?
-    try update(table, key) { replica in enqueued = try body(&replica, number) }
-    guard let enqueued else { return numbers.append(0) }
+    var waiting: Int64?
+    try update(table, key) { replica in
+      enqueued = try body(&replica, number)
+      waiting = replica.pending.last?.number
+    }
+    // Nothing is changed: the server has the record as it is once it has what waits.
+    guard let enqueued else { return numbers.append(waiting ?? ClientWriter.Commit.unchanged) }
     takeNumbers(1)
     switch enqueued {
     case .added:

@@ -28,8 +28,11 @@ package final class ClientWriter {
     /// Writes that a later one has left nothing of.
     package var cancelled: [CancelledWrite] = []
     /// The numbers that the local writes have, in order: their own, or those of the writes they were merged into. Zero
-    /// for a write that leaves nothing to send.
+    /// for a write that leaves nothing to send. One that changes nothing has the number of the last write of its record
+    /// that waits, or `unchanged`.
     package var numbers: [Int64] = []
+    /// The number of a write to a record that the server has as it is.
+    package static let unchanged: Int64 = -1
     /// Whether everything was deleted at once.
     package var isCleared = false
     /// Whether the changes are to be read from the journal, among those of other processes.
