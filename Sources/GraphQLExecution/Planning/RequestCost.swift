@@ -22,6 +22,12 @@ package struct RequestCost: Sendable {
     let pairs = variables.compactMap { variable in variable.defaultValue.map { (variable.name, $0) } }
     defaults = Dictionary(pairs) { first, _ in first }
     var asksVariables = false
+    // A length is a whole number: most operations have no variable of that type, and are not walked for it.
+    let mayAsk = variables.contains { schema.schema.describe($0.type).utf8.starts(with: "Int".utf8) }
+    guard mayAsk else {
+      dependsOnVariables = false
+      return
+    }
     _ = OperationCost.estimate(operation, fragments: fragments, schema: schema.schema) { _ in
       asksVariables = true
       return nil
