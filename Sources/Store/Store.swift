@@ -133,7 +133,7 @@ package final class Store: Sendable {
     state = Lock(State(queue: WriteQueue(options.limits)))
     deliveries = Deliveries(opening.file)
     backups = BackupRequests(place)
-    damages = LogDamages(options.onDamage)
+    damages = LogDamages(reported: options.limits.reportedDamages, options.onDamage)
     readers = try StoreReader.open(place, shapes, options, damages)
     checkpoints = try Checkpoints(place, options)
   }

@@ -86,6 +86,14 @@ package struct StoreLimits: Sendable, Equatable {
   /// Rows that are looked at for one page of a list at most; beyond it the list is refused as `tooManyRows`, with the
   /// index that would find them.
   package var scannedRows = 100_000
+  /// Values of one `in` of a list that an index is asked for one after the other; a longer list is decided row by row,
+  /// which costs less than as many seeks in a table of common size.
+  package var soughtValues = 64
+  /// Rows of a model up to which a condition is tried on all of them to say how many records a sync will bring, some
+  /// 20 ms; beyond it the number is not said.
+  package var countedRows = 1_000_000
+  /// Damaged places of the log that are reported, each once: a log with more is beyond single reports.
+  package var reportedDamages = 256
   /// Pages that a backup copies between two groups, besides as many as these have added: half a millisecond of the
   /// writer.
   package var backupPages: Int32 = 64

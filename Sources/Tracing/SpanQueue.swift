@@ -6,6 +6,8 @@ package struct SpanLimits: Sendable, Equatable {
   package var waiting = 4_096
   /// Spans of one request, about 200 KiB: what collectors take without a setting.
   package var perRequest = 512
+  /// Commits, and deliveries whose commit has not come, that are remembered: more than are under way at a time.
+  package var commits = 1_024
   /// The longest that a span waits for others to be sent with.
   package var delay = Duration.seconds(1)
   /// After this time a request counts as lost, and its spans with it.

@@ -16,8 +16,7 @@ extension TreeClientMachine.Known {
     if resumes, let revision = revisions[query] {
       since = revision
       guard !query.window.isUnbounded else { return }
-      let keys = node.children.keys
-      if keys.count > TreeAdditions.mostKeys || node.isLeaf { since = nil } else { self.keys = keys }
+      if node.isLeaf { since = nil } else { keys = node.children.keys }
       return
     }
     hash = TreeHash.hash(node)

@@ -55,13 +55,14 @@ import Testing
     "callers.operationsPerSecondPerIdentity", "callers.bytesPerSecondPerIdentity", "callers.costPerSecondPerConnection",
     "callers.costPerSecondPerIdentity", "callers.costPerSecondPerAddress", "tree.estimatedLeaves", "tree.textBytes",
     "tree.children", "tree.mergePaths", "tree.entryBytes", "tree.nodeLeaves", "tree.frameBytes", "tree.messageBytes",
-    "tree.deferredWrites", "tree.deferredBytes", "tree.resumeGrace", "tree.longestGrace", "tree.leaseStep",
+    "tree.deferredWrites", "tree.windowKeys", "tree.deferredBytes", "tree.resumeGrace", "tree.longestGrace",
+    "tree.leaseStep",
     "tree.expiriesAtOnce", "tree.partBytes", "tree.readsAtOnce", "tree.keepAlive", "tree.resumeChanges",
     "tree.namespaces", "tree.namespaceBytes", "tree.ruleFileBytes", "tree.ruleLevels", "tree.ruleProblems",
     "tree.ruleExpressionBytes", "tree.ruleExpressionDepth", "tree.rulePatternInstructions", "tree.ruleSteps",
     "access.rememberedTokens", "access.keySetAge", "access.leastKeySetAge", "access.greatestKeySetAge",
     "access.keySetOutage", "access.firstKeySetPause", "access.greatestKeySetPause", "access.discoveryBytes",
-    "access.keySetBytes", "log.flushTime",
+    "access.keySetBytes", "access.keySetKeys", "access.keyBits", "log.flushTime",
   ]
 
   struct Limit: Equatable {
@@ -172,6 +173,11 @@ import Testing
       A name or value that is wrong on the command line ends the command with 64, one in a file with 78 and its line and column
       (`limits.json:2:12: There is no limit 'http.bodyByte'. Did you mean http.bodyBytes?`). The file is read once, at the start: SIGHUP does not
       read it again. This page is generated from the comments in `\(folder)`; `Tests/House/LimitTableTests.swift` checks it.
+
+      Two kinds of numbers are not here. Some belong to a format or service that is spoken and cannot be larger on one side: the 4,096 bytes of a
+      push message, the 64 of a collapse key and the four weeks it may wait (APNs, FCM), the 128 characters of a user's name in the Realtime
+      Database, 125 bytes of a WebSocket's control frame. Others are the size of a step and refuse nothing: rows of one SQL statement, bytes of one
+      read of a file.
 
       ## A complete file
 

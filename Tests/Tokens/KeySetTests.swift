@@ -107,10 +107,29 @@ import Testing
   }
 
   @Test func `a set with too many keys is refused as a whole`() {
-    let list = Array(repeating: "{}", count: TokenKeySet.mostKeys + 1).joined(separator: ",")
-    #expect(throws: TokenKeySet.Malformed.tooManyKeys(101)) {
-      try TokenKeySet(Array(#"{"keys":[\#(list)]}"#.utf8), algorithms: [], origin: .file)
+    let text = #"{"keys":[\#(Array(repeating: "{}", count: 101).joined(separator: ","))]}"#
+    #expect(throws: TokenKeySet.Malformed.tooManyKeys(101, most: 100)) {
+      try TokenKeySet(Array(text.utf8), algorithms: [], origin: .published)
     }
+    var limits = KeySetLimits()
+    limits.keys = 101
+    #expect(throws: Never.self) {
+      try TokenKeySet(Array(text.utf8), algorithms: [], origin: .published, limits: limits)
+    }
+    // A file is the operator's own.
+    #expect(throws: Never.self) { try TokenKeySet(Array(text.utf8), algorithms: [], origin: .file) }
+  }
+
+  @Test func `a published RSA key of more bits than are allowed is refused, and one of a file is not`() throws {
+    let set = Array(MadeTokens.keys.utf8)
+    var limits = KeySetLimits()
+    limits.keyBits = 2_047
+    func refusals(_ origin: TokenKeySet.Origin) throws -> [KeyRefusal] {
+      try TokenKeySet(set, algorithms: TokenAlgorithm.allCases, origin: origin, limits: limits).refused.map(\.reason)
+    }
+    #expect(try refusals(.published).contains(.longModulus(bits: 2_048, most: 2_047)))
+    #expect(
+      try !refusals(.file).contains { if case .longModulus = $0 { true } else { false } })
   }
 
   @Test func `a token that names a refused key gets that reason, and one that names two keys is refused`() throws {

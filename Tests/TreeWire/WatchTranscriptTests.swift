@@ -1,4 +1,5 @@
 import MartletJSONTree
+import MartletVocabulary
 import Testing
 
 @testable import MartletTreeWire
@@ -56,6 +57,37 @@ import Testing
     #expect(second.first.map(ServerScript.lines)?.first?.contains("/a: the limit listens (1)") == true)
     _ = machine.receive(frame(3, .unwatch(["a"])))
     #expect(machine.listenCount == 0)
+  }
+
+  @Test func `keys of a window beyond the limit are not taken by a server, and not sent by a client`() throws {
+    var additions = TreeAdditions()
+    additions.since = "f-3"
+    additions.keys = try ["a", "b", "c"].map { try TreeKey($0, under: .root, limits: TreeLimits()) }
+    let listen = TreeRequest.listen(["l"], .all, tag: nil, hash: nil)
+    var limits = TreeWireLimits()
+    limits.windowKeys = 2
+    var server = TreeServerMachine(limits: limits, isExtended: true)
+    let actions = server.receive(String(decoding: listen.message(1, additions), as: UTF8.self))
+    guard case .request(_, _, let taken)? = actions.first else {
+      Issue.record("the listen was not taken: \(actions)")
+      return
+    }
+    #expect(taken.keys.map(\.text) == ["a", "b"] && taken.since == "f-3")
+
+    let greeting = #"{"t":"c","d":{"t":"h","d":{"ts":1,"v":"5","h":"h","s":"s","x":{"resume":true,"writes":true}}}}"#
+    for (limit, sends) in [(2, false), (3, true)] {
+      limits.windowKeys = limit
+      var client = TreeClientMachine(limits: limits)
+      client.opened(now: .zero)
+      _ = client.receive(greeting, now: .zero)
+      let sent = client.request(1, listen, now: .zero) { [additions] _, _, _ in
+        var known = TreeClientMachine.Known()
+        (known.since, known.keys) = (additions.since, additions.keys)
+        return known
+      }
+      let text = "\(sent)"
+      #expect(text.contains("f-3") == sends && text.contains("ks") == sends, "\(text)")
+    }
   }
 
   @Test func `a client sends a watch again after a loss, and waits for its answer before it reports writes`() throws {

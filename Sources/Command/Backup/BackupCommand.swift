@@ -10,6 +10,9 @@ enum BackupCommand: Subcommand {
       .init(name: "DATA", help: "the data folder, as given to 'serve --data'"),
       .init(name: "COPY", help: "the folder to write; it must hold no data yet"),
     ],
+    options: [
+      .init(name: "wait", value: "TIME", help: "how long the server that uses DATA may take to begin (30s)")
+    ],
     examples: [("martlet backup data backup-monday", "copies one state of the data, change log included")],
     discussion:
       "A server that uses DATA makes the copy itself, some pages between two groups of writes, and is not held up. COPY "
@@ -20,12 +23,21 @@ enum BackupCommand: Subcommand {
 
   static func run(_ arguments: ParsedArguments) throws -> ExitCode {
     let (source, target) = (arguments.operands[0], arguments.operands[1])
+    let looks = try looks(arguments)
     do {
-      try FolderBackup.copy(source, to: target) { Thread.sleep(forTimeInterval: 0.02) }
+      try FolderBackup.copy(source, to: target, looks: looks) { Thread.sleep(forTimeInterval: pause) }
     } catch {
       throw CommandFailure(.io, "The backup was not made: \(error.message).")
     }
     Console.out("Copied \(source) to \(target).")
     return .success
+  }
+
+  /// Seconds between two looks at a copy that is being made.
+  private static let pause = 0.02
+
+  private static func looks(_ arguments: ParsedArguments) throws -> Int {
+    guard let wait = try arguments.duration("wait") else { return FolderBackup.usualLooks }
+    return Int(min((wait / .milliseconds(20)).rounded(.up), 1e9))
   }
 }

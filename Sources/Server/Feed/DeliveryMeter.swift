@@ -45,21 +45,21 @@ struct SliceDelays {
 
 /// When the newest groups were committed, by their last offsets.
 package struct CommitTimes {
-  /// Groups that are remembered: more than wait for an evaluation. An event of an older one is not measured.
-  static let groups = 64
-
   private var times: [(last: Int64, committed: Instant)] = []
   /// The offset before the first group that is remembered.
   private var before: Int64 = .max
 
-  package init() {}
+  /// The number of groups that are remembered.
+  private let groups: Int
+
+  package init(groups: Int) { self.groups = max(groups, 2) }
 
   package mutating func note(_ committed: Instant, from first: Int64, to last: Int64) {
     if times.isEmpty { before = first - 1 }
     times.append((last, committed))
-    guard times.count > Self.groups else { return }
-    before = times[Self.groups / 2 - 1].last
-    times.removeFirst(Self.groups / 2)
+    guard times.count > groups else { return }
+    before = times[groups / 2 - 1].last
+    times.removeFirst(groups / 2)
   }
 
   /// When the group with an offset was committed; nil when it is no longer remembered.

@@ -30,7 +30,7 @@ package final class Feed {
   /// Whether deliveries continue in the next turn.
   var isContinued = false
   var budget = DeliveryBudget()
-  private var commitTimes = CommitTimes()
+  private var commitTimes: CommitTimes
   /// Members that read on from their own offsets.
   package var membersCatchingUp: Int { readers.values.reduce(0) { $0 + $1.memberCount } }
   /// The most connections that were written to in one turn.
@@ -62,6 +62,7 @@ package final class Feed {
     self.loop = loop
     self.counters = counters
     self.limits = limits
+    commitTimes = CommitTimes(groups: limits.measuredGroups)
     destination = FeedDestination(store, on: loop)
     index = SubscriptionIndex(limits: limits.index)
     self.evaluations.onPayload = { [weak self] change, payload, group, id in

@@ -24,6 +24,8 @@ package struct FeedLimits: Sendable {
   /// How long a catch-up waits before it asks a store again that has refused a read for overload. Short against a
   /// person's patience, long against the time of a read.
   package var readRetry: Duration = .milliseconds(50)
+  /// Commits whose moments are remembered: more than wait for an evaluation. Events of older ones are not measured.
+  package var measuredGroups = 64
 
   package init() {}
 }

@@ -30,9 +30,6 @@ package final class Tracer: Sendable {
     var end: Int64
   }
 
-  /// Commits, and deliveries without a commit, that are remembered: more than are under way at a time.
-  private static let remembered = 1_024
-
   let configuration: TracingConfiguration
   let limits: SpanLimits
   private let state: Lock<State>
@@ -83,10 +80,10 @@ package final class Tracer: Sendable {
   func committed(_ offsets: ClosedRange<Int64>, of store: Store, _ context: TraceContext) {
     let id = ObjectIdentifier(store)
     let delivered = state.withLock { state in
-      for offset in offsets.suffix(Self.remembered / 4) {
+      for offset in offsets.suffix(max(limits.commits / 4, 1)) {
         state.commits.append((Place(store: id, offset: offset), context))
       }
-      if state.commits.count > Self.remembered { state.commits.removeFirst(state.commits.count / 2) }
+      if state.commits.count > limits.commits { state.commits.removeFirst(state.commits.count / 2) }
       let isOfCommit = { (delivery: WrittenEvent) in
         delivery.place.store == id && offsets.contains(delivery.place.offset)
       }
@@ -110,7 +107,7 @@ package final class Tracer: Sendable {
     let context = state.withLock { state -> TraceContext? in
       if let commit = state.commits.last(where: { $0.place == delivery.place }) { return commit.context }
       state.deliveries.append(delivery)
-      if state.deliveries.count > Self.remembered { state.deliveries.removeFirst(state.deliveries.count / 2) }
+      if state.deliveries.count > limits.commits { state.deliveries.removeFirst(state.deliveries.count / 2) }
       return nil
     }
     if let context { report(delivery, of: context) }

@@ -14,9 +14,8 @@ internal import MartletRuntime
 enum BackupRequest {
   static let name = "BACKUP"
   static let answerName = "BACKUP.answer"
-  /// Looks at the answer before a server counts as one that does not take requests: half a minute of 20 ms.
-  private static let looksBeforeStart = 1_500
-  private static let largestRequest = 8_192
+  /// Bytes of a request or an answer: a path, or a reason that names two.
+  private static let largestRequest = 3 * Int(PATH_MAX)
 
   // MARK: The asking process
 
@@ -31,7 +30,9 @@ enum BackupRequest {
   }
 
   /// Asks for a copy of `folder` in the folder `target` and waits until it is complete.
-  static func ask(_ folder: String, for target: String, pause: () throws -> Void) throws {
+  ///
+  /// - Parameter mostLooks: Looks at the answer until the server counts as one that does not take requests.
+  static func ask(_ folder: String, for target: String, looks mostLooks: Int, pause: () throws -> Void) throws {
     let path = folder + "/" + name
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -61,7 +62,7 @@ enum BackupRequest {
         throw StoreError(.failed, String(line.dropFirst("failed ".count)))
       }
       looks += 1
-      if lines.isEmpty, looks > looksBeforeStart {
+      if lines.isEmpty, looks > mostLooks {
         throw StoreError(.failed, "the server that uses \(folder) does not answer requests for a backup")
       }
       if looks.isMultiple(of: 25), try lockUnused(folder) != nil {

@@ -2,6 +2,9 @@ internal import MartletSQLite
 
 /// A copy of a data folder, whether a server has the folder open or not.
 package enum FolderBackup {
+  /// Half a minute of looks every 20 ms: a busy server looks for requests once a second.
+  package static let usualLooks = 1_500
+
   /// Copies the data folder `source` to the folder `target`.
   ///
   /// A folder that is in use is copied by the process that uses it, which is asked by a file in the folder
@@ -12,9 +15,13 @@ package enum FolderBackup {
   /// The stores of further trees, in folders inside of `source`, are copied as well, each in one state of its own,
   /// after the first store.
   ///
+  /// - Parameter looks: Looks at the answer of a process that uses the folder until it counts as one that does not take
+  ///   requests.
   /// - Throws: `notFound` when there is no store at `source`, `alreadyExists` when `target` is there and not empty, or
   ///   what failed.
-  package static func copy(_ source: String, to target: String, pause: () throws -> Void) throws(StoreError) {
+  package static func copy(
+    _ source: String, to target: String, looks: Int = usualLooks, pause: () throws -> Void
+  ) throws(StoreError) {
     let place = StorePlace.folder(source)
     guard place.holdsDatabase else { throw StoreError(.notFound, "there is no store at \(place.databasePath)") }
     let part = try PartialFolder(for: target)
@@ -23,11 +30,11 @@ package enum FolderBackup {
         defer { lock.leaveAsFound() }
         try copyAtRest(place, to: .folder(part.path))
       } else {
-        try BackupRequest.ask(source, for: part.path, pause: pause)
+        try BackupRequest.ask(source, for: part.path, looks: looks, pause: pause)
       }
       try StoreCheck.require(.folder(part.path))
       for name in try StoreFormat.namespaces(in: source) {
-        try copy(source + "/" + name, to: part.path + "/" + name, pause: pause)
+        try copy(source + "/" + name, to: part.path + "/" + name, looks: looks, pause: pause)
       }
       try part.finish()
     } catch {

@@ -6,9 +6,6 @@ internal import MartletModels
 /// It is chosen here and not by SQLite, because a scan is bounded and continued by the rows it has looked at: the
 /// statement returns every row that the seek finds, with a column that says whether the row matches the rest.
 struct AccessPath {
-  /// Values of one `in` that are sought one after the other; a longer list is decided row by row.
-  private static let largestIn = 64
-
   /// The index; nil for the table itself.
   var index: RecordIndex?
   /// Conditions that the seek answers, besides the query's own equalities.
@@ -28,12 +25,13 @@ struct AccessPath {
   /// Whether the field after them has a range.
   private var hasRange = false
 
-  /// The best path for a query. `order` is the query's total order.
-  init(_ query: ListQuery, order: [SortOrder], _ shape: RecordShape) throws(StoreError) {
+  /// The best path for a query. `order` is the query's total order. An `in` of more than `soughtValues` values is
+  /// decided row by row.
+  init(_ query: ListQuery, order: [SortOrder], soughtValues: Int, _ shape: RecordShape) throws(StoreError) {
     let conditions = Conditions(query, shape)
-    var best = AccessPath(nil, conditions, order, shape)
+    var best = AccessPath(nil, conditions, order, soughtValues, shape)
     for index in shape.indexes {
-      let path = AccessPath(index, conditions, order, shape)
+      let path = AccessPath(index, conditions, order, soughtValues, shape)
       if best.isWorse(than: path) { best = path }
     }
     self = best
@@ -46,7 +44,9 @@ struct AccessPath {
     return !hasRange && other.hasRange
   }
 
-  private init(_ index: RecordIndex?, _ conditions: Conditions, _ wanted: [SortOrder], _ shape: RecordShape) {
+  private init(
+    _ index: RecordIndex?, _ conditions: Conditions, _ wanted: [SortOrder], _ soughtValues: Int, _ shape: RecordShape
+  ) {
     self.index = index
     constants = conditions.constants
     let fields = (index?.fields ?? []) + shape.key.filter { index?.fields.contains($0) != true }
@@ -57,7 +57,7 @@ struct AccessPath {
       } else if let part = conditions.equalities[field] {
         seek.append(conditions.parts[part])
         taken.insert(part)
-      } else if segment == nil, let (part, values) = conditions.lists[field], values.count <= Self.largestIn {
+      } else if segment == nil, let (part, values) = conditions.lists[field], values.count <= soughtValues {
         segment = (field, values)
         taken.insert(part)
       } else {

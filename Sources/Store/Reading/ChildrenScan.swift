@@ -14,28 +14,26 @@ struct ChildrenScan {
   private let table: RecordTable
   private let order: [SortOrder]
   private let limit: Int
-  private let pageRows: Int
-  private let scannedRows: Int
+  private let bounds: ListBounds
   private let isJoined: Bool
   private var next = 0
   private var current: ListScan?
   private(set) var pages: [ListPage]
 
-  init(_ query: ChildrenQuery, _ table: RecordTable, pageRows: Int, scannedRows: Int) throws {
+  init(_ query: ChildrenQuery, _ table: RecordTable, _ bounds: ListBounds) throws {
     self.query = query
     self.table = table
-    self.pageRows = pageRows
-    self.scannedRows = scannedRows
+    self.bounds = bounds
     let shape = table.shape
     for field in query.reference + query.order.map(\.field) where !shape.columns.indices.contains(field) {
       throw StoreError(.invalid, "\(shape.name) has no field number \(field)")
     }
     order = ListScan.total(query.order, fixed: query.reference, shape)
-    limit = max(1, min(query.limit, pageRows))
+    limit = max(1, min(query.limit, bounds.pageRows))
     pages = query.parents.map { _ in ListPage(records: [], token: nil) }
     let one = ListQuery(
       model: query.model, equal: query.reference.map { ($0, .null) }, filter: query.filter, order: query.order)
-    let path = try AccessPath(one, order: order, shape)
+    let path = try AccessPath(one, order: order, soughtValues: bounds.soughtValues, shape)
     isJoined = path.isOrdered && path.rest.isEmpty && path.seek.isEmpty && path.segment == nil
   }
 
@@ -74,7 +72,7 @@ struct ChildrenScan {
       }
       scan = try ListScan(
         ListQuery(model: query.model, equal: equal, filter: query.filter, order: query.order, limit: query.limit),
-        table, pageRows: pageRows, scannedRows: scannedRows)
+        table, bounds)
     }
     let count = try scan.advance(rows, on: database)
     if scan.isFinished {

@@ -9,14 +9,12 @@ struct ListReader {
 
   private let records: Records
   private let database: Database
-  private let pageRows: Int
-  private let scannedRows: Int
+  private let bounds: ListBounds
 
-  init(_ records: Records, _ database: Database, pageRows: Int = 1_000, scannedRows: Int = 100_000) {
+  init(_ records: Records, _ database: Database, _ bounds: ListBounds = ListBounds()) {
     self.records = records
     self.database = database
-    self.pageRows = pageRows
-    self.scannedRows = scannedRows
+    self.bounds = bounds
   }
 
   /// A page, without giving way to anything.
@@ -28,12 +26,12 @@ struct ListReader {
 
   /// A page to be read in slices.
   func scan(_ query: ListQuery) throws -> ListScan {
-    try ListScan(query, try records.table(query.model), pageRows: pageRows, scannedRows: scannedRows)
+    try ListScan(query, try records.table(query.model), bounds)
   }
 
   /// The first pages of each parent's children, to be read in slices.
   func scan(_ query: ChildrenQuery) throws -> ChildrenScan {
-    try ChildrenScan(query, try records.table(query.model), pageRows: pageRows, scannedRows: scannedRows)
+    try ChildrenScan(query, try records.table(query.model), bounds)
   }
 
   /// The records with these keys, in the keys' order; nil where there is none.

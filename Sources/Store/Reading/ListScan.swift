@@ -35,18 +35,18 @@ struct ListScan {
   /// Rows looked at so far.
   private(set) var scannedRows = 0
 
-  init(_ query: ListQuery, _ table: RecordTable, pageRows: Int, scannedRows: Int) throws {
+  init(_ query: ListQuery, _ table: RecordTable, _ bounds: ListBounds) throws {
     self.query = query
     self.table = table
-    largestScan = scannedRows
+    largestScan = bounds.scannedRows
     let shape = table.shape
     for field in query.equal.map(\.field) + query.order.map(\.field) where !shape.columns.indices.contains(field) {
       throw StoreError(.invalid, "\(shape.name) has no field number \(field)")
     }
     order = Self.total(query.order, fixed: query.equal.map(\.field), shape)
-    path = try AccessPath(query, order: order, shape)
+    path = try AccessPath(query, order: order, soughtValues: bounds.soughtValues, shape)
     rest = try PredicateSQL(.and(path.rest), shape)
-    limit = max(1, min(query.limit, pageRows))
+    limit = max(1, min(query.limit, bounds.pageRows))
     scope = PageToken.Scope(shape, order, equal: query.equal)
     if let token = query.token { start = try PageToken(token, for: scope, order).values } else { start = nil }
     beginSegment()
@@ -283,7 +283,7 @@ struct ListScan {
       let order = total(query.order, fixed: query.equal.map(\.field), table.shape)
       query.token = PageToken(PageToken.Scope(table.shape, order, equal: query.equal), values: values).text
     }
-    var scan = try ListScan(query, table, pageRows: .max, scannedRows: .max)
+    var scan = try ListScan(query, table, ListBounds().unbounded)
     var texts: [String] = []
     while !scan.isFinished {
       let positions = scan.position.map { behind($0, scan.path.order, table.shape) } ?? [[]]

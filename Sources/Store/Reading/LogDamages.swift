@@ -14,10 +14,6 @@ package struct LogDamage: Sendable, Equatable {
 
 /// The damage that readers of one log have met. From any thread.
 package final class LogDamages: Sendable {
-  /// Offsets that are remembered, so that each is reported once however many readers meet it. A log with more is beyond
-  /// single reports, and its further damage is not reported.
-  private static let remembered = 256
-
   private struct State {
     var offsets: Set<Int64> = []
     var newest: Int64?
@@ -25,9 +21,14 @@ package final class LogDamages: Sendable {
 
   private let state = Lock(State())
   private let onDamage: @Sendable (LogDamage) -> Void
+  /// Offsets that are remembered, so that each is reported once however many readers meet it.
+  private let reported: Int
 
-  /// - Parameter onDamage: called once for each offset.
-  package init(_ onDamage: @escaping @Sendable (LogDamage) -> Void) {
+  /// - Parameters:
+  ///   - reported: Offsets that are reported; further ones are not.
+  ///   - onDamage: called once for each offset.
+  package init(reported: Int, _ onDamage: @escaping @Sendable (LogDamage) -> Void) {
+    self.reported = reported
     self.onDamage = onDamage
   }
 
@@ -35,7 +36,7 @@ package final class LogDamages: Sendable {
   package func note(_ damage: LogDamage) {
     let isNew = state.withLock { state in
       state.newest = max(state.newest ?? damage.offset, damage.offset)
-      return state.offsets.count < Self.remembered && state.offsets.insert(damage.offset).inserted
+      return state.offsets.count < reported && state.offsets.insert(damage.offset).inserted
     }
     if isNew { onDamage(damage) }
   }

@@ -4,8 +4,6 @@ internal import MartletModels
 /// Where a page ended: the last record's values in the order's fields. Opaque to clients, hexadecimal on the wire.
 struct PageToken {
   private static let format: UInt8 = 2
-  /// Length beyond which a text cannot be one of this store's tokens.
-  private static let longest = 65_536
 
   /// What the token is for: a model, the order, and values that the list's records share.
   struct Scope: Equatable {
@@ -72,7 +70,7 @@ struct PageToken {
   }
 
   private static func bytes(_ text: String) throws(StoreError) -> [UInt8] {
-    guard text.utf8.count <= longest, text.utf8.count.isMultiple(of: 2) else { throw foreign }
+    guard text.utf8.count.isMultiple(of: 2) else { throw foreign }
     var bytes: [UInt8] = []
     var high: UInt8?
     for character in text.utf8 {

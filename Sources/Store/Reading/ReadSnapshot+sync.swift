@@ -32,7 +32,7 @@ extension ReadSnapshot {
   }
 
   /// How many records of a model fulfil a condition; nil when that takes more than counting in SQL, or when there are
-  /// more than a million, some 20 ms, that a condition has to be tried on.
+  /// more than `StoreLimits.countedRows` that a condition has to be tried on.
   package func count(_ model: Int, where predicate: Predicate) throws(StoreError) -> Int? {
     try typed {
       let shape = try records.table(model).shape
@@ -45,13 +45,11 @@ extension ReadSnapshot {
       if predicate == .all { return try count(shape.table, []) }
       let condition = try PredicateSQL(predicate, shape)
       guard condition.residual == nil,
-        try count("(SELECT 1 FROM \(shape.table) LIMIT \(Self.countedRows + 1))", []) <= Self.countedRows
+        try count("(SELECT 1 FROM \(shape.table) LIMIT \(limits.countedRows &+ 1))", []) <= limits.countedRows
       else { return nil }
       return try count("\(shape.table) WHERE \(condition.text)", condition.values)
     }
   }
-
-  private static let countedRows = 1_000_000
 
   /// At most `count` deletions of a model since `time`, after the one at `place`.
   package func tombstones(

@@ -11,7 +11,7 @@ package final class ReadSnapshot {
   let log: LogTable
   let trees: TreeTable
   private(set) var coder: EntryCoder
-  private let limits: StoreLimits
+  let limits: StoreLimits
   private let damages: LogDamages
   /// By the number of a model that was dropped, the model of the same name that is there again.
   private var successors: [Int: Int] = [:]
@@ -87,7 +87,7 @@ package final class ReadSnapshot {
   }
 
   private var lists: ListReader {
-    ListReader(records, database, pageRows: limits.pageRows, scannedRows: limits.scannedRows)
+    ListReader(records, database, ListBounds(limits))
   }
 
   // MARK: Slices

@@ -23,10 +23,7 @@ package struct KeySetAddress: Sendable, Hashable, CustomStringConvertible {
 
   package init(_ text: String) throws(Refused) {
     let bytes = Array(text.utf8)
-    guard bytes.count <= Self.longest, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.forbidden.contains($0) })
-    else {
-      throw .malformed
-    }
+    guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.forbidden.contains($0) }) else { throw .malformed }
     let lower = text.lowercased()
     let isEncrypted = lower.hasPrefix("https://")
     guard isEncrypted || lower.hasPrefix("http://") else { throw .malformed }
@@ -44,8 +41,6 @@ package struct KeySetAddress: Sendable, Hashable, CustomStringConvertible {
     return try KeySetAddress(base + "/.well-known/openid-configuration")
   }
 
-  /// Longer URLs are refused by common servers.
-  private static let longest = 2_048
   private static let loopback: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
   /// A backslash is read as a slash by some clients and not by others; a fragment is never sent.
   private static let forbidden = Array("#\\\"<>^`{|}".utf8)

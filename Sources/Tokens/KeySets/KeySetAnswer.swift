@@ -62,7 +62,7 @@ package struct KeySetAnswer: Sendable, Hashable {
     guard body.count <= limits.keySetBytes else { throw .tooLarge(body.count) }
     let set: TokenKeySet
     do {
-      set = try TokenKeySet(body, algorithms: algorithms, origin: .published)
+      set = try TokenKeySet(body, algorithms: algorithms, origin: .published, limits: limits)
     } catch {
       throw .malformedKeySet(error)
     }

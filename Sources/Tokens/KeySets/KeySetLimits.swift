@@ -21,6 +21,10 @@ package struct KeySetLimits: Sendable, Hashable {
   package var discoveryBytes = 65_536
   /// Bytes of a key set; ten keys with certificate chains have 50 KiB.
   package var keySetBytes = 524_288
+  /// Keys of a key set. Providers publish two to ten; more would only cost memory and time.
+  package var keys = 100
+  /// Bits of an RSA modulus in it: one check costs as the square of them, and no known issuer uses longer ones.
+  package var keyBits = 8_192
   /// Tokens that may wait for one fetch; each is a connection that waits to be admitted.
   package var waiters = 1_024
 

@@ -18,7 +18,7 @@ package enum KeyRefusal: Error, Sendable, Hashable {
   /// `key_ops` does not contain `verify`.
   case notForVerification
   case shortModulus(bits: Int)
-  case longModulus(bits: Int)
+  case longModulus(bits: Int, most: Int)
   /// A public exponent that is even, below 3 or longer than 64 bits.
   case badExponent
   /// A modulus made by the faulty generator of CVE-2017-15361, which can be factored.
@@ -53,7 +53,7 @@ extension KeyRefusal: CustomStringConvertible {
     case .notForSignatures(let use): "its \"use\" is \(TokenRefusal.quoted(use)), not \"sig\""
     case .notForVerification: "its \"key_ops\" do not contain \"verify\""
     case .shortModulus(let bits): "it has \(bits) bits, and RSA keys need \(TokenKey.leastModulusBits)"
-    case .longModulus(let bits): "it has \(bits) bits, and RSA keys may have \(TokenKey.mostModulusBits)"
+    case .longModulus(let bits, let most): "it has \(bits) bits, and RSA keys may have \(most)"
     case .badExponent: "its public exponent is even, below 3 or longer than 64 bits"
     case .factorableModulus: "its modulus can be factored (CVE-2017-15361)"
     case .shortSecret(let bytes, let needed): "its secret has \(bytes) bytes, and its algorithm needs \(needed)"

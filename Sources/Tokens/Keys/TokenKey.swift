@@ -15,8 +15,9 @@ package struct TokenKey: Sendable, Hashable {
 
   /// Bits of the shortest RSA modulus (RFC 7518, section 3.3).
   package static let leastModulusBits = 2_048
-  /// Bits of the longest RSA modulus: one check costs as the square of them, and no known issuer uses longer ones.
-  package static let mostModulusBits = 8_192
+  /// Bits of the longest RSA modulus that OpenSSL checks signatures by (`OPENSSL_RSA_MAX_MODULUS_BITS`). Of published
+  /// keys, which cost a server what their issuer likes, `KeySetLimits.keyBits` allows fewer.
+  package static let mostModulusBits = 16_384
 
   /// A key from its parts.
   ///
@@ -51,7 +52,7 @@ package struct TokenKey: Sendable, Hashable {
     guard exponent.first != 0 else { throw .malformedMember("e") }
     let bits = RSAModulus.bitCount(modulus)
     guard bits >= leastModulusBits else { throw .shortModulus(bits: bits) }
-    guard bits <= mostModulusBits else { throw .longModulus(bits: bits) }
+    guard bits <= mostModulusBits else { throw .longModulus(bits: bits, most: mostModulusBits) }
     guard exponent.count <= 8, let last = exponent.last, last & 1 == 1, exponent != [1] else { throw .badExponent }
     guard !RSAModulus.isFactorable(modulus) else { throw .factorableModulus }
   }

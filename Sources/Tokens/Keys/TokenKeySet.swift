@@ -30,19 +30,16 @@ package struct TokenKeySet: Sendable, Hashable {
     case notJSON(String)
     /// Neither an object with a list "keys" nor a single key.
     case noKeys
-    case tooManyKeys(Int)
+    case tooManyKeys(Int, most: Int)
 
     package var description: String {
       switch self {
       case .notJSON(let reason): "the key set is not JSON: \(reason)"
       case .noKeys: "the key set has no list \"keys\""
-      case .tooManyKeys(let count): "the key set has \(count) keys, and \(TokenKeySet.mostKeys) are the most"
+      case .tooManyKeys(let count, let most): "the key set has \(count) keys, and \(most) are the most"
       }
     }
   }
-
-  /// Keys in one set. Providers publish two to ten; more would only cost memory and time at every token without `kid`.
-  package static let mostKeys = 100
 
   /// A set of keys that were read elsewhere.
   package init(keys: [TokenKey]) {
@@ -51,8 +48,11 @@ package struct TokenKeySet: Sendable, Hashable {
 
   /// Reads a key set. A file may also hold one single key.
   ///
+  /// - Parameter limits: The bounds of a published set. A file is the operator's own, and has none.
   /// - Throws: why it is not a key set. Unusable keys are in `refused` and throw nothing.
-  package init(_ bytes: [UInt8], algorithms: [TokenAlgorithm], origin: Origin) throws(Malformed) {
+  package init(
+    _ bytes: [UInt8], algorithms: [TokenAlgorithm], origin: Origin, limits bounds: KeySetLimits = KeySetLimits()
+  ) throws(Malformed) {
     var limits = JSONLimits()
     limits.depth = 16
     let document: JSONValue
@@ -62,23 +62,35 @@ package struct TokenKeySet: Sendable, Hashable {
       throw .notJSON(error.description)
     }
     if origin == .file, document["kty"] != nil {
-      read([document], algorithms, origin)
+      read([document], algorithms, origin, bounds)
       return
     }
     guard let list = document["keys"]?.array else { throw .noKeys }
-    guard list.count <= Self.mostKeys else { throw .tooManyKeys(list.count) }
-    read(list, algorithms, origin)
+    guard origin == .file || list.count <= bounds.keys else { throw .tooManyKeys(list.count, most: bounds.keys) }
+    read(list, algorithms, origin, bounds)
   }
 
-  private mutating func read(_ list: [JSONValue], _ algorithms: [TokenAlgorithm], _ origin: Origin) {
+  private mutating func read(
+    _ list: [JSONValue], _ algorithms: [TokenAlgorithm], _ origin: Origin, _ bounds: KeySetLimits
+  ) {
     for (position, value) in list.enumerated() {
       do throws(KeyRefusal) {
         let key = try TokenKey(value, algorithms: algorithms)
-        if origin == .published, case .secret = key.material { throw KeyRefusal.publishedSecret }
+        if origin == .published { try Self.checkPublished(key, bounds) }
         keys.append(key)
       } catch {
         refused.append(Refused(position: position, id: value["kid"]?.string, reason: error))
       }
+    }
+  }
+
+  private static func checkPublished(_ key: TokenKey, _ bounds: KeySetLimits) throws(KeyRefusal) {
+    switch key.material {
+    case .secret: throw .publishedSecret
+    case .rsa(let modulus, _):
+      let bits = RSAModulus.bitCount(modulus)
+      guard bits <= bounds.keyBits else { throw .longModulus(bits: bits, most: bounds.keyBits) }
+    case .point, .ed25519: break
     }
   }
 }

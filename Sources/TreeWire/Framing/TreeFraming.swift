@@ -12,6 +12,9 @@ package struct TreeWireLimits: Hashable, Sendable {
   package var openRequests = 20_000
   /// Writes for the connection's end that one connection may leave.
   package var deferredWrites = 1_000
+  /// Keys of a listener's window that a client names as those it has. It names none of a larger window, which is sent
+  /// whole; of further ones a server sends the values.
+  package var windowKeys = 1_000
 
   package init() {}
 }

@@ -204,7 +204,8 @@ package struct TreeClientMachine: Sendable {
     var (request, additions) = (pending.request, TreeAdditions())
     if case .listen(let path, let window, let tag, let hash, let ranges) = request {
       waitingListens.insert(pending.id)
-      let known = known(path, window, isExtended)
+      var known = known(path, window, isExtended)
+      if known.keys.count > limits.windowKeys { known = Known() }
       additions.since = known.since
       additions.keys = known.keys
       request = .listen(

@@ -162,7 +162,9 @@ package struct TreeServerMachine: Sendable {
       deferred += 1
     case .put, .merge, .get, .cancelDeferred, .authenticate, .unauthenticate, .attest, .stats: break
     }
-    return [.request(number, request, isExtended ? TreeAdditions(body["x"], limits: treeLimits) : TreeAdditions())]
+    guard isExtended else { return [.request(number, request)] }
+    let additions = TreeAdditions(body["x"], windowKeys: limits.windowKeys, limits: treeLimits)
+    return [.request(number, request, additions)]
   }
 
   /// - Returns: false when there are too many.

@@ -31,18 +31,15 @@ package struct TreeAdditions: Hashable, Sendable {
 
   package init(write: Number) { self.write = write }
 
-  /// Names of more children are not sent: without them the window is sent whole.
-  package static let mostKeys = 1_000
-
   /// Reads the member `x`; a member of another type is ignored, as version 5 ignores what it does not know.
-  init(_ json: JSONValue?, limits: TreeLimits) {
+  init(_ json: JSONValue?, windowKeys: Int, limits: TreeLimits) {
     guard let object = json?.object else { return }
     if let number = object["n"]?.int, number > 0 {
       let acknowledged = max(0, min(object["k"]?.int ?? 0, number - 1))
       write = Number(number: number, acknowledged: acknowledged, isResend: object["r"]?.bool ?? false)
     }
     since = object["v"]?.string
-    keys = (object["ks"]?.array ?? []).prefix(Self.mostKeys)
+    keys = (object["ks"]?.array ?? []).prefix(windowKeys)
       .compactMap { $0.string.flatMap { try? TreeKey($0, under: .root, limits: limits) } }
     grace = object["g"]?.int
   }

@@ -22,7 +22,8 @@ import Testing
           COPY  the folder to write; it must hold no data yet
 
         OPTIONS:
-          --help  show this help
+          --wait TIME  how long the server that uses DATA may take to begin (30s)
+          --help       show this help
 
         EXAMPLES:
           martlet backup data backup-monday

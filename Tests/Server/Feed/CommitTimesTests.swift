@@ -7,7 +7,7 @@ import Testing
   private func instant(_ number: Int64) -> Instant { Instant(nanoseconds: number) }
 
   @Test func `an offset has the time of its group, and none when the group is unknown or forgotten`() {
-    var times = CommitTimes()
+    var times = CommitTimes(groups: 64)
     #expect(times.time(of: 1) == nil)
     times.note(instant(10), from: 5, to: 7)
     times.note(instant(20), from: 8, to: 8)

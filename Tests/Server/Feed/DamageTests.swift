@@ -103,7 +103,7 @@ import Testing
 
   @Test func `damage is reported once for each offset, and is known until the log no longer reaches back to it`() {
     let reported = Lock<[Int64]>([])
-    let damages = LogDamages { damage in reported.withLock { $0.append(damage.offset) } }
+    let damages = LogDamages(reported: 256) { damage in reported.withLock { $0.append(damage.offset) } }
     #expect(damages.newest(since: 1) == nil)
     for offset in [5, 3, 5, 3] as [Int64] { damages.note(LogDamage(offset: offset, reason: "r")) }
     #expect(reported.withLock { $0 } == [5, 3] && damages.count == 2)

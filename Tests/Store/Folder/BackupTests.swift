@@ -145,6 +145,17 @@ struct BackupTests {
     store.close()
   }
 
+  @Test func `a server that does not begin is given up after as many looks as were asked for`() throws {
+    let folder = FolderTests.Temporary()
+    let store = try open(folder.path)
+    var pauses = 0
+    let error = #expect(throws: StoreError.self) {
+      try FolderBackup.copy(folder.path, to: folder.path + "-copy", looks: 7) { pauses += 1 }
+    }
+    #expect(error?.message.contains("does not answer requests for a backup") == true && pauses == 8)
+    store.close()
+  }
+
   @Test func `a folder that no process uses is copied, a full one is not written over, and a failure leaves nothing`()
     async throws
   {

@@ -105,6 +105,51 @@ import Testing
     }
   }
 
+  @Test func `an in of more values than are sought looks at every row, and finds the same`() throws {
+    func page(soughtValues: Int) throws -> (ids: [String], rows: Int) {
+      var limits = StoreLimits()
+      limits.soughtValues = soughtValues
+      let fixture = try StoreFixture(limits: limits)
+      for number in 0..<40 {
+        try fixture.commit(
+          .create(model: Models.flight, record: Models.flight("\(100 + number)", "\(number % 10)")))
+      }
+      return try fixture.read { snapshot throws(StoreError) in
+        let before = snapshot.readRows
+        let page = try snapshot.list(
+          ListQuery(
+            model: Models.flight, filter: .compare(field: 1, .in(["1", "2", "3"])),
+            order: [SortOrder(field: 1), SortOrder(field: 2)]))
+        return (page.records.compactMap { $0.record[0].string }, snapshot.readRows - before)
+      }
+    }
+    let (sought, scanned) = (try page(soughtValues: 3), try page(soughtValues: 2))
+    #expect(sought.ids.count == 12 && sought.ids == scanned.ids)
+    #expect(sought.rows == 12 && scanned.rows == 40)
+  }
+
+  @Test func `a list continues behind a key of any length`() throws {
+    let fixture = try StoreFixture()
+    let ids = ["a", "b", "c"].map { $0 + String(repeating: "x", count: 40_000) }
+    for id in ids { try fixture.commit(.create(model: Models.flight, record: Models.flight(id))) }
+    #expect(try pages(fixture, ListQuery(model: Models.flight, limit: 1)) == ids.map { [$0] })
+  }
+
+  @Test func `records are counted by a condition up to the limit, and not beyond`() throws {
+    for (limit, expected) in [(4, 2), (3, nil)] as [(Int, Int?)] {
+      var limits = StoreLimits()
+      limits.countedRows = limit
+      let fixture = try StoreFixture(limits: limits)
+      for number in 0..<4 {
+        try fixture.commit(.create(model: Models.flight, record: Models.flight("\(number)", "\(number % 2)")))
+      }
+      let count = try fixture.read { snapshot throws(StoreError) in
+        try snapshot.count(Models.flight, where: .compare(field: 1, .eq("1")))
+      }
+      #expect(count == expected)
+    }
+  }
+
   @Test func `a later page reads its own rows only`() throws {
     let fixture = try StoreFixture()
     for number in 0..<200 {

@@ -43,6 +43,11 @@ extension ServerLimits {
     public var discoveryBytes = 65_536
     /// Bytes of a key set; ten keys with certificate chains have 50 KiB.
     public var keySetBytes = 524_288
+    /// Keys of one published key set. Providers publish two to ten; more would only cost memory.
+    public var keySetKeys = 100
+    /// Bits of a published RSA key, at most 16,384, which OpenSSL takes: one check costs as the square of them, and no
+    /// known issuer uses longer ones.
+    public var keyBits = 8_192
     /// Tokens that may wait for one fetch of a key set; each is a connection that waits to be admitted.
     public var keySetWaiters = 1_024
 

@@ -1,9 +1,14 @@
 extension LimitSetting {
   /// Every bound, in the order of `ServerLimits`.
   package static let all: [LimitSetting] =
-    http + webSocket + session + callers + query + store + tree + channels + access + log + tracing + console
+    LimitNames.http + LimitNames.webSocket + LimitNames.session + LimitNames.callers + LimitNames.query
+    + LimitNames.store + LimitNames.tree + LimitNames.channels + LimitNames.access + LimitNames.log
+    + LimitNames.tracing + LimitNames.console
+}
 
-  private static let http: [LimitSetting] = [
+/// The bounds of each group by their names.
+private enum LimitNames {
+  static let http: [LimitSetting] = [
     .count("http.connections", \.http.connections),
     .count("http.connectionsPerHost", orNone: \.http.connectionsPerHost),
     .count("http.acceptsPerTurn", \.http.acceptsPerTurn),
@@ -47,7 +52,7 @@ extension LimitSetting {
     .time("http.shutdownLinger", \.http.shutdownLinger),
   ]
 
-  private static let webSocket: [LimitSetting] = [
+  static let webSocket: [LimitSetting] = [
     .count("webSocket.messageBytes", \.webSocket.messageBytes),
     .count("webSocket.strangerMessageBytes", \.webSocket.strangerMessageBytes),
     .count("webSocket.messageDepth", \.webSocket.messageDepth, to: 512),
@@ -66,7 +71,7 @@ extension LimitSetting {
     .time("webSocket.appSyncInitGrace", orNone: \.webSocket.appSyncInitGrace),
   ]
 
-  private static let session: [LimitSetting] = [
+  static let session: [LimitSetting] = [
     .count("session.operationsPerConnection", \.session.operationsPerConnection),
     .count("session.idBytes", \.session.idBytes),
     .time("session.positionInterval", orNone: \.session.positionInterval),
@@ -77,6 +82,7 @@ extension LimitSetting {
     .count("session.catchUpPages", \.session.catchUpPages, from: 0),
     .count("session.catchUpWorkPerTurn", \.session.catchUpWorkPerTurn),
     .time("session.readRetry", \.session.readRetry),
+    .count("session.measuredGroups", \.session.measuredGroups),
     .count("session.matchingWorkPerTurn", \.session.matchingWorkPerTurn),
     .count("session.deliveriesPerTurn", \.session.deliveriesPerTurn),
     .count("session.sendsPerTurn", \.session.sendsPerTurn),
@@ -87,7 +93,7 @@ extension LimitSetting {
     .count("session.evaluatedPayloads", \.session.evaluatedPayloads),
   ]
 
-  private static let callers: [LimitSetting] = [
+  static let callers: [LimitSetting] = [
     .count("callers.connectionsPerIdentity", orNone: \.callers.connectionsPerIdentity),
     .count("callers.connectionsPerAddress", orNone: \.callers.connectionsPerAddress),
     .count("callers.subscriptionsPerIdentity", orNone: \.callers.subscriptionsPerIdentity),
@@ -107,7 +113,7 @@ extension LimitSetting {
     .count("callers.counted", \.callers.counted),
   ]
 
-  private static let query: [LimitSetting] = [
+  static let query: [LimitSetting] = [
     .time("query.operationTimeout", \.query.operationTimeout),
     .time("query.deliveryTimeout", \.query.deliveryTimeout),
     .count("query.bytesOnLoop", \.query.bytesOnLoop, from: 0),
@@ -145,7 +151,7 @@ extension LimitSetting {
     .count("query.plannedFields", \.query.plannedFields),
   ]
 
-  private static let store: [LimitSetting] = [
+  static let store: [LimitSetting] = [
     .count("store.queuedWrites", \.store.queuedWrites),
     .count("store.groupOperations", \.store.groupOperations),
     .count("store.smallWrite", \.store.smallWrite),
@@ -169,6 +175,9 @@ extension LimitSetting {
     .count("store.readsBetweenSlices", \.store.readsBetweenSlices),
     .count("store.activeScans", \.store.activeScans),
     .count("store.scannedRows", \.store.scannedRows),
+    .count("store.soughtValues", \.store.soughtValues, from: 0),
+    .count("store.countedRows", \.store.countedRows, from: 0),
+    .count("store.reportedDamages", \.store.reportedDamages),
     .time("store.retention", \.store.retention),
     .count("store.retentionBytes", \.store.retentionBytes, from: 0),
     .count("store.ringBytes", \.store.ringBytes, from: 0),
@@ -184,7 +193,7 @@ extension LimitSetting {
     .count("store.cacheBytes", \.store.cacheBytes),
   ]
 
-  private static let tree: [LimitSetting] = [
+  static let tree: [LimitSetting] = [
     .count("tree.depth", \.tree.depth),
     .count("tree.keyBytes", \.tree.keyBytes),
     .count("tree.textBytes", \.tree.textBytes),
@@ -202,6 +211,7 @@ extension LimitSetting {
     .count("tree.listens", \.tree.listens),
     .count("tree.openRequests", \.tree.openRequests),
     .count("tree.deferredWrites", \.tree.deferredWrites),
+    .count("tree.windowKeys", \.tree.windowKeys, from: 0),
     .count("tree.deferredBytes", \.tree.deferredBytes),
     .time("tree.resumeGrace", \.tree.resumeGrace),
     .time("tree.longestGrace", \.tree.longestGrace),
@@ -223,7 +233,7 @@ extension LimitSetting {
     .count("tree.ruleSteps", \.tree.ruleSteps),
   ]
 
-  private static let channels: [LimitSetting] = [
+  static let channels: [LimitSetting] = [
     .count("channels.subscriptions", \.channels.subscriptions),
     .count("channels.subscriptionsPerCaller", \.channels.subscriptionsPerCaller),
     .time("channels.ownerAbsence", \.channels.ownerAbsence),
@@ -250,7 +260,7 @@ extension LimitSetting {
     .count("channels.waitingRequests", \.channels.waitingRequests),
   ]
 
-  private static let access: [LimitSetting] = [
+  static let access: [LimitSetting] = [
     .count("access.tokenBytes", \.access.tokenBytes),
     .count("access.tokenHeaderBytes", \.access.tokenHeaderBytes),
     .count("access.tokenDepth", \.access.tokenDepth, to: 512),
@@ -268,6 +278,8 @@ extension LimitSetting {
     .time("access.keySetTimeout", \.access.keySetTimeout),
     .count("access.discoveryBytes", \.access.discoveryBytes),
     .count("access.keySetBytes", \.access.keySetBytes),
+    .count("access.keySetKeys", \.access.keySetKeys),
+    .count("access.keyBits", \.access.keyBits, to: 16_384),
     .count("access.keySetWaiters", \.access.keySetWaiters),
     .count("access.authorizerRequests", \.access.authorizerRequests),
     .count("access.authorizerQueue", \.access.authorizerQueue),
@@ -276,7 +288,7 @@ extension LimitSetting {
     .count("access.authorizerAnswerBytes", \.access.authorizerAnswerBytes),
   ]
 
-  private static let log: [LimitSetting] = [
+  static let log: [LimitSetting] = [
     .count("log.queuedEntries", \.log.queuedEntries),
     .count("log.repeats", \.log.repeats),
     .time("log.repeatInterval", \.log.repeatInterval),
@@ -285,15 +297,16 @@ extension LimitSetting {
     .time("log.flushTime", \.log.flushTime),
   ]
 
-  private static let tracing: [LimitSetting] = [
+  static let tracing: [LimitSetting] = [
     .count("tracing.waitingSpans", \.tracing.waitingSpans),
     .count("tracing.spansPerRequest", \.tracing.spansPerRequest),
+    .count("tracing.commits", \.tracing.commits),
     .time("tracing.delay", \.tracing.delay),
     .time("tracing.requestTimeout", \.tracing.requestTimeout),
     .time("tracing.longestPause", \.tracing.longestPause),
   ]
 
-  private static let console: [LimitSetting] = [
+  static let console: [LimitSetting] = [
     .count("console.changes", \.console.changes),
     .count("console.changeBytes", \.console.changeBytes),
   ]

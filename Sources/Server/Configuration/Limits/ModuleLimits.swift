@@ -100,6 +100,7 @@ extension FeedLimits {
     catchUpWorkPerTurn = limits.session.catchUpWorkPerTurn
     matchingWorkPerTurn = limits.session.matchingWorkPerTurn
     readRetry = limits.session.readRetry
+    measuredGroups = limits.session.measuredGroups
     index.scannedPredicates = limits.session.scannedFilters
     index.branchesPerPredicate = limits.session.branchesPerFilter
     index.signaturesPerChannel = limits.session.signaturesPerModel
@@ -188,6 +189,9 @@ extension StoreLimits {
     largestLogPages = store.largestLogPages
     pageRows = limits.query.largestPage
     scannedRows = store.scannedRows
+    soughtValues = store.soughtValues
+    countedRows = store.countedRows
+    reportedDamages = store.reportedDamages
     backupPages = Int32(clamping: store.backupPages)
     ringBytes = store.ringBytes
     cacheKiB = Int32(clamping: store.cacheBytes / 1_024)
@@ -216,6 +220,7 @@ extension TreeWireLimits {
     listens = limits.listens
     openRequests = limits.openRequests
     deferredWrites = limits.deferredWrites
+    windowKeys = limits.windowKeys
   }
 }
 
@@ -257,6 +262,8 @@ extension KeySetLimits {
     discoveryBytes = limits.access.discoveryBytes
     keySetBytes = limits.access.keySetBytes
     waiters = limits.access.keySetWaiters
+    keys = limits.access.keySetKeys
+    keyBits = limits.access.keyBits
   }
 }
 
@@ -277,6 +284,7 @@ extension SpanLimits {
     self.init()
     waiting = limits.tracing.waitingSpans
     perRequest = limits.tracing.spansPerRequest
+    commits = limits.tracing.commits
     delay = limits.tracing.delay
     requestTime = limits.tracing.requestTimeout
     longestPause = limits.tracing.longestPause

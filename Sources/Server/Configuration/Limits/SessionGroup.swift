@@ -31,6 +31,9 @@ extension ServerLimits {
     /// How long a catch-up waits before it asks a store again that has refused a read for overload. Short against a
     /// person's patience, long against the time of a read.
     public var readRetry: Duration = .milliseconds(50)
+    /// Commits whose moments a loop remembers, to measure how long their events take: more than wait for an evaluation.
+    /// Events of older ones are not measured.
+    public var measuredGroups = 64
 
     // MARK: Fan-out
 

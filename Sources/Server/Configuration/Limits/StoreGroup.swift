@@ -60,6 +60,14 @@ extension ServerLimits {
     /// Rows that are looked at for one page of a list; beyond it the list is refused, with the index that would find
     /// them.
     public var scannedRows = 100_000
+    /// Values of one `in` of a list that an index is asked for one after the other; a longer list is decided row by
+    /// row, which costs less than as many seeks in a table of common size.
+    public var soughtValues = 64
+    /// Records of a model up to which a condition is tried on all of them to say how many a sync will bring, some
+    /// 20 ms; beyond it the number is not said.
+    public var countedRows = 1_000_000
+    /// Damaged places of the log that are reported, each once: a log with more is beyond single reports.
+    public var reportedDamages = 256
 
     // MARK: The change log
 

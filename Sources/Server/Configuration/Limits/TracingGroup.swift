@@ -6,6 +6,9 @@ extension ServerLimits {
     public var waitingSpans = 4_096
     /// Spans of one request to the collector, about 200 KiB: what collectors take without a setting.
     public var spansPerRequest = 512
+    /// Commits, and deliveries whose commit has not come, that are remembered for the spans of their events: more than
+    /// are under way at a time.
+    public var commits = 1_024
     /// The longest that a span waits for others to be sent with.
     public var delay: Duration = .seconds(1)
     /// How long a request to the collector may take; its spans are lost then.

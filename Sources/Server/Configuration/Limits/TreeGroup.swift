@@ -45,6 +45,9 @@ extension ServerLimits {
     public var openRequests = 20_000
     /// Writes that one connection may leave for its end.
     public var deferredWrites = 1_000
+    /// Keys that a client can name as those it has of a listener's window, so that only the rest is sent; of further
+    /// ones the values are sent. Windows are pages of some dozens.
+    public var windowKeys = 1_000
     /// Bytes of one of them, with the caller's claims: it is kept in the log and in a table until the session ends.
     public var deferredBytes = 1_048_576
     /// How long the clients of an earlier process are waited for before what they left is made: a restart, and the
