@@ -261,10 +261,7 @@ package final class Store: Sendable {
     if let batch = outcome.batch { recent.append(batch) }
     let file = writer.file
     drafter.withLock { if $0.generation != file.drafter.generation { $0 = file.drafter } }
-    let completions = zip(group, outcome.results).map { write, result in
-      (write.destination, { @Sendable in write.completion(result) })
-    }
-    deliveries.handOut(outcome.batch, file.folded, completions, clock)
+    deliveries.handOut(outcome.batch, file.folded, group, outcome.results, clock)
   }
 
   // MARK: Another store's groups

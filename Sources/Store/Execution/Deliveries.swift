@@ -39,35 +39,43 @@ final class Deliveries: Sendable {
     state.withLock { state in state.destinations.removeAll { $0 === destination } }
   }
 
-  /// Hands out one group: to each destination the batch, if it is registered, and its own completions.
+  /// Hands out one group: to each destination the batch, if it is registered, and the completions of its own writes.
+  /// `results` are those of the group's writes, in their order.
   func handOut(
-    _ batch: ChangeBatch?, _ folded: StoreFile.Folded,
-    _ writes: [(destination: any StoreDestination, completion: @Sendable () -> Void)], _ clock: StoreClock
+    _ batch: ChangeBatch?, _ folded: StoreFile.Folded, _ group: [SubmittedWrite],
+    _ results: [Result<Receipt, StoreError>], _ clock: StoreClock
   ) {
-    var destinations = state.withLock { state in
+    let registered = state.withLock { state in
       state.position = LogPosition(folded)
       state.lineage = folded.lineage
       return state.destinations
     }
-    let registered = destinations.count
-    var completions: [[@Sendable () -> Void]] = destinations.map { _ in [] }
-    var last = 0
-    for write in writes {
-      // Writes of a group come from a few destinations, a loop's one after the other.
-      if !destinations.indices.contains(last) || destinations[last] !== write.destination {
-        last = destinations.firstIndex { $0 === write.destination } ?? destinations.count
-      }
-      if last == destinations.count {
-        destinations.append(write.destination)
-        completions.append([])
-      }
-      completions[last].append(write.completion)
-    }
     let committed = clock.now()
-    for (index, destination) in destinations.enumerated() {
-      let batch = index < registered ? batch : nil
-      if batch == nil && completions[index].isEmpty { continue }
-      destination.deliver(StoreDelivery(batch: batch, completions: completions[index], committed: committed))
+    var left = group.count
+    for (index, destination) in registered.enumerated() {
+      let isRepeated = registered[..<index].contains { $0 === destination }
+      let completions = isRepeated || left == 0 ? [] : Self.completions(for: destination, group, results)
+      left -= completions.count
+      if batch == nil && completions.isEmpty { continue }
+      destination.deliver(StoreDelivery(batch: batch, completions: completions, committed: committed))
     }
+    // What is left are writes of destinations that follow no log.
+    var served = registered
+    for write in group where left > 0 && !served.contains(where: { $0 === write.destination }) {
+      served.append(write.destination)
+      let completions = Self.completions(for: write.destination, group, results)
+      left -= completions.count
+      write.destination.deliver(StoreDelivery(batch: nil, completions: completions, committed: committed))
+    }
+  }
+
+  private static func completions(
+    for destination: any StoreDestination, _ group: [SubmittedWrite], _ results: [Result<Receipt, StoreError>]
+  ) -> [@Sendable () -> Void] {
+    var completions: [@Sendable () -> Void] = []
+    for (write, result) in zip(group, results) where write.destination === destination {
+      completions.append { write.completion(result) }
+    }
+    return completions
   }
 }
