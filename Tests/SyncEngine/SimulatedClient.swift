@@ -110,7 +110,7 @@ struct SimulatedClient {
   private mutating func perform(_ action: SyncAction) -> SyncEvent? {
     switch action {
     case .subscribe(let generation): requests.append(.subscribe(generation: generation))
-    case .query(let generation, _, let kind, let token): requests.append(.query(generation: generation, kind, token))
+    case .query(let generation, _, let kind, let token, _): requests.append(.query(generation: generation, kind, token))
     case .upload(let generation, let number):
       guard let key = key(of: number) else { return .outbox(.removed([number])) }
       disk.replicas[key]?.send(number)

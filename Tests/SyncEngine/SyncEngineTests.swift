@@ -70,20 +70,20 @@ import Testing
     #expect(step(.start) == [.subscribe(generation: 1)])
     #expect(
       step(.subscribed(generation: 1, resumed: false, cursor: nil)) == [
-        .beginFullSync(model: 1), .query(generation: 1, model: 1, .full, nextToken: nil),
+        .beginFullSync(model: 1), .query(generation: 1, model: 1, .full, nextToken: nil, upTo: 10_000),
       ])
     let early = Self.change("x", 12)
     #expect(step(.feed(generation: 1, [early], cursor: "a-12", position: 12)) == [])
     let first = Self.change("p", 3, model: 1)
     #expect(
       step(.page(generation: 1, model: 1, Self.page([first], next: "t"))) == [
-        .applyPage(model: 1, [first]), .query(generation: 1, model: 1, .full, nextToken: "t"),
+        .applyPage(model: 1, [first]), .query(generation: 1, model: 1, .full, nextToken: "t", upTo: 9_999),
       ])
     let done = ModelProgress(lastSync: 500, completedAt: 1_000_000)
     #expect(
       step(.page(generation: 1, model: 1, Self.page(startedAt: 900))) == [
         .applyPage(model: 1, []), .finishModel(model: 1, done, sweepBefore: 10), .beginFullSync(model: 0),
-        .query(generation: 1, model: 0, .full, nextToken: nil),
+        .query(generation: 1, model: 0, .full, nextToken: nil, upTo: 10_000),
       ])
     #expect(!step.engine.isSynced(model: 0))
     #expect(
@@ -122,7 +122,7 @@ import Testing
     _ = step(.start)
     #expect(
       step(.subscribed(generation: 1, resumed: false, cursor: nil)) == [
-        .query(generation: 1, model: 0, .delta(since: 500), nextToken: nil)
+        .query(generation: 1, model: 0, .delta(since: 500), nextToken: nil, upTo: 10_000)
       ])
     var page = Self.page()
     page.isFull = true
@@ -265,7 +265,7 @@ import Testing
       step(.feedReset(generation: 1, reason: "view-changed")) == [.disconnect, .subscribe(generation: 2)])
     #expect(
       step(.subscribed(generation: 2, resumed: false, cursor: nil)).last
-        == .query(generation: 2, model: 0, .full, nextToken: nil))
+        == .query(generation: 2, model: 0, .full, nextToken: nil, upTo: 10_000))
   }
 
   @Test func `P19: on an older copy of the server's data no position of before counts, and what it had is abandoned`() {
@@ -333,6 +333,23 @@ import Testing
     let synced = step.hub.filter { if case .modelSynced = $0 { true } else { false } }
     #expect(synced.isEmpty)
     #expect(!step.engine.isSynced(model: 0) && !step.engine.isSettled)
+  }
+
+  @Test func `a page is asked for with what is left of the most that a sync may bring`() {
+    func limits(_ actions: [SyncAction]) -> [Int?] {
+      actions.compactMap { if case .query(_, _, _, _, let limit) = $0 { .some(limit) } else { nil } }
+    }
+    var step = Transcript(models: [.init(), .init()], configure: { $0.syncMaxRecords = 5 })
+    _ = step(.start)
+    #expect(limits(step(.subscribed(generation: 1, resumed: false, cursor: nil))) == [5])
+    var removed = Self.change("c", 3)
+    removed.image.record = nil
+    let page = Self.page([Self.change("a", 1), Self.change("b", 2), removed], next: "more")
+    #expect(limits(step(.page(generation: 1, model: 0, page))) == [3])
+    #expect(limits(step(.page(generation: 1, model: 0, Self.page()))) == [5], "another model")
+    var unlimited = Transcript(configure: { $0.syncMaxRecords = nil })
+    _ = unlimited(.start)
+    #expect(limits(unlimited(.subscribed(generation: 1, resumed: false, cursor: nil))) == [nil])
   }
 
   @Test func `defect 11: an end without a retry is an event, and a start leaves it`() {

@@ -16,8 +16,6 @@ struct DownloadState {
   var taken: Set<RemoteChange> = []
   /// Models that the server has refused to sync.
   var refused: Set<Int> = []
-  /// How many records the pages of the model that is queried have brought.
-  var added = 0
   /// How often in a row the server has refused the caller the feed.
   var refusals = 0
   /// Models of which the server has refused a page's token since their last complete sync.

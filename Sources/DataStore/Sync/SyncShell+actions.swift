@@ -10,10 +10,8 @@ extension SyncShell {
     switch action {
     case .subscribe(let generation): try SyncDownloads(shell: self, writer: writer).subscribe(generation)
     case .disconnect: downloads.disconnect()
-    case .query(let generation, let model, let kind, let token):
+    case .query(let generation, let model, let kind, let token, let count):
       guard let server else { return }
-      if token == nil { downloads.added = 0 }
-      let count = sync.configuration.syncMaxRecords.map { max(1, $0 - downloads.added) }
       ask {
         await SyncDownloads.page(server, model, kind, token, upTo: count)
       } _: { result, shell, writer in
@@ -24,7 +22,6 @@ extension SyncShell {
       try change(writer, .syncPage) { try $0.beginFullSync(model: model) }
     case .applyPage(let model, let changes):
       report.received(model: model, changes.count)
-      downloads.added += changes.count { $0.image.record != nil }
       try change(writer, .syncPage) { transaction in
         try transaction.receivePage(changes)
         try saveHistory(transaction)

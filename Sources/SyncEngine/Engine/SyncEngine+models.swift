@@ -7,6 +7,7 @@ struct SyncRun: Sendable, Hashable {
   var isStarted = false
   var startedAt: Int64?
   var position: Int64 = 0
+  /// How many records the pages have brought.
   var added = 0
   var deleted = 0
 
@@ -54,7 +55,7 @@ extension SyncEngine {
     guard let run = queue.first else { return becomeLive() }
     queue[0].isStarted = true
     if run.kind == .full { actions.append(.beginFullSync(model: run.model)) }
-    actions.append(.query(generation: generation, model: run.model, run.kind, nextToken: nil))
+    query(run, nextToken: nil)
   }
 
   mutating func receive(_ page: SyncPage, _ wall: Int64) {
@@ -65,7 +66,12 @@ extension SyncEngine {
     actions.append(.applyPage(model: run.model, page.changes))
     guard let token = page.nextToken else { return finish(run, wall) }
     if let limit = configuration.syncMaxRecords, run.added >= limit { return finish(run, wall, truncatedAt: limit) }
-    actions.append(.query(generation: generation, model: run.model, run.kind, nextToken: token))
+    query(run, nextToken: token)
+  }
+
+  private mutating func query(_ run: SyncRun, nextToken token: String?) {
+    let left = configuration.syncMaxRecords.map { max(1, $0 - run.added) }
+    actions.append(.query(generation: generation, model: run.model, run.kind, nextToken: token, upTo: left))
   }
 
   /// - Parameter limit: how many records it may bring, where the server has more. A sync of the model that was complete

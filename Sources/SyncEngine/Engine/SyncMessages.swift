@@ -115,8 +115,9 @@ package enum SyncAction: Sendable, Hashable {
   case subscribe(generation: Int)
   /// Ends subscription, queries and upload of earlier generations.
   case disconnect
-  /// Asks for a page of a model.
-  case query(generation: Int, model: Int, SyncKind, nextToken: String?)
+  /// Asks for a page of a model, which need not have more records than `upTo`: so many are left of the most that a sync
+  /// may bring. Nil for no limit.
+  case query(generation: Int, model: Int, SyncKind, nextToken: String?, upTo: Int?)
   /// Applies a page and stores that it was.
   case applyPage(model: Int, [RemoteChange])
   /// A model's pages are complete: stores its progress. For a full sync, removes the rows whose server image is not

@@ -155,7 +155,7 @@ public struct StoreDriver: Sendable {
   private mutating func perform(_ action: SyncAction) -> SyncEvent? {
     switch action {
     case .subscribe: tell("subscribe", ["cursor": store.cursor.map { .string($0) } ?? .null])
-    case .query(_, let model, let kind, let token):
+    case .query(_, let model, let kind, let token, _):
       var since = JSONValue.null
       if case .delta(let time) = kind { since = .int(time) }
       tell(
