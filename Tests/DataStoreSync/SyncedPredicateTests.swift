@@ -18,13 +18,15 @@ struct Sample: Model, Equatable {
   var mood: Mood?
   var rank: Int?
   var flag: Bool?
-  enum CodingKeys: String, ModelKey { case id, text, ints, floats, flags, moods, mood, rank, flag }
+  var at: Temporal.DateTime?
+  var names: [String?]?
+  enum CodingKeys: String, ModelKey { case id, text, ints, floats, flags, moods, mood, rank, flag, at, names }
 
   static let schema = """
     enum Mood { happy sad }
     type Sample @model @versioned @auth(rules: [{allow: private}]) {
       id: ID! text: String ints: [Int] floats: [Float!] flags: [Boolean] moods: [Mood] mood: Mood rank: Int
-      flag: Boolean
+      flag: Boolean at: AWSDateTime names: [String]
     }
     """
 
@@ -117,6 +119,36 @@ struct Sample: Model, Equatable {
       try await bob.store.submit(other).reached(.durable)
       try await ada.mend()
       #expect(await late.end(before: .durable) == .rejected(.conditionFailed))
+    }
+  }
+
+  /// A server would take it that nothing is asked.
+  @Test func `whether a list contains null is asked on the device and refused by name for a server`() async throws {
+    let holdsNull = Sample.keys.names.contains(nil as String?)
+    let local = try DataStore(models: [Sample.self], storage: .inMemory)
+    let sample = try await local.save(Sample(id: "a", names: ["x", nil]))
+    #expect(try await local.query(Sample.self, where: holdsNull) == [sample])
+    #expect(try await local.save(sample, where: holdsNull) == sample)
+    try await SyncedServer.with(Sample.schema) { server in
+      let ada = try SyncedStore(server, models: [Sample.self]) { configuration in
+        configuration.syncExpressions = [.syncExpression(Sample.self) { !holdsNull }]
+      }
+      defer { ada.close() }
+      try await ada.store.start()
+      try await ada.wait { $0.lastError != nil }
+      #expect(ada.store.syncStatus.lastError?.code == .invalidQuery)
+      try await ada.store.save(sample)
+      #expect(try await ada.store.query(Sample.self, where: holdsNull) == [sample])
+      for attempt in 0..<3 {
+        let error = await #expect(throws: DataStoreError.self) {
+          switch attempt {
+          case 0: _ = try await ada.store.save(sample, where: holdsNull)
+          case 1: try await ada.store.delete(sample, where: holdsNull)
+          default: _ = try await ada.store.submit(sample, where: holdsNull)
+          }
+        }
+        #expect(error?.code == .invalidQuery && error?.message.contains("Sample.names") == true, "\(attempt)")
+      }
     }
   }
 

@@ -232,12 +232,14 @@ struct ModelMapping: Sendable {
   }
 
   /// A typed predicate over the record's own fields.
-  /// - Throws: `invalidQuery` for one that follows a relation, which only this client can.
+  /// - Throws: `invalidQuery` for what only this client can evaluate: one that follows a relation, or asks whether
+  ///   a list contains null.
   func predicate(_ predicate: QueryPredicate) throws(DataStoreError) -> Predicate {
     let condition = try condition(predicate)
     guard condition.related.conditions.isEmpty else {
       throw DataStoreError(.invalidQuery, "a condition for the server cannot follow a relation of \(name)")
     }
+    do { try StoredCondition(shape).check(condition.predicate) } catch { throw DataStoreError(error) }
     return condition.predicate
   }
 

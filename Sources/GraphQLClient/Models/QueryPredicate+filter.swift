@@ -23,12 +23,14 @@ extension QueryPredicate {
   ///
   /// Negations of subscription filters are carried inwards to the comparisons. There a field without a value fulfils
   /// the negation of an order, which is why such a negation also asks for null.
-  /// - Throws: for the negation of `beginsWith` in a subscription filter, which no operator says.
+  /// - Throws: for the negation of `beginsWith` in a subscription filter, which no operator says, and for `contains`
+  ///   and `notContains` of null, by which a server understands that nothing is asked.
   package func filter(_ kind: FilterKind) throws(QueryPredicateError) -> JSONObject {
     switch self {
     case .all: return JSONObject()
     case .field(let name, let comparison):
       if let plain = comparison.plain(of: name) { return try plain.filter(kind) }
+      try comparison.checkOperand(of: name)
       return comparison.filter(of: name, kind)
     case .related(let name, _):
       throw QueryPredicateError(field: name, message: "a server's filters do not follow relations")
@@ -60,6 +62,7 @@ extension QueryPredicate {
     case .or(let parts): return parts.isEmpty ? .all : .and(try Self.negated(parts))
     case .field(let name, let comparison):
       if let plain = comparison.plain(of: name) { return try plain.negated() }
+      try comparison.checkOperand(of: name)
       let isNull = QueryPredicate.field(name, .equal(.null))
       switch comparison {
       case .equal(let value): return .field(name, .notEqual(value))
@@ -113,6 +116,16 @@ extension QueryOperator {
     case .equal, .notEqual, .lessThan, .lessOrEqual, .greaterThan, .greaterOrEqual, .contains, .notContains,
       .beginsWith, .between:
       return nil
+    }
+  }
+
+  fileprivate func checkOperand(of name: String) throws(QueryPredicateError) {
+    switch self {
+    case .contains(.null), .notContains(.null):
+      throw QueryPredicateError(field: name, message: "a server's filters cannot ask whether a list contains null")
+    case .equal, .notEqual, .lessThan, .lessOrEqual, .greaterThan, .greaterOrEqual, .contains, .notContains,
+      .beginsWith, .between:
+      return
     }
   }
 

@@ -69,7 +69,7 @@ package final class ClientTransaction {
   ///
   /// - Parameter form: a stored record as the caller's type has it and would write it back; nil for as it is.
   /// - Throws: `conditionFailed` when there is a condition and it does not hold for the record as it is, or there is
-  ///   none.
+  ///   none; `invalid` for a condition that the server cannot be asked for.
   ///   `notUnique` or `referenced` when a relation of the model forbids the record.
   package func save(
     model: Int, _ record: Record, where condition: Predicate? = nil, related: RelatedTerms = RelatedTerms(),
@@ -153,6 +153,7 @@ package final class ClientTransaction {
     _ condition: Predicate?, _ related: RelatedTerms, _ table: RecordTable, _ key: RecordKey
   ) throws {
     guard let condition else { return }
+    if syncs, related.conditions.isEmpty { try StoredCondition(table.shape).check(condition) }
     guard let stored = try known.current(table, key),
       try known.queries.present.matches(condition, stored.record, related, .after)
     else {

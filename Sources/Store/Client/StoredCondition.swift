@@ -8,6 +8,22 @@ package struct StoredCondition {
 
   package init(_ shape: RecordShape) { self.shape = shape }
 
+  /// Refuses what no input of a server says: null has no place in its operands, where it means that nothing is asked.
+  ///
+  /// - Throws: `invalid`, with the field's name.
+  package func check(_ predicate: Predicate) throws(StoreError) {
+    switch predicate {
+    case .all, .none: return
+    case .and(let parts), .or(let parts): for part in parts { try check(part) }
+    case .not(let part): try check(part)
+    case .compare(let field, .contains(.null)), .compare(let field, .notContains(.null)):
+      guard shape.columns.indices.contains(field), shape.columns[field].storage == .json else { return }
+      throw StoreError(
+        .invalid, "a server cannot be asked whether \(shape.name).\(shape.columns[field].field) contains null")
+    case .compare: return
+    }
+  }
+
   // MARK: Writing
 
   /// The condition as a filter input.

@@ -62,6 +62,17 @@ struct Writer: Model, Equatable {
     #expect(try predicate.filter(.query) == ["not": ["title": ["beginsWith": "a"]]])
   }
 
+  /// `contains: null` is an absent operator to a server, which would answer with every record.
+  @Test func `whether a list contains null is refused by name, and not left out of the filter`() throws {
+    for predicate in [QueryPredicate.field("tags", .contains(.null)), .field("tags", .notContains(.null))] {
+      for kind in [QueryPredicate.FilterKind.query, .subscription] {
+        let error = #expect(throws: QueryPredicateError.self) { try predicate.filter(kind) }
+        #expect(error?.field == "tags")
+        #expect(throws: QueryPredicateError.self) { try (!predicate).filter(kind) }
+      }
+    }
+  }
+
   @Test func `bounds that JSON does not have, and null, mean in filters what they mean in Swift`() throws {
     let schema = try ModelSchema("type Post @model { id: ID! title: String rating: Float }")
     let model = try #require(schema.models.first)
