@@ -84,7 +84,7 @@ let floor0: [Target] = [
   // Regular expressions that are matched in linear time.
   module("Patterns"),
   // Models, predicates, records and rules of access, without GraphQL.
-  module("Models", martlet("JSON", "Patterns", "Access")),
+  module("Models", martlet("Vocabulary", "JSON", "Patterns", "Access")),
   // Reads models from schema documents and writes the schema that serves them.
   module("ModelSDL", martlet("Vocabulary", "JSON", "GraphQLLanguage", "Access", "Models")),
   // Signed tokens, their keys and their claims; signatures are checked on floor 1.
@@ -137,7 +137,7 @@ let floor1: [Target] = [
   // Operations as types, the coding of Foundation's values, and the client's error: for the client and its store.
   module("GraphQLOperations", martlet("Vocabulary", "JSON")),
   .target(name: "CMartletVFS", dependencies: ["CMartletSQLite"], path: "Sources/CMartletVFS"),
-  module("SQLite", martlet("Runtime") + ["CMartletSQLite", "CMartletVFS"]),
+  module("SQLite", martlet("Vocabulary", "Runtime") + ["CMartletSQLite", "CMartletVFS"]),
   // For tests: what a disk holds after a power cut.
   module("PowerCut", martlet("SQLite")),
 ]
@@ -435,8 +435,8 @@ let suites: [Target] = [
   suite(
     "DataStore",
     martlet(
-      "JSON", "Models", "ModelSDL", "Runtime", "LiveQueries", "SyncEngine", "SQLite", "PowerCut", "Store",
-      "GraphQLClient", "DataStore", "Publishers", "Simulation", "TestSupport")
+      "Vocabulary", "JSON", "Models", "ModelSDL", "Runtime", "LiveQueries", "SyncEngine", "SQLite", "PowerCut",
+      "Store", "GraphQLClient", "DataStore", "Publishers", "Simulation", "TestSupport")
       + (usesFoundation ? [] : ["martlet-lab"]), exclude: usesFoundation ? ["Processes"] : []),
   // Stores and the servers they are synced with.
   suite(

@@ -61,6 +61,7 @@ package final class Database {
     busyMilliseconds = options.busyMilliseconds
     unsafe sqlite3_busy_timeout(opened, options.busyMilliseconds)
     try check(unsafe martlet_sqlite_harden(opened))
+    try check(unsafe MomentCollation.register(on: opened))
     try check(unsafe martlet_sqlite_keep_wal(opened))
     if let key = options.key { try unlock(key) }
     if options.isScratch {

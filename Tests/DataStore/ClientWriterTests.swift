@@ -44,7 +44,9 @@ import Testing
   /// Defects 1 to 5 are differences between SQL and memory: negation, lone and NULL comparisons, composed groups.
   @Test(arguments: UInt64(1)...4)
   func `defects 1 to 5: random predicates, orders and pages mean the same in SQL and in memory`(seed: UInt64) throws {
-    let shape = Self.shape([.text, .integer, .real, .boolean, .json, .text, .integer], key: [6])
+    var shape = Self.shape([.text, .integer, .real, .boolean, .json, .text, .integer], key: [6])
+    shape.columns[5].isMoment = true
+    shape.indexes = [RecordIndex(name: "byMoment", fields: [5], isUnique: false)]
     let writer = try ClientWriter(path: "/store", on: MemoryFiles(), shapes: [shape], syncs: false)
     var random = RandomPredicates(seed: seed)
     var all: [Record] = []
@@ -54,7 +56,7 @@ import Testing
       let terms = (0..<random.count(below: 3)).map { _ in
         SortOrder(field: random.count(below: 6), isAscending: random.chance(2))
       }
-      let order = RowOrder(terms, primaryKey: [6])
+      let order = RowOrder(terms, primaryKey: [6], momentFields: [5])
       let query = WindowQuery(model: 0, predicate: random.predicate(depth: 2), order: order)
       let selected = all.filter { NaiveEvaluator.matches(query.predicate, $0) }
         .sorted { order.compare($0, $1) < 0 }
@@ -184,6 +186,33 @@ import Testing
     let expected = Record(values: [.string("a"), .null, .string("x"), .int(1)])
     #expect(try writer.row(model: 0, Self.key("a"))?.record == expected)
     #expect(try writer.pending(model: 0, Self.key("a")).map(\.content) == [.create(expected)])
+  }
+
+  @Test func `an index over dates from before they were compared by their moments is made anew, and finds them`()
+    throws
+  {
+    let files = MemoryFiles()
+    var shape = Self.notes
+    shape.indexes = [RecordIndex(name: "byText", fields: [1], isUnique: false)]
+    _ = try Self.writer(files, shape).transaction { transaction in
+      try transaction.save(model: 0, Self.note("a", "2026-11-22T12:00+02:00", 1))
+      try transaction.save(model: 0, Self.note("b", "2026-11-22T11:00Z", 2))
+    }
+    shape.columns[1].isMoment = true
+    let order = RowOrder([SortOrder(field: 1)], primaryKey: [0], momentFields: [1])
+    let earlier = Predicate.compare(field: 1, .moment(.le("2026-11-22T10:00:00.000Z")))
+    for _ in 0..<2 {
+      let writer = try Self.writer(files, shape)
+      #expect(try writer.outbox().count == 2)
+      let all = WindowQuery(model: 0, predicate: .all, order: order)
+      #expect(try writer.rows(all, .page(offset: 0, count: nil)).rows.map { $0.record[0] } == ["a", "b"])
+      let some = WindowQuery(model: 0, predicate: earlier, order: order)
+      #expect(try writer.rows(some, .page(offset: 0, count: nil)).rows.map { $0.record[0] } == ["a"])
+      for query in [all, some] {
+        let plan = try writer.plan(query).joined(separator: "\n")
+        #expect(plan.contains("index_Thing_byText") && !plan.contains("TEMP"), "\(plan)")
+      }
+    }
   }
 
   @Test func `P2: rows that get a field are owed a full sync, which fills it though nothing was written since`() throws

@@ -34,12 +34,18 @@ struct Sample: Model, Equatable {
     Sample(id: "a"),
     Sample(
       id: "b", text: "ab", ints: [1, 3], floats: [1.5], flags: [true], moods: [.happy], mood: .happy, rank: 1,
-      flag: true),
+      flag: true, at: moment("12:00:00.000+02:00")),
     Sample(
-      id: "c", text: "5", ints: [3], floats: [2, 3], flags: [false], moods: [.sad], mood: .sad, rank: 3, flag: false),
-    Sample(id: "d", text: "", ints: [], floats: [], flags: [], moods: [], rank: -5),
-    Sample(id: "e", ints: [33, 5], moods: [.happy, .sad], mood: .sad, rank: 4, flag: true),
+      id: "c", text: "5", ints: [3], floats: [2, 3], flags: [false], moods: [.sad], mood: .sad, rank: 3, flag: false,
+      at: moment("10:00Z")),
+    Sample(id: "d", text: "", ints: [], floats: [], flags: [], moods: [], rank: -5, at: moment("09:30-00:30")),
+    Sample(
+      id: "e", ints: [33, 5], moods: [.happy, .sad], mood: .sad, rank: 4, flag: true, at: moment("10:00:00.001Z")),
   ]
+
+  static func moment(_ time: String) -> Temporal.DateTime? {
+    try? Temporal.DateTime(iso8601: "2026-11-22T" + time)
+  }
 }
 
 /// A server's inputs have types and the device compares any two values: what it asks the server means the same there.
@@ -66,7 +72,12 @@ struct Sample: Model, Equatable {
     let enums = [
       sample.mood == nil, sample.mood != nil, !(sample.mood == nil), sample.moods == nil, sample.moods != nil,
     ]
-    return fractions + bounds + others + lists + enums
+    let ten = Sample.moment("11:00+01:00")
+    let moments = [
+      sample.at == ten, sample.at != ten, sample.at < ten, sample.at <= ten, sample.at > ten, !(sample.at > ten),
+      sample.at.between(start: ten, end: ten), sample.at == nil,
+    ]
+    return fractions + bounds + others + lists + enums + moments
   }()
 
   @Test func `a sync expression selects the records that the predicate selects on the device`() async throws {

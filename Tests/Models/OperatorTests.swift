@@ -27,6 +27,7 @@ enum ComparedBy: CaseIterable {
       case .attributeExists: .attributeExists
       case .attributeType: .attributeType
       case .size: .size
+      case .moment(let comparison): ComparedBy(comparison)
       }
   }
 

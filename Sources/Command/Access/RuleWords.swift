@@ -70,7 +70,8 @@ struct RuleWords {
     case .eq(let value): "is \(value)"
     case .in(let values): "is one of \(JSONValue.array(values))"
     case .contains(let value): "contains \(value)"
-    case .ne, .lt, .le, .gt, .ge, .between, .beginsWith, .notContains, .notIn, .attributeExists, .attributeType, .size:
+    case .ne, .lt, .le, .gt, .ge, .between, .beginsWith, .notContains, .notIn, .attributeExists, .attributeType, .size,
+      .moment:
       "\(comparison)"
     }
   }

@@ -22,6 +22,8 @@ final class StoredModels: Sendable {
   struct Model: Sendable {
     var name: String
     var columns: [String]
+    /// The columns of dates and times.
+    var moments: Set<Int> = []
     var relations: [String: MappedRelation]
 
     func position(of field: String) -> Int? {

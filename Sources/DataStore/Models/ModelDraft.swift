@@ -17,6 +17,8 @@ struct ModelDraft {
   let lazy: [String: any RelationValue.Type]
   /// How fields that are not relations are stored.
   let storages: [String: ColumnStorage]
+  /// The fields whose texts are dates or times.
+  let moments: Set<String>
   /// Whether a value of the type needs one in a field.
   let needs: @Sendable (String) -> Bool
 
@@ -37,6 +39,7 @@ struct ModelDraft {
       // What stopped it may be declared; the check below names the first field that is not.
     }
     lazy = probe.lazy
+    moments = probe.moments
     var storages: [String: ColumnStorage] = [:]
     for field in fields where relations[field] == nil {
       guard lazy[field] == nil else {

@@ -17,6 +17,8 @@ struct ModelMapping: Sendable {
   private let shown: RelatedTerms
   /// The fields that are stored as JSON.
   private let jsonFields: Set<Int>
+  /// The fields that hold dates or times.
+  private let momentFields: Set<Int>
   let models: StoredModels
   private let decoding: JSONDecoding
   let link: RoomLink
@@ -34,6 +36,7 @@ struct ModelMapping: Sendable {
     }
     self.shown = shown
     jsonFields = Set(shape.columns.indices.filter { shape.columns[$0].storage == .json })
+    momentFields = Set(shape.columns.indices.filter { shape.columns[$0].isMoment })
     self.models = models
     self.decoding = decoding
     self.link = link
@@ -189,7 +192,7 @@ struct ModelMapping: Sendable {
   }
 
   private func order(_ sort: [SortOrder]) -> RowOrder {
-    RowOrder(sort, primaryKey: shape.key, jsonFields: jsonFields)
+    RowOrder(sort, primaryKey: shape.key, jsonFields: jsonFields, momentFields: momentFields)
   }
 
   /// The query for the records that have `values` in `fields`.
@@ -221,7 +224,7 @@ struct ModelMapping: Sendable {
     let condition = try translation.predicate(predicate ?? .all)
     return AggregateQuery(
       model: shape.model, predicate: condition, functions: found, primaryKey: shape.key,
-      jsonFields: jsonFields, related: translation.terms)
+      jsonFields: jsonFields, momentFields: momentFields, related: translation.terms)
   }
 
   private func field(_ name: String) throws(DataStoreError) -> Int {

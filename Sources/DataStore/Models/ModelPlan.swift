@@ -31,7 +31,8 @@ struct ModelPlan {
     let names = StoredModels(
       drafts.indices.map { model in
         StoredModels.Model(
-          name: drafts[model].name, columns: columns[model].map(\.name), relations: relations[model])
+          name: drafts[model].name, columns: columns[model].map(\.name),
+          moments: Set(columns[model].indices.filter { columns[model][$0].isMoment }), relations: relations[model])
       })
     var shapes = drafts.indices.map(shape)
     for model in drafts.indices {
@@ -59,6 +60,7 @@ struct ModelPlan {
       draft.storages[field].map { storage in
         var column = column(field, storage, isRequired: draft.key.contains(field))
         column.defaultValue = draft.defaults[field] ?? .null
+        column.isMoment = storage == .text && draft.moments.contains(field)
         return column
       }
     }
@@ -269,7 +271,9 @@ extension RecordShape {
       index.relation = relation
       return indexes.append(index)
     }
-    if key.starts(with: fields) || indexes.contains(where: { $0.fields.starts(with: fields) }) { return }
+    // An index that was declared over dates orders them by their moments, and keys are texts.
+    let hasMoment = fields.contains { columns[$0].isMoment }
+    if key.starts(with: fields) || !hasMoment && indexes.contains(where: { $0.fields.starts(with: fields) }) { return }
     indexes.append(RecordIndex(name: "#relation_" + names, fields: fields, isUnique: false))
   }
 }

@@ -45,7 +45,10 @@ struct PredicateTranslation {
   }
 
   private func compare(_ name: String, _ comparison: QueryOperator) throws(DataStoreError) -> Predicate {
-    if let field = known.position(of: name) { return .compare(field: field, comparison.comparison) }
+    if let field = known.position(of: name) {
+      let comparison = comparison.comparison
+      return .compare(field: field, known.moments.contains(field) ? comparison.ofMoments : comparison)
+    }
     guard let relation = known.relations[name] else {
       throw DataStoreError(.invalidQuery, "\(known.name) has no field \(name)")
     }

@@ -5,6 +5,8 @@ internal import MartletStore
 final class TypeProbe {
   /// By the field's name.
   var found: [String: ColumnStorage] = [:]
+  /// The fields whose texts are dates or times.
+  private(set) var moments: Set<String> = []
   /// The types of fields that are found in a store, by the field's name.
   var lazy: [String: any RelationValue.Type] = [:]
   /// What a single value asked for.
@@ -27,6 +29,11 @@ final class TypeProbe {
     } catch {
       return probe.isMissed
     }
+  }
+
+  /// Notes a field of a type of dates or times.
+  func noteMoment<Value>(_ type: Value.Type, _ key: some CodingKey) {
+    if type is any TemporalValue.Type || type == Date.self { moments.insert(key.stringValue) }
   }
 
   func has(_ key: some CodingKey) -> Bool { absent == nil || key.stringValue != absent }
@@ -133,6 +140,7 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
       probe.lazy[key.stringValue] = relation
       return none
     }
+    probe.noteMoment(type, key)
     try probe.check(key, codingPath)
     let (storage, value) = try TypeProbe.storage(type, codingPath + [key])
     return note(key, as: storage, value)
@@ -143,6 +151,7 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
       probe.lazy[key.stringValue] = relation
       return nil
     }
+    probe.noteMoment(type, key)
     let path = codingPath + [key]
     return note(key, as: (try? TypeProbe.storage(type, path))?.0 ?? TypeProbe.asked(type, path), nil)
   }

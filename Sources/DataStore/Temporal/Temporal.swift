@@ -2,8 +2,8 @@ public import MartletGraphQLClient
 
 /// Dates and times of the ISO 8601 calendar as models hold them: text, with the offset that they were given with.
 ///
-/// Values compare by the moment they mean, to the millisecond. The store compares their text, which gives the same
-/// order for values with one offset: write dates of one field with one, usually UTC.
+/// Values compare by the moment they mean, to the millisecond, in memory as in queries, sorts and indexes. Keys are
+/// texts: the same moment with another offset is another key.
 public enum Temporal {
   /// A text that is not a date or time.
   public struct FormatError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -24,18 +24,21 @@ package struct AggregateQuery: Sendable, Hashable {
   package var primaryKey: [Int]
   /// The fields that are stored as JSON, for the order of their values.
   package var jsonFields: Set<Int>
+  /// The fields that hold dates or times, for the same.
+  package var momentFields: Set<Int>
   /// What the condition needs of related records.
   package var related: RelatedTerms
 
   package init(
     model: Int, predicate: Predicate = .all, functions: [AggregateFunction], primaryKey: [Int],
-    jsonFields: Set<Int> = [], related: RelatedTerms = RelatedTerms()
+    jsonFields: Set<Int> = [], momentFields: Set<Int> = [], related: RelatedTerms = RelatedTerms()
   ) {
     self.model = model
     self.predicate = predicate
     self.functions = functions
     self.primaryKey = primaryKey
     self.jsonFields = jsonFields
+    self.momentFields = momentFields
     self.related = related
   }
 }

@@ -24,7 +24,7 @@ package struct LiveAggregate: Sendable {
       guard let (field, isAscending) = function.extreme else { continue }
       let order = RowOrder(
         [SortOrder(field: field, isAscending: isAscending)], primaryKey: query.primaryKey,
-        jsonFields: query.jsonFields)
+        jsonFields: query.jsonFields, momentFields: query.momentFields)
       let hasValue = Predicate.compare(field: field, .attributeExists(true))
       extremes[function] = QueryWindow(
         WindowQuery(

@@ -4,19 +4,28 @@ package import MartletModels
 /// A total order of a model's records: some sort keys, then the primary key.
 ///
 /// Values are in the store's order: null first, then numbers by value, text by its UTF-8 bytes, lists and embedded
-/// values by the bytes of their JSON text. `false` is before `true`. In a field that is stored as JSON everything but
-/// null and numbers is ordered by the bytes of its JSON text, as the column has it.
+/// values by the bytes of their JSON text. Dates and times that are sorted by have the order of the moments they mean.
+/// `false` is before `true`. In a field that is stored as JSON everything but null and numbers is ordered by the bytes
+/// of its JSON text, as the column has it.
 package struct RowOrder: Sendable, Hashable {
   /// Sort keys, the most important first. They end with the primary key.
   package let terms: [SortOrder]
 
   /// The order by `sort`, and by the fields of the primary key where `sort` leaves records equal.
   ///
-  /// - Parameter jsonFields: the fields that are stored as JSON.
-  package init(_ sort: [SortOrder], primaryKey: [Int], jsonFields: Set<Int> = []) {
+  /// - Parameters:
+  ///   - jsonFields: the fields that are stored as JSON.
+  ///   - momentFields: the fields that hold dates or times.
+  package init(
+    _ sort: [SortOrder], primaryKey: [Int], jsonFields: Set<Int> = [], momentFields: Set<Int> = []
+  ) {
     var seen: Set<Int> = []
     var terms = sort.filter { seen.insert($0.field).inserted }
-    for field in primaryKey where seen.insert(field).inserted { terms.append(SortOrder(field: field)) }
+    for index in terms.indices where momentFields.contains(terms[index].field) { terms[index].isMoment = true }
+    // Different keys may mean one moment.
+    for field in primaryKey where seen.insert(field).inserted || momentFields.contains(field) {
+      terms.append(SortOrder(field: field))
+    }
     for index in terms.indices where jsonFields.contains(terms[index].field) { terms[index].isJSON = true }
     self.terms = terms
   }
@@ -39,8 +48,11 @@ package struct RowOrder: Sendable, Hashable {
   }
 
   private static func compare(_ left: Record, _ right: Record, _ term: SortOrder) -> Int {
-    term.isJSON
-      ? compareJSON(left[term.field], right[term.field]) : compare(left[term.field], right[term.field])
+    let (left, right) = (left[term.field], right[term.field])
+    if term.isMoment, case .string = left, case .string = right {
+      return ValueOrder.compareMoments(left, right) ?? 0
+    }
+    return term.isJSON ? compareJSON(left, right) : compare(left, right)
   }
 
   /// Compares two values of one field.

@@ -63,6 +63,7 @@ extension Comparison {
       let values = Self.distinct(list)
       return values.count == 1 ? .eq(values[0]) : .in(values)
     case .notIn(let list): return .notIn(Self.distinct(list))
+    case .moment(let comparison): return .moment(comparison.canonical)
     case .eq, .ne, .lt, .le, .gt, .ge, .between, .beginsWith, .contains, .notContains, .attributeExists,
       .attributeType, .size:
       return self
@@ -92,6 +93,7 @@ extension Comparison {
     case .attributeExists(let exists): "attributeExists \(exists)"
     case .attributeType(let type): "attributeType \(type.rawValue)"
     case .size(let size): "size \(size)"
+    case .moment(let comparison): "moment \(comparison.canonicalText)"
     }
   }
 }

@@ -83,6 +83,12 @@ package struct ModelField: Sendable {
     self.place = place
   }
 
+  /// Whether the values are dates or times, which filters compare by the moments that they mean.
+  package var isMoment: Bool {
+    guard !isList, case .scalar(let kind) = self.kind else { return false }
+    return kind.isMoment
+  }
+
   /// The type a filter on this field has.
   package var filterBase: ScalarKind? {
     switch kind {

@@ -143,7 +143,7 @@ extension Comparison {
     case .in(let values): values
     case .attributeExists(false): [.null]
     case .ne, .lt, .le, .gt, .ge, .between, .beginsWith, .contains, .notContains, .notIn, .attributeExists,
-      .attributeType, .size:
+      .attributeType, .size, .moment:
       nil
     }
   }
@@ -155,7 +155,7 @@ extension Comparison {
     case .notIn(let values): values
     case .attributeExists(true): [.null]
     case .eq, .lt, .le, .gt, .ge, .between, .beginsWith, .contains, .notContains, .in, .attributeExists,
-      .attributeType, .size:
+      .attributeType, .size, .moment:
       nil
     }
   }

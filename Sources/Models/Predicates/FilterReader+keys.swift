@@ -30,20 +30,20 @@ extension FilterReader {
       guard let ends = operand.array, ends.count == 2 else {
         throw FilterError(path: path, message: "needs a list of two keys")
       }
-      let low = Self.ordered(try prefix(ends[0], fields, "\(path)[0]"), { .gt($0) }, { .ge($0) })
-      let high = Self.ordered(try prefix(ends[1], fields, "\(path)[1]"), { .lt($0) }, { .le($0) })
+      let low = ordered(try prefix(ends[0], fields, "\(path)[0]"), { .gt($0) }, { .ge($0) })
+      let high = ordered(try prefix(ends[1], fields, "\(path)[1]"), { .lt($0) }, { .le($0) })
       return .and([low, high])
     case "beginsWith":
       var given = try prefix(operand, fields, path)
       guard let last = given.popLast(), let text = last.value.string else {
         throw FilterError(path: path, message: "ends with a field that is not a text")
       }
-      return .and(Self.equal(given) + [.compare(field: last.field, .beginsWith(TextPrefix(text)))])
-    case "eq": return .and(Self.equal(try prefix(operand, fields, path)))
-    case "lt": return Self.ordered(try prefix(operand, fields, path), { .lt($0) }, { .lt($0) })
-    case "le": return Self.ordered(try prefix(operand, fields, path), { .lt($0) }, { .le($0) })
-    case "gt": return Self.ordered(try prefix(operand, fields, path), { .gt($0) }, { .gt($0) })
-    case "ge": return Self.ordered(try prefix(operand, fields, path), { .gt($0) }, { .ge($0) })
+      return .and(equal(given) + [.compare(field: last.field, .beginsWith(TextPrefix(text)))])
+    case "eq": return .and(equal(try prefix(operand, fields, path)))
+    case "lt": return ordered(try prefix(operand, fields, path), { .lt($0) }, { .lt($0) })
+    case "le": return ordered(try prefix(operand, fields, path), { .lt($0) }, { .le($0) })
+    case "gt": return ordered(try prefix(operand, fields, path), { .gt($0) }, { .gt($0) })
+    case "ge": return ordered(try prefix(operand, fields, path), { .gt($0) }, { .ge($0) })
     default: throw FilterError(path: path, message: "is not an operator")
     }
   }
@@ -66,18 +66,20 @@ extension FilterReader {
     return parts
   }
 
-  private static func equal(_ parts: [Part]) -> [Predicate] {
-    parts.map { .compare(field: $0.field, .eq($0.value)) }
+  private func equal(_ parts: [Part]) -> [Predicate] { parts.map { compare($0.field, .eq($0.value)) } }
+
+  private func compare(_ field: Int, _ comparison: Comparison) -> Predicate {
+    .compare(field: field, model.fields[field].isMoment ? comparison.ofMoments : comparison)
   }
 
   /// Field by field: strictly ordered at some field and equal before it, or `last` at the last field.
-  private static func ordered(
+  private func ordered(
     _ parts: [Part], _ strict: (JSONValue) -> Comparison, _ last: (JSONValue) -> Comparison
   ) -> Predicate {
     let alternatives = parts.indices.map { position -> Predicate in
       let isLast = position == parts.count - 1
       let comparison = isLast ? last(parts[position].value) : strict(parts[position].value)
-      let here = Predicate.compare(field: parts[position].field, comparison)
+      let here = compare(parts[position].field, comparison)
       return position == 0 ? here : .and(equal(Array(parts[..<position])) + [here])
     }
     return alternatives.count == 1 ? alternatives[0] : .or(alternatives)

@@ -104,7 +104,8 @@ package struct FilterReader {
       guard comparisons <= limits.comparisons else {
         throw FilterError(path: inner, message: "a filter has at most \(limits.comparisons) comparisons")
       }
-      parts.append(.compare(field: field, try comparison(name, operand, inner)))
+      let comparison = try comparison(name, operand, inner)
+      parts.append(.compare(field: field, model.fields[field].isMoment ? comparison.ofMoments : comparison))
     }
     return parts
   }

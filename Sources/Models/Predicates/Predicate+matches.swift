@@ -17,24 +17,33 @@ extension Predicate {
 extension Comparison {
   /// Whether the comparison holds for a field's value.
   package func holds(for value: JSONValue) -> Bool {
-    switch self {
-    case .eq(let other): ValueOrder.areEqual(value, other)
-    case .ne(let other): !ValueOrder.areEqual(value, other)
-    case .lt(let other): ValueOrder.compare(value, other).map { $0 < 0 } ?? false
-    case .le(let other): ValueOrder.compare(value, other).map { $0 <= 0 } ?? false
-    case .gt(let other): ValueOrder.compare(value, other).map { $0 > 0 } ?? false
-    case .ge(let other): ValueOrder.compare(value, other).map { $0 >= 0 } ?? false
+    if case .moment(let comparison) = self { return comparison.holds(for: value, ValueOrder.compareMoments) }
+    return holds(for: value, ValueOrder.compare)
+  }
+
+  private func holds(for value: JSONValue, _ order: (JSONValue, JSONValue) -> Int?) -> Bool {
+    func isEqual(_ other: JSONValue) -> Bool {
+      if case .string = value, case .string = other { return order(value, other) == 0 }
+      return ValueOrder.areEqual(value, other)
+    }
+    return switch self {
+    case .eq(let other): isEqual(other)
+    case .ne(let other): !isEqual(other)
+    case .lt(let other): order(value, other).map { $0 < 0 } ?? false
+    case .le(let other): order(value, other).map { $0 <= 0 } ?? false
+    case .gt(let other): order(value, other).map { $0 > 0 } ?? false
+    case .ge(let other): order(value, other).map { $0 >= 0 } ?? false
     case .between(let low, let high):
-      (ValueOrder.compare(value, low).map { $0 >= 0 } ?? false)
-        && (ValueOrder.compare(value, high).map { $0 <= 0 } ?? false)
+      (order(value, low).map { $0 >= 0 } ?? false) && (order(value, high).map { $0 <= 0 } ?? false)
     case .beginsWith(let prefix): value.string.map { $0.utf8.starts(with: prefix.text.utf8) } ?? false
     case .contains(let part): ValueOrder.contains(value, part)
     case .notContains(let part): !ValueOrder.contains(value, part)
-    case .in(let list): list.contains { ValueOrder.areEqual(value, $0) }
-    case .notIn(let list): !list.contains { ValueOrder.areEqual(value, $0) }
+    case .in(let list): list.contains(where: isEqual)
+    case .notIn(let list): !list.contains(where: isEqual)
     case .attributeExists(let exists): value.isNull != exists
     case .attributeType(let type): type.describes(value)
     case .size(let comparison): ValueOrder.size(of: value).map(comparison.holds) ?? false
+    case .moment(let comparison): comparison.holds(for: value, ValueOrder.compareMoments)
     }
   }
 }

@@ -5,7 +5,8 @@ package import MartletJSON
 /// Two-valued: unknown does not exist. Values of different kinds (text, number, truth value, list) are unequal and have
 /// no order, and `null` is equal to `null` alone. So `ne` is the exact negation of `eq`, `notIn` of `in`, `notContains`
 /// of `contains`, and every order comparison with `null` is false. Text compares by UTF-8 bytes, numbers by value
-/// across integers and doubles, exactly; what is not a number (NaN) is equal to nothing and has no order.
+/// across integers and doubles, exactly; what is not a number (NaN) is equal to nothing and has no order. Dates and
+/// times are text; `Comparison.moment` says that they are compared by what they mean.
 package indirect enum Predicate: Sendable, Hashable {
   /// Always true.
   case all
@@ -55,6 +56,21 @@ package enum Comparison: Sendable, Hashable {
   case attributeType(AttributeType)
   /// The size of text in UTF-8 bytes or of a list in elements, compared with a number; false without a size.
   case size(SizeComparison)
+  /// A comparison of whole values in which texts are dates and times, equal and ordered by the moments that they mean.
+  indirect case moment(Comparison)
+}
+
+extension Comparison {
+  /// What the comparison is over a field of dates or times.
+  package var ofMoments: Comparison {
+    switch self {
+    case .eq(.string), .ne(.string), .lt(.string), .le(.string), .gt(.string), .ge(.string), .between, .in, .notIn:
+      .moment(self)
+    case .eq, .ne, .lt, .le, .gt, .ge, .beginsWith, .contains, .notContains, .attributeExists, .attributeType, .size,
+      .moment:
+      self
+    }
+  }
 }
 
 /// The text of `beginsWith`. It is equal to text of the same bytes only: conditions that are equal are evaluated once

@@ -1,4 +1,5 @@
 package import MartletJSON
+internal import MartletVocabulary
 
 /// Equality and order of field values, the same as in the store.
 package enum ValueOrder {
@@ -27,6 +28,12 @@ package enum ValueOrder {
     case (.double(let a), .uint(let b)): compare(b, a).map(-)
     case (.null, _), (.bool, _), (.int, _), (.uint, _), (.double, _), (.string, _), (.array, _), (.object, _): nil
     }
+  }
+
+  /// The order of two values of a field of dates or times, which are text: by the moments that they mean.
+  package static func compareMoments(_ left: JSONValue, _ right: JSONValue) -> Int? {
+    if case .string(let left) = left, case .string(let right) = right { return MomentText.compare(left, right) }
+    return compare(left, right)
   }
 
   /// Orders text by UTF-8 bytes, which is also the order of its Unicode scalars.

@@ -73,6 +73,9 @@ package struct SortOrder: Sendable, Hashable {
   package var isAscending: Bool
   /// Whether the field is stored as JSON, and its values can be of several kinds.
   package var isJSON: Bool
+  /// Whether the field holds dates or times, which are ordered by the moments that they mean. Texts of one moment are
+  /// equal then, so that a key follows as text.
+  package var isMoment = false
 
   package init(field: Int, isAscending: Bool = true, isJSON: Bool = false) {
     self.field = field

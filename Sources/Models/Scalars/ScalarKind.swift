@@ -25,6 +25,15 @@ package enum ScalarKind: String, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Whether it is text of a date or time, which is compared by the moment that it means.
+  package var isMoment: Bool {
+    switch self {
+    case .awsDate, .awsTime, .awsDateTime: true
+    case .id, .string, .int, .float, .boolean, .awsTimestamp, .awsEmail, .awsJSON, .awsURL, .awsPhone, .awsIPAddress:
+      false
+    }
+  }
+
   /// The scalar whose filter inputs this one uses: text for all of AppSync's but the timestamp.
   package var filterBase: ScalarKind {
     switch self {

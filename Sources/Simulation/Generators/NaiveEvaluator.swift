@@ -41,6 +41,7 @@ package enum NaiveEvaluator {
     case .attributeExists(let exists): return exists ? value != .null : value == .null
     case .attributeType(let type): return name(value) == type.rawValue
     case .size(let comparison): return holds(comparison, value)
+    case .moment(let comparison): return holds(NaiveMoment.comparison(comparison), NaiveMoment.value(value))
     }
   }
 

@@ -5,13 +5,13 @@ package import MartletVocabulary
 /// Random records and conditions over a handful of awkward values, so that equality and near misses are frequent.
 package struct RandomPredicates {
   /// What a field holds.
-  package enum Kind: CaseIterable, Sendable { case text, whole, real, truth, textList }
+  package enum Kind: CaseIterable, Sendable { case text, whole, real, truth, textList, moment }
 
   /// The kinds of the fields, by position.
   package let kinds: [Kind]
   package var random: SeededRandom
 
-  package init(kinds: [Kind] = [.text, .whole, .real, .truth, .textList, .text], seed: UInt64) {
+  package init(kinds: [Kind] = [.text, .whole, .real, .truth, .textList, .moment], seed: UInt64) {
     self.kinds = kinds
     random = SeededRandom(seed: seed)
   }
@@ -20,6 +20,13 @@ package struct RandomPredicates {
   package static let texts = ["", "a", "ab", "b", "A", "\u{E9}", "e\u{301}", "\u{FFFF}", "\u{1F600}", "a\u{0}b"]
   package static let wholes: [Int64] = [-1, 0, 1, 2, 1 << 53, (1 << 53) + 1, .min, .max]
   package static let reals = [-0.0, 0, 0.5, 1, -1.5, 0x1p53, 0x1p63, -0x1p63, 1e300, -1e300]
+
+  /// One moment in several forms, its neighbours by a millisecond and by a day, times of day, and no moments at all.
+  package static let moments = [
+    "2026-11-22T10:00Z", "2026-11-22T10:00:00Z", "2026-11-22T12:00:00.000+02:00", "2026-11-22T10:00:00.0009Z",
+    "2026-11-22T10:00:00.001Z", "2026-11-22T09:59:59.999Z", "2026-11-21T23:30-10:30", "2026-11-22", "2026-11-22Z",
+    "2026-11-21T24:00Z", "2026-11-22T00:00:00.000-00:00:01", "10:00Z", "12:00:00.000+02:00", "10:00", "9:00", "",
+  ]
 
   /// A record, about every fifth of its values null.
   package mutating func record() -> Record {
@@ -35,6 +42,7 @@ package struct RandomPredicates {
     case .whole: return .int(pick(Self.wholes))
     case .real: return .double(pick(Self.reals))
     case .truth: return .bool(chance(2))
+    case .moment: return .string(pick(Self.moments))
     case .textList:
       var elements: [JSONValue] = []
       for _ in 0..<count(below: 4) { elements.append(.string(pick(Self.texts))) }
@@ -63,6 +71,8 @@ package struct RandomPredicates {
   package mutating func leaf() -> Predicate {
     let field = count(below: kinds.count)
     let kind = kinds[field]
+    if kind == .moment, chance(4) { return .compare(field: field, .beginsWith("2026-11-22")) }
+    if kind == .moment { return .compare(field: field, (chance(2) ? equality(kind) : order(kind)).ofMoments) }
     if kind != .textList, chance(2) { return .compare(field: field, equality(kind)) }
     let types = AttributeType.allCases
     switch count(below: 6) {
@@ -118,7 +128,7 @@ package struct RandomPredicates {
     switch kind {
     case .whole where chance(4): return value(.real)
     case .real where chance(4): return value(.whole)
-    case .text, .whole, .real, .truth, .textList: return value(kind)
+    case .text, .whole, .real, .truth, .textList, .moment: return value(kind)
     }
   }
 

@@ -130,7 +130,7 @@ struct ClientQueries {
       values += seek.values
     }
     let order = query.order.terms.map { term in
-      "\(Self.ordered(term.field, shape)) \(term.isAscending != isReversed ? "ASC" : "DESC")"
+      "\(Self.ordered(term, shape)) \(term.isAscending != isReversed ? "ASC" : "DESC")"
     }
     let isPage = count != nil || skipping > 0
     let limit =
@@ -206,9 +206,10 @@ struct ClientQueries {
 
   /// What a field is ordered by in SQL, which is the order in memory. A column of JSON may hold numbers, as that of a
   /// decimal does: those have the order of numbers and not of their texts.
-  private static func ordered(_ field: Int, _ shape: RecordShape) -> String {
-    let column = shape.column(field)
-    guard shape.columns[field].storage == .json else { return column }
+  private static func ordered(_ term: SortOrder, _ shape: RecordShape) -> String {
+    let column = shape.column(term.field)
+    if term.isMoment { return "\(column) COLLATE \(MomentCollation.name)" }
+    guard shape.columns[term.field].storage == .json else { return column }
     return "(CASE WHEN substr(\(column), 1, 1) BETWEEN '-' AND '9' THEN CAST(\(column) AS NUMERIC) ELSE \(column) END)"
   }
 
@@ -231,10 +232,10 @@ struct ClientQueries {
     var values: [SQLValue] = []
     for (index, term) in order.terms.enumerated() {
       let value = record[term.field]
-      let column = Self.ordered(term.field, shape)
+      let column = Self.ordered(term, shape)
       let isUpwards = term.isAscending != isReversed
       if !isUpwards && value.isNull { continue }
-      var parts = order.terms[..<index].map { "\(Self.ordered($0.field, shape)) IS ?" }
+      var parts = order.terms[..<index].map { "\(Self.ordered($0, shape)) IS ?" }
       values += order.terms[..<index].map { Self.ordered(record[$0.field], $0.field, shape) }
       if value.isNull {
         parts.append("\(column) IS NOT NULL")

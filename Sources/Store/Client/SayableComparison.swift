@@ -12,6 +12,7 @@ extension Comparison {
     func compare(_ comparison: Comparison) -> Predicate { .compare(field: field, comparison) }
     switch self {
     case .lt(.null), .le(.null), .gt(.null), .ge(.null), .between(.null, _), .between(_, .null): return Predicate.none
+    case .moment(let comparison): return comparison.sayable(field, as: storage)
     case .eq(.null), .ne(.null), .in, .notIn, .attributeExists, .attributeType, .size: return nil
     case .between(let low, let high):
       guard storage.mayBeOrdered(with: low), storage.mayBeOrdered(with: high) else { return Predicate.none }

@@ -63,6 +63,8 @@ package struct StoredCondition {
       case .attributeExists(let exists): return member(name, "attributeExists", .bool(exists))
       case .attributeType(let type): return member(name, "attributeType", .string(type.rawValue))
       case .size(let size): return member(name, "size", Self.json(size))
+      // The server knows which of its fields are dates and times.
+      case .moment(let comparison): return json(.compare(field: field, comparison))
       }
     }
   }
@@ -98,7 +100,8 @@ package struct StoredCondition {
         for (operation, operand) in operations {
           let comparison = try comparison(operation, operand)
           if let field {
-            parts.append(.compare(field: field, comparison))
+            let isMoment = shape.columns[field].isMoment
+            parts.append(.compare(field: field, isMoment ? comparison.ofMoments : comparison))
           } else {
             parts.append(comparison.holds(for: .null) ? .all : .none)
           }

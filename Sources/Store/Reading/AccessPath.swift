@@ -106,6 +106,8 @@ private struct Conditions {
     equal = Set(query.equal.map(\.field))
     for (field, value) in query.equal { constants[field] = value }
     parts = PredicateSQL.conjuncts(query.filter)
+    // The indexes have the order of texts, so that a moment is sought among the texts it may have.
+    parts += parts.flatMap { $0.textsOfMoments(shape) }
     for (position, part) in parts.enumerated() {
       guard case .compare(let field, let comparison) = part, shape.columns.indices.contains(field),
         !equal.contains(field)

@@ -178,7 +178,11 @@ struct ListScan {
     let shape = table.shape
     var fields = query.equal.map(\.field)
     for part in PredicateSQL.conjuncts(query.filter) {
-      if case .compare(let field, .eq) = part, !fields.contains(field) { fields.append(field) }
+      switch part {
+      case .compare(let field, .eq), .compare(let field, .moment(.eq)):
+        if !fields.contains(field) { fields.append(field) }
+      default: continue
+      }
     }
     for term in query.order where !fields.contains(term.field) { fields.append(term.field) }
     var key = shape.key[...]

@@ -1,6 +1,7 @@
 internal import MartletJSON
 internal import MartletLiveQueries
 internal import MartletModels
+internal import MartletSQLite
 
 /// A predicate in SQL, with the meaning `Predicate.matches` has in memory.
 ///
@@ -142,15 +143,21 @@ struct PredicateSQL {
   private mutating func alternatives(_ parts: [Predicate]) -> [String] {
     var texts: [String] = []
     var lists: [Int: [JSONValue]] = [:]
+    var moments: [Int: [JSONValue]] = [:]
     for part in parts {
       if case .compare(let field, .eq(let value)) = part, related.term(at: field) == nil {
         lists[field, default: []].append(value)
+      } else if case .compare(let field, .moment(.eq(let value))) = part, related.term(at: field) == nil {
+        moments[field, default: []].append(value)
       } else {
         texts.append(translate(part))
       }
     }
-    for (field, values) in lists.sorted(by: { $0.key < $1.key }) {
-      texts.append(values.count == 1 ? equal(field, values[0]) : isIn(field, values))
+    for (lists, isMoment) in [(lists, false), (moments, true)] {
+      for (field, values) in lists.sorted(by: { $0.key < $1.key }) {
+        let column = column(field, isMoment)
+        texts.append(values.count == 1 ? equal(field, column, values[0]) : isIn(field, column, values))
+      }
     }
     return texts
   }
@@ -180,40 +187,52 @@ struct PredicateSQL {
 
   private mutating func compare(_ field: Int, _ comparison: Comparison) -> String {
     if let term = related.term(at: field) { return exists(term) }
-    let column = shape.column(field)
+    if case .moment(let comparison) = comparison { return compare(field, column(field, true), comparison) }
+    return compare(field, column(field, false), comparison)
+  }
+
+  /// A field's column, with the order in which its values are compared.
+  private func column(_ field: Int, _ isMoment: Bool) -> String {
+    guard isMoment, shape.columns[field].storage == .text else { return shape.column(field) }
+    return shape.column(field) + " COLLATE " + MomentCollation.name
+  }
+
+  private mutating func compare(_ field: Int, _ column: String, _ comparison: Comparison) -> String {
     switch comparison {
-    case .eq(let value): return equal(field, value)
-    case .ne(let value): return "(NOT \(equal(field, value)))"
-    case .lt(let value): return order(field, .less, value)
-    case .le(let value): return order(field, .lessOrEqual, value)
-    case .gt(let value): return order(field, .greater, value)
-    case .ge(let value): return order(field, .greaterOrEqual, value)
+    case .eq(let value): return equal(field, column, value)
+    case .ne(let value): return "(NOT \(equal(field, column, value)))"
+    case .lt(let value): return order(field, column, .less, value)
+    case .le(let value): return order(field, column, .lessOrEqual, value)
+    case .gt(let value): return order(field, column, .greater, value)
+    case .ge(let value): return order(field, column, .greaterOrEqual, value)
     case .between(let low, let high):
-      let from = order(field, .greaterOrEqual, low)
-      let to = order(field, .lessOrEqual, high)
+      let from = order(field, column, .greaterOrEqual, low)
+      let to = order(field, column, .lessOrEqual, high)
       return "(\(from) AND \(to))"
     case .beginsWith(let prefix): return begins(field, Array(prefix.text.utf8))
     case .contains(let part): return contains(field, part)
     case .notContains(let part): return "(NOT \(contains(field, part)))"
-    case .in(let list): return isIn(field, list)
-    case .notIn(let list): return "(NOT \(isIn(field, list)))"
+    case .in(let list): return isIn(field, column, list)
+    case .notIn(let list): return "(NOT \(isIn(field, column, list)))"
     case .attributeExists(let exists): return exists ? "(\(column) IS NOT NULL)" : "(\(column) IS NULL)"
     case .attributeType(let type): return hasType(field, type)
     case .size(let size): return hasSize(field, size)
+    case .moment(let comparison): return compare(field, column, comparison)
     }
   }
 
   // MARK: Comparisons
 
-  private mutating func equal(_ field: Int, _ value: JSONValue) -> String {
-    if value.isNull { return "(\(shape.column(field)) IS NULL)" }
+  private mutating func equal(_ field: Int, _ column: String, _ value: JSONValue) -> String {
+    if value.isNull { return "(\(column) IS NULL)" }
     guard let exact = ExactValue(value, shape.columns[field].storage) else { return Self.no }
     values.append(exact.value)
-    return "(\(shape.column(field)) IS ?)"
+    return "(\(column) IS ?)"
   }
 
-  private mutating func order(_ field: Int, _ relation: OrderRelation, _ value: JSONValue) -> String {
-    let column = shape.column(field)
+  private mutating func order(
+    _ field: Int, _ column: String, _ relation: OrderRelation, _ value: JSONValue
+  ) -> String {
     switch OrderBound(relation, value, shape.columns[field].storage) {
     case .nothing: return Self.no
     case .everything: return "(\(column) IS NOT NULL)"
@@ -223,8 +242,7 @@ struct PredicateSQL {
     }
   }
 
-  private mutating func isIn(_ field: Int, _ list: [JSONValue]) -> String {
-    let column = shape.column(field)
+  private mutating func isIn(_ field: Int, _ column: String, _ list: [JSONValue]) -> String {
     let exact = list.compactMap { ExactValue($0, shape.columns[field].storage)?.value }
     let isNull = list.contains { $0.isNull } ? "(\(column) IS NULL)" : nil
     guard !exact.isEmpty else { return isNull ?? Self.no }

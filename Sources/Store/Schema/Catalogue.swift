@@ -142,7 +142,8 @@ struct Catalogue: Equatable {
         }, key: model.key.compactMap { names.firstIndex(of: $0) },
         indexes: model.indexes.map { index in
           RecordIndex(
-            name: index.name, fields: index.columns.compactMap { names.firstIndex(of: $0) }, isUnique: index.isUnique)
+            name: index.name, fields: index.columns.compactMap { names.firstIndex(of: IndexedColumn.name($0)) },
+            isUnique: index.isUnique)
         }, cascades: [])
     }
     number(&shapes)

@@ -93,7 +93,7 @@ struct CatalogueTables {
   private func rename(_ field: Int, _ name: String, of model: Catalogue.Model) throws {
     let old = try column(field, model).name
     func renamed(_ names: [String]) -> Argument {
-      .text(names.map { $0.utf8.elementsEqual(old.utf8) ? name : $0 }.joined(separator: ","))
+      .text(names.map { IndexedColumn.renamed($0, old, to: name) }.joined(separator: ","))
     }
     let number = Int64(model.number)
     try update(
@@ -150,7 +150,7 @@ struct CatalogueTables {
   // MARK: Indexes
 
   private func create(_ index: Catalogue.Index, on model: Catalogue.Model) throws(SQLiteError) {
-    let columns = index.columns.map(SQLText.quoted).joined(separator: ", ")
+    let columns = index.columns.map(IndexedColumn.sql).joined(separator: ", ")
     try database.execute(
       """
       CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(SQLText.quoted("index_\(model.tableName)_\(index.name)")) \

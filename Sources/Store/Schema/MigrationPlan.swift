@@ -117,7 +117,7 @@ struct MigrationPlan: Equatable {
 
   private static func equal(_ stored: Catalogue.Index, _ index: RecordIndex, _ shape: RecordShape) -> Bool {
     stored.name == index.name && stored.isUnique == index.isUnique
-      && stored.columns == index.fields.map { shape.columns[$0].name }
+      && stored.columns == shape.listedColumns(of: index)
   }
 
   /// SQLite does not distinguish upper from lower case in names; GraphQL does.
@@ -141,7 +141,7 @@ struct MigrationPlan: Equatable {
 
 extension Catalogue.Model {
   fileprivate mutating func rename(_ old: String, to new: String) {
-    func renamed(_ name: String) -> String { name == old ? new : name }
+    func renamed(_ name: String) -> String { IndexedColumn.renamed(name, old, to: new) }
     key = key.map(renamed)
     for index in columns.indices { columns[index].name = renamed(columns[index].name) }
     for index in indexes.indices { indexes[index].columns = indexes[index].columns.map(renamed) }

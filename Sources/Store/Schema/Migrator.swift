@@ -116,7 +116,7 @@ struct Migrator {
   private static func having(_ count: Int64) -> String { count == 1 ? "1 record has" : "\(count) records have" }
 
   private mutating func createIndex(_ shape: RecordShape, _ index: RecordIndex) throws {
-    let columns = index.fields.map { shape.columns[$0].name }
+    let columns = shape.listedColumns(of: index)
     do {
       try perform(
         .createIndex(

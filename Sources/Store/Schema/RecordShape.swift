@@ -1,5 +1,6 @@
 package import MartletJSON
 package import MartletModels
+internal import MartletSQLite
 
 /// How a field's values lie in their column.
 package enum ColumnStorage: String, Sendable {
@@ -32,6 +33,9 @@ package struct RecordColumn: Sendable, Equatable {
   package var isRequired: Bool
   /// The value records written before the field existed are given.
   package var defaultValue: JSONValue
+  /// Whether the values are dates or times that a client's queries compare and order by the moments that they mean. Of
+  /// a server's fields their filters know it.
+  package var isMoment = false
   /// Which values the schema allows; a migration looks for others.
   package var domain = ValueDomain.any
   /// The field's number in the folder's catalogue, never used again for another; -1 until the folder is opened.
@@ -138,6 +142,15 @@ package struct RecordShape: Sendable, Equatable {
     SQLText.quoted("index_\(tableName)_\(index.name)")
   }
 
+  /// The columns of an index as the catalogue lists them. Dates and times of a declared index have the order of
+  /// queries; the store's own indexes, whose names begin with '#', find records by their keys, which are texts.
+  func listedColumns(of index: RecordIndex) -> [String] {
+    index.fields.map { field in
+      let isMoment = columns[field].isMoment && !index.name.hasPrefix("#")
+      return isMoment ? IndexedColumn.moment(columns[field].name) : columns[field].name
+    }
+  }
+
   /// A record in words: the model and its key.
   func describe(_ key: RecordKey) -> String {
     let values = key.values.map { $0.string ?? String(decoding: $0.serialized(), as: UTF8.self) }
@@ -146,6 +159,35 @@ package struct RecordShape: Sendable, Equatable {
 
   /// A column's quoted name.
   func column(_ field: Int) -> String { SQLText.quoted(columns[field].name) }
+}
+
+/// A column in the catalogue's list of an index's columns.
+enum IndexedColumn {
+  /// After the name of a column whose texts have the order of the moments that they mean. '#' cannot stand in a GraphQL
+  /// name.
+  private static let momentSuffix = "#moment"
+
+  static func moment(_ name: String) -> String { name + momentSuffix }
+
+  /// The name of a listed column.
+  static func name(_ listed: String) -> String {
+    isMoment(listed) ? String(decoding: listed.utf8.dropLast(momentSuffix.utf8.count), as: UTF8.self) : listed
+  }
+
+  /// A listed column after its own has another name.
+  static func renamed(_ listed: String, _ old: String, to new: String) -> String {
+    guard name(listed).hasSameBytes(as: old) else { return listed }
+    return isMoment(listed) ? moment(new) : new
+  }
+
+  /// A listed column in the definition of the index.
+  static func sql(_ listed: String) -> String {
+    SQLText.quoted(name(listed)) + (isMoment(listed) ? " COLLATE " + MomentCollation.name : "")
+  }
+
+  private static func isMoment(_ listed: String) -> Bool {
+    listed.utf8.count > momentSuffix.utf8.count && listed.hasSuffix(momentSuffix)
+  }
 }
 
 /// Small pieces of SQL.

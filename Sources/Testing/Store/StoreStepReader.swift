@@ -118,8 +118,10 @@ struct StoreStepReader {
       }
       sort.append(SortOrder(field: position, isAscending: !text.hasPrefix("-")))
     }
+    let moments = Set(models[model].fields.indices.filter { models[model].fields[$0].isMoment })
     return WindowQuery(
-      model: model, predicate: predicate, order: RowOrder(sort, primaryKey: models[model].primaryKey),
+      model: model, predicate: predicate,
+      order: RowOrder(sort, primaryKey: models[model].primaryKey, momentFields: moments),
       offset: try count("offset") ?? 0, limit: try count("limit"))
   }
 

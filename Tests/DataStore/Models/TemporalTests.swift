@@ -1,5 +1,7 @@
 import Foundation
 import MartletDataStore
+import MartletSimulation
+import MartletVocabulary
 import Testing
 
 @Suite struct TemporalTests {
@@ -30,6 +32,46 @@ import Testing
     #expect(try Temporal.Time(iso8601: "12:00+02:00") == Temporal.Time(iso8601: "10:00Z"))
     #expect(try Temporal.Date(iso8601: "2026-11-22") == Temporal.Date(year: 2026, month: 11, day: 22))
     #expect(Temporal.Date(year: 2026, month: 2, day: 29) == nil)
+  }
+
+  /// What stores compare by, against the types.
+  @Test func `texts mean the moments that values mean`() throws {
+    for text in RandomPredicates.moments + ["0000-01-01T00:00Z", "9999-12-31T23:59:59.999999-23:59:59", "10:00x", "1"] {
+      let moment = MomentText(text)
+      let date = try? Temporal.DateTime(iso8601: text).milliseconds
+      let day = try? Temporal.Date(iso8601: text).milliseconds
+      let time = try? Temporal.Time(iso8601: text).milliseconds
+      #expect(moment?.milliseconds == date ?? day ?? time, "\(text)")
+      if let moment { #expect(moment.isTime == (time != nil), "\(text)") }
+    }
+  }
+
+  @Test func `a store compares, sorts and sums up dates by their moments, and returns the text that was given`()
+    async throws
+  {
+    struct Moment: StoredModel, Equatable {
+      var id: String
+      var at: Temporal.DateTime?
+      enum CodingKeys: String, ModelKey { case id, at }
+      static var indexes: [StoredIndex] { [StoredIndex("byAt", fields: "at")] }
+    }
+    let texts = ["2026-11-22T13:00:00.000+04:00", "2026-11-22T10:00:00.000Z", "2026-11-22T05:00:00.000-05:00"]
+    let store = try DataStore(models: [Moment.self], storage: .inMemory)
+    for (number, text) in texts.enumerated() {
+      _ = try await store.save(Moment(id: "\(number)", at: try Temporal.DateTime(iso8601: text)))
+    }
+    func ids(_ predicate: QueryPredicate) async throws -> [String] {
+      try await store.query(Moment.self, where: predicate, sort: .ascending(Moment.keys.at)).map(\.id)
+    }
+    let ten = try Temporal.DateTime(iso8601: "2026-11-22T11:00+01:00")
+    #expect(try await ids(.all) == ["0", "1", "2"])
+    #expect(try await ids(Moment.keys.at == ten) == ["1", "2"])
+    #expect(try await ids(Moment.keys.at != ten) == ["0"])
+    #expect(try await ids(Moment.keys.at < ten) == ["0"])
+    #expect(try await ids(Moment.keys.at >= ten) == ["1", "2"])
+    let functions: [DataStoreAggregate] = [.minimum(Moment.keys.at), .maximum(Moment.keys.at)]
+    #expect(try await store.aggregate(functions, of: Moment.self) == [.string(texts[0]), .string(texts[1])])
+    #expect(try await store.query(Moment.self, byId: "2")?.at?.iso8601 == texts[2])
   }
 
   @Test func `steps respect the calendar`() throws {

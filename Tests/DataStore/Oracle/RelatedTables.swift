@@ -8,11 +8,13 @@ import MartletStore
 /// Three models in a row, each of which belongs to one before it or to one of its own, with random fields: the store,
 /// and a naive model of it that scans all rows for everything.
 struct RelatedTables {
-  /// Fields 0 to 3 are random, 4 is the parent, 5 the sibling that a record names, 6 the key.
-  static let kinds: [RandomPredicates.Kind] = [.text, .whole, .real, .truth]
-  static let parent = 4
-  static let sibling = 5
-  static let key = 6
+  /// Fields 0 to 4 are random, 5 is the parent, 6 the sibling that a record names, 7 the key.
+  static let kinds: [RandomPredicates.Kind] = [.text, .whole, .real, .truth, .moment]
+  static let moment = 4
+  static let parent = 5
+  static let sibling = 6
+  static let key = 7
+  static let fields = 8
   static let models = 3
   static let keys = 12
 
@@ -27,17 +29,19 @@ struct RelatedTables {
   }
 
   private static func shape(_ model: Int) -> RecordShape {
-    let storages: [ColumnStorage] = [.text, .integer, .real, .boolean, .integer, .integer, .integer]
-    let columns = storages.enumerated().map { number, storage in
+    let storages: [ColumnStorage] = [.text, .integer, .real, .boolean, .text, .integer, .integer, .integer]
+    var columns = storages.enumerated().map { number, storage in
       RecordColumn(
         name: "f\(number)", field: "f\(number)", storage: storage, signature: storage.rawValue, isRequired: false,
         defaultValue: .null)
     }
+    columns[moment].isMoment = true
     return RecordShape(
       model: model, name: "M\(model)", tableName: "M\(model)", columns: columns, key: [key],
       indexes: [
         RecordIndex(name: "parent", fields: [parent], isUnique: false),
         RecordIndex(name: "sibling", fields: [sibling], isUnique: false),
+        RecordIndex(name: "moment", fields: [moment], isUnique: false),
       ], cascades: [])
   }
 
@@ -82,7 +86,7 @@ struct RelatedTables {
   /// A query with conditions over relations, and in some cases related records in its rows.
   mutating func query() -> WindowQuery {
     let model = random.count(below: Self.models)
-    var terms = RelatedTerms(fields: 7)
+    var terms = RelatedTerms(fields: Self.fields)
     if random.chance(4) {
       var shown = relation(of: model)
       shown.content = shown.otherFields == [Self.key] ? .record : .records
@@ -90,17 +94,17 @@ struct RelatedTables {
     }
     let predicate = predicate(of: model, &terms, depth: 2)
     let orders = (0..<random.count(below: 3)).map { _ in
-      SortOrder(field: random.count(below: 4), isAscending: random.chance(2))
+      SortOrder(field: random.count(below: 5), isAscending: random.chance(2))
     }
     return WindowQuery(
-      model: model, predicate: predicate, order: RowOrder(orders, primaryKey: [Self.key]),
+      model: model, predicate: predicate, order: RowOrder(orders, primaryKey: [Self.key], momentFields: [Self.moment]),
       offset: random.chance(2) ? 0 : random.count(below: 4), limit: random.chance(3) ? nil : random.count(below: 6),
       related: terms)
   }
 
   /// A random way from a model to another: to its parents, its children, or along its siblings.
   private mutating func relation(of model: Int) -> RelatedTerm {
-    let related = RelatedTerms(fields: 7)
+    let related = RelatedTerms(fields: Self.fields)
     let choice = random.count(below: 4)
     switch choice {
     case 0 where model > 0:
@@ -124,7 +128,7 @@ struct RelatedTables {
       var part = random.predicate(depth: 1)
       if depth > 0, !random.chance(3) {
         var term = relation(of: model)
-        var inner = RelatedTerms(fields: 7)
+        var inner = RelatedTerms(fields: Self.fields)
         term.content = .exists(predicate(of: term.model, &inner, depth: depth - 1))
         term.related = inner
         part = .compare(field: terms.add(term), .eq(.bool(true)))

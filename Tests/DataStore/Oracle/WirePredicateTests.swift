@@ -12,7 +12,9 @@ private struct Sample: Model, Equatable {
   var whole: Int?
   var real: Double?
   var flag: Bool?
-  enum CodingKeys: String, ModelKey { case id, text, whole, real, flag }
+  var at: Temporal.DateTime?
+  var time: Temporal.Time?
+  enum CodingKeys: String, ModelKey { case id, text, whole, real, flag, at, time }
 }
 
 /// Random typed predicates over `Sample`.
@@ -23,10 +25,13 @@ private struct RandomSamples {
   mutating func sample(_ number: Int) -> Sample {
     Sample(
       id: "s\(number)", text: random.chance(4) ? nil : text(), whole: random.chance(4) ? nil : whole(),
-      real: random.chance(4) ? nil : real(), flag: random.chance(4) ? nil : random.chance(2))
+      real: random.chance(4) ? nil : real(), flag: random.chance(4) ? nil : random.chance(2),
+      at: moment().string.flatMap { try? Temporal.DateTime(iso8601: $0) },
+      time: moment().string.flatMap { try? Temporal.Time(iso8601: $0) })
   }
 
   private mutating func text() -> String { Self.texts[random.count(below: Self.texts.count)] }
+  private mutating func moment() -> JSONValue { random.value(.moment) }
   private mutating func whole() -> Int { random.count(below: 5) - 2 }
   private mutating func real() -> Double { Double(random.count(below: 9) - 4) / 2 }
 
@@ -54,7 +59,10 @@ private struct RandomSamples {
 
   private mutating func leaf() -> QueryPredicate {
     let isNull = random.chance(5)
-    switch random.count(below: 4) {
+    switch random.count(below: 6) {
+    case 4, 5:
+      let field = random.chance(2) ? "at" : "time"
+      return .field(field, isNull ? nullity() : comparison(moment(), moment(), isText: true))
     case 0: return .field("text", isNull ? nullity() : comparison(.string(text()), .string(text()), isText: true))
     case 1: return .field("whole", isNull ? nullity() : comparison(.int(Int64(whole())), .int(Int64(whole()))))
     case 2: return .field("real", isNull ? nullity() : comparison(bound(), bound()))
@@ -87,7 +95,12 @@ private struct RandomSamples {
   @Test(arguments: UInt64(1)...3)
   func `a predicate means the same in SQL, in memory and on the wire, null and not included`(seed: UInt64) async throws
   {
-    let schema = try ModelSchema("type Sample @model { id: ID! text: String whole: Int real: Float flag: Boolean }")
+    let schema = try ModelSchema(
+      """
+      type Sample @model {
+        id: ID! text: String whole: Int real: Float flag: Boolean at: AWSDateTime time: AWSTime
+      }
+      """)
     let model = try #require(schema.models.first)
     let store = try DataStore(models: [Sample.self], storage: .inMemory)
     var random = RandomSamples(random: RandomPredicates(seed: seed))
@@ -98,6 +111,7 @@ private struct RandomSamples {
         "id": .string(sample.id), "text": sample.text.map { .string($0) },
         "whole": sample.whole.map { .int(Int64($0)) },
         "real": sample.real.map { .double($0) }, "flag": sample.flag.map { .bool($0) },
+        "at": sample.at.map(\.queryValue), "time": sample.time.map(\.queryValue),
       ]
       return Record(values: model.fields.map { (values[$0.name] ?? nil) ?? .null })
     }

@@ -24,7 +24,7 @@ struct RandomTable {
     let terms = (0..<count).map { _ in
       SortOrder(field: random.count(below: 6), isAscending: random.chance(2))
     }
-    return RowOrder(terms, primaryKey: [Self.key])
+    return RowOrder(terms, primaryKey: [Self.key], momentFields: [5])
   }
 
   mutating func query() -> WindowQuery {

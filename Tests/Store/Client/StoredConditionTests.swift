@@ -6,9 +6,14 @@ import Testing
 
 /// Conditions as they are kept with a write. `OperatorTests` sees that random predicates have every operator.
 @Suite struct StoredConditionTests {
-  @Test func `a condition that was kept and is read again means the same, whatever its operators`() throws {
-    let stored = StoredCondition(Models.mixedShape)
-    var random = RandomPredicates(kinds: [.text, .text, .whole, .real, .truth, .textList], seed: 11)
+  @Test(arguments: [RandomPredicates.Kind.text, .moment])
+  func `a condition that was kept and is read again means the same, whatever its operators`(
+    kind: RandomPredicates.Kind
+  ) throws {
+    var shape = Models.mixedShape
+    shape.columns[1].isMoment = kind == .moment
+    let stored = StoredCondition(shape)
+    var random = RandomPredicates(kinds: [.text, kind, .whole, .real, .truth, .textList], seed: 11)
     let records = (0..<40).map { _ in random.record() }
     for _ in 0..<1_000 {
       let predicate = random.predicate(depth: 3)
