@@ -94,6 +94,8 @@ struct LiveState {
   /// Models whose sync has finished since `start()`.
   var synced: Set<Int> = []
   var events = 0
+  /// What queries must agree with that are read beside the store's thread.
+  var front = CommitFront()
   var failure: DataStoreError?
   private var consumers = 0
 

@@ -23,25 +23,43 @@ final class QueryLane: @unchecked Sendable {
 
   deinit { place.withLock { $0 }?.end() }
 
+  /// Runs `body` with the connection, away from the caller; `otherwise` when there is none, or `body` fails.
+  func run(
+    _ body: @escaping @Sendable (ClientReader) throws -> Void, otherwise: @escaping @Sendable () -> Void
+  ) {
+    lane.execute { [self] in
+      do { try body(try connected()) } catch { otherwise() }
+    }
+  }
+
   /// Runs `body` over what is committed. Nil when that cannot be read here: the store's own thread then says why, or
   /// knows better.
   func read<Value: Sendable>(_ body: @escaping @Sendable (any ClientReading) throws -> Value) async -> Value? {
-    let thread = place.withLock { place in
-      if let place { return place }
-      let thread = makeThread()
-      place = thread
-      return thread
-    }
-    return await withCheckedContinuation { continuation in
-      thread.execute { [self] in
+    await withCheckedContinuation { continuation in
+      lane.execute { [self] in
         do {
-          let reader = try self.reader ?? open()
-          self.reader = reader
-          continuation.resume(returning: try reader.reading(body))
+          continuation.resume(returning: try connected().reading(body))
         } catch {
           continuation.resume(returning: nil)
         }
       }
     }
+  }
+
+  private var lane: any StoreLane {
+    place.withLock { place in
+      if let place { return place }
+      let thread = makeThread()
+      place = thread
+      return thread
+    }
+  }
+
+  /// The connection, on the lane's thread.
+  private func connected() throws(StoreError) -> ClientReader {
+    if let reader { return reader }
+    let reader = try open()
+    self.reader = reader
+    return reader
   }
 }

@@ -21,9 +21,9 @@ final class StoreRoom: @unchecked Sendable {
   /// What keeps the store and a server in step; nil for a store without a server.
   let sync: SyncShell?
   /// The application's writes that run, or wait for the store's thread.
-  private let writes = Lock(0)
-  /// Where queries run meanwhile; nil for a store in memory.
-  private let queries: QueryLane?
+  private let writes: Lock<Int>
+  /// Where queries run meanwhile.
+  private let queries: QueryLane
 
   init(
     _ plan: ModelPlan, _ storage: DataStoreStorage, sync: SyncShell? = nil, _ surroundings: StoreSurroundings = .system
@@ -32,6 +32,7 @@ final class StoreRoom: @unchecked Sendable {
     self.sync = sync
     mappings = plan.mappings
     numbers = Dictionary(mappings.map { ($0.name, $0.shape.model) }) { first, _ in first }
+    let files: MemoryFiles? = if case .memory = storage.place { surroundings.files ?? MemoryFiles() } else { nil }
     do {
       switch storage.place {
       case .file(let path, let key):
@@ -40,7 +41,7 @@ final class StoreRoom: @unchecked Sendable {
           syncs: sync != nil)
       case .memory:
         writer = try ClientWriter(
-          path: "/store", on: surroundings.files ?? MemoryFiles(), shapes: mappings.map(\.shape),
+          path: Self.pathInMemory, on: files, shapes: mappings.map(\.shape),
           references: plan.references, syncs: sync != nil,
           checkpointPages: surroundings.checkpointPages ?? ClientWriter.checkpointPages)
       }
@@ -48,8 +49,12 @@ final class StoreRoom: @unchecked Sendable {
       throw DataStoreError(error)
     }
     thread = surroundings.thread()
-    queries = Self.queryLane(storage, writer.layout, surroundings)
-    streams = StoreStreams(mappings, thread, writer, sync?.pace, now: surroundings.now)
+    let writes = Lock(0)
+    self.writes = writes
+    queries = Self.queryLane(storage, files, writer.layout, surroundings)
+    streams = StoreStreams(
+      mappings, thread, writer, beside: queries, isBusy: { writes.withLock { $0 } > 0 }, sync?.pace,
+      now: surroundings.now)
     sync?.connect(self, storage)
     mappings.first?.link.connect(self)
     do throws(StoreError) {
@@ -61,12 +66,16 @@ final class StoreRoom: @unchecked Sendable {
     }
   }
 
+  private static let pathInMemory = "/store"
+
   private static func queryLane(
-    _ storage: DataStoreStorage, _ layout: ClientLayout, _ surroundings: StoreSurroundings
-  ) -> QueryLane? {
-    guard case .file(let path, let key) = storage.place else { return nil }
-    return QueryLane(thread: surroundings.thread) { () throws(StoreError) in
-      try ClientReader(path: path, key: key, layout)
+    _ storage: DataStoreStorage, _ files: MemoryFiles?, _ layout: ClientLayout, _ surroundings: StoreSurroundings
+  ) -> QueryLane {
+    QueryLane(thread: surroundings.thread) { () throws(StoreError) in
+      switch storage.place {
+      case .file(let path, let key): try ClientReader(path: path, key: key, layout)
+      case .memory: try ClientReader(path: pathInMemory, on: files, key: nil, layout)
+      }
     }
   }
 
@@ -75,6 +84,7 @@ final class StoreRoom: @unchecked Sendable {
     var chance = SystemChance.generator()
     // The bell is the writer's, and ends with it.
     try writer.join(try ClientBell(path: path, id: "\(chance.next())") { [weak self] in self?.catchUp() })
+    streams.joined()
   }
 
   /// Another process has changed the store.
@@ -121,7 +131,7 @@ final class StoreRoom: @unchecked Sendable {
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (any ClientReading) throws -> Value
   ) async throws(DataStoreError) -> Value {
-    if let queries, writes.withLock({ $0 }) > 0, let value = await queries.read(body) { return value }
+    if writes.withLock({ $0 }) > 0, let value = await queries.read(body) { return value }
     return try await perform { try body($0) }
   }
 

@@ -12,8 +12,8 @@ internal import MartletVocabulary
 /// everything else is immutable or behind `live`.
 final class StoreStreams: @unchecked Sendable {
   private let mappings: [ModelMapping]
-  private let thread: any StoreLane
-  private let writer: ClientWriter
+  let thread: any StoreLane
+  let writer: ClientWriter
   let live = Lock(LiveState())
   /// An observer's consumer that takes nothing keeps 10,000 events, some megabytes, and then learns that it lost some.
   static let observerPolicy = BufferPolicy(.fail, events: 10_000, bytes: 64 << 20)
@@ -24,28 +24,36 @@ final class StoreStreams: @unchecked Sendable {
   /// A page up to this long is decoded by its consumer: what the store's thread could save is some microseconds.
   private static let fewRows = 256
   private let now: @Sendable () -> Instant
+  /// Where first rows are read while the store's thread has writes to do.
+  let lane: QueryLane
+  private let isBusy: @Sendable () -> Bool
+  /// How often first rows are read there, while commits come in between, before they wait for the store's thread.
+  private static let attemptsBeside = 8
 
   init(
-    _ mappings: [ModelMapping], _ thread: any StoreLane, _ writer: ClientWriter, _ pace: SnapshotPace?,
-    now: @escaping @Sendable () -> Instant
+    _ mappings: [ModelMapping], _ thread: any StoreLane, _ writer: ClientWriter, beside lane: QueryLane,
+    isBusy: @escaping @Sendable () -> Bool, _ pace: SnapshotPace?, now: @escaping @Sendable () -> Instant
   ) {
     self.now = now
+    self.lane = lane
+    self.isBusy = isBusy
     self.mappings = mappings
     self.thread = thread
     self.writer = writer
     self.pace = pace
+    writer.onCommit = { [weak self] begins in self?.commitBegins(begins) }
   }
 
   // MARK: Consumers
 
   /// Adds a live query. Its first snapshot is announced as soon as its rows have been read.
   func observe(_ query: WindowQuery, _ decoded: DecodedRows, _ core: SubscriptionCore) -> LiveState.Watcher {
-    observe(core, model: query.model) { [self] () throws(StoreError) in
+    observe(core, model: query.model) { store throws(StoreError) in
       let window = QueryWindow(query)
       guard let request = window.request else { return { $0.add(query) } }
       // A page's few rows are left to its consumer: only a limit says that there are few.
       let isLong = query.limit.map { $0 > Self.fewRows } ?? true
-      let rows = try writer.rows(query, request) { piece in if isLong { decoded.prepareAhead(piece) } }
+      let rows = try store.rows(query, request) { piece in if isLong { decoded.prepareAhead(piece) } }
       return { set in
         let id = set.add(query)
         set.update(id, window: { $0.fill(rows, for: request) })
@@ -56,44 +64,42 @@ final class StoreStreams: @unchecked Sendable {
 
   /// Adds a live aggregate.
   func observe(_ query: AggregateQuery, _ core: SubscriptionCore) -> LiveState.Watcher {
-    observe(core, model: query.model) { { $0.add(query) } }
+    observe(core, model: query.model) { store throws(StoreError) in
+      var filled = LiveAggregate(query)
+      try Self.fill(&filled, store)
+      return { [filled] set in
+        let id = set.add(query)
+        set.update(id, aggregate: { $0 = filled })
+        return id
+      }
+    }
   }
 
   /// - Parameter read: reads what the query shows first, and returns what adds the query with it. The rows are read
   ///   while consumers of other queries take theirs.
   private func observe(
-    _ core: SubscriptionCore, model: Int,
-    _ read: @escaping @Sendable () throws(StoreError) -> ((inout LiveQuerySet) -> LiveQueryID)
+    _ core: SubscriptionCore, model: Int, _ read: @escaping LiveQueryStart.FirstRows
   ) -> LiveState.Watcher {
     let begin = now()
     let number = live.withLock { $0.newConsumer() }
     let watcher = LiveState.Watcher(number, model: model, core, self, begin: begin)
     core.connect(onCancel: { watcher.leave() }, onRoom: {})
-    thread.execute { [self] in
-      guard !core.state.isFinished else { return }
-      // What other processes have done is taken first, so that all queries are of one state.
-      var failure: DataStoreError?
-      let unread = publish(ClientWriter.Commit(), .local) {
-        do throws(StoreError) {
-          let add = try read()
-          failure = live.withLock { live -> DataStoreError? in
-            let id = add(&live.set)
-            live.add(watcher, of: id)
-            return fill([id], &live)
-          }
-        } catch {
-          failure = StoreRoom.error(error)
-        }
-      }
-      failure = failure ?? unread
-      // The consumer may have left in between.
-      if core.state.isFinished { return leave(watcher) }
-      if let failure { return core.leave(.error(failure)) }
-      core.move(to: .active)
-      announce()
-    }
+    let start = LiveQueryStart(streams: self, watcher: watcher, read: read)
+    if isBusy() { start.beside(attempts: Self.attemptsBeside) } else { start.inTurn() }
     return watcher
   }
+
+  /// A commit is about to be visible to other connections; or it has failed.
+  private func commitBegins(_ begins: Bool) {
+    let waiting = live.withLock { live in
+      live.front.move(begins)
+      return live.front.takeWaiting()
+    }
+    for work in waiting { work() }
+  }
+
+  /// The store takes part with other processes, whose changes up to now its first rows have.
+  func joined() { live.withLock { [writer] in $0.front.arrive(at: writer.readEntry) } }
 
   /// Adds a consumer of a model's changes.
   func observe(model: Int, _ condition: (predicate: Predicate, related: RelatedTerms), _ core: SubscriptionCore) {
@@ -196,16 +202,18 @@ final class StoreStreams: @unchecked Sendable {
   ///   - isWhole: whether these are all changes; otherwise the queries read everything again.
   ///   - isLost: whether others are no longer known; observers end then.
   private func deliver(_ changes: [(RowChange, MutationEvent.Source)], isWhole: Bool, isLost: Bool) {
-    let deliveries = live.withLock { live -> [LiveState.Delivery] in
+    let (deliveries, waiting) = live.withLock { live -> ([LiveState.Delivery], [@Sendable () -> Void]) in
       let lookup: CommitRows.Lookup = { [writer] in try writer.related($0, $1, $2) }
       let met = isWhole ? live.set.apply(changes.map(\.0), lookup: lookup) : live.set.reload()
       live.meet(met)
-      let failure = fill(live.set.asking, &live)
+      let failure = fill(live.set.asking, &live, writer)
+      live.front.arrive(at: writer.readEntry)
       if let failure { live.failure = failure }
       // Streams are silent while the store is stopped; what happened meanwhile follows in its order.
       let found = events(of: changes, &live, lookup)
-      return live.pass(found, isLost: isLost)
+      return (live.pass(found, isLost: isLost), live.front.takeWaiting())
     }
+    for work in waiting { work() }
     for (core, event) in deliveries {
       if let event {
         _ = core.deliver(event)
@@ -263,21 +271,23 @@ final class StoreStreams: @unchecked Sendable {
 
   // MARK: Rows
 
-  /// Gives windows the rows they ask for. On the store's thread: the rows are those of the last commit.
-  private func fill(_ queries: [LiveQueryID], _ live: inout LiveState) -> DataStoreError? {
+  /// Gives windows the rows they ask for, from a state of the store that all of them have.
+  func fill(
+    _ queries: [LiveQueryID], _ live: inout LiveState, _ store: any ClientReading
+  ) -> DataStoreError? {
     var failure: DataStoreError?
     for id in queries {
       live.set.update(
         id,
         window: { window in
           while failure == nil, let request = window.request {
-            do { window.fill(try writer.rows(window.query, request), for: request) } catch {
+            do { window.fill(try store.rows(window.query, request), for: request) } catch {
               failure = StoreRoom.error(error)
             }
           }
         },
         aggregate: { aggregate in
-          do { try Self.fill(&aggregate, writer) } catch { failure = StoreRoom.error(error) }
+          do { try Self.fill(&aggregate, store) } catch { failure = StoreRoom.error(error) }
         })
     }
     return failure
@@ -301,7 +311,8 @@ final class StoreStreams: @unchecked Sendable {
     let failure = live.withLock { live -> DataStoreError? in
       let met = live.set.reload()
       live.meet(met)
-      return fill(met, &live)
+      live.front.arrive(at: writer.readEntry)
+      return fill(met, &live, writer)
     }
     if let failure { throw failure }
   }
@@ -312,7 +323,7 @@ final class StoreStreams: @unchecked Sendable {
   /// snapshot is made when the consumer takes it, so that a slow consumer skips what it has missed.
   ///
   /// - Parameter isPaced: whether the changes are a sync's: those are shown together.
-  private func announce(isPaced: Bool = false) {
+  func announce(isPaced: Bool = false) {
     let now = self.now()
     var wake: Instant?
     let (cores, failed) = live.withLock { live -> ([SubscriptionCore], DataStoreError?) in

@@ -138,7 +138,7 @@ extension StoreRoom {
   func submit(
     _ body: @escaping @Sendable (ClientTransaction) throws -> Void
   ) async throws(DataStoreError) -> WriteHandle {
-    try await perform { [self] writer in
+    try await perform(isWrite: true) { [self] writer in
       let commit = try writer.transaction { try body($0) }
       streams.publish(commit, .local)
       guard let sync else {

@@ -5,7 +5,11 @@ package import MartletSQLite
 /// What queries read of a client's store.
 package protocol ClientReading {
   /// The rows that a query asks for.
-  func rows(_ query: WindowQuery, _ request: WindowRequest) throws(StoreError) -> WindowRows
+  ///
+  /// - Parameter visit: gets the rows in pieces as they are read.
+  func rows(
+    _ query: WindowQuery, _ request: WindowRequest, visit: (ContiguousArray<LiveRow>) -> Void
+  ) throws(StoreError) -> WindowRows
 
   /// Calls `body` with a statement that stands before the first row of a query's page; its columns are the record's
   /// fields. Returns false, without a call, when the rows or the condition need more than that.
@@ -15,31 +19,41 @@ package protocol ClientReading {
   func totals(_ query: AggregateQuery) throws(StoreError) -> AggregateTotals
 }
 
-extension ClientWriter: ClientReading {
+extension ClientReading {
+  /// The rows that a query asks for.
   package func rows(_ query: WindowQuery, _ request: WindowRequest) throws(StoreError) -> WindowRows {
     try rows(query, request) { _ in }
   }
 }
+
+extension ClientWriter: ClientReading {}
 
 /// Reads what is committed in a client's file, on a connection of its own: while the writer is in a transaction.
 /// Confined to one thread at a time by its owner.
 package final class ClientReader: ClientReading {
   private let database: Database
   private let queries: ClientQueries
+  private let processes: ClientProcesses
   /// The catalogue's revision that the shapes were made for.
   private let revision: Int64
 
   /// Opens a file that a writer has open.
   ///
-  /// - Parameter layout: what the writer knows of the tables.
+  /// - Parameters:
+  ///   - files: the disk of a store in memory.
+  ///   - layout: what the writer knows of the tables.
   /// - Throws: what the disk says.
-  package init(path: String, key: String?, _ layout: ClientLayout) throws(StoreError) {
+  package init(
+    path: String, on files: MemoryFiles? = nil, key: String?, _ layout: ClientLayout
+  ) throws(StoreError) {
     do {
       var options = Database.Options()
       options.isReadOnly = true
       options.key = key
-      database = try Database(path: path, options: options)
-      queries = ClientQueries(Records(layout.shapes, on: database), on: database)
+      database = try Database(path: path, on: files, options: options)
+      let records = Records(layout.shapes, on: database)
+      queries = ClientQueries(records, on: database)
+      processes = ClientProcesses(database: database, records: records)
       revision = layout.revision
     } catch {
       throw StoreError(error)
@@ -58,8 +72,15 @@ package final class ClientReader: ClientReading {
     return isCurrent ? try body(self) : nil
   }
 
-  package func rows(_ query: WindowQuery, _ request: WindowRequest) throws(StoreError) -> WindowRows {
-    do { return try queries.rows(query, request) { _ in } } catch { throw ClientWriter.storeError(error) }
+  /// The last entry of the journal that the snapshot has.
+  package func entry() throws(StoreError) -> Int64 {
+    do { return try processes.position() } catch { throw ClientWriter.storeError(error) }
+  }
+
+  package func rows(
+    _ query: WindowQuery, _ request: WindowRequest, visit: (ContiguousArray<LiveRow>) -> Void
+  ) throws(StoreError) -> WindowRows {
+    do { return try queries.rows(query, request, visit: visit) } catch { throw ClientWriter.storeError(error) }
   }
 
   package func read(_ query: WindowQuery, _ body: (Statement) throws -> Void) throws -> Bool {

@@ -55,6 +55,11 @@ package final class ClientWriter {
   private var bell: ClientBell?
   /// The last entry of the journal that has been read here.
   private var lastEntry: Int64 = 0
+  /// The last entry of the journal that the state has which `reading` gives, or has given last.
+  package private(set) var readEntry: Int64 = 0
+  /// Called with true before rows that a transaction has changed can be seen by other connections, and with false when
+  /// there are none after all.
+  package var onCommit: (_ begins: Bool) -> Void = { _ in }
   /// The catalogue's revision that the shapes were made for.
   private(set) var revision: Int64
   /// Whether another process has given the models fields that this one does not have.
@@ -214,6 +219,7 @@ package final class ClientWriter {
       lastEntry = try processes.position()
       let others = try processes.others(than: bell.id)
       try database.execute("COMMIT")
+      readEntry = lastEntry
       self.bell = bell
       ring(others)
     } catch {
@@ -254,6 +260,7 @@ package final class ClientWriter {
       let position = try processes.position()
       if position > lastEntry { try checkCatalogue() }
       let entries = position > lastEntry ? try processes.entries(after: lastEntry) : []
+      readEntry = position
       let value = try body(entries)
       lastEntry = position
       try database.execute("COMMIT")
@@ -338,7 +345,12 @@ package final class ClientWriter {
         commit.isJournaled = commit.followedEntry != lastEntry
         if !commit.isJournaled { ownEntry = try processes.position() }
       }
-      try database.execute("COMMIT")
+      let changesRows = commit.isCleared || !commit.changes.isEmpty
+      if changesRows { onCommit(true) }
+      do { try database.execute("COMMIT") } catch {
+        if changesRows { onCommit(false) }
+        throw error
+      }
       if let ownEntry { lastEntry = ownEntry }
       ring(others)
       return commit
