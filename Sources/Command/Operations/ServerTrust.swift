@@ -50,10 +50,11 @@ struct ServerTrust: Sendable {
     return path
   }
 
-  /// The same for exchanges of this command's own.
+  /// The same for exchanges of this command's own, which read `SSL_CERT_FILE` as the client does.
   var security: CurlSecurity {
     var security = CurlSecurity()
-    security.authorityFile = authorityFile
+    let variable = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
+    security.authorityFile = authorityFile ?? (variable?.isEmpty == false ? variable : nil)
     security.certificateFile = certificateFile
     security.keyFile = keyFile
     security.pinnedPublicKeys = pinnedPublicKeys

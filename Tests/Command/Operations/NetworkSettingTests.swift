@@ -50,6 +50,7 @@ import Testing
     configuration.data = .memory
     configuration.access = .development
     configuration.log = .silent
+    configuration.channels = ChannelConfiguration()
     if isSecure { configuration.certificate = .init(certificateFile: certificate, keyFile: key) }
     let server = try GraphQLServer(configuration)
     try server.start()
@@ -71,19 +72,49 @@ import Testing
     ]
   }
 
-  @Test func `--cacert and SSL_CERT_FILE name the authority for HTTP and WebSockets, and without them it is unknown`()
+  /// One call of each command that talks to a server, with what it prints.
+  private static let calls = [
+    ("query", "URL '{ getNote(id: 1) { text } }' --compact", #""text":"a""#),
+    ("mutate", "URL 'mutation { updateNote(input: {id: 1, text: \"a\"}) { text } }' --compact", #""text":"a""#),
+    (
+      "subscribe", "URL 'subscription { onCreateNote { text } }' --from oldest --limit 1 --attempts 0",
+      #""text":"a""#
+    ),
+    ("import", "URL Note rows.csv", "Imported 1 row"),
+    ("generate", "--schema URL --operations n.graphql --output API.swift", "1 file"),
+    ("channels", "list URL", "There are no subscriptions."),
+  ]
+
+  @Test(arguments: calls)
+  func `--cacert and SSL_CERT_FILE name the authority for every command, and without them it is unknown`(
+    name: String, words: String, printed: String
+  ) async throws {
+    try await Self.withServer { server, authority in
+      let call = "martlet \(name) \(words.replacing("URL", with: "https://localhost:\(server.port)"))"
+      let files = """
+        cd "$(mktemp -d)" && printf 'id,text\\n2,b\\n' > rows.csv
+        echo 'query N { getNote(id: "1") { text } }' > n.graphql
+
+        """
+      for command in ["\(call) --cacert \(authority)", "SSL_CERT_FILE=\(authority) \(call)"] {
+        let run = try await ShellRun.bash(files + command)
+        #expect(run.status == 0 && run.output.contains(printed), "\(command): \(run.output) \(run.errors)")
+      }
+      let refused = try await ShellRun.bash(files + call)
+      #expect(refused.status == ExitCode.unavailable.rawValue, "\(call): \(refused.errors)")
+      #expect(refused.errors.contains("is not accepted"), "\(call): \(refused.errors)")
+    }
+  }
+
+  @Test func `a refusal behind an authority of SSL_CERT_FILE is reported as the refusal, by every protocol`()
     async throws
   {
     try await Self.withServer { server, authority in
-      for command in Self.commands(server, "--cacert \(authority)") {
-        let run = try await ShellRun.bash(command)
-        #expect(run.status == 0 && run.output.contains(#""text":"a""#), "\(command): \(run.errors)")
-      }
-      for command in Self.commands(server) {
-        let run = try await ShellRun.bash("SSL_CERT_FILE=\(authority) \(command)")
-        #expect(run.status == 0 && run.output.contains(#""text":"a""#), "\(command): \(run.errors)")
-        let refused = try await ShellRun.bash(command)
-        #expect(refused.status == ExitCode.unavailable.rawValue, "\(command): \(refused.errors)")
+      for route in SubscriptionRoute.all.map(\.name) {
+        let run = try await ShellRun.bash(
+          "SSL_CERT_FILE=\(authority) martlet subscribe https://localhost:\(server.port)/nowhere"
+            + " 'subscription { onCreateNote { text } }' --protocol \(route) --attempts 0")
+        #expect(run.errors.contains("serves nothing at /nowhere"), "\(route): \(run.errors)")
       }
     }
   }
@@ -176,8 +207,7 @@ import Testing
   @Test func `every command that talks to a server has the options of trust`() {
     for option in ["cacert", "cert", "key", "pin"] {
       let specifications = Subcommands.specifications.filter { $0.options.contains { $0.name == option } }
-      let names: Set = ["query", "mutate", "subscribe", "import", "generate", "channels"]
-      #expect(Set(specifications.map(\.name)) == names, "--\(option)")
+      #expect(Set(specifications.map(\.name)) == Set(Self.calls.map(\.0)), "--\(option)")
     }
   }
 }
