@@ -69,6 +69,4 @@ package enum GapReason: String, Sendable, Hashable, CaseIterable {
   case viewChanged = "view-changed"
   /// Entries of the log are damaged or missing.
   case damage
-  /// The source has no memory: what happened without a subscriber is lost.
-  case sourceCannotResume = "source-cannot-resume"
 }

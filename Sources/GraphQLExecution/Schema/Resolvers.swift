@@ -78,19 +78,12 @@ public struct Resolvers: Sendable {
   /// Opens the stream of a field of the subscription root. Each element is the field's value in one response,
   /// unless the field also has a resolver, whose parent the element then is.
   ///
-  /// `resume` opens the stream after the position that a client saw last, in whatever form the stream's own elements
-  /// carry it; without it every new connection starts a new stream.
+  /// Every new subscription starts a new stream. One that can start at a position has it as an argument of its field.
   public mutating func stream<Source: AsyncSequence & Sendable>(
     _ type: String, _ field: String,
-    resume: (@concurrent @Sendable (FieldRequest, JSONValue) async throws -> Source)? = nil,
     _ body: @escaping @concurrent @Sendable (FieldRequest) async throws -> Source
   ) where Source.Element: Resolvable & Sendable {
-    var resuming: (@concurrent @Sendable (FieldRequest, JSONValue) async throws -> SourceStream)?
-    if let resume {
-      resuming = { request, position in SourceStream(try await resume(request, position)) }
-    }
-    streams[FieldName(type, field)] = StreamResolver(
-      open: { request in SourceStream(try await body(request)) }, resume: resuming)
+    streams[FieldName(type, field)] = { request in SourceStream(try await body(request)) }
   }
 
   /// Names the object type of a value where a field's type is the interface or union `abstractType`. Needed for

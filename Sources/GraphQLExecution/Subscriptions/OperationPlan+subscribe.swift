@@ -34,14 +34,10 @@ extension OperationPlan {
     }
   }
 
-  /// Opens the source stream and answers the responses made from its events.
-  ///
-  /// `resumingFrom` is the position a client saw last; a source that cannot resume starts anew, which
-  /// `canResume` reports beforehand.
+  /// Opens the source stream and returns the responses made from its events.
   @concurrent
   package func subscribe(
-    variables given: JSONObject, context: RequestContext = RequestContext(), resumingFrom position: JSONValue? = nil,
-    place: UserCodePlace = .pool
+    variables given: JSONObject, context: RequestContext = RequestContext(), place: UserCodePlace = .pool
   ) async throws(SubscriptionError) -> ResponseStream {
     let variables: JSONObject
     do {
@@ -61,8 +57,7 @@ extension OperationPlan {
       path: [.key(field.responseName)])
     let opened: Result<SourceStream, any Error> = await place.run {
       do {
-        if let position, let resume = resolver.resume { return .success(try await resume(request, position)) }
-        return .success(try await resolver.open(request))
+        return .success(try await resolver(request))
       } catch {
         return .failure(error)
       }
@@ -76,11 +71,5 @@ extension OperationPlan {
         path: [.key(field.responseName)])
       throw SubscriptionError(reported)
     }
-  }
-
-  /// Whether the subscribed field's source can start after a position.
-  package func canResume(variables: JSONObject) -> Bool {
-    guard let (field, _) = try? subscribedField(variables: variables) else { return false }
-    return schema.resolvers.streams[Resolvers.FieldName(root.name, field.name)]?.resume != nil
   }
 }

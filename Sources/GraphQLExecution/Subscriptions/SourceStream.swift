@@ -1,19 +1,5 @@
-package import MartletJSON
-
 /// How the source stream of a subscription field is opened.
-package struct StreamResolver: Sendable {
-  package let open: @concurrent @Sendable (FieldRequest) async throws -> SourceStream
-  /// Opens the stream after a position; nil when the stream cannot be resumed.
-  package let resume: (@concurrent @Sendable (FieldRequest, JSONValue) async throws -> SourceStream)?
-
-  package init(
-    open: @escaping @concurrent @Sendable (FieldRequest) async throws -> SourceStream,
-    resume: (@concurrent @Sendable (FieldRequest, JSONValue) async throws -> SourceStream)? = nil
-  ) {
-    self.open = open
-    self.resume = resume
-  }
-}
+package typealias StreamResolver = @concurrent @Sendable (FieldRequest) async throws -> SourceStream
 
 /// A stream of events whose type has been forgotten (section 6.2.3.1 "Source Stream").
 package struct SourceStream: Sendable {

@@ -13,14 +13,7 @@ struct SourceStreamTests {
 
   private func schema(_ stream: @escaping @Sendable () -> AsyncStream<JSONValue>) throws -> ExecutableSchema {
     try ExecutableSchema.open(Self.text) { schema in
-      schema.stream(
-        "Subscription", "ticks",
-        resume: { _, position in
-          AsyncStream { continuation in
-            continuation.yield(JSONValue.object(["number": position]))
-            continuation.finish()
-          }
-        }, { _ in stream() })
+      schema.stream("Subscription", "ticks") { _ in stream() }
       schema.stream("Subscription", "closed") { _ -> AsyncStream<JSONValue> in throw ResolverError("Not open.") }
       schema.resolve("Tick", "double") { request in Int(request.parent("number")?.int ?? 0) * 2 }
     }
@@ -119,18 +112,5 @@ struct SourceStreamTests {
     #expect(responses.count == 2)
     #expect(responses.first == ["data": ["closed": 7]])
     #expect(responses.last?.messages == ["The source broke."])
-  }
-
-  @Test func `a stream that offers it resumes after a position`() async throws {
-    let schema = try schema { AsyncStream { $0.finish() } }
-    let plan = try schema.prepare(Array("subscription { ticks { number } }".utf8), operationName: nil)
-    #expect(plan.canResume(variables: [:]))
-    var numbers: [JSONValue?] = []
-    for await response in try await plan.subscribe(variables: [:], resumingFrom: 41) {
-      numbers.append(response.data?["ticks"]?["number"])
-    }
-    #expect(numbers == [41])
-    let other = try schema.prepare(Array("subscription { closed }".utf8), operationName: nil)
-    #expect(!other.canResume(variables: [:]))
   }
 }

@@ -76,7 +76,6 @@ extension GapReason {
     case .schemaChange: "schema"
     case .viewChanged: "view-changed"
     case .damage: "damage"
-    case .sourceCannotResume: "source"
     }
   }
 }
