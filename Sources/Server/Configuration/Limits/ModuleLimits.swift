@@ -1,8 +1,4 @@
 internal import MartletChangeFeed
-package import MartletGraphQLExecution
-internal import MartletGraphQLLanguage
-package import MartletGraphQLWire
-internal import MartletJSON
 package import MartletJSONTree
 package import MartletLoop
 package import MartletModels
@@ -14,8 +10,9 @@ package import MartletTreeRules
 package import MartletTreeWire
 package import MartletWire
 
-// The bounds of the modules that a server is made of, from the server's. Copied here and, for the
-// machines of sessions, in `SessionMachines`; a test sets every bound of `ServerLimits` and looks at every copy.
+// The bounds of the modules that a server is made of, from the server's. Copied here, for GraphQL's modules in
+// `GraphQLModuleLimits.swift`, and for the machines of sessions in `SessionMachines`; a test sets every bound of
+// `ServerLimits` and looks at every copy. Transport and Feed call these, so nothing of GraphQL is imported here.
 
 extension ListenerLimits {
   package init(_ limits: ServerLimits) {
@@ -61,23 +58,6 @@ extension HTTPLimits {
   }
 }
 
-extension BatchLimits {
-  package init(_ limits: ServerLimits) {
-    self.init()
-    operations = limits.http.operationsPerRequest
-  }
-}
-
-extension UploadLimits {
-  package init(_ limits: ServerLimits) {
-    self.init()
-    files = limits.http.uploadedFiles
-    fields = limits.http.formFields
-    fileBytes = limits.http.uploadBytes
-    operationsBytes = limits.http.bodyBytes
-  }
-}
-
 extension WebSocketLimits {
   package init(_ limits: ServerLimits) {
     self.init()
@@ -104,38 +84,6 @@ extension FeedLimits {
     index.scannedPredicates = limits.session.scannedFilters
     index.branchesPerPredicate = limits.session.branchesPerFilter
     index.signaturesPerChannel = limits.session.signaturesPerModel
-  }
-}
-
-extension PersistedOperationLimits {
-  package init(_ limits: ServerLimits) {
-    self.init()
-    documents = limits.query.persistedOperations
-    bytes = limits.query.persistedBytes
-  }
-}
-
-extension ExecutionLimits {
-  package init(_ limits: ServerLimits) {
-    let query = limits.query
-    self.init()
-    errors = query.responseErrors
-    variableErrors = query.variableErrors
-    plannedFields = query.plannedFields
-    cachedPlans = query.cachedPlans
-    cachedDocumentBytes = query.cachedDocumentBytes
-    variantsPerPlan = query.variantsPerPlan
-    deferredFragments = query.deferredFragments
-    openParts = query.openParts
-    streamedItemsAhead = query.streamedItemsAhead
-    listItems = query.listItems
-    parsing = ParserLimits(
-      bytes: query.documentBytes, tokens: query.tokens, depth: query.nesting, aliases: query.aliases,
-      directives: query.directives, fields: query.fields)
-    validation = ValidationLimits(
-      errors: query.documentErrors, fieldComparisons: query.fieldComparisons, depth: query.depth,
-      introspectionDepth: query.introspectionDepth, complexity: query.complexity,
-      largestPage: query.largestPage)
   }
 }
 
@@ -288,13 +236,6 @@ extension SpanLimits {
     delay = limits.tracing.delay
     requestTime = limits.tracing.requestTimeout
     longestPause = limits.tracing.longestPause
-  }
-}
-
-extension JSONLimits {
-  /// The bounds of the JSON in a request to the GraphQL endpoints: of a body, or of the members of a query.
-  static func request(_ limits: ServerLimits) -> JSONLimits {
-    .message(bytes: max(limits.http.bodyBytes, limits.http.requestLineBytes), depth: limits.http.bodyDepth)
   }
 }
 
