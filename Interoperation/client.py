@@ -52,12 +52,12 @@ def running():
 
 
 async def settled():
-    """Returns when the server's source has stopped: because it was told to, as the connection is still open."""
+    """Returns when the server's source has stopped: because it was ended, as the connection is still open."""
     for _ in range(400):
         if await asyncio.to_thread(running) == 0:
             return
         await asyncio.sleep(0.05)
-    raise AssertionError("the server's source goes on")
+    raise AssertionError("the server's source was not ended")
 
 
 async def at_once():

@@ -1,6 +1,6 @@
 """The package appsync-ws-client, which speaks AppSync's protocol without knowing AWS.
 
-It writes errors into its log, which is read here, and does not tell completion; so a stream ends after an error only.
+It writes errors into its log, which is read here, and does not report completion; so a stream ends after an error only.
 """
 
 import asyncio

@@ -109,6 +109,35 @@ import Testing
     }
   }
 
+  @Test func `comments of scripts and texts of settings do not fall back into them either`() throws {
+    let search = try Search()
+    var files = ["Benchmarks", "Conformance", "Fuzz", "Interoperation", "Packaging", "Simulation", "Tests"]
+      .flatMap { Repository.current.files(under: $0, extensions: ["py", "sh", "yml", "service", ""]) }
+    files += Repository.current.files(under: "Scripts", extensions: ["py", ""])
+    #expect(files.contains { $0.path == "Packaging/alerts.yml" } && files.contains { $0.path == "Benchmarks/run" })
+    for file in files {
+      var isInText = false
+      for (number, line) in file.lines.enumerated() {
+        guard let text = Self.remark(of: line, isInText: &isInText) else { continue }
+        for phrase in search.phrases(in: text) {
+          Issue.record("\(file.path):\(number + 1): write \(phrase.instead)")
+        }
+      }
+    }
+  }
+
+  /// The comment of a line of a script, its part of a text between three quotes, or what a setting shows to people.
+  private static func remark(of line: Substring, isInText: inout Bool) -> String? {
+    let marks = line.matches(of: /"""/).count
+    if isInText || marks > 0 {
+      isInText = marks == 1 ? !isInText : isInText
+      return String(line)
+    }
+    let text = line.drop { $0 == " " }
+    if text.hasPrefix("#") || text.hasPrefix("summary:") || text.hasPrefix("description:") { return String(text) }
+    return text.range(of: "  # ").map { String(text[$0.upperBound...]) }
+  }
+
   @Test func `no comment is wider than 120 columns`() {
     for folder in ["Sources", "Tests", "Examples"] {
       for file in Repository.current.files(under: folder, extensions: ["swift"])
