@@ -20,6 +20,24 @@ import Testing
     type Subscription { published(status: Status): Post @aws_subscribe(mutations: ["createPost", "updatePost"]) }
     """
 
+  @Test func `operations are named by a type's plural, or as the model says`() throws {
+    let schema = try ModelSchema(
+      """
+      type Human @model { id: ID! } type Setting @model { id: ID! } type PostTag @model { id: ID! }
+      type Hero @model { id: ID! } type Leaf @model { id: ID! }
+      type Person @model(queries: { get: "person", list: "allPersons" }) {
+        id: ID! name: String @index(name: "byName", queryField: "named") town: String @index(name: "byTown")
+      }
+      """
+    ).schema
+    let names = Set(try #require(schema.type("Query")).fields.map(\.name))
+    #expect(
+      names == [
+        "getHuman", "listHumans", "getSetting", "listSettings", "getPostTag", "listPostTags", "getHero", "listHeroes",
+        "getLeaf", "listLeaves", "person", "allPersons", "named", "peopleByTown",
+      ])
+  }
+
   func text(_ name: String) throws -> String {
     let type = try #require(try ModelSchema(Self.source).schema.type(name))
     let definition = try #require(type.definition)

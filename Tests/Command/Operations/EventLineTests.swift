@@ -10,6 +10,12 @@ import Testing
     #expect(JSONValue.object(line).description == #"{"cursor":"9f-7","data":{"tick":1},"errors":[]}"#)
   }
 
+  @Test func `an event that more of its transaction follow says so, and the last one does not`() {
+    let line = EventLine.event(["data": ["tick": 1]], cursor: "9f-7", endsTransaction: false)
+    #expect(JSONValue.object(line).description == #"{"cursor":"9f-7","endsTransaction":false,"data":{"tick":1}}"#)
+    #expect(EventLine.event(["data": ["tick": 1]], cursor: "9f-7", endsTransaction: true)["endsTransaction"] == nil)
+  }
+
   @Test func `an event of a server without cursors has none`() {
     #expect(JSONValue.object(EventLine.event(["data": nil], cursor: nil)).description == #"{"data":null}"#)
   }

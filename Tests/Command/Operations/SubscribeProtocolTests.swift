@@ -206,21 +206,23 @@ import Testing
   }
 
   @Test(arguments: SubscriptionRoute.all.filter(\.resumes).map(\.name))
-  func `events from the oldest on are printed`(spoken: String) async throws {
+  func `events from the oldest on are printed, with the ends of their transactions`(spoken: String) async throws {
     var configuration = ServerConfiguration(schema: "type Note @model { id: ID! text: String }")
     configuration.access = .development
     configuration.data = .memory
     configuration.log = .silent
     let server = try GraphQLServer(configuration)
     try server.start()
-    for text in ["a", "b"] as [JSONValue] {
-      try await server.transaction { try $0.create("Note", ["text": text]) }
+    for texts in [["a"], ["b", "c", "d"]] as [[JSONValue]] {
+      try await server.transaction { for text in texts { _ = try $0.create("Note", ["text": text]) } }
     }
     let run = try await ShellRun.bash(
-      "martlet subscribe 127.0.0.1:\(server.port) 'subscription { onCreateNote { text } }' --from oldest --limit 2"
+      "martlet subscribe 127.0.0.1:\(server.port) 'subscription { onCreateNote { text } }' --from oldest --limit 4"
         + " --protocol \(spoken)")
-    let events = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0))["data"] }
-    #expect(events == [["onCreateNote": ["text": "a"]], ["onCreateNote": ["text": "b"]]], "\(run.errors)")
+    let lines = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    #expect(lines.map { $0["data"]?["onCreateNote"]?["text"] } == ["a", "b", "c", "d"], "\(run.errors)")
+    // The mark of each event's transaction.
+    #expect(lines.map { $0["endsTransaction"] } == [nil, false, false, nil], "\(run.output)")
     await server.stop()
   }
 

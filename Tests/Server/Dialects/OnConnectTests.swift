@@ -1,3 +1,4 @@
+import Foundation
 import MartletGraphQLWire
 import MartletJSON
 import MartletRuntime
@@ -94,6 +95,52 @@ import Testing
     }
     let transport: ConnectionRequest.Transport = accept == "text/event-stream" ? .eventStream : .multipart
     #expect(asked.withLock { $0.map(\.transport) } == [transport, .http, .http, transport])
+  }
+
+  /// Paths that have nothing of an application: they are served to every client of an accepted origin.
+  private static let open: Set = ["/healthz", "/readyz", "/console", "/console/{name...}", "/", "/open"]
+  /// Paths of WebSockets alone, at which each client is asked for by its own message.
+  private static let sockets: Set = ["/.ws", "/graphql/realtime", "/archive/graphql/realtime"]
+
+  @Test func `every path that is served asks about its caller before it does anything, by every method`() async throws {
+    let asked = Lock(0)
+    try await Served.with(
+      GraphQLWSSocketTests.schema,
+      {
+        $0.access = .onConnect()
+        $0.onConnect = { _ in
+          asked.withLock { $0 += 1 }
+          return .refuse("not today")
+        }
+        $0.treeRules = #"{"rules": {".read": true, ".write": true}}"#
+        $0.channels = ChannelConfiguration()
+        $0.stores = [try ServerStore("/archive", schema: "type Entry @model { id: ID! }")]
+        $0.endpoints = [
+          try ServerEndpoint("/own/{name...}") { _, response in await response.send(200) },
+          try ServerEndpoint("/open", access: .open) { _, response in await response.send(200) },
+        ]
+      }
+    ) { server in
+      let unknown = try await HTTPRequest.send("GET", "/nowhere", port: server.port).text
+      let list = try #require(unknown.split(separator: ":").last).split(separator: ",")
+      let paths = list.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " .\n")) }
+      let known = Self.open.union(Self.sockets).union(["/graphql", "/own/{name...}"])
+      #expect(Set(paths).isSuperset(of: known), "\(paths)")
+      for path in paths where !Self.open.contains(path) && !Self.sockets.contains(path) {
+        let target = path.replacing(/\{[a-z]+\.\.\.\}/, with: "x")
+        let before = asked.withLock { $0 }
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] {
+          for body in [nil, #"{"query":"mutation { createNote(input: {id: \"1\"}) { id } }"}"#] {
+            let answer = try await HTTPRequest.send(
+              method, target, port: server.port, headers: [("Content-Type", "application/json")], body: body)
+            // A declared length is judged before the caller is.
+            let refusals = body == nil ? [403, 405] : [403, 405, 413]
+            #expect(refusals.contains(answer.status), "\(method) \(target): \(answer.status) \(answer.text)")
+          }
+        }
+        #expect(asked.withLock { $0 } > before, "\(path)")
+      }
+    }
   }
 
   @Test func `requests about a shared event stream are asked for, and its token alone opens it`() async throws {

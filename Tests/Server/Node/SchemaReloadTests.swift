@@ -140,6 +140,65 @@ import Testing
     }
   }
 
+  @Test func `under load a subscription that is no longer valid ends with a reason, after its events and once`()
+    async throws
+  {
+    try await Self.with { server in
+      var sockets: [RawSocket] = []
+      for _ in 0..<3 {
+        let socket = try await RawSocket.session(port: server.port)
+        socket.subscribe("lost", "subscription { heard { room } }")
+        _ = try await socket.message("ready")
+        socket.subscribe("kept", "subscription { onCreateNote { text } }")
+        _ = try await socket.message("ready")
+        sockets.append(socket)
+      }
+      let writes = 120
+      let (reloads, reloaded) = AsyncStream.makeStream(of: Void.self)
+      async let writing: Void = {
+        for number in 0..<writes {
+          // The second half is written under the new schema, however fast this task is.
+          if number == writes / 2 { for await _ in reloads { break } }
+          try await server.publish(topic: "messages", payload: ["room": .string("\(number)")])
+          try await Self.create(number, server)
+        }
+      }()
+      var created = 0
+      var heard: [[String]] = [[], [], []]
+      var ends = [0, 0, 0]
+      func read(_ index: Int) async throws {
+        let message = try await sockets[index].message()
+        switch (message["id"]?.string, message["type"]?.string) {
+        case ("kept", "next"):
+          #expect(message["payload"]?["data"]?["onCreateNote"]?["text"] == .string("\(created)"))
+          created += 1
+        case ("lost", "next"):
+          #expect(ends[index] == 0, "an event after the end")
+          heard[index].append(message["payload"]?["data"]?["heard"]?["room"]?.string ?? "\(message)")
+        case ("lost", "error"):
+          #expect(message["payload"]?[0]?["extensions"]?["code"] == "SCHEMA_CHANGED")
+          ends[index] += 1
+        default: break
+        }
+      }
+      // The load is under way on the first socket; then the schema changes in the middle of it.
+      while created < 10 { try await read(0) }
+      try await server.reload(schema: Self.after)
+      reloaded.yield()
+      for index in sockets.indices {
+        if index > 0 { created = 0 }
+        while created < writes || ends[index] == 0 { try await read(index) }
+      }
+      try await writing
+      #expect(ends == [1, 1, 1])
+      for rooms in heard {
+        #expect((10...(writes / 2)).contains(rooms.count))
+        #expect(rooms == (0..<rooms.count).map(String.init), "in order, once each, up to the end")
+      }
+      for socket in sockets { socket.abort() }
+    }
+  }
+
   private static let refused: [(String, ServerError.Code, String)] = [
     ("type Note @model { id: ID! text: String } type Zebra @model { id: ID! stripes: Int }", .schema, "Note.place"),
     ("type Note @model { id: ID! text: String place: Int }", .schema, "Zebra"),

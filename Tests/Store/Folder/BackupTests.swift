@@ -11,6 +11,7 @@ struct BackupTests {
   private func create(_ id: String) -> WriteOperation { .create(model: Models.flight, record: Models.flight(id)) }
 
   @Test func `a backup ends while every step meets a write, and has all that was written before its end`() throws {
+    let log = StoreFormat.databaseName + "-wal"
     var limits = StoreLimits()
     limits.backupPages = 4
     limits.checkpointPages = 20
@@ -20,14 +21,24 @@ struct BackupTests {
     let box = Box<Void>()
     fixture.store.backup(to: .memory(copy)) { result in box.value.withLock { $0 = result } }
     var steps = 0
+    var largest = 0
+    let written = Lock(0)
     while box.value.withLock({ $0 }) == nil {
       steps += 1
       try #require(steps < 2_000)
-      fixture.store.commit(WriteRequest(create("during-\(steps)"))) { result in #expect(result.errorCode == nil) }
+      fixture.store.commit(WriteRequest(create("during-\(steps)"))) { result in
+        #expect(result.errorCode == nil)
+        written.withLock { $0 += 1 }
+      }
       fixture.writer.runOnce()
+      // The writer does not wait for the copy.
+      #expect(written.withLock { $0 } >= steps - 1)
+      largest = max(largest, fixture.files.contents(of: log)?.count ?? 0)
     }
     try box.value.withLock { $0 }?.get()
     #expect(steps > 20)
+    // Pages move from the write-ahead log into the file meanwhile, which a reader's transaction would prevent.
+    #expect(largest < 100 * 4_096, "\(largest) in \(steps) steps")
     let restored = try StoreFixture(files: copy, term: 2)
     #expect(restored.store.position.head >= 4_000 + Int64(steps) - 2)
     #expect(try restored.get(Models.flight, .string("during-\(steps - 2)")) != nil)

@@ -152,6 +152,7 @@ struct CascadeTests {
   @Test func `a cascade beyond its bound is refused with the count, and one at its bound is carried out`() throws {
     let schema = try ModelSchema(Self.chain)
     var limits = StoreLimits()
+    #expect(limits.cascadeChanges == 100_000)
     limits.cascadeChanges = 20
     limits.transactionChanges = 5
     let fixture = try StoreFixture(shapes: RecordShape.shapes(of: schema), limits: limits)

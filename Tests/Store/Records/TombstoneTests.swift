@@ -32,15 +32,22 @@ struct TombstoneTests {
   }
 
   @Test func `an expired tombstone counts as absent before and after its row is deleted`() throws {
-    let fixture = try StoreFixture()
-    try fixture.commit(create)
-    try fixture.commit(delete)
-    try fixture.commit(.create(model: Models.flight, record: Models.flight("b")))
-    try fixture.commit(.delete(model: Models.flight, key: Models.key("b")))
+    var limits = StoreLimits()
+    limits.forgottenAtOnce = 1
+    let fixture = try StoreFixture(limits: limits)
+    let ids = ["a", "b", "c", "d"]
+    for id in ids {
+      try fixture.commit(.create(model: Models.flight, record: Models.flight(id)))
+      try fixture.commit(.delete(model: Models.flight, key: Models.key(.string(id))))
+    }
     fixture.clock.advance(31 * 86_400_000)
     fixture.store.maintain()
-    fixture.writer.run()
-    #expect(try fixture.rows("martlet_tombstones") == 0)
-    #expect(try fixture.commit(create).records.map(\.version) == [1])
+    fixture.writer.runOnce()
+    let left = try fixture.rows("martlet_tombstones")
+    #expect((1..<4).contains(left), "\(left)")
+    for id in ids {
+      let made = try fixture.commit(.create(model: Models.flight, record: Models.flight(id)))
+      #expect(made.records.map(\.version) == [1], "\(id)")
+    }
   }
 }

@@ -64,6 +64,12 @@ struct ValueCheckTests {
     #expect(message.contains("Flight.stops holds values in 1 record"))
     #expect(message.contains("Flight c: [1].city is missing"))
     #expect(!message.contains("Flight.place"))
+    // A member that no value can have.
+    let new = try refusal("type Place {", "type Place { zip: String!")
+    #expect(new.contains("Flight.place holds values in 2 records"))
+    for reason in ["Flight b: zip is missing", "Flight c: zip is missing", "Flight c: [0].zip is missing"] {
+      #expect(new.contains(reason), "\(new)")
+    }
     let deeper = try refusal("name: String", "name: String!")
     #expect(
       deeper.contains("Flight.place holds values in 1 record") && deeper.contains("Flight b: street.name is missing"))
