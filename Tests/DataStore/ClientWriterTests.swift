@@ -76,6 +76,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a whole table by a whole number has the order of the query, nulls and equal numbers included`(
+    isAscending: Bool
+  ) throws {
+    let shape = Self.shape([.text, .integer], key: [0])
+    let writer = try ClientWriter(path: "/store", on: MemoryFiles(), shapes: [shape], syncs: false)
+    var random = RandomPredicates(seed: 9)
+    let order = RowOrder([SortOrder(field: 1, isAscending: isAscending)], primaryKey: [0])
+    let query = WindowQuery(model: 0, predicate: .all, order: order)
+    for size in [0, 1, 47, 48, 49, 500] {
+      var all: [Record] = []
+      for number in 0..<size {
+        let value: JSONValue = random.chance(9) ? .null : random.value(.whole)
+        all.append(Record(values: [.string("\(number)"), value]))
+      }
+      _ = try writer.transaction { for record in all { try $0.save(model: 0, record) } }
+      var visited = 0
+      let rows = try writer.rows(query, .page(offset: 0, count: nil)) { visited += $0.count }.rows
+      #expect(rows.map(\.record) == all.sorted { order.compare($0, $1) < 0 } && visited == size)
+    }
+  }
+
   @Test func `defect 6: a save and its entry in the outbox are one transaction`() throws {
     let files = MemoryFiles()
     let writer = try Self.writer(files)

@@ -46,6 +46,12 @@ struct ClientQueries {
     _ query: WindowQuery, _ request: WindowRequest, visit: (ContiguousArray<LiveRow>) -> Void
   ) throws -> WindowRows {
     let table = try table(of: query)
+    if request == .page(offset: 0, count: nil), let term = query.numericOrder(table.shape) {
+      var keyed = query
+      keyed.order = RowOrder([], primaryKey: table.shape.key)
+      let rows = try select(keyed, table, nil, isReversed: false, skipping: 0, nil, visit)
+      return WindowRows(rows.sorted(by: term), skipped: 0)
+    }
     switch request {
     case .page(let offset, let count):
       let rows = try select(query, table, nil, isReversed: false, skipping: offset, count, visit)
