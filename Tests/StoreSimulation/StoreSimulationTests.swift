@@ -27,4 +27,23 @@ import Testing
     #expect(outcome.counts["token refused"] != nil, "no caller is refused")
     #expect(outcome.violations.isEmpty, "\(outcome.violations)")
   }
+
+  @Test func `a broken seed is reported with faults that do not break it, or without its seed, faults and history`() {
+    let stories = (UInt64(1)...50).lazy.map { Story(seed: $0) }
+    guard let story = stories.first(where: { $0.faults.count >= 5 }) else {
+      Issue.record("no story has five faults")
+      return
+    }
+    let needed = [story.faults[1], story.faults[3]]
+    let small = story.shrunk { smaller in needed.allSatisfy { smaller.faults.contains($0) } }
+    #expect(small.faults == needed && small.seed == story.seed)
+    var outcome = small.play(SchemaCache())
+    outcome.violations = [Violation(check: .noGap, text: "a record is missing")]
+    let lines = small.report(outcome).split(separator: "\n").map(String.init)
+    let head = ["seed \(story.seed)", "  broken: P2 no gap: a record is missing"] + needed.map { "  fault: \($0)" }
+    #expect(Array(lines.prefix(4)) == head)
+    #expect(lines.count == 4 + outcome.history.count && !outcome.history.isEmpty)
+    // The same seed and faults again: the history can be repeated.
+    #expect(small.play(SchemaCache()).history == outcome.history)
+  }
 }

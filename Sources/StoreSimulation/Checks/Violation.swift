@@ -26,5 +26,10 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
   package var check: Check
   package var text: String
 
+  package init(check: Check, text: String) {
+    self.check = check
+    self.text = text
+  }
+
   package var description: String { "\(check.rawValue): \(text)" }
 }

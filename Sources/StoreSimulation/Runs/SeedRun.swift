@@ -40,6 +40,11 @@ package struct SeedRun: Sendable {
 extension Story {
   /// The same story with as few faults as possible in which the same check fails.
   package func shrunk(_ check: Violation.Check, _ schemas: SchemaCache) -> Story {
+    shrunk { $0.play(schemas).violations.contains { $0.check == check } }
+  }
+
+  /// The same story with as few faults as possible for which `isBroken` holds.
+  package func shrunk(while isBroken: (Story) -> Bool) -> Story {
     var story = self
     var isSmaller = true
     while isSmaller {
@@ -47,7 +52,7 @@ extension Story {
       for index in story.faults.indices.reversed() {
         var smaller = story
         smaller.faults.remove(at: index)
-        guard smaller.play(schemas).violations.contains(where: { $0.check == check }) else { continue }
+        guard isBroken(smaller) else { continue }
         story = smaller
         isSmaller = true
       }
