@@ -152,6 +152,34 @@ import Testing
     #expect(taken.withLock { $0 } == (isCleared ? [0, 0] : [1, 1]))
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: ["cancel", "break", "task", "release"])
+  func `a live query goes on after its consumer has ended`(way: String) async throws {
+    let store = try DataStoreTests.store()
+    try await store.save(post(1))
+    do {
+      let posts = store.observeQuery(for: Post.self)
+      let counts = store.observeAggregate([.count], of: Post.self)
+      try await posts.ready()
+      try await counts.ready()
+      #expect(try await store.liveQueries().count == 2)
+      switch way {
+      case "cancel":
+        posts.cancel()
+        counts.cancel()
+      case "break":
+        for try await _ in posts { break }
+        for try await _ in counts { break }
+      case "task":
+        let tasks = [Task { for try await _ in posts {} }, Task { for try await _ in counts {} }]
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.result }
+      case _: break
+      }
+      if way != "release", way != "break" { #expect(posts.state.isFinished && counts.state.isFinished) }
+    }
+    while try await !store.liveQueries().isEmpty { await Task.yield() }
+  }
+
   @Test func `a stream over an unknown model or field ends with an error`() async throws {
     let store = try DataStore(models: [Post.self], storage: .inMemory)
     var events = store.observe(Seat.self).makeAsyncIterator()

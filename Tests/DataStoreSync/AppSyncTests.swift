@@ -188,9 +188,13 @@ struct Row<Number: Natural>: Model {
       if documents == .appSync { connection.dialect = .appSync }
       let client = try GraphQLClient(
         url: try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql")), configuration: connection)
+      let wire = CutTransport(client.networkTransport)
       let store = try DataStore(
-        models: models, storage: .inMemory, sync: DataStoreSync(client.networkTransport, documents: documents))
+        models: models, storage: .inMemory, sync: DataStoreSync(wire, documents: documents))
       try await settle(store)
+      // The server takes 100 subscriptions of a connection, and refuses the next one.
+      #expect(ServerConfiguration(schema: schema).limits.session.operationsPerConnection == 100)
+      #expect(wire.subscriptions == (documents == .appSync ? 120 : 1))
       let last = models[models.count - 1]
       let name = last.modelName
       _ = try await server.transaction { _ = try $0.create(name, ["id": "x"]) }

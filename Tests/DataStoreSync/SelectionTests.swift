@@ -128,6 +128,48 @@ struct Book: StoredModel, Equatable {
     }
   }
 
+  @Test func `children of a parent that the caller may not read are in the store, with an empty reference`()
+    async throws
+  {
+    let schema = """
+      type Author @model @versioned @auth(rules: [{allow: owner}]) { id: ID! name: String! }
+      type Book @model @versioned @auth(rules: [{allow: private}]) {
+        id: ID! title: String! authorID: ID author: Author @belongsTo(fields: ["authorID"])
+      }
+      """
+    try await SyncedServer.with(schema) { server in
+      func author(_ id: String, of owner: String) async throws {
+        let values: JSONObject = ["id": .string(id), "name": "n", "owner": .string(owner)]
+        _ = try await server.transaction { _ = try $0.create("Author", values) }
+      }
+      func book(_ id: String, by author: String) async throws {
+        let values: JSONObject = ["id": .string(id), "title": "t", "authorID": .string(author)]
+        _ = try await server.transaction { _ = try $0.create("Book", values) }
+      }
+      try await author("bob's", of: "bob")
+      try await author("ada's", of: "ada")
+      try await book("1", by: "bob's")
+      try await book("2", by: "ada's")
+      let ada = try SyncedStore(server, models: [Book.self, Author.self])
+      defer { ada.close() }
+      try await ada.settle()
+      // One that comes by the feed, after its parent.
+      try await author("bob's other", of: "bob")
+      try await book("3", by: "bob's other")
+      var books: [Book] = []
+      for try await snapshot in ada.store.observeQuery(for: Book.self) where snapshot.items.count == 3 {
+        books = Array(snapshot.items)
+        break
+      }
+      var found: [String?] = []
+      for book in books { found.append(try await book.author.get()?.id) }
+      #expect(found == [nil, "ada's", nil])
+      #expect(books.map { $0.author.identifiers?["id"] } == ["bob's", "ada's", "bob's other"])
+      #expect(try await ada.store.query(Author.self).map(\.id) == ["ada's"])
+      #expect(ada.store.syncStatus.isSettled)
+    }
+  }
+
   @Test func `a record is shown before the one that it refers to, and its reference is empty until that comes`()
     async throws
   {

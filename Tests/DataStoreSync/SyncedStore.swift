@@ -51,6 +51,9 @@ final class CutTransport: NetworkTransport {
   /// Mutations that have reached the server.
   var mutations: Int { state.withLock { $0.mutations } }
 
+  /// Subscriptions that have been made and not cut.
+  var subscriptions: Int { state.withLock { $0.feeds.count } }
+
   /// Queries that have reached the server.
   var queries: [OperationRequest] { state.withLock { $0.queries } }
 
