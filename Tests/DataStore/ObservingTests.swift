@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)), arguments: ["cancel", "break", "task", "release"])
-  func `a live query goes on after its consumer has ended`(way: String) async throws {
+  func `a live query stays after its consumer has ended`(way: String) async throws {
     let store = try DataStoreTests.store()
     try await store.save(post(1))
     do {

@@ -51,6 +51,38 @@ import Testing
     }
   }
 
+  @Test func `a store says that it is settled when an observer has a write that was not sent`() async throws {
+    try await SyncedServer.with { server in
+      let ada = try SyncedStore(server)
+      let gate = ada.wire.gateMutations()
+      try await ada.settle()
+      let observed = ada.store.observe(Note.self)
+      try await observed.ready()
+      let settled = Task {
+        for try await event in observed where event.source == .local { return ada.store.syncStatus.isSettled }
+        return true
+      }
+      // Many, so that the engine gets the last of them later than an observer the first.
+      try await ada.store.transaction { transaction in
+        for number in 0..<500 { try transaction.save(Note(id: "n\(number)", text: "t")) }
+      }
+      #expect(try await !settled.value)
+      #expect(!ada.store.syncStatus.isSettled && ada.store.syncStatus.pendingCount > 0)
+      // One that is taken back changes nothing.
+      gate.finish()
+      try await ada.wait { $0.isSettled }
+      struct Refusal: Error {}
+      await #expect(throws: Refusal.self) {
+        try await ada.store.transaction { transaction in
+          try transaction.save(Note(id: "n0", text: "u", owner: "ada"))
+          throw Refusal()
+        }
+      }
+      #expect(ada.store.syncStatus.isSettled)
+      ada.close()
+    }
+  }
+
   @Test func `a live query whose consumer is slow does not say when its model was synced`() async throws {
     try await SyncedServer.with { server in
       let ada = try SyncedStore(server)

@@ -45,6 +45,32 @@ import Testing
     }
   }
 
+  @Test func `a store whose sync another one runs says that it is settled while a write of its own waits`()
+    async throws
+  {
+    try await SyncedServer.with { server in
+      try await TemporaryFolder.with { folder in
+        let storage = DataStoreStorage.file(folder + "/store")
+        let first = try SyncedStore(server, storage: storage)
+        try await first.settle()
+        let second = try SyncedStore(server, storage: storage)
+        try await second.store.start()
+        try await second.wait { $0.isElsewhere && $0.isSettled }
+        let gate = first.wire.gateMutations()
+        for number in 1...3 {
+          try await second.store.save(Note(id: "n\(number)", text: "t"))
+          let status = second.store.syncStatus
+          #expect(status.isElsewhere && status.pendingCount == number && !status.isSettled)
+        }
+        gate.finish()
+        try await second.wait { $0.isElsewhere && $0.isSettled && $0.pendingCount == 0 }
+        #expect(first.wire.mutations == 3)
+        first.close()
+        second.close()
+      }
+    }
+  }
+
   @Test func `P12: a write that another store has sent or made needless is over for its handle, too`()
     async throws
   {

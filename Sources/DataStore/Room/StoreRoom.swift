@@ -147,7 +147,7 @@ final class StoreRoom: @unchecked Sendable {
   func transaction<Value>(_ writer: ClientWriter, _ body: (ClientTransaction) throws -> Value) throws -> Value {
     var result: Result<Value, any Error>?
     do {
-      let commit = try writer.transaction { transaction in
+      let commit = try write(writer) { transaction in
         result = Result { try body(transaction) }
         _ = try result?.get()
       }
@@ -159,6 +159,21 @@ final class StoreRoom: @unchecked Sendable {
     }
     guard let result else { throw DataStoreError(.storage, "the transaction did not run") }
     return try result.get()
+  }
+
+  /// Commits a local transaction. A reader that finds its writes in the store finds a status that is not settled.
+  func write(
+    _ writer: ClientWriter, _ body: (ClientTransaction) throws -> Void
+  ) throws(StoreError) -> ClientWriter.Commit {
+    do throws(StoreError) {
+      return try writer.transaction { transaction in
+        try body(transaction)
+        sync?.willCommit(transaction)
+      }
+    } catch {
+      sync?.publishStatus(writer)
+      throw error
+    }
   }
 
   static func error(_ error: any Error) -> DataStoreError {

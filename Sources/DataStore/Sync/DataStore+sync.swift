@@ -139,7 +139,7 @@ extension StoreRoom {
     _ body: @escaping @Sendable (ClientTransaction) throws -> Void
   ) async throws(DataStoreError) -> WriteHandle {
     try await perform(isWrite: true) { [self] writer in
-      let commit = try writer.transaction { try body($0) }
+      let commit = try write(writer) { try body($0) }
       streams.publish(commit, .local)
       guard let sync else {
         let handle = WriteHandle(0)

@@ -171,6 +171,5 @@ struct SyncProcesses {
     for number in shell.mappings.indices { shell.setSynced(number, synced.contains(shell.mappings[number].name)) }
     let pending = Set(try writer.outbox().map(\.number))
     _ = try settleWrites(pending: pending)
-    report.status.isSettled = report.status.isConnected && report.status.isSynced && pending.isEmpty
   }
 }

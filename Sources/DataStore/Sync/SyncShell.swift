@@ -248,6 +248,14 @@ final class SyncShell: @unchecked Sendable {
 
   // MARK: Local writes
 
+  /// A local transaction is about to be committed. Readers beside the store's thread find its writes before the engine
+  /// does.
+  func willCommit(_ transaction: ClientTransaction) {
+    guard report.status.isSettled, transaction.isQueueing else { return }
+    report.status.isSettled = false
+    report.publish()
+  }
+
   /// A local transaction has been committed.
   func committed(_ commit: ClientWriter.Commit, _ writer: ClientWriter) {
     for write in commit.cancelled { report.supersede(write.number, at: (write.model, write.key)) }
@@ -259,8 +267,12 @@ final class SyncShell: @unchecked Sendable {
 
   func publishStatus(_ writer: ClientWriter) {
     // The engine counts what the store would have to count row by row.
-    report.status.pendingCount = engine?.pendingNumbers.count ?? (try? writer.pendingCount()) ?? 0
-    if !report.status.isElsewhere {
+    let pending = engine?.pendingNumbers.count ?? (try? writer.pendingCount())
+    report.status.pendingCount = pending ?? 0
+    if report.status.isElsewhere {
+      // How far the sync is says the process with the engine; what waits for it is in the file.
+      report.status.isSettled = report.status.isConnected && report.status.isSynced && pending == 0
+    } else {
       for number in mappings.indices { setSynced(number, engine?.isSynced(model: number) ?? false) }
       report.status.isSettled = report.status.isConnected && engine?.isSettled ?? false
       SyncProcesses(shell: self, writer: writer).share()

@@ -52,6 +52,9 @@ package final class ClientTransaction {
     }
   }
 
+  /// Whether it has given the outbox a write.
+  package var isQueueing: Bool { outbox.contains { if case .added = $0 { true } else { false } } }
+
   // MARK: Local writes
 
   /// The record with a key, as the transaction has it.
