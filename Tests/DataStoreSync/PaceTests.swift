@@ -71,11 +71,11 @@ import Testing
     }
   }
 
-  @Test func `the defaults are the original's`() {
+  @Test func `the defaults are the original's, but for the number of records, which has no bound`() {
     for configuration in [DataStoreConfiguration(), .default, .custom()] {
       #expect(configuration.snapshotInterval == .seconds(2) && configuration.snapshotChanges == 1_000)
       #expect(configuration.syncInterval == .seconds(24 * 60 * 60) && configuration.syncPageSize == 1_000)
-      #expect(configuration.syncMaxRecords == 10_000)
+      #expect(configuration.syncMaxRecords == nil)
       #expect(configuration.retryDelay == .milliseconds(100) && configuration.retryJitter == .milliseconds(100))
       #expect(configuration.longestRetryDelay == .seconds(5 * 60))
     }

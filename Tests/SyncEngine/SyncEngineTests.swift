@@ -70,7 +70,7 @@ import Testing
     #expect(step(.start) == [.subscribe(generation: 1)])
     #expect(
       step(.subscribed(generation: 1, resumed: false, cursor: nil)) == [
-        .beginFullSync(model: 1), .query(generation: 1, model: 1, .full, nextToken: nil, upTo: 10_000),
+        .beginFullSync(model: 1), .query(generation: 1, model: 1, .full, nextToken: nil, upTo: nil),
       ])
     let early = Self.change("x", 12)
     #expect(step(.feed(generation: 1, [early], cursor: "a-12", position: 12)) == [])
@@ -83,7 +83,7 @@ import Testing
     #expect(
       step(.page(generation: 1, model: 1, Self.page(startedAt: 900))) == [
         .applyPage(model: 1, []), .finishModel(model: 1, done, sweepBefore: 10), .beginFullSync(model: 0),
-        .query(generation: 1, model: 0, .full, nextToken: nil, upTo: 10_000),
+        .query(generation: 1, model: 0, .full, nextToken: nil, upTo: nil),
       ])
     #expect(!step.engine.isSynced(model: 0))
     #expect(
@@ -122,7 +122,7 @@ import Testing
     _ = step(.start)
     #expect(
       step(.subscribed(generation: 1, resumed: false, cursor: nil)) == [
-        .query(generation: 1, model: 0, .delta(since: 500), nextToken: nil, upTo: 10_000)
+        .query(generation: 1, model: 0, .delta(since: 500), nextToken: nil, upTo: nil)
       ])
     var page = Self.page()
     page.isFull = true
@@ -265,7 +265,7 @@ import Testing
       step(.feedReset(generation: 1, reason: "view-changed")) == [.disconnect, .subscribe(generation: 2)])
     #expect(
       step(.subscribed(generation: 2, resumed: false, cursor: nil)).last
-        == .query(generation: 2, model: 0, .full, nextToken: nil, upTo: 10_000))
+        == .query(generation: 2, model: 0, .full, nextToken: nil, upTo: nil))
   }
 
   @Test func `P19: on an older copy of the server's data no position of before counts, and what it had is abandoned`() {
@@ -347,7 +347,7 @@ import Testing
     let page = Self.page([Self.change("a", 1), Self.change("b", 2), removed], next: "more")
     #expect(limits(step(.page(generation: 1, model: 0, page))) == [3])
     #expect(limits(step(.page(generation: 1, model: 0, Self.page()))) == [5], "another model")
-    var unlimited = Transcript(configure: { $0.syncMaxRecords = nil })
+    var unlimited = Transcript()
     _ = unlimited(.start)
     #expect(limits(unlimited(.subscribed(generation: 1, resumed: false, cursor: nil))) == [nil])
   }

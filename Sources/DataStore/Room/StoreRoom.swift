@@ -20,7 +20,7 @@ final class StoreRoom: @unchecked Sendable {
   let streams: StoreStreams
   /// What keeps the store and a server in step; nil for a store without a server.
   let sync: SyncShell?
-  /// The application's writes that run, or wait for the store's thread.
+  /// The application's writes, and the server's answers, that are on the store's thread or wait for it.
   private let writes: Lock<Int>
   /// Where queries run meanwhile.
   private let queries: QueryLane
@@ -185,8 +185,14 @@ final class StoreRoom: @unchecked Sendable {
   }
 
   /// Runs `body` on the store's thread, after everything given before it, and does not wait for it.
-  func onThread(_ body: @escaping @Sendable (ClientWriter) -> Void) {
-    thread.execute { [self] in body(writer) }
+  ///
+  /// - Parameter isWrite: whether it can take long, so that queries go another way.
+  func onThread(isWrite: Bool = false, _ body: @escaping @Sendable (ClientWriter) -> Void) {
+    if isWrite { writes.withLock { $0 += 1 } }
+    thread.execute { [self] in
+      body(writer)
+      if isWrite { writes.withLock { $0 -= 1 } }
+    }
   }
 
   // MARK: Pauses

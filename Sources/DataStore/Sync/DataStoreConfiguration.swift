@@ -9,10 +9,11 @@ internal import MartletSyncEngine
 public struct DataStoreConfiguration: Sendable {
   /// How long after a model's last sync its next one is in full, although what has changed would do: 24 hours.
   public var syncInterval: Duration = .seconds(86_400)
-  /// Records of one model that a sync brings at most: 10,000; nil for no limit. A model with more is reported as
-  /// truncated, by an event and to `errorHandler`, and is never synced: set this for models that may grow larger. New
-  /// records come all the same, and so do changes of those that are here; changes of the others may not.
-  public var syncMaxRecords: Int? = 10_000
+  /// Records of one model that a sync brings at most; nil, the default, for no limit, where the original has 10,000 and
+  /// loses what is beyond them. A model with more is reported as truncated, by an event and to `errorHandler`, and is
+  /// never synced. New records come all the same, and so do changes of those that are here; changes of the others may
+  /// not.
+  public var syncMaxRecords: Int?
   /// Records asked for with one page. A server may give fewer.
   public var syncPageSize: Int = 1_000
   /// Which records of a model this store keeps; all where there is no expression. Asked at each start.
@@ -48,7 +49,7 @@ public struct DataStoreConfiguration: Sendable {
   public static func custom(
     errorHandler: @escaping @Sendable (DataStoreError) -> Void = { _ in },
     conflictHandler: @escaping DataStoreConflictHandler = { _ in .applyRemote },
-    syncInterval: Duration = .seconds(86_400), syncMaxRecords: Int? = 10_000, syncPageSize: Int = 1_000,
+    syncInterval: Duration = .seconds(86_400), syncMaxRecords: Int? = nil, syncPageSize: Int = 1_000,
     syncExpressions: [DataStoreSyncExpression] = []
   ) -> DataStoreConfiguration {
     var configuration = DataStoreConfiguration()

@@ -221,7 +221,7 @@ final class SyncShell: @unchecked Sendable {
 
   /// An answer to a request of this epoch, from any thread.
   func answer(_ epoch: Int, _ event: @escaping @Sendable (SyncShell, ClientWriter) -> SyncEvent?) {
-    room?.onThread { [weak self] writer in
+    room?.onThread(isWrite: true) { [weak self] writer in
       guard let self, self.epoch == epoch, let event = event(self, writer) else { return }
       self.handle(event, writer)
     }
@@ -231,7 +231,7 @@ final class SyncShell: @unchecked Sendable {
   func answered(_ epoch: Int, _ event: @escaping @Sendable (SyncShell, ClientWriter) -> SyncEvent?) async {
     guard let room else { return }
     await withCheckedContinuation { continuation in
-      room.onThread { [weak self] writer in
+      room.onThread(isWrite: true) { [weak self] writer in
         if let self, self.epoch == epoch, let event = event(self, writer) { self.handle(event, writer) }
         continuation.resume()
       }

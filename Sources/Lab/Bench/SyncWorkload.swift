@@ -20,11 +20,9 @@ enum SyncWorkload {
   static func run(url: URL, file: String?) async throws {
     let client = try GraphQLClient(url: url)
     let storage = file.map { DataStoreStorage.file($0) } ?? .inMemory
-    var configuration = DataStoreConfiguration()
-    configuration.syncMaxRecords = nil
     let store = try DataStore(
       models: [SyncedReading.self], storage: storage,
-      sync: DataStoreSync(client.networkTransport, configuration: configuration))
+      sync: DataStoreSync(client.networkTransport))
     // A view that is shown while the sync runs.
     let shown = store.observeQuery(
       for: SyncedReading.self, sort: .ascending(SyncedReading.keys.number), paginate: .page(0, limit: 50))

@@ -17,7 +17,7 @@ package struct SyncConfiguration: Sendable {
   /// Milliseconds after which a model is synced in full although a delta would do: 24 hours.
   package var syncInterval: Int64 = 24 * 60 * 60 * 1_000
   /// Records of one model at most; nil for no limit. A model that meets it is reported as truncated, never as synced.
-  package var syncMaxRecords: Int? = 10_000
+  package var syncMaxRecords: Int?
   package var retry = RetryDelay()
   /// How often a write is sent at which the server fails: the first time and the original's eleven retries, about
   /// three and a half minutes. Then it is refused, so that it does not hold the writes after it for ever. A lost
