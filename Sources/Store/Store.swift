@@ -14,52 +14,6 @@ package import MartletVocabulary
 /// once, with the batch of changes and the completions of its own writes. Readers have connections and executors of
 /// their own and never wait for the writer. From any thread, unless said otherwise.
 package final class Store: Sendable {
-  struct State {
-    var queue: WriteQueue<SubmittedWrite>
-    /// Whether a drain was given to the writer and has not begun.
-    var isScheduled = false
-    var isClosed = false
-
-    /// Queues a write, or returns why it is refused.
-    fileprivate mutating func take(_ write: SubmittedWrite, _ limits: StoreLimits) -> StoreError? {
-      if isClosed { return StoreError(.closed, "the store is closed") }
-      let size = write.request.size
-      guard queue.hasRoom(for: size) else {
-        return StoreError(
-          .overloaded,
-          "more than \(limits.queuedWrites) writes, or \(limits.queuedOperations) operations, are waiting")
-      }
-      queue.append(write, size: size, number: write.request.writeNumber)
-      return nil
-    }
-
-    /// Whether the writer has to be given a drain, which counts as given then.
-    fileprivate mutating func schedule() -> Bool {
-      if isScheduled || queue.isEmpty { return false }
-      isScheduled = true
-      return true
-    }
-  }
-
-  /// Holds the writer, which is another one after an authority has resigned.
-  final class Seat {
-    var writer: Writer
-    init(_ writer: Writer) { self.writer = writer }
-  }
-
-  /// What changes the store's file.
-  enum Writer {
-    case authority(AuthorityWriter)
-    case follower(FollowerWriter)
-
-    var file: StoreFile {
-      switch self {
-      case .authority(let writer): writer.file
-      case .follower(let writer): writer.file
-      }
-    }
-  }
-
   /// What was declared when the store was opened, by kind and name.
   package let definitionsAtOpening: [String: [(name: String, body: [UInt8])]]
   /// The models as the folder numbers them.
@@ -72,12 +26,12 @@ package final class Store: Sendable {
   let place: StorePlace
   let clock: StoreClock
   private let measured = Lock(StoreMeasures())
-  let state: Lock<State>
+  let state: Lock<StoreState>
   private let deliveries: Deliveries
   private let backups: BackupRequests
-  private let seat: Confined<Seat>
+  private let seat: Confined<StoreSeat>
   /// On the writer's executor.
-  var writer: Writer { seat.value.writer }
+  var writer: StoreWriter { seat.value.writer }
   let executor: any StoreExecutor
   let readers: [StoreReader]
   private let checkpoints: Checkpoints
@@ -119,7 +73,8 @@ package final class Store: Sendable {
   }
 
   private init(
-    _ place: StorePlace, _ opening: StoreOpening, _ writer: Writer, _ shapes: [RecordShape], _ options: StoreOptions
+    _ place: StorePlace, _ opening: StoreOpening, _ writer: StoreWriter, _ shapes: [RecordShape],
+    _ options: StoreOptions
   ) throws(SQLiteError) {
     self.place = place
     definitionsAtOpening = ["namespace": (try? opening.file.definitions.all("namespace")) ?? []]
@@ -129,12 +84,12 @@ package final class Store: Sendable {
     recent = RecentBatches(bytes: options.limits.ringBytes)
     (executor, onFailure, troubles) = (options.writer, options.onFailure, StoreTroubles(options.onTrouble))
     lock = Lock(opening.lock)
-    seat = Confined(Seat(writer))
-    state = Lock(State(queue: WriteQueue(options.limits)))
+    seat = Confined(StoreSeat(writer))
+    state = Lock(StoreState(queue: WriteQueue(options.limits)))
     deliveries = Deliveries(opening.file)
     backups = BackupRequests(place)
     damages = LogDamages(reported: options.limits.reportedDamages, options.onDamage)
-    readers = try StoreReader.open(place, shapes, options, damages)
+    readers = try StoreReader.open(place, shapes, options, damages, opening.file.stagings)
     checkpoints = try Checkpoints(place, options)
   }
 
@@ -147,22 +102,11 @@ package final class Store: Sendable {
 
   // MARK: Writing
 
-  /// A write, and what runs with its outcome.
-  package struct Submission: Sendable {
-    package let request: WriteRequest
-    package let completion: @Sendable (Result<Receipt, StoreError>) -> Void
-
-    package init(_ request: WriteRequest, completion: @escaping @Sendable (Result<Receipt, StoreError>) -> Void) {
-      self.request = request
-      self.completion = completion
-    }
-  }
-
   /// Queues writes together, in order: the writer takes them into one group, or as few as a group's bound allows. A
   /// large write is a group of its own, and small ones can pass it (`WriteQueue`). Each completion runs where
   /// `destination` runs completions, after its write is durable and its batch has been delivered, or with the reason
   /// why nothing was changed.
-  package func commit(_ writes: [Submission], to destination: any StoreDestination) {
+  package func commit(_ writes: [StoreSubmission], to destination: any StoreDestination) {
     queue(writes.map { SubmittedWrite($0.request, destination, $0.completion) }, of: destination)
   }
 
@@ -202,32 +146,41 @@ package final class Store: Sendable {
 
   /// Commits one group and asks for the next. On the writer.
   private func drain() {
-    let group = state.withLock { state in
-      state.isScheduled = false
-      return state.queue.next()
-    }
-    guard !group.isEmpty else { return }
+    let isFree = writer.staging?.isWorking != true
+    let group = state.withLock { $0.next(takesLarge: isFree) }
+    if !group.isEmpty { write(group) }
+    continueStaging()
+    checkpoint()
+    let remains = writer.staging?.isWorking == true
+    let continues = state.withLock { $0.schedule(remains) }
+    if continues { executor.execute { [self] in drain() } }
+  }
+
+  private func write(_ group: [SubmittedWrite]) {
     switch writer {
     case .authority(let writer):
+      if group.count == 1, writer.stage(group[0]) { return }
       let began = clock.now()
-      let outcome = writer.run(group)
-      let time = clock.now() - began
-      measured.withLock { $0.note(writes: group.count, took: time) }
-      if outcome.hasResigned { resign() }
-      deliver(outcome, to: group)
+      deliver(writer.run(group), to: group, since: began)
     case .follower:
-      let refusal = StoreError(.notAuthority, "this store follows another one's log; send the write to its authority")
-      handOut(AuthorityWriter.Outcome(results: group.map { _ in .failure(refusal) }), to: group)
+      handOut(AuthorityWriter.Outcome(results: group.map { _ in .failure(.following) }), to: group)
     }
-    checkpoint()
-    let continues = state.withLock { $0.schedule() }
-    if continues { executor.execute { [self] in drain() } }
+  }
+
+  /// Inserts a slice of a large write; with the last one it is committed. On the writer.
+  private func continueStaging() {
+    let began = clock.now()
+    guard case .authority(let writer) = writer, let write = writer.staging.staged?.write,
+      let outcome = writer.continueStaging()
+    else { return }
+    deliver(outcome, to: outcome.results.isEmpty ? [] : [write], since: began)
   }
 
   /// Follows the log from now on: another node may be its authority, or it may hold a group that is not here. On the
   /// writer.
   func resign() {
-    let file = writer.file
+    let (file, write) = (writer.file, writer.staging?.abandon())
+    if let write { deliver(AuthorityWriter.Outcome(results: [.failure(.following)]), to: [write]) }
     seat.value.writer = .follower(FollowerWriter(file, wanted: shapes, limits: limits))
     file.follow()
   }
@@ -249,8 +202,13 @@ package final class Store: Sendable {
 
   func checkpoint() { checkpoints.run(writer.file, isFull: trouble?.code == .diskFull) }
 
-  /// Hands out what an attempt to write came to.
-  func deliver(_ outcome: AuthorityWriter.Outcome, to group: [SubmittedWrite]) {
+  /// Hands out what an attempt to write came to, and measures one of writes, which began at `began`.
+  func deliver(_ outcome: AuthorityWriter.Outcome, to group: [SubmittedWrite], since began: Instant? = nil) {
+    if let began {
+      let time = clock.now() - began
+      measured.withLock { $0.note(writes: group.count, took: time) }
+    }
+    if outcome.hasResigned { resign() }
     troubles.note(outcome.trouble)
     handOut(outcome, to: group)
   }
@@ -258,7 +216,11 @@ package final class Store: Sendable {
   /// Makes the state of the writer's file the one that others see, and hands out one group.
   private func handOut(_ outcome: AuthorityWriter.Outcome, to group: [SubmittedWrite]) {
     if let failure = outcome.failure { onFailure(failure) }
-    if let batch = outcome.batch { recent.append(batch) }
+    if let batch = outcome.batch {
+      var gone = recent.append(batch)
+      // Giving back the memory of thousands of records would hold the writer for milliseconds.
+      if gone.contains(where: { $0.changes.count > limits.groupOperations }) { readers.first?.discard(&gone) }
+    }
     let file = writer.file
     drafter.withLock { if $0.generation != file.drafter.generation { $0 = file.drafter } }
     deliveries.handOut(outcome.batch, file.folded, group, outcome.results, clock)
@@ -335,10 +297,7 @@ package final class Store: Sendable {
   // MARK: Care
 
   /// Changes that the writer has coded for the log, and statements that it has run. On the writer; for tests.
-  package var writerCounts: (coded: Int, statements: Int) {
-    guard case .authority(let writer) = writer else { return (0, 0) }
-    return (writer.codedChanges, writer.file.database.startedStatements)
-  }
+  package var writerCounts: (coded: Int, statements: Int) { writer.counts }
 
   /// Checkpoints that gave up waiting for a reader. On the writer; for tests.
   package var checkpointWaits: Int { writer.file.checkpointWaits }
@@ -353,11 +312,11 @@ package final class Store: Sendable {
   private func forget() {
     guard case .authority(let writer) = writer else { return }
     let outcome = writer.forgetNow(probing: trouble?.code == .diskFull)
-    if outcome.hasResigned { resign() }
     deliver(outcome, to: [])
     checkpoint()
     let isOpen = state.withLock { !$0.isClosed }
     if isOpen && !outcome.hasResigned && writer.isForgetting { executor.execute { [self] in forget() } }
+    if writer.staging.isStuck { continueStaging() }
   }
 
   /// Copies the whole store, while reads and writes continue, into a folder or disk that holds no store yet.
@@ -372,14 +331,8 @@ package final class Store: Sendable {
     completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
   ) {
     executor.execute { [self] in
-      do {
-        let copy = try StoreCopy(
-          of: writer.file, in: target, pages: limits.backupPages,
-          isWanted: { [self] in !state.withLock { $0.isClosed } && isWanted() }, completion: completion)
-        copy.step(on: executor)
-      } catch {
-        completion(.failure(StoreError(reading: error)))
-      }
+      let isOpen: @Sendable () -> Bool = { [self] in !state.withLock { $0.isClosed } && isWanted() }
+      StoreCopy.begin(of: writer.file, in: target, limits, isWanted: isOpen, completion, on: executor)
     }
   }
 

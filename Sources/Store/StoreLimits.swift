@@ -9,6 +9,12 @@ package struct StoreLimits: Sendable, Equatable {
   package var smallWrite = 128
   /// Groups that pass a large write at most before it is its turn: about a tenth of a second under full load.
   package var groupsBeforeLarge = 16
+  /// Records that one write creates before it is inserted in slices, between the groups of other writes: about four
+  /// milliseconds of the writer. A write with other operations, with a number of its client or of models with rules is
+  /// always made in one piece.
+  package var wholeWrite = 1_024
+  /// Records of such a write that are inserted between two groups: about a millisecond of the writer.
+  package var stagedRows = 256
   /// Writes that may wait for the writer; later ones are refused as overloaded. About half a second of work.
   package var queuedWrites = 16_384
   /// Operations of all writes that wait; later writes are refused as overloaded. Six of the largest transactions.

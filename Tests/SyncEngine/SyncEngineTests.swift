@@ -77,7 +77,7 @@ import Testing
     let first = Self.change("p", 3, model: 1)
     #expect(
       step(.page(generation: 1, model: 1, Self.page([first], next: "t"))) == [
-        .applyPage(model: 1, [first]), .query(generation: 1, model: 1, .full, nextToken: "t", upTo: 9_999),
+        .applyPage(model: 1, [first]), .query(generation: 1, model: 1, .full, nextToken: "t", upTo: nil),
       ])
     let done = ModelProgress(lastSync: 500, completedAt: 1_000_000)
     #expect(

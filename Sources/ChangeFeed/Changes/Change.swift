@@ -11,10 +11,10 @@ package struct Change: Sendable {
   }
 
   /// Number in commit order, from 1.
-  package let offset: Int64
+  package private(set) var offset: Int64
   /// Whether this is the last change of its transaction. Subscribers get a mark of their own: it stands on the last
   /// change of the transaction that matches for them.
-  package let endsTransaction: Bool
+  package private(set) var endsTransaction: Bool
   package let body: Body
   /// When its group was committed, in milliseconds since 1970.
   package let time: Int64
@@ -24,6 +24,12 @@ package struct Change: Sendable {
     self.offset = offset
     self.endsTransaction = endsTransaction
     self.body = body
+  }
+
+  /// Gives the change its place in the log.
+  package mutating func place(at offset: Int64, endsTransaction: Bool) {
+    self.offset = offset
+    self.endsTransaction = endsTransaction
   }
 
   /// The same change with another mark.

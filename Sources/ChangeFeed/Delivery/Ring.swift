@@ -20,14 +20,20 @@ package struct Ring: Sendable {
   package var firstOffset: Int64? { start < batches.count ? batches[start]?.firstOffset : nil }
   package var lastOffset: Int64? { start < batches.count ? batches[batches.count - 1]?.lastOffset : nil }
 
-  /// Adds the next batch and lets the oldest go. A batch that does not follow the last one (the ring was passed over)
-  /// empties the ring first: what it holds is always without a hole.
-  package mutating func append(_ batch: ChangeBatch) {
-    if let lastOffset, lastOffset + 1 != batch.firstOffset { removeAll() }
+  /// Adds the next batch and lets the oldest go, which are returned. A batch that does not follow the last one (the
+  /// ring was passed over) empties the ring first: what it holds is always without a hole.
+  @discardableResult
+  package mutating func append(_ batch: ChangeBatch) -> [ChangeBatch] {
+    var gone: [ChangeBatch] = []
+    if let lastOffset, lastOffset + 1 != batch.firstOffset {
+      gone = batches[start...].compactMap { $0 }
+      removeAll()
+    }
     batches.append(batch)
     byteCount += batch.byteCount
     while byteCount > capacity, start < batches.count {
       byteCount -= batches[start]?.byteCount ?? 0
+      if let oldest = batches[start] { gone.append(oldest) }
       batches[start] = nil
       start += 1
     }
@@ -35,6 +41,7 @@ package struct Ring: Sendable {
       batches.removeFirst(start)
       start = 0
     }
+    return gone
   }
 
   package mutating func removeAll() {

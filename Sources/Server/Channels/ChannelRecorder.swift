@@ -59,6 +59,6 @@ struct ChannelRecorder {
   ) {
     let done = LoopBound(completion, on: feed.loop)
     let request = WriteRequest(.transaction { transaction in try body(transaction) })
-    feed.destination.commit(Store.Submission(request) { result in done.value(result.map { _ in }) })
+    feed.destination.commit(StoreSubmission(request) { result in done.value(result.map { _ in }) })
   }
 }

@@ -186,7 +186,7 @@ package final class Feed {
 }
 
 extension Feed: DeliveryReceiver {
-  func add(_ write: Store.Submission) {
+  func add(_ write: StoreSubmission) {
     writes.add(write)
   }
 

@@ -4,7 +4,7 @@ package import MartletStore
 /// What takes a store's deliveries on its loop, and the writes that wait for the end of the loop's turn.
 protocol DeliveryReceiver: AnyObject {
   func receive(_ delivery: StoreDelivery)
-  func add(_ write: Store.Submission)
+  func add(_ write: StoreSubmission)
   func countRefusedWrite()
 }
 
@@ -29,7 +29,7 @@ package final class FeedDestination: StoreDestination {
   }
 
   /// Queues a write. Writes that are queued on the loop in one turn reach the store together when the turn ends.
-  package func commit(_ write: Store.Submission) {
+  package func commit(_ write: StoreSubmission) {
     guard loop.isCurrent, let feed = feed.withLock({ $0 }) else { return store.commit([write], to: self) }
     feed.value.add(write)
   }

@@ -9,7 +9,7 @@ final class TurnWrites: TurnEnd {
   private let store: Store
   private let loop: any Loop
   private let destination: any StoreDestination
-  private var waiting: [Store.Submission] = []
+  private var waiting: [StoreSubmission] = []
 
   init(_ store: Store, on loop: any Loop, _ destination: any StoreDestination) {
     self.store = store
@@ -17,7 +17,7 @@ final class TurnWrites: TurnEnd {
     self.destination = destination
   }
 
-  func add(_ write: Store.Submission) {
+  func add(_ write: StoreSubmission) {
     if waiting.isEmpty { loop.atEndOfTurn(self) }
     waiting.append(write)
   }

@@ -81,7 +81,7 @@ struct TreeWriting: Sendable {
       write.isResend = number.mark.isResend
     }
     destination.commit(
-      Store.Submission(write) { result in
+      StoreSubmission(write) { result in
         let (json, node) = resolved.withLock { $0 }
         completion(
           result.map { TreeWritten(receipt: $0, resolved: json, node: node) }

@@ -22,6 +22,20 @@ final class StoreCopy {
     self.completion = completion
   }
 
+  /// Begins a copy and makes its first step.
+  static func begin(
+    of file: StoreFile, in target: StorePlace, _ limits: StoreLimits, isWanted: @escaping @Sendable () -> Bool,
+    _ completion: @escaping @Sendable (Result<Void, StoreError>) -> Void, on executor: any StoreExecutor
+  ) {
+    do {
+      let copy = try StoreCopy(
+        of: file, in: target, pages: limits.backupPages, isWanted: isWanted, completion: completion)
+      copy.step(on: executor)
+    } catch {
+      completion(.failure(StoreError(reading: error)))
+    }
+  }
+
   /// Copies some pages and gives the rest to the executor, after the writes that wait.
   func step(on executor: any StoreExecutor) {
     do {

@@ -6,6 +6,10 @@ package import MartletSQLite
 /// and the records against the log. Reads only.
 struct StoreCheck {
   private let database: Database
+  /// The rows of a write that was not committed.
+  private let hidden = HiddenRows()
+  /// Entries of the log that have no rows yet.
+  private var span: LogSpan?
   private var report = CheckReport()
   /// The newest change of each record in the log: its offset.
   private var newest: [RecordName: Int64] = [:]
@@ -42,6 +46,9 @@ struct StoreCheck {
   private mutating func run(_ scratch: StorePlace?) throws {
     for problem in try database.problems(CheckReport.listed) { report.add(.database, problem) }
     do {
+      let staging = try StagingTable.state(database)
+      span = staging.span
+      if case .inserting(let number) = staging { hidden.hide(number) }
       let catalogue = try Catalogue(reading: database)
       let isComplete = try checkLog(catalogue)
       try compareNewest(catalogue)
@@ -70,11 +77,9 @@ struct StoreCheck {
     let coder = EntryCoder(catalogue.shapes, revision: catalogue.revision)
     var before: Before?
     var isComplete = false
-    let rows = try database.prepare(
-      "SELECT offset, at, total, head, checksum, entry FROM martlet_log ORDER BY offset")
+    var rows = try LogRows(try database.prepare(LogRows.select), after: nil, span, database)
     while try rows.step() {
-      let offset = rows.int64(0)
-      let entry = rows.bytes(5)
+      let (offset, entry) = (rows.offset, rows.entry)
       if before == nil {
         // Rows before the horizon may have been deleted, and no others.
         let first = try LogTable(database).horizon().firstOffset
@@ -82,19 +87,21 @@ struct StoreCheck {
         report.offsets = offset...offset
         isComplete = offset == 1 && EntryCoder.isTerm(entry)
       }
-      let (at, total, head) = (rows.int64(1), rows.int64(2), rows.int64(3))
-      let stored = RunningChecksum(UInt64(bitPattern: rows.int64(4)))
+      let (at, head) = (rows.time, rows.head)
+      let total = rows.total ?? (before?.total ?? 0) &+ Int64(entry.count)
+      var stored = rows.checksum
       checkRow(before, offset, at: at, total: total, head: head, entry)
       var expected = before?.checksum ?? (offset == 1 ? .empty : nil)
       if let previous = before, previous.offset &+ 1 != offset { expected = nil }
       if var checksum = expected {
         checksum.add(entry, offset: offset, head: head, time: at)
+        if stored == nil { stored = checksum }
         if checksum != stored { report.add(.checksum, "the log's row \(offset) is not what was written") }
       }
       read(entry, offset, coder)
       before = Before(
         offset: offset, at: at, total: total, head: head, endsTransaction: EntryCoder.endsTransaction(entry),
-        checksum: stored)
+        checksum: stored ?? .empty)
     }
     guard let before else {
       report.add(.log, "the log is empty, and a store always has its newest entry")
@@ -146,17 +153,16 @@ struct StoreCheck {
   private mutating func compareNewest(_ catalogue: Catalogue) throws {
     let shapes = catalogue.shapes
     let coder = EntryCoder(shapes, revision: catalogue.revision)
-    let records = Records(shapes, on: database)
+    let records = Records(shapes, on: database, hidden)
     let tombstones = try TombstoneTable(database)
     let horizon = try LogTable(database).horizon()
     try compareEnd(records)
-    let rows = try database.prepare("SELECT entry, at FROM martlet_log WHERE offset = ?")
+    let statement = try database.prepare(LogRows.select)
     for (name, offset) in newest.sorted(by: { $0.value < $1.value }) {
-      try rows.bind(1, offset)
-      guard try rows.step() else { continue }
-      let at = rows.int64(1)
-      let entry = rows.bytes(0)
-      rows.reset()
+      var rows = try LogRows(statement, after: offset - 1, span, database)
+      guard try rows.step(), rows.offset == offset else { continue }
+      let (at, entry) = (rows.time, rows.entry)
+      rows.end()
       guard case .change(.record(let change))? = try coder.entry(entry, offset: offset)?.body else { continue }
       let table = try records.table(name.model)
       let stored = try table.get(name.key)
@@ -184,7 +190,8 @@ struct StoreCheck {
   private mutating func compareEnd(_ records: Records) throws {
     let end = try LogTable(database).position().time
     for table in records.tables {
-      let rows = try database.prepare("SELECT count(*) FROM \(table.shape.table) WHERE \"#changed\" > ?")
+      let rows = try database.prepare(
+        "SELECT count(*) FROM \(table.shape.table) WHERE \"#changed\" > ?\(hidden.and())")
       try rows.bind(1, end)
       guard try rows.step(), rows.int64(0) > 0 else { continue }
       report.add(.records, "the log ends before the newest changes of \(rows.int64(0)) rows of \(table.shape.table)")
@@ -198,6 +205,7 @@ struct StoreCheck {
     let second = try StoreOpening.scratch(scratch)
     let follower = FollowerWriter(second, wanted: [], limits: StoreLimits())
     let log = try LogTable(database)
+    log.span = span
     let head = try log.position().head
     while second.folded.position.head < head {
       guard let groups = try log.groups(after: second.folded.position.head, bytes: 1 << 20), !groups.isEmpty else {
@@ -213,7 +221,7 @@ struct StoreCheck {
     }
     report.wasFolded = true
     let horizon = second.folded.horizon
-    for table in TableComparison.tables(catalogue, horizon) {
+    for table in TableComparison.tables(catalogue, horizon, hidden) {
       if let difference = try table.difference(database, second.database) { report.add(.records, difference) }
     }
   }

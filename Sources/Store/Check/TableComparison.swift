@@ -11,13 +11,17 @@ struct TableComparison {
   var table: String?
 
   /// Every table that the log makes, without what has expired: its rows go at each store's leisure.
-  static func tables(_ catalogue: Catalogue, _ horizon: Horizon) -> [TableComparison] {
+  /// Nor the rows that are hidden in the first store.
+  static func tables(_ catalogue: Catalogue, _ horizon: Horizon, _ hidden: HiddenRows) -> [TableComparison] {
     var tables = catalogue.models.map { model in
       let keys = model.key.map(SQLText.quoted).joined(separator: ", ")
       let columns = model.columns.map { SQLText.quoted($0.name) }
-      let all = ([keys] + columns + [SQLText.version, SQLText.created, SQLText.changed]).joined(separator: ", ")
+      let all = ([keys] + columns + [HiddenRows.column, SQLText.created, SQLText.changed]).joined(separator: ", ")
       return TableComparison(
-        name: model.name, sql: "SELECT \(all) FROM \(SQLText.quoted("record_" + model.tableName)) ORDER BY \(keys)",
+        name: model.name,
+        sql: """
+          SELECT \(all) FROM \(SQLText.quoted("record_" + model.tableName))\(hidden.and("WHERE")) ORDER BY \(keys)
+          """,
         identifying: model.key.count)
     }
     tables += [

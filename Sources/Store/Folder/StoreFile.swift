@@ -24,6 +24,10 @@ final class StoreFile {
   let tree: TreeTable
   let deferred: DeferredTable
   let definitions: DefinitionTable
+  /// Whether readers have to look for hidden rows.
+  let stagings = Lock(Stagings())
+  /// The rows of a large write that is being inserted.
+  let hidden = HiddenRows()
   /// The models the tables are folded with.
   private(set) var shapes: [RecordShape] = []
   private(set) var catalogue: Catalogue
@@ -63,7 +67,7 @@ final class StoreFile {
     catalogue = try Catalogue(reading: database)
     coder = EntryCoder([], revision: 0)
     drafter = RecordDrafter(generation: 0, [], coder)
-    records = RecordFold(Records([], on: database), tombstones, coder.records)
+    records = RecordFold(Records([], on: database), tombstones, coder.records, hidden)
     begin = try database.prepare("BEGIN IMMEDIATE")
     commitStatement = try database.prepare("COMMIT")
     folded = Folded(
@@ -79,7 +83,7 @@ final class StoreFile {
     catalogue.number(&shapes)
     coder = EntryCoder(shapes, revision: catalogue.revision)
     drafter = RecordDrafter(generation: drafter.generation + 1, shapes, coder)
-    records = RecordFold(Records(shapes, on: database), tombstones, coder.records)
+    records = RecordFold(Records(shapes, on: database, hidden), tombstones, coder.records, hidden)
   }
 
   // MARK: Transactions
@@ -97,6 +101,7 @@ final class StoreFile {
     if let trouble = failure ?? files.trouble() { throw trouble }
     let before = folded
     let (catalogueBefore, wantedBefore, clientsBefore) = (catalogue, wanted, outcomes.countedClients)
+    let spanBefore = log.span
     defer { database.releaseLargeValues() }
     do {
       try begin.run()
@@ -105,6 +110,7 @@ final class StoreFile {
       return value
     } catch {
       folded = before
+      log.span = spanBefore
       swept = nil
       outcomes.countedClients = clientsBefore
       if catalogue != catalogueBefore { migrated(to: catalogueBefore, wanted: wantedBefore) }
@@ -177,9 +183,15 @@ final class StoreFile {
     migrated(to: catalogue, wanted: nil)
   }
 
-  /// Appends a group whose entries have been folded.
-  func append(_ group: LogGroup) throws(SQLiteError) {
-    try log.append(group, &folded.position)
+  /// Appends a group whose entries have been folded. Those of `coded`, when there are any, wait for their rows.
+  func append(_ group: LogGroup, _ coded: CodedEntries = CodedEntries()) throws(SQLiteError) {
+    if coded.isEmpty {
+      try log.append(group, &folded.position)
+    } else {
+      let span = try log.append(coded, group, &folded.position)
+      try StagingTable.commit(span, database)
+      log.span = span
+    }
     let head = folded.position.head
     reached.withLock { $0 = max($0, head) }
     // A horizon among the entries moves the beginning, which needs their rows.
@@ -200,13 +212,19 @@ final class StoreFile {
   // MARK: Housekeeping
 
   /// Whether the log has rows that have expired and can be deleted.
-  var holdsExpiredEntries: Bool { folded.position.firstRow < folded.position.firstKeptRow }
+  var holdsExpiredEntries: Bool { log.span == nil && folded.position.firstRow < folded.position.firstKeptRow }
 
-  /// Deletes a part of what has expired: as much as `limits` says, or twice what was written since `before`. It looks
-  /// for clients and tombstones until none is left, and again once the horizon has moved.
+  /// Deletes a part of what has expired: as much as `limits` says, or twice what was written since `before`.
   func sweep(since before: LogTable.Position, _ limits: StoreLimits) throws(SQLiteError) {
-    let count = max(Int64(limits.forgottenAtOnce), 2 * (folded.position.head - before.head))
-    let bytes = max(limits.forgottenBytesAtOnce, 2 * (folded.position.total - before.total))
+    try sweep(beside: Int(folded.position.head - before.head), folded.position.total - before.total, limits)
+  }
+
+  /// Deletes a part of what has expired: as much as `limits` says, or twice what is written with it. It looks for
+  /// clients and tombstones until none is left, and again once the horizon has moved.
+  func sweep(beside entries: Int, _ written: Int64, _ limits: StoreLimits) throws(SQLiteError) {
+    if log.span != nil { return }  // rows are missing that are counted on
+    let count = Int64(max(limits.forgottenAtOnce, 2 * entries))
+    let bytes = max(limits.forgottenBytesAtOnce, 2 * written)
     if holdsExpiredEntries { try log.sweep(&folded.position, count: count, bytes: bytes) }
     let horizon = folded.horizon
     if let swept, swept.clientsBefore == horizon.clientsBefore, swept.tombstonesBefore == horizon.tombstonesBefore,

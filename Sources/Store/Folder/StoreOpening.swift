@@ -56,6 +56,7 @@ struct StoreOpening {
       try database.execute("BEGIN IMMEDIATE")
       try prepareTables(database, place, mayBeNew: mayBeNew)
       let file = try StoreFile(database, DataFiles(place), wanted: wanted)
+      try StagingTable.recover(file)
       let ledger = try begin(file)
       try database.execute("COMMIT")
       return (file, ledger)
@@ -102,7 +103,7 @@ struct StoreOpening {
       file.migrated(to: file.catalogue, wanted: wanted)
     }
     for warning in settled.warnings { options.onWarning(warning) }
-    if let group = builder.group {
+    if let group = builder.group() {
       try file.append(group)
       try ledger.append(group, after: position.point, in: term.term).check()
     }
@@ -123,7 +124,7 @@ struct StoreOpening {
       throw StoreError(.failed, "\(place.databasePath) is a SQLite database, but not one of Martlet's")
     }
     let format = try number("PRAGMA user_version", database)
-    guard format != StoreFormat.version else { return }
+    guard format != StoreFormat.version, format != StoreFormat.stagingVersion else { return }
     throw StoreError(
       format < StoreFormat.version ? .failed : .newerFormat,
       format < StoreFormat.version
@@ -149,10 +150,10 @@ struct StoreOpening {
     guard application == StoreFormat.applicationID else {
       throw StoreError(.failed, "\(place.databasePath) is a SQLite database, but not one of Martlet's")
     }
-    guard format <= StoreFormat.version else {
+    guard format <= StoreFormat.newest else {
       throw StoreError(
         .newerFormat,
-        "\(place.databasePath) has format \(format), and this version reads formats up to \(StoreFormat.version); "
+        "\(place.databasePath) has format \(format), and this version reads formats up to \(StoreFormat.newest); "
           + "use the newer version that wrote it")
     }
     if format < 2 { try FormatUpgrade(database).run() } else { try Catalogue.addMissingColumns(database) }

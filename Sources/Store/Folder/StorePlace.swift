@@ -44,6 +44,10 @@ package enum StorePlace: Sendable {
 package enum StoreFormat {
   /// The version this code writes. Older ones are taken over at opening, newer ones are refused.
   package static let version: Int64 = 2
+  /// The version of a folder in which a large write was inserted in slices (`HiddenRows`); it is as `version` else.
+  static let stagingVersion: Int64 = 3
+  /// The newest version that this code reads.
+  package static let newest = stagingVersion
   /// Marks the database as Martlet's: "Mart" in ASCII.
   static let applicationID: Int64 = 0x4D61_7274
   package static let databaseName = "store.sqlite"

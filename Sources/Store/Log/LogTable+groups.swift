@@ -9,24 +9,26 @@ extension LogTable {
     var groups: [LogGroup] = []
     var size = 0
     guard var checksum = try self.checksum(at: offset) else { return nil }
-    let rows = try database.statement(
-      "SELECT offset, at, head, checksum, entry FROM martlet_log WHERE offset > ? ORDER BY offset")
-    defer { rows.reset() }
-    try rows.bind(1, offset)
+    var rows = try LogRows(try database.statement(LogRows.select), after: offset, span, database)
+    defer { rows.end() }
     while try rows.step() {
-      let head = rows.int64(2)
-      let entry = rows.bytes(4)
+      let head = rows.head
+      let entry = rows.entry
       if let last = groups.indices.last, groups[last].first == head {
         groups[last].entries.append(entry)
       } else {
         if !groups.isEmpty, size >= bytes { break }
         groups.append(
           LogGroup(
-            first: rows.int64(0), term: lineage.term(at: head), time: rows.int64(1), checksumBefore: checksum.value,
+            first: rows.offset, term: lineage.term(at: head), time: rows.time, checksumBefore: checksum.value,
             entries: [entry]))
       }
       size += entry.count
-      checksum = RunningChecksum(UInt64(bitPattern: rows.int64(3)))
+      if let stored = rows.checksum {
+        checksum = stored
+      } else {
+        checksum.add(entry, offset: rows.offset, head: head, time: rows.time)
+      }
     }
     return groups
   }

@@ -50,6 +50,8 @@ final class LogTable {
   private static let rowsAtOnce = 16
 
   let database: Database
+  /// Entries that have no rows yet.
+  var span: LogSpan?
   private let insert: Statement
   private let insertSeveral: Statement
   private let range: Statement
@@ -58,8 +60,7 @@ final class LogTable {
     self.database = database
     insert = try database.prepare(Self.insertion(1))
     insertSeveral = try database.prepare(Self.insertion(Self.rowsAtOnce))
-    range = try database.prepare(
-      "SELECT offset, entry, at, head, checksum FROM martlet_log WHERE offset > ? ORDER BY offset")
+    range = try database.prepare(LogRows.select)
   }
 
   // MARK: Position
@@ -127,11 +128,46 @@ final class LogTable {
 
   /// Appends a group, which must follow the newest row.
   func append(_ group: LogGroup, _ position: inout Position) throws(SQLiteError) {
+    try append(group.entries.count, first: group.first, group, &position) { group.entries[$0] }
+  }
+
+  /// Appends the only row of entries that wait for the others, and says where they are. They follow the newest row.
+  func append(
+    _ coded: CodedEntries, _ group: LogGroup, _ position: inout Position
+  ) throws(SQLiteError) -> LogSpan {
+    let span = LogSpan(
+      first: group.first, last: group.first + Int64(coded.count) - 1, time: group.time, totalBefore: position.total,
+      checksumBefore: position.checksum)
+    for index in 0..<(coded.count - 1) { advance(&position, coded.place(of: index), of: coded.bytes, group) }
+    try append(1, first: span.last, group, &position) { _ in coded[coded.count - 1] }
+    return span
+  }
+
+  /// Gives some entries of a span their rows, the first of them as number `ordinal` of the span. `position` is the one
+  /// before it.
+  func fill(
+    _ span: LogSpan, _ coded: CodedEntries, from ordinal: Int, _ part: Range<Int>, _ position: inout Position
+  ) throws(SQLiteError) {
+    let group = LogGroup(first: span.first, term: 0, time: span.time, checksumBefore: 0, entries: [])
+    try append(part.count, first: span.first + Int64(ordinal), group, &position) { coded[part.lowerBound + $0] }
+  }
+
+  /// Moves a position over an entry of a span that has its row.
+  func skip(_ span: LogSpan, _ coded: CodedEntries, _ position: inout Position) {
+    let group = LogGroup(first: span.first, term: 0, time: span.time, checksumBefore: 0, entries: [])
+    if position.head == 0 { position.head = span.first - 1 }
+    advance(&position, coded.place(of: 0), of: coded.bytes, group)
+  }
+
+  private func append(
+    _ count: Int, first: Int64, _ group: LogGroup, _ position: inout Position, _ entry: (Int) -> [UInt8]
+  ) throws(SQLiteError) {
+    position.head = first - 1
     var index = 0
-    while index < group.entries.count {
-      let rows = group.entries.count - index >= Self.rowsAtOnce ? Self.rowsAtOnce : 1
+    while index < count {
+      let rows = count - index >= Self.rowsAtOnce ? Self.rowsAtOnce : 1
       let statement = rows == 1 ? insert : insertSeveral
-      for row in 0..<rows { try bind(group, index + row, to: statement, at: 6 * row, &position) }
+      for row in 0..<rows { try bind(entry(index + row), group, to: statement, at: 6 * row, &position) }
       try statement.run()
       index += rows
     }
@@ -140,18 +176,22 @@ final class LogTable {
 
   /// Binds one entry to the six parameters after the first `bound`.
   private func bind(
-    _ group: LogGroup, _ index: Int, to statement: Statement, at bound: Int, _ position: inout Position
+    _ entry: [UInt8], _ group: LogGroup, to statement: Statement, at bound: Int, _ position: inout Position
   ) throws(SQLiteError) {
-    let (entry, offset) = (group.entries[index], group.first + Int64(index))
-    position.total += Int64(entry.count)
-    position.checksum.add(entry, offset: offset, head: group.first, time: group.time)
-    position.head = offset
-    try statement.bind(bound + 1, offset)
+    advance(&position, entry.indices, of: entry, group)
+    try statement.bind(bound + 1, position.head)
     try statement.bind(bound + 2, group.time)
     try statement.bind(bound + 3, position.total)
     try statement.bind(bound + 4, group.first)
     try statement.bind(bound + 5, Int64(bitPattern: position.checksum.value))
     try statement.bind(bound + 6, blob: entry)
+  }
+
+  /// Moves a position over one entry.
+  private func advance(_ position: inout Position, _ entry: Range<Int>, of bytes: [UInt8], _ group: LogGroup) {
+    position.head += 1
+    position.total += Int64(entry.count)
+    position.checksum.add(entry, of: bytes, offset: position.head, head: group.first, time: group.time)
   }
 
   // MARK: Reading
@@ -169,17 +209,18 @@ final class LogTable {
   /// Calls `body` with the entries after `offset`, in order, until it returns false.
   func read(after offset: Int64, _ body: (Row) throws -> Bool) throws {
     var before = try checksum(at: offset)
-    range.reset()
-    defer { range.reset() }
-    try range.bind(1, offset)
-    while try range.step() {
-      var row = Row(offset: range.int64(0), entry: range.bytes(1), time: range.int64(2), isIntact: true)
-      let stored = RunningChecksum(UInt64(bitPattern: range.int64(4)))
+    var rows = try LogRows(range, after: offset, span, database)
+    defer { rows.end() }
+    while try rows.step() {
+      var row = Row(offset: rows.offset, entry: rows.entry, time: rows.time, isIntact: true)
+      let stored = rows.checksum
       if var checksum = before {
-        checksum.add(row.entry, offset: row.offset, head: range.int64(3), time: row.time)
-        row.isIntact = checksum == stored
+        checksum.add(row.entry, offset: row.offset, head: rows.head, time: row.time)
+        row.isIntact = stored.map { $0 == checksum } ?? true
+        before = stored ?? checksum
+      } else {
+        before = stored
       }
-      before = stored
       guard try body(row) else { return }
     }
   }
@@ -187,10 +228,21 @@ final class LogTable {
   /// The running checksum after the entry at `offset`; nil when it has no row.
   func checksum(at offset: Int64) throws(SQLiteError) -> RunningChecksum? {
     if offset == 0 { return .empty }
+    if let span, span.contains(offset) { return try checksum(at: offset, in: span) }
     let row = try database.statement("SELECT checksum FROM martlet_log WHERE offset = ?")
     defer { row.reset() }
     try row.bind(1, offset)
     return try row.step() ? RunningChecksum(UInt64(bitPattern: row.int64(0))) : nil
+  }
+
+  /// The same after an entry that may have no row yet.
+  private func checksum(at offset: Int64, in span: LogSpan) throws(SQLiteError) -> RunningChecksum {
+    var checksum = span.checksumBefore
+    var rows = try LogRows(try database.prepare(LogRows.select), after: span.first - 1, span, database)
+    while try rows.step(), rows.offset <= offset {
+      checksum.add(rows.entry, offset: rows.offset, head: span.first, time: span.time)
+    }
+    return checksum
   }
 
   // MARK: Retention

@@ -10,7 +10,9 @@ package final class RecentBatches: Sendable {
     ring = Lock(Ring(capacity: bytes))
   }
 
-  func append(_ batch: ChangeBatch) {
+  /// Adds a batch; the oldest ones that it leaves no room for are returned, so that their memory is not given back
+  /// under the lock.
+  func append(_ batch: ChangeBatch) -> [ChangeBatch] {
     ring.withLock { $0.append(batch) }
   }
 

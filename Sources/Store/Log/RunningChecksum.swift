@@ -15,23 +15,32 @@ struct RunningChecksum: Equatable {
 
   /// Adds one row: its entry, its offset, its group's first offset and its group's time.
   mutating func add(_ entry: [UInt8], offset: Int64, head: Int64, time: Int64) {
-    mix(UInt64(bitPattern: offset))
-    mix(UInt64(bitPattern: head))
-    mix(UInt64(bitPattern: time))
-    mix(UInt64(entry.count))
-    let words = entry.count / 8
-    // Each load is of eight bytes within the array, and the buffer is used within the call only.
-    unsafe entry.withUnsafeBytes { bytes in
-      for word in 0..<words {
-        unsafe mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self)))
+    add(entry.indices, of: entry, offset: offset, head: head, time: time)
+  }
+
+  /// The same for an entry that is a part of `bytes`.
+  mutating func add(_ part: Range<Int>, of bytes: [UInt8], offset: Int64, head: Int64, time: Int64) {
+    // The sum is carried in a variable of its own, which stays in a register.
+    var sum = value
+    Self.mix(UInt64(bitPattern: offset), into: &sum)
+    Self.mix(UInt64(bitPattern: head), into: &sum)
+    Self.mix(UInt64(bitPattern: time), into: &sum)
+    Self.mix(UInt64(part.count), into: &sum)
+    let rest = part.upperBound - part.count % 8
+    // Slicing checks the bounds; each load is of bytes within the part, and the buffer is used within the call only.
+    unsafe bytes.withUnsafeBytes { all in
+      let bytes = unsafe UnsafeRawBufferPointer(rebasing: all[part])
+      for place in stride(from: 0, to: rest - part.lowerBound, by: 8) {
+        unsafe Self.mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)), into: &sum)
       }
     }
     var word: UInt64 = 0
-    for (place, byte) in entry[(8 * words)...].enumerated() { word |= UInt64(byte) << (8 * UInt64(place)) }
-    mix(word)
+    for place in rest..<part.upperBound { word |= UInt64(bytes[place]) << UInt64(8 * (place - rest)) }
+    Self.mix(word, into: &sum)
+    value = sum
   }
 
-  private mutating func mix(_ word: UInt64) {
+  private static func mix(_ word: UInt64, into value: inout UInt64) {
     let product = (value ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
     value = (product.high ^ product.low) &+ (value << 7 | value >> 57)
   }

@@ -96,7 +96,7 @@ struct ChildrenScan {
     let reference = query.reference.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
     let select = (0..<parts).map { part in
       """
-      SELECT * FROM (SELECT \(part) AS "#parent", \(table.columns) FROM \(shape.table) WHERE \(reference) \
+      SELECT * FROM (SELECT \(part) AS "#parent", \(table.columns) FROM \(shape.table) WHERE \(reference)\(table.hidden.and()) \
       ORDER BY \(ListScan.orderSQL(order, shape)) LIMIT \(limit + 1))
       """
     }

@@ -50,7 +50,8 @@ struct ListReader {
       let tuple = "(\(SQLText.parameters(shape.key.count)))"
       let list = repeatElement(shape.key.count == 1 ? "?" : tuple, count: parts).joined(separator: ", ")
       let condition = shape.key.count == 1 ? "\(key) IN (\(list))" : "(\(key)) IN (VALUES \(list))"
-      let statement = try database.statement("SELECT \(table.columns) FROM \(shape.table) WHERE \(condition)")
+      let statement = try database.statement(
+        "SELECT \(table.columns) FROM \(shape.table) WHERE \(condition)\(table.hidden.and())")
       for part in 0..<parts {
         // What is missing to a power of two repeats the last key.
         try table.bind(keys[min(start + part, end - 1)], to: statement, at: part * shape.key.count + 1)

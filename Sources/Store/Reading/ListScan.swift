@@ -267,7 +267,9 @@ struct ListScan {
       }
     }
     let source = path.index.map { "\(shape.table) INDEXED BY \(shape.quotedName(of: $0))" } ?? shape.table
-    let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    let condition =
+      conditions.isEmpty
+      ? table.hidden.and("WHERE") : " WHERE " + conditions.joined(separator: " AND ") + table.hidden.and()
     let by = path.order.isEmpty ? "" : " ORDER BY " + Self.orderSQL(path.order, shape)
     return BoundSQL(
       text: "SELECT \(rest.text), \(table.columns) FROM \(source)\(condition)\(by) LIMIT ?", values: values)

@@ -42,12 +42,13 @@ extension ReadSnapshot {
         defer { statement.reset() }
         return try statement.step() ? Int(statement.int64(0)) : 0
       }
-      if predicate == .all { return try count(shape.table, []) }
+      let seen = hidden.and()
+      if predicate == .all { return try count(shape.table + hidden.and("WHERE"), []) }
       let condition = try PredicateSQL(predicate, shape)
       guard condition.residual == nil,
         try count("(SELECT 1 FROM \(shape.table) LIMIT \(limits.countedRows &+ 1))", []) <= limits.countedRows
       else { return nil }
-      return try count("\(shape.table) WHERE \(condition.text)", condition.values)
+      return try count("\(shape.table) WHERE \(condition.text)\(seen)", condition.values)
     }
   }
 

@@ -1,6 +1,7 @@
 package import MartletChangeFeed
 package import MartletJSON
 package import MartletModels
+internal import MartletRuntime
 internal import MartletSQLite
 
 /// What a read sees: records and log at one moment, however long it looks. Valid during the read only.
@@ -13,19 +14,24 @@ package final class ReadSnapshot {
   private(set) var coder: EntryCoder
   let limits: StoreLimits
   private let damages: LogDamages
+  private let stagings: Lock<Stagings>
+  /// The rows of a large write that has not been committed yet.
+  let hidden = HiddenRows()
   /// By the number of a model that was dropped, the model of the same name that is there again.
   private var successors: [Int: Int] = [:]
   /// The catalogue's revision that `records` and `coder` are made for; nil before the first read.
   private var revision: Int64?
 
   init(
-    _ database: Database, _ shapes: [RecordShape], limits: StoreLimits, _ damages: LogDamages
+    _ database: Database, _ shapes: [RecordShape], limits: StoreLimits, _ damages: LogDamages,
+    _ stagings: Lock<Stagings>
   ) throws(SQLiteError) {
     self.damages = damages
+    self.stagings = stagings
     self.database = database
     self.shapes = shapes
     self.limits = limits
-    records = Records(shapes, on: database)
+    records = Records(shapes, on: database, hidden)
     log = try LogTable(database)
     trees = TreeTable(database)
     coder = EntryCoder(shapes, revision: 0)
@@ -45,12 +51,21 @@ package final class ReadSnapshot {
     }
     var shapes = shapes
     catalogue.number(&shapes)
-    records = Records(shapes, on: database)
+    records = Records(shapes, on: database, hidden)
     coder = EntryCoder(shapes, revision: newest)
     successors = catalogue.dropped.compactMapValues { name in
       shapes.first { $0.name.utf8.elementsEqual(name.utf8) }?.model
     }
     revision = newest
+  }
+
+  /// Hides the rows of a large write that is not committed in the snapshot that was taken, and finds the entries of one
+  /// that is.
+  private func followStaging(_ before: Stagings) throws {
+    let isPossible = before.isPending || stagings.withLock { $0 } != before
+    let state = isPossible ? try StagingTable.state(database) : .none
+    if case .inserting(let number) = state { hidden.hide(number) } else { hidden.show() }
+    log.span = state.span
   }
 
   /// Reads by other models from now on.
@@ -222,8 +237,12 @@ package final class ReadSnapshot {
   func transaction(_ body: () -> Void) throws(StoreError) {
     defer { database.releaseLargeValues() }
     do {
+      // Before the snapshot and after it: when none was under way at both times, and it is the same one that was last,
+      // nothing of a large write is in the snapshot that is not in its place.
+      let before = stagings.withLock { $0 }
       try database.statement("BEGIN").run()
       try follow()
+      try followStaging(before)
       body()
       try database.statement("COMMIT").run()
     } catch {

@@ -1,3 +1,4 @@
+internal import MartletChangeFeed
 internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletVocabulary
@@ -65,7 +66,8 @@ final class StoreReader: Sendable {
 
   /// Opens a reader of a store for each executor; all of them report to `damages`.
   static func open(
-    _ place: StorePlace, _ shapes: [RecordShape], _ options: StoreOptions, _ damages: LogDamages
+    _ place: StorePlace, _ shapes: [RecordShape], _ options: StoreOptions, _ damages: LogDamages,
+    _ stagings: Lock<Stagings>
   ) throws(SQLiteError) -> [StoreReader] {
     var readers: [StoreReader] = []
     for executor in options.readers {
@@ -73,7 +75,7 @@ final class StoreReader: Sendable {
       settings.isReadOnly = true
       settings.cacheKiB = options.limits.cacheKiB
       let database = try Database(path: place.databasePath, on: place.files, options: settings)
-      let snapshot = try ReadSnapshot(database, shapes, limits: options.limits, damages)
+      let snapshot = try ReadSnapshot(database, shapes, limits: options.limits, damages, stagings)
       // Reads the catalogue now and not with the first request. A follower's may not fit yet; its reads will say so.
       try? snapshot.transaction {}
       readers.append(StoreReader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
@@ -107,6 +109,13 @@ final class StoreReader: Sendable {
   }
 
   func stop() { executor.stop() }
+
+  /// Takes batches and lets go of them on the reader's executor.
+  func discard(_ batches: inout [ChangeBatch]) {
+    let held = Lock<[ChangeBatch]>([])
+    held.withLock { swap(&$0, &batches) }
+    executor.execute { held.withLock { $0 = [] } }
+  }
 
   // MARK: Serving
 

@@ -8,9 +8,11 @@ struct RecordFold {
   let records: Records
   let tombstones: TombstoneTable
   private let coder: RecordCoder
+  private let hidden: HiddenRows
 
-  init(_ records: Records, _ tombstones: TombstoneTable, _ coder: RecordCoder) {
+  init(_ records: Records, _ tombstones: TombstoneTable, _ coder: RecordCoder, _ hidden: HiddenRows) {
     self.records = records
+    self.hidden = hidden
     self.tombstones = tombstones
     self.coder = coder
   }
@@ -21,12 +23,16 @@ struct RecordFold {
     let model = table.storedNumber
     switch change.kind {
     case .create:
-      try table.insert(StoredRecord(record: change.image, version: change.version, created: time, changed: time))
+      let stored = StoredRecord(record: change.image, version: change.version, created: time, changed: time)
+      try givingPlace(to: change.image, table) { try table.insert(stored) }
       // Version 1 is a key without a tombstone, or with an expired one that housekeeping deletes.
       if change.version > 1 { try tombstones.remove(model, change.key) }
     case .update:
       let stored = StoredRecord(record: change.image, version: change.version, created: 0, changed: time)
-      guard try table.update(change.key, change.old.map(\.field).sorted(), of: stored) else { throw missing(table) }
+      let isThere = try givingPlace(to: change.image, table) {
+        try table.update(change.key, change.old.map(\.field).sorted(), of: stored)
+      }
+      guard isThere else { throw missing(table) }
     case .delete:
       guard try table.delete(change.key) else { throw missing(table) }
       var writer = EntryWriter()
@@ -43,6 +49,21 @@ struct RecordFold {
         StoredRecord(record: $0.image, version: $0.version, created: time, changed: time)
       })
     for change in creations where change.version > 1 { try tombstones.remove(table.shape.storedNumber, change.key) }
+  }
+
+  /// Runs a statement that writes a record. Hidden rows in its place go: what is not committed has no place yet.
+  private func givingPlace<Value>(
+    to record: Record, _ table: RecordTable, _ body: () throws -> Value
+  ) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      guard (error as? SQLiteError)?.code == .unique, let version = hidden.version, let remove = hidden.remove,
+        try table.isTaken(record, by: version)
+      else { throw error }
+      try remove()
+      return try body()
+    }
   }
 
   /// The deletion of a record of the folder's model `model`.

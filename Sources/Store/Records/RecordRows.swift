@@ -28,7 +28,8 @@ struct RecordRows {
     }
     let rest = Int32(truncatingIfNeeded: first + count)
     return StoredRecord(
-      record: Record(values: values), version: row.count(rest), created: row.count(rest + 1),
+      record: Record(values: values), version: HiddenRows.version(stored: row.count(rest)),
+      created: row.count(rest + 1),
       changed: row.count(rest + 2))
   }
 }

@@ -6,6 +6,8 @@ internal import MartletSQLite
 final class RecordTable {
   let shape: RecordShape
   private let database: Database
+  /// The rows that are in the table and not seen.
+  let hidden: HiddenRows
   /// Every column a row is read from: the fields, then the bookkeeping.
   let columns: String
   /// The columns of the fields alone.
@@ -29,8 +31,9 @@ final class RecordTable {
   /// The number of records that `insert(all:)` takes.
   let rowsAtOnce: Int
 
-  init(_ shape: RecordShape, on database: Database) {
+  init(_ shape: RecordShape, on database: Database, _ hidden: HiddenRows) {
     self.shape = shape
+    self.hidden = hidden
     self.database = database
     let fields = shape.columns.indices.map(shape.column)
     fieldColumns = fields.joined(separator: ", ")
@@ -66,6 +69,7 @@ final class RecordTable {
     try bind(key, to: statement, at: 1)
     guard try statement.step() else { return nil }
     defer { statement.reset() }
+    if let version = hidden.version, statement.int64(shape.columns.count) == version { return nil }
     return try row(statement)
   }
 
@@ -76,6 +80,21 @@ final class RecordTable {
 
   /// The rows of a statement with the columns `columns`.
   func rows(_ statement: Statement) -> RecordRows { RecordRows(statement, storages) }
+
+  /// Whether a hidden row has the place of a record: its key, or its values in a unique index.
+  func isTaken(_ record: Record, by version: Int64) throws -> Bool {
+    let unique = [shape.key] + shape.indexes.filter(\.isUnique).map(\.fields)
+    for fields in unique where !fields.contains(where: { record.values[$0].isNull }) {
+      let condition = fields.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
+      let rows = try database.statement("SELECT \(SQLText.version) FROM \(shape.table) WHERE \(condition)")
+      defer { rows.reset() }
+      for (position, field) in fields.enumerated() {
+        try shape.columns[field].storage.bind(record.values[field], to: rows, at: position + 1)
+      }
+      while try rows.step() { if rows.int64(0) == version { return true } }
+    }
+    return false
+  }
 
   func bind(_ key: RecordKey, to statement: Statement, at first: Int) throws {
     guard key.count == shape.key.count else {
@@ -192,6 +211,15 @@ final class RecordTable {
     try bind(key, to: statement, at: index + 2)
     try statement.run()
     return database.changes == 1
+  }
+
+  /// Removes a row of a write that was inserted in slices, if it has this in place of a version.
+  func delete(_ key: RecordKey, ofVersion version: Int64) throws {
+    let delete = try database.statement(
+      "DELETE FROM \(shape.table) WHERE \(keyCondition) AND \(SQLText.version) = ?")
+    try bind(key, to: delete, at: 1)
+    try delete.bind(shape.key.count + 1, version)
+    try delete.run()
   }
 
   /// Removes a record; false when there is none.

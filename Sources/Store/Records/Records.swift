@@ -6,8 +6,8 @@ final class Records {
   let tables: [RecordTable]
   private let positions: [Int: Int]
 
-  init(_ shapes: [RecordShape], on database: Database) {
-    tables = shapes.map { RecordTable($0, on: database) }
+  init(_ shapes: [RecordShape], on database: Database, _ hidden: HiddenRows = HiddenRows()) {
+    tables = shapes.map { RecordTable($0, on: database, hidden) }
     positions = Dictionary(shapes.indices.map { (shapes[$0].model, $0) }) { first, _ in first }
   }
 

@@ -34,6 +34,8 @@ final class AuthorityWriter {
   private let release: Statement
   private let rollbackTo: Statement
   private var builder: GroupBuilder
+  /// The large write that is made in slices.
+  let staging: Staging
   /// Changes that the writer has coded for the log, because no draft was given or it did not hold.
   private(set) var codedChanges = 0
 
@@ -49,17 +51,18 @@ final class AuthorityWriter {
     planner = RecordPlanner(file)
     outcomeCoder = OutcomeCoder(file.shapes)
     retention = Retention(file, limits)
+    staging = Staging(file, limits)
     savepoint = try file.database.prepare("SAVEPOINT write")
     release = try file.database.prepare("RELEASE write")
     rollbackTo = try file.database.prepare("ROLLBACK TO write")
-    builder = Self.builder(file, term, clock)
+    builder = Self.builder(file, term, clock.milliseconds())
   }
 
   /// The next group of `term`. Its time is never before the last group's, whatever the clock says.
-  private static func builder(_ file: StoreFile, _ term: UInt64, _ clock: StoreClock) -> GroupBuilder {
+  private static func builder(_ file: StoreFile, _ term: UInt64, _ milliseconds: Int64) -> GroupBuilder {
     let position = file.folded.position
     return GroupBuilder(
-      first: position.head + 1, term: term, time: max(clock.milliseconds(), position.time),
+      first: position.head + 1, term: term, time: max(milliseconds, position.time),
       checksumBefore: position.checksum.value)
   }
 
@@ -72,23 +75,33 @@ final class AuthorityWriter {
       return outcome
     }
     outcome.results.reserveCapacity(writes.count)
+    return group(outcome, of: writes.count) { outcome in
+      if probing { try file.probe() }
+      builder.reserve(writes.count)
+      for write in writes { outcome.results.append(try perform(write.request)) }
+    }
+  }
+
+  /// Makes one group of what `body` appends, and says what it came to.
+  private func group(_ outcome: Outcome, of count: Int, _ body: (inout Outcome) throws -> Void) -> Outcome {
+    var outcome = outcome
     let before = file.folded.position
     do throws(StoreError) {
       try commit {
-        if probing { try file.probe() }
-        builder.reserve(writes.count)
-        for write in writes { outcome.results.append(try perform(write.request)) }
-        if let horizon = try retention.next(at: builder.time) { try append(.horizon(horizon), endsTransaction: true) }
+        try body(&outcome)
+        if file.log.span == nil, builder.coded.isEmpty, let horizon = try retention.next(at: builder.time) {
+          try append(.horizon(horizon), endsTransaction: true)
+        }
       }
     } catch {
       retention.lookAgain()
       outcome.hasResigned = error.code == .notAuthority || error.code == .outcomeUnknown
-      outcome.results = writes.map { _ in .failure(error) }
+      outcome.results = Array(repeating: .failure(error), count: count)
       outcome.trouble = error
       if error.code == .failed { outcome.failure = error }
       return outcome
     }
-    if builder.group != nil {
+    if !builder.isEmpty {
       outcome.batch = ChangeBatch(
         changes: builder.changes, firstOffset: builder.first, lastOffset: builder.next - 1, term: term,
         byteCount: Int(file.folded.position.total - before.total))
@@ -102,14 +115,14 @@ final class AuthorityWriter {
   ///   changed here.
   private func commit(_ body: () throws -> Void) throws(StoreError) {
     let before = file.folded.position
-    builder = Self.builder(file, term, clock)
+    builder = Self.builder(file, term, staging.time ?? clock.milliseconds())
     var isInLedger = false
     do throws(StoreError) {
       try file.transaction {
         try body()
-        if let group = builder.group { try file.append(group) }
+        if let group = builder.group(isWhole: false) { try file.append(group, builder.coded) }
         try file.sweep(since: before, limits)
-        if let group = builder.group {
+        if let group = builder.group(isWhole: !ledger.isEmbedded) {
           // The last step before the commit: what fails from here on is in the ledger and not in the folder.
           try ledger.append(group, after: before.point, in: term).check()
           isInLedger = !ledger.isEmbedded
@@ -130,6 +143,8 @@ final class AuthorityWriter {
   func migrate(
     to wanted: [RecordShape], schema name: String, text: String, allowsDuplicates: Bool
   ) throws(StoreError) -> (batch: ChangeBatch?, warnings: [String]) {
+    // It is run again by the new models, in one piece.
+    try staging.takeBack()
     let before = file.folded.position
     var warnings: [String] = []
     // Also after a failure, which brings the catalogue of before back.
@@ -152,7 +167,7 @@ final class AuthorityWriter {
       try builder.append(.schema(change), endsTransaction: true, file.coder, limits)
       file.migrated(to: catalogue, wanted: wanted)
     }
-    guard builder.group != nil else { return (nil, warnings) }
+    guard !builder.isEmpty else { return (nil, warnings) }
     let batch = ChangeBatch(
       changes: [], firstOffset: builder.first, lastOffset: builder.next - 1, term: term,
       byteCount: Int(file.folded.position.total - before.total))
@@ -165,14 +180,55 @@ final class AuthorityWriter {
     try file.fold(entry, at: builder.time)
   }
 
+  // MARK: A write in slices
+
+  /// Begins to make a large write in slices; false for a write that has to be run in one piece.
+  func stage(_ write: SubmittedWrite) -> Bool {
+    staging.begin(write, at: max(clock.milliseconds(), file.folded.position.time))
+  }
+
+  /// Inserts a slice, or commits the write when it was the last; nil while more is to be done.
+  func continueStaging() -> Outcome? {
+    guard staging.isActive, let staged = staging.staged else { return nil }
+    do throws(StoreError) {
+      if staged.isMoving {
+        try staging.move()
+        return nil
+      }
+      if !staged.isDoomed, !staged.isInserted {
+        try staged.insertSlice()
+        return nil
+      }
+      if staged.isDoomed {
+        try staging.end()
+        return run([staged.write])
+      }
+    } catch {
+      let isRefused = !staged.isMoving
+      if isRefused { staging.giveUp() }
+      return Outcome(
+        results: isRefused ? [.failure(error)] : [], failure: error.code == .failed ? error : nil, trouble: error)
+    }
+    let outcome = group(Outcome(), of: 1) { outcome in
+      let outcomes = staged.complete(&builder)
+      var receipt = Receipt(writeNumber: nil, outcomes: outcomes, offsets: builder.first...(builder.next - 1))
+      receipt.time = builder.time
+      outcome.results = [.success(receipt)]
+    }
+    staged.isOver = true
+    if outcome.trouble == nil { staged.hasCommitted() } else { staging.giveUp() }
+    return outcome
+  }
+
   // MARK: One write
 
   /// Runs one write inside its savepoint. Throws only what fails the whole group.
   private func perform(_ request: WriteRequest) throws -> Result<Receipt, StoreError> {
     var acknowledged: Int64?
     if let id = request.writeNumber {
-      switch try judge(id, request) {
-      case .answered(let answer): return answer
+      switch try WriteJudge(file: file, limits: limits).judge(id, request, outcomeCoder) {
+      case .answered(let receipt): return .success(try filled(receipt))
+      case .refused(let error): return .failure(error)
       case .new(let number): acknowledged = number
       }
     }
@@ -299,57 +355,6 @@ final class AuthorityWriter {
     }
   }
 
-  private enum Judgement {
-    /// The write must not be run: its outcome is known, or can no longer be known.
-    case answered(Result<Receipt, StoreError>)
-    /// It is to be run, and acknowledges the client's outcomes up to this number.
-    case new(acknowledged: Int64)
-  }
-
-  private func judge(_ id: WriteNumber, _ request: WriteRequest) throws -> Judgement {
-    guard let client = try file.outcomes.client(of: id, file.folded.horizon) else {
-      if request.isResend {
-        return .answered(
-          .failure(
-            StoreError(.outcomeForgotten, "the client of this write has expired; whether it was applied is unknown"))
-        )
-      }
-      return acknowledging(id, request, known: 0)
-    }
-    if let (offset, result) = try file.outcomes.outcome(client, id.number) {
-      let answer = try outcomeCoder.receipt(result, of: id, offset: offset)
-      return .answered(try answer.map { try filled($0) })
-    }
-    if id.number <= client.acknowledged {
-      return .answered(.failure(forgotten(id, client.acknowledged)))
-    }
-    return acknowledging(id, request, known: client.acknowledged)
-  }
-
-  private func forgotten(_ id: WriteNumber, _ acknowledged: Int64) -> StoreError {
-    StoreError(
-      .outcomeForgotten,
-      "the client has acknowledged its writes up to number \(acknowledged); the outcome of \(id.number) is forgotten")
-  }
-
-  private func acknowledging(_ id: WriteNumber, _ request: WriteRequest, known: Int64) -> Judgement {
-    let largest = limits.unacknowledgedWrites
-    guard let given = request.acknowledged else {
-      // A client that does not say what it has: the newest outcomes are kept.
-      return .new(acknowledged: max(known, id.number - largest))
-    }
-    let acknowledged = max(known, given)
-    guard id.number > acknowledged else {
-      return .answered(.failure(forgotten(id, acknowledged)))
-    }
-    guard id.number - acknowledged <= largest else {
-      return .answered(
-        .failure(
-          StoreError(.overloaded, "more than \(largest) writes of this client wait for its acknowledgement")))
-    }
-    return .new(acknowledged: acknowledged)
-  }
-
   /// A remembered receipt with the records' values, from the log while it has them.
   private func filled(_ receipt: Receipt) throws -> Receipt {
     guard let offsets = receipt.offsets, offsets.lowerBound >= file.folded.position.first else { return receipt }
@@ -392,15 +397,5 @@ final class AuthorityWriter {
     if let error = error as? StoreError { return error }
     if let error = error as? SQLiteError { return StoreError(error) }
     return StoreError(.aborted, "\(error)")
-  }
-}
-
-extension Result where Success == Receipt, Failure == StoreError {
-  /// The same with another receipt.
-  fileprivate func map(_ body: (Receipt) throws -> Receipt) throws -> Result<Receipt, StoreError> {
-    switch self {
-    case .success(let receipt): .success(try body(receipt))
-    case .failure: self
-    }
   }
 }

@@ -135,7 +135,7 @@ struct Cascade {
   ) throws -> Statement {
     let shape = table.shape
     let condition = cascade.reference.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
-    let rows = try table.select("\(select) FROM \(shape.table) WHERE \(condition)\(rest)")
+    let rows = try table.select("\(select) FROM \(shape.table) WHERE \(condition)\(table.hidden.and())\(rest)")
     for (index, field) in cascade.reference.enumerated() where index < key.count {
       try shape.columns[field].storage.bind(key[index], to: rows, at: index + 1)
     }

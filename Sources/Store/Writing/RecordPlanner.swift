@@ -213,7 +213,8 @@ final class RecordPlanner {
     let shape = table.shape
     for index in shape.indexes where index.isUnique && !index.fields.contains(where: { record.values[$0].isNull }) {
       let condition = index.fields.map { "\(shape.column($0)) = ?" }.joined(separator: " AND ")
-      let rows = try table.select("SELECT \(table.columns) FROM \(shape.table) WHERE \(condition)")
+      let rows = try table.select(
+        "SELECT \(table.columns) FROM \(shape.table) WHERE \(condition)\(table.hidden.and())")
       defer { rows.reset() }
       for (position, field) in index.fields.enumerated() {
         try shape.columns[field].storage.bind(record.values[field], to: rows, at: position + 1)

@@ -53,8 +53,9 @@ struct WriteQueue<Element> {
   }
 
   /// Removes and returns the writes of the next group: a large write alone, or small ones up to the bound of a group.
-  mutating func next() -> [Element] {
-    if takenLarge < large.count, takenSmall == small.count || isLargeDue {
+  /// Unless it takes large ones there may be none.
+  mutating func next(takesLarge: Bool = true) -> [Element] {
+    if takesLarge, takenLarge < large.count, takenSmall == small.count || isLargeDue {
       passed = 0
       let element = takeLarge()
       // What waited for it alone is small again.
@@ -65,7 +66,7 @@ struct WriteQueue<Element> {
       compact()
       return [element]
     }
-    if takenLarge < large.count { passed += 1 }
+    if takesLarge, takenLarge < large.count { passed += 1 }
     var group: [Element] = []
     var size = 0
     while takenSmall < small.count, group.isEmpty || size + small[takenSmall].size <= limits.groupOperations {

@@ -114,7 +114,7 @@ import Testing
     let head = harness.store.position.head
     for value in Int64(1)...4 {
       harness.feed.destination.commit(
-        Store.Submission(WriteRequest(.event(topic: "t", payload: .int(value)))) { _ in })
+        StoreSubmission(WriteRequest(.event(topic: "t", payload: .int(value)))) { _ in })
       // Nothing reaches the writer before the turn ends.
       harness.executor.run()
     }

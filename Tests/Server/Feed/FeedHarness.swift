@@ -38,7 +38,7 @@ final class FeedHarness {
   /// Publishes events as one group, and delivers the batch with the next turns.
   func publish(_ values: [Int64], topic: String = "t") {
     store.commit(
-      values.map { Store.Submission(WriteRequest(.event(topic: topic, payload: .int($0)))) { _ in } },
+      values.map { StoreSubmission(WriteRequest(.event(topic: topic, payload: .int($0)))) { _ in } },
       to: DirectDestination())
     executor.run()
   }
@@ -48,7 +48,7 @@ final class FeedHarness {
     let writes = transactions.map { events in
       WriteOperation.batch(events.map { .event(topic: $0.topic, payload: .int($0.value)) })
     }
-    store.commit(writes.map { Store.Submission(WriteRequest($0)) { _ in } }, to: DirectDestination())
+    store.commit(writes.map { StoreSubmission(WriteRequest($0)) { _ in } }, to: DirectDestination())
     executor.run()
   }
 

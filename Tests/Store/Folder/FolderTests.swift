@@ -86,7 +86,7 @@ import Testing
 
   @Test func `a newer format and another program's database are refused`() throws {
     let files = try StoreFixture().files
-    try Database(path: StoreFormat.databaseName, on: files).execute("PRAGMA user_version = 3")
+    try Database(path: StoreFormat.databaseName, on: files).execute("PRAGMA user_version = \(StoreFormat.newest + 1)")
     #expect(try #require(throws: StoreError.self) { try StoreFixture(files: files) }.code == .newerFormat)
     let other = MemoryFiles()
     try Database(path: StoreFormat.databaseName, on: other).execute("CREATE TABLE t(n)")

@@ -17,9 +17,12 @@ struct FoldTests {
   func `a store fed the groups of another, cut and restarted anywhere, gives the same answers`(seed: UInt64) throws {
     var history = try History(seed: seed)
     // A run that never reached one of these would prove little.
-    let wanted: Set = ["cut", "repeat", "migration", "restart", "horizon", "refusals", "set back"]
+    let wanted: Set = [
+      "cut", "repeat", "migration", "restart", "horizon", "refusals", "set back", "slices", "end between slices",
+      "end before its rows",
+    ]
     var steps = 0
-    while steps < 70 || steps < 1_000 && !history.reached.isSuperset(of: wanted) {
+    while steps < 70 || steps < 2_000 && !history.reached.isSuperset(of: wanted) {
       try history.step()
       steps += 1
     }
@@ -51,6 +54,9 @@ struct FoldTests {
       limits.forgottenAtOnce = 10
       limits.writeClients = 3
       limits.treeBytes = 90
+      limits.smallWrite = 4
+      limits.wholeWrite = 4
+      limits.stagedRows = 2
       self.limits = limits
       authority = try StoreFixture(clock: clock, shapes: RandomWrites.shapes(0), dropping: true, limits: limits)
       follower = try Follower(files: MemoryFiles(), shapes: RandomWrites.shapes(0), limits: limits)
@@ -60,7 +66,7 @@ struct FoldTests {
 
     mutating func step() throws {
       let shapes = RandomWrites.shapes(version)
-      switch writes.count(16) {
+      switch writes.count(17) {
       case 0: clock.advance(Int64(writes.count(200_000)))
       case 1: setBack()
       case 2:
@@ -75,6 +81,7 @@ struct FoldTests {
         try feed()
         try comparePromoted()
       case 8: try refuse()
+      case 9: try commitInSlices(shapes)
       default:
         let before = authority.store.position
         try authority.commit((0..<(1 + writes.count(6))).map { _ in writes.request(shapes) })
@@ -94,6 +101,39 @@ struct FoldTests {
       if results.allSatisfy({ $0.errorCode != nil }), authority.store.position.head > before {
         reached.insert("refusals")
       }
+    }
+
+    /// A large write, made in slices between other writes; reads, or the end of the process, before it is whole.
+    private mutating func commitInSlices(_ shapes: [RecordShape]) throws {
+      let outcome = Lock<StoreError.Code??>(nil)
+      authority.store.commit(WriteRequest(authority.store.drafted(writes.creations(shapes)))) { result in
+        outcome.withLock { $0 = .some(result.errorCode) }
+      }
+      for _ in 0..<writes.count(10) {
+        switch writes.count(5) {
+        case 0: authority.store.commit(writes.request(shapes)) { _ in }
+        case 1: clock.advance(Int64(writes.count(9)) - 4)
+        case 2:
+          try feed()
+          try compare()
+        default: break
+        }
+        authority.writer.runOnce()
+      }
+      let endsWaiting = writes.chance(3)
+      if endsWaiting {
+        // To the group itself, so that its entries wait for their rows.
+        for _ in 0..<40 where outcome.withLock({ $0 == nil }) { authority.writer.runOnce() }
+        if writes.chance(2) { authority.writer.runOnce() }
+      }
+      if endsWaiting || writes.chance(3) {
+        if outcome.withLock({ $0 == nil }) { reached.insert("end between slices") }
+        if try authority.isWaitingForRows { reached.insert("end before its rows") }
+        return try restart(migrating: writes.chance(2))
+      }
+      authority.writer.run()
+      #expect(outcome.withLock { $0 != nil })
+      if outcome.withLock({ $0 == .some(nil) }) { reached.insert("slices") }
     }
 
     private mutating func restart(migrating: Bool) throws {

@@ -54,6 +54,23 @@ struct RandomWrites {
     return chance(2) ? numbered(operation) : WriteRequest(operation)
   }
 
+  /// Several creations, some of keys and unique values that other writes use.
+  mutating func creations(_ shapes: [RecordShape]) -> WriteOperation {
+    let count = 5 + count(6)
+    return .batch(
+      (0..<count).map { index in
+        let shape = shapes[self.count(3)]
+        let isShared = chance(40)
+        let key = RecordKey(
+          values: shape.key.map { field in
+            let column = shape.columns[field]
+            if isShared || column.storage != .text { return value(column, isKey: true) }
+            return .string("s\(index) \(self.count(1_000))")
+          })
+        return .create(model: shape.model, record: record(shape, key))
+      })
+  }
+
   /// A numbered write that is refused, alone in its group.
   mutating func refusal() -> WriteRequest {
     numbered(.update(RecordUpdate(model: Models.flight, key: Models.key("none"), values: [(2, 1)])))

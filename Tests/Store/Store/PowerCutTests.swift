@@ -210,4 +210,35 @@ struct PowerCutTests {
     }
     try expectSound(recording, seed: 33, limits: limits)
   }
+
+  @Test func `P17: a power cut between the slices of a large write leaves all of it or nothing`() throws {
+    var limits = StoreLimits()
+    (limits.smallWrite, limits.wholeWrite, limits.stagedRows) = (2, 4, 4)
+    (limits.groupsBeforeLarge, limits.checkpointPages) = (0, 10)
+    var recording = Recording()
+    do {
+      let fixture = try StoreFixture(files: recording.files, limits: limits)
+      try recording.note(fixture)
+      for group in 0..<3 {
+        let whole = WriteOperation.batch(
+          (0..<20).map { .create(model: Models.flight, record: Models.flight("large \(group).\($0)")) })
+        fixture.store.commit(WriteRequest(fixture.store.drafted(whole))) { _ in }
+        for turn in 0..<4 {
+          fixture.store.commit(create("\(group).\(turn)")) { _ in }
+          fixture.writer.runOnce()
+          try recording.note(fixture)
+        }
+        #expect(try fixture.rows("martlet_staging WHERE state = 1") == 1)
+        for _ in 0..<4 {
+          fixture.writer.runOnce()
+          try recording.note(fixture)
+        }
+        #expect(try fixture.isWaitingForRows)
+        fixture.writer.run()
+        try recording.note(fixture)
+      }
+      #expect(try fixture.rows("record_Flight") == 72)
+    }
+    try expectSound(recording, seed: 34, limits: limits)
+  }
 }

@@ -201,7 +201,9 @@ import Testing
   }
 
   @Test func `records created together take a statement for sixteen of them, and as many for their log`() throws {
-    let fixture = try StoreFixture()
+    var limits = StoreLimits()
+    limits.wholeWrite = 1_600
+    let fixture = try StoreFixture(limits: limits)
     let before = fixture.store.writerCounts.statements
     try fixture.commit(fixture.store.drafted(Self.batch(1_600, "x")))
     // Begin, commit, the savepoint and housekeeping besides.

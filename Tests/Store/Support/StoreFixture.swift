@@ -230,6 +230,14 @@ final class StoreFixture {
     return try rows.step() ? rows.int64(0) : -1
   }
 
+  /// Whether entries of a large write are in the log and have no rows yet.
+  var isWaitingForRows: Bool {
+    get throws {
+      guard try rows("sqlite_schema WHERE name = 'martlet_staging'") == 1 else { return false }
+      return try rows("martlet_staging WHERE state = 2") == 1
+    }
+  }
+
   func log(after offset: Int64 = 0) throws -> [Change] {
     let range = try read { snapshot throws(StoreError) in try snapshot.log(after: offset) }
     guard case .changes(let changes, _, _, _) = range else {

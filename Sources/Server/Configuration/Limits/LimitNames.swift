@@ -156,6 +156,8 @@ private enum LimitNames {
     .count("store.groupOperations", \.store.groupOperations),
     .count("store.smallWrite", \.store.smallWrite),
     .count("store.groupsBeforeLarge", \.store.groupsBeforeLarge),
+    .count("store.wholeWrite", \.store.wholeWrite),
+    .count("store.stagedRows", \.store.stagedRows),
     .count("store.queuedOperations", \.store.queuedOperations),
     .time("store.transactionTime", \.store.transactionTime),
     .count("store.transactionChanges", \.store.transactionChanges),

@@ -104,6 +104,8 @@ extension StoreLimits {
     groupOperations = store.groupOperations
     smallWrite = store.smallWrite
     groupsBeforeLarge = store.groupsBeforeLarge
+    wholeWrite = store.wholeWrite
+    stagedRows = store.stagedRows
     queuedWrites = store.queuedWrites
     queuedOperations = store.queuedOperations
     readers = store.readers

@@ -12,6 +12,12 @@ extension ServerLimits {
     public var smallWrite = 128
     /// Groups that pass a large write at most before it is its turn: about a tenth of a second under full load.
     public var groupsBeforeLarge = 16
+    /// Records that one write creates before it is inserted in slices, between the groups of other writes: about four
+    /// milliseconds of the writer. A write with other operations, with a number of its client or of models with rules
+    /// is always made in one piece.
+    public var wholeWrite = 1_024
+    /// Records of such a write that are inserted between two groups: about a millisecond of the writer.
+    public var stagedRows = 256
     /// Operations of all mutations that wait for the writer; beyond it they are refused with `OVERLOADED`. Six of the
     /// largest transactions.
     public var queuedOperations = 65_536

@@ -42,7 +42,7 @@ extension ModelResolvers {
       isResend: scope?.isResend ?? false)
     let destination: any StoreDestination = scope?.destination ?? DirectDestination()
     let commit = scope?.trace?.commit(planned.count)
-    let write = Store.Submission(request) { [planned, schema, store] result in
+    let write = StoreSubmission(request) { [planned, schema, store] result in
       commit?.end(result, in: store)
       switch result {
       case .failure(let error):

@@ -46,7 +46,7 @@ final class SessionLease {
       try writing.note(caller, isWithdrawn: isWithdrawn, of: owner, in: transaction)
     }
     // A store that takes no writes makes none of those that were left either.
-    service.destination.commit(Store.Submission(WriteRequest(operation)) { _ in })
+    service.destination.commit(StoreSubmission(WriteRequest(operation)) { _ in })
   }
 
   /// The session has ended.

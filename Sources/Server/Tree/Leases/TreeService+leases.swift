@@ -27,7 +27,7 @@ extension TreeService {
     }
     let done = LoopBound(completion, on: loop)
     destination.commit(
-      Store.Submission(WriteRequest(operation)) { result in
+      StoreSubmission(WriteRequest(operation)) { result in
         // A write that was too large for the log has a number and was not kept.
         if case .failure = result, let number = kept.withLock({ $0 }) { left.remove([number]) }
         done.value(result.map { _ in }.mapError { error in refusal.withLock { $0 } ?? .store(error) })
@@ -47,7 +47,7 @@ extension TreeService {
     }
     let done = LoopBound(completion, on: loop)
     destination.commit(
-      Store.Submission(WriteRequest(operation)) { result in
+      StoreSubmission(WriteRequest(operation)) { result in
         let numbers = dropped.withLock { $0 }
         if case .success = result { left.remove(numbers) }
         done.value(result.map { _ in numbers.count }.mapError { .store($0) })
@@ -113,7 +113,7 @@ extension TreeService {
     }
     let done = LoopBound(self, on: loop)
     destination.commit(
-      Store.Submission(WriteRequest(operation)) { result in
+      StoreSubmission(WriteRequest(operation)) { result in
         let service = done.value
         switch result {
         case .success: service.leases.ended()

@@ -105,6 +105,6 @@ final class TreeFeed: DeliveryReceiver {
     if let batch = delivery.batch { service?.apply(batch) }
   }
 
-  func add(_ write: Store.Submission) { writes.add(write) }
+  func add(_ write: StoreSubmission) { writes.add(write) }
   func countRefusedWrite() {}
 }
