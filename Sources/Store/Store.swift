@@ -84,7 +84,7 @@ package final class Store: Sendable {
     recent = RecentBatches(bytes: options.limits.ringBytes)
     (executor, onFailure, troubles) = (options.writer, options.onFailure, StoreTroubles(options.onTrouble))
     lock = Lock(opening.lock)
-    seat = Confined(StoreSeat(writer))
+    seat = Confined(StoreSeat(writer, options.limits))
     state = Lock(StoreState(queue: WriteQueue(options.limits)))
     deliveries = Deliveries(opening.file)
     backups = BackupRequests(place)
@@ -150,6 +150,7 @@ package final class Store: Sendable {
     let group = state.withLock { $0.next(takesLarge: isFree) }
     if !group.isEmpty { write(group) }
     continueStaging()
+    seat.value.retired.shed()
     checkpoint()
     let remains = writer.staging?.isWorking == true
     let continues = state.withLock { $0.schedule(remains) }
@@ -216,11 +217,7 @@ package final class Store: Sendable {
   /// Makes the state of the writer's file the one that others see, and hands out one group.
   private func handOut(_ outcome: AuthorityWriter.Outcome, to group: [SubmittedWrite]) {
     if let failure = outcome.failure { onFailure(failure) }
-    if let batch = outcome.batch {
-      var gone = recent.append(batch)
-      // Giving back the memory of thousands of records would hold the writer for milliseconds.
-      if gone.contains(where: { $0.changes.count > limits.groupOperations }) { readers.first?.discard(&gone) }
-    }
+    if let batch = outcome.batch { seat.value.retired.add(recent.append(batch)) }
     let file = writer.file
     drafter.withLock { if $0.generation != file.drafter.generation { $0 = file.drafter } }
     deliveries.handOut(outcome.batch, file.folded, group, outcome.results, clock)

@@ -1,9 +1,14 @@
 internal import MartletSQLite
 
-/// Holds the writer, which is another one after an authority has resigned.
+/// Holds the writer, which is another one after an authority has resigned, and what it lets go of.
 final class StoreSeat {
   var writer: StoreWriter
-  init(_ writer: StoreWriter) { self.writer = writer }
+  let retired: RetiredChanges
+
+  init(_ writer: StoreWriter, _ limits: StoreLimits) {
+    self.writer = writer
+    retired = RetiredChanges(limits)
+  }
 }
 
 /// What changes the store's file.

@@ -1,4 +1,3 @@
-internal import MartletChangeFeed
 internal import MartletRuntime
 internal import MartletSQLite
 internal import MartletVocabulary
@@ -109,13 +108,6 @@ final class StoreReader: Sendable {
   }
 
   func stop() { executor.stop() }
-
-  /// Takes batches and lets go of them on the reader's executor.
-  func discard(_ batches: inout [ChangeBatch]) {
-    let held = Lock<[ChangeBatch]>([])
-    held.withLock { swap(&$0, &batches) }
-    executor.execute { held.withLock { $0 = [] } }
-  }
 
   // MARK: Serving
 

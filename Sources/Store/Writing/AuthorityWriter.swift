@@ -68,14 +68,11 @@ final class AuthorityWriter {
 
   /// Runs the writes in order and makes them durable together.
   func run(_ writes: [SubmittedWrite], probing: Bool = false) -> Outcome {
-    var outcome = Outcome()
     if let failure = file.failure {
-      outcome.results = writes.map { _ in .failure(failure) }
-      outcome.trouble = failure
-      return outcome
+      return Outcome(results: writes.map { _ in .failure(failure) }, trouble: failure)
     }
-    outcome.results.reserveCapacity(writes.count)
-    return group(outcome, of: writes.count) { outcome in
+    return group(of: writes.count) { outcome in
+      outcome.results.reserveCapacity(writes.count)
       if probing { try file.probe() }
       builder.reserve(writes.count)
       for write in writes { outcome.results.append(try perform(write.request)) }
@@ -83,8 +80,8 @@ final class AuthorityWriter {
   }
 
   /// Makes one group of what `body` appends, and says what it came to.
-  private func group(_ outcome: Outcome, of count: Int, _ body: (inout Outcome) throws -> Void) -> Outcome {
-    var outcome = outcome
+  private func group(of count: Int, _ body: (inout Outcome) throws -> Void) -> Outcome {
+    var outcome = Outcome()
     let before = file.folded.position
     do throws(StoreError) {
       try commit {
@@ -209,7 +206,7 @@ final class AuthorityWriter {
       return Outcome(
         results: isRefused ? [.failure(error)] : [], failure: error.code == .failed ? error : nil, trouble: error)
     }
-    let outcome = group(Outcome(), of: 1) { outcome in
+    let outcome = group(of: 1) { outcome in
       let outcomes = staged.complete(&builder)
       var receipt = Receipt(writeNumber: nil, outcomes: outcomes, offsets: builder.first...(builder.next - 1))
       receipt.time = builder.time
