@@ -9,7 +9,7 @@ internal import MartletVocabulary
 ///
 /// The rows are hidden (`HiddenRows`), and the entries wait in a table of their own (`StagingTable`), until the write's
 /// group: it appends the last entry to the log and shows the rows, which takes as long as a small write. Then the other
-/// entries get their rows in the log, in slices; who reads the log meanwhile finds them where they wait (`LogRows`).
+/// entries get their rows in the log, in slices; a read of the log finds them where they wait until then (`LogRows`).
 ///
 /// Before its group the write has not happened: a later write that needs the place of one of its rows gets it, and this
 /// one is run again in one piece. What a process had begun when it ended is taken back, or ended, at the next opening.
