@@ -4,8 +4,7 @@
     Benchmarks/lines/beside.py [fanout|transaction|scans ...]
 
 SAMPLES (500), PACE (0.01, seconds between two samples), RECORDS (50000), MEMBERS (8000), CREATES (10000) and PAUSE (1, seconds
-between two transactions) change the sizes. A transaction holds the store's one writer while SQLite takes it: writes beside it wait for that, and are reported
-apart; reads and resumes do not.
+between two transactions) change the sizes. The store makes such a transaction in slices, so that neither reads nor writes wait for all of it.
 """
 
 import json

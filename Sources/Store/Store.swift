@@ -170,11 +170,10 @@ package final class Store: Sendable {
 
   /// Inserts a slice of a large write; with the last one it is committed. On the writer.
   private func continueStaging() {
-    let began = clock.now()
-    guard case .authority(let writer) = writer, let write = writer.staging.staged?.write,
-      let outcome = writer.continueStaging()
-    else { return }
-    deliver(outcome, to: outcome.results.isEmpty ? [] : [write], since: began)
+    guard case .authority(let writer) = writer, let staged = writer.staging.staged else { return }
+    let (write, began) = (staged.write, clock.now())
+    guard let outcome = writer.continueStaging() else { return }
+    deliver(outcome, to: outcome.results.isEmpty ? [] : write.map { [$0] } ?? [], since: began)
   }
 
   /// Follows the log from now on: another node may be its authority, or it may hold a group that is not here. On the

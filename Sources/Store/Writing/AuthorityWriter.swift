@@ -181,12 +181,18 @@ final class AuthorityWriter {
 
   /// Begins to make a large write in slices; false for a write that has to be run in one piece.
   func stage(_ write: SubmittedWrite) -> Bool {
-    staging.begin(write, at: max(clock.milliseconds(), file.folded.position.time))
+    guard write.request.size > limits.wholeWrite else { return false }
+    return staging.begin(write, at: max(clock.milliseconds(), file.folded.position.time))
   }
 
   /// Inserts a slice, or commits the write when it was the last; nil while more is to be done.
   func continueStaging() -> Outcome? {
-    guard staging.isActive, let staged = staging.staged else { return nil }
+    guard let staged = staging.staged else { return nil }
+    guard staging.isActive else {
+      // Rows that a full disk kept from being removed.
+      try? staging.end()
+      return nil
+    }
     do throws(StoreError) {
       if staged.isMoving {
         try staging.move()
@@ -198,7 +204,7 @@ final class AuthorityWriter {
       }
       if staged.isDoomed {
         try staging.end()
-        return run([staged.write])
+        return run(staged.write.map { [$0] } ?? [])
       }
     } catch {
       let isRefused = !staged.isMoving

@@ -15,14 +15,15 @@ internal import MartletVocabulary
 /// one is run again in one piece. What a process had begun when it ended is taken back, or ended, at the next opening.
 /// Confined to the writer's executor.
 final class StagedWrite {
-  let write: SubmittedWrite
+  /// The write; nil once it is committed, so that its records are let go where its completion runs, and not here.
+  private(set) var write: SubmittedWrite?
   /// The time of the write's group, in milliseconds since 1970. Its rows have it from the first slice on, so that all
   /// groups until then have the same: times in the log never decrease.
   let time: Int64
   private let file: StoreFile
   private let limits: StoreLimits
   /// Creations with drafts. The write's own list, so that no record is held once more.
-  private let operations: [WriteOperation]
+  private var operations: [WriteOperation]
   private var rowVersion: Int64 = 0
   /// Of the records, those that have a row.
   private var inserted = 0
@@ -148,6 +149,7 @@ final class StagedWrite {
   /// The write's own group is durable: its rows are seen, and its entries get theirs.
   func hasCommitted() {
     file.hidden.show()
+    (write, operations) = (nil, [])
     guard let span = file.log.span else { return }
     var position = LogTable.Position()
     (position.total, position.checksum) = (span.totalBefore, span.checksumBefore)

@@ -55,7 +55,7 @@ final class Staging {
     if staged?.isMoving == false { staged = nil }
   }
 
-  /// The write has its outcome, a failure. Rows that cannot be removed now stay hidden until the next write begins.
+  /// The write has its outcome, a failure. Rows that cannot be removed now stay hidden, and the next turn tries again.
   func giveUp() {
     staged?.isOver = true
     try? end()
