@@ -7,7 +7,7 @@ import Testing
 @Suite struct ExactlyOnceTests {
   @Test func `a thousand increments over sockets that are cut at random add up to a thousand`() async throws {
     try await TreeServing.with { server in
-      for seed in 0..<20 as Range<UInt64> {
+      for seed in 0..<8 as Range<UInt64> {
         var environment = try ClientEnvironment.shared()
         environment.sockets = environment.sockets.map { CuttingSockets($0, seed: seed) }
         var configuration = DatasyncConfiguration(url: "ws://127.0.0.1:\(server.port)")
