@@ -51,7 +51,6 @@ lab: setup ## build the tool that benchmarks and conformance suites use: .build/
 
 test: setup ## run every test a fresh machine can run
 	@Scripts/install-packages python3
-	@Interoperation/prepare || [ $$? -eq 77 ]
 	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/run-tests
 
 test-console: ## the console in headless Chromium; says so where it is not installed
