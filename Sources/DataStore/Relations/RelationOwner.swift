@@ -73,7 +73,7 @@ final class RoomLink: Sendable {
 
   private let place = Lock(Place())
   /// For the contents of lists that this store has read: a lock for each would cost more than the list.
-  let lists = Lock(())
+  let lists = Lock(true)
 
   /// For lists that no store has read.
   static let none = RoomLink()

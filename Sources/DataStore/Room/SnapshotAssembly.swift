@@ -66,7 +66,7 @@ final class DecodedRows: Sendable {
   private let readsItself: Bool
   private let make: @Sendable (ContiguousArray<LiveRow>) throws(DataStoreError) -> [Object]
   /// Rows are given their values within it.
-  private let lock = Lock(())
+  private let lock = Lock(true)
 
   init<M: Model>(_ type: M.Type, _ mapping: ModelMapping, isShared: Bool) {
     self.isShared = isShared
