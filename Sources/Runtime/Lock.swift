@@ -9,8 +9,8 @@
 /// The standard library's `Mutex` is the same idea; it needs newer Apple systems than the client supports, and the
 /// thread sanitizer does not see how it hands itself over when threads wait for it. This one is the system's own lock.
 ///
-/// A lock for what is elsewhere has a value with a size, such as `true`: the thread sanitizer takes an access to a value
-/// without one for an access to the lock's own first word, which every thread reads.
+/// A lock for what is elsewhere has a value with a size, such as `true`: the thread sanitizer takes an access to a
+/// value without one for an access to the lock's own first word, which every thread reads.
 ///
 /// `@unchecked Sendable` holds because the value is reachable only inside `withLock`, and the system's lock lives at an
 /// address of its own that never moves.
