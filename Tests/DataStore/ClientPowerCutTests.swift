@@ -47,13 +47,16 @@ import Testing
   }
 
   /// Saves, deletions, the server's changes and its answers, as the application and the engine make them.
-  private static func step(_ number: Int, _ random: inout SeededRandom, _ writer: ClientWriter) throws {
+  ///
+  /// - Returns: whether the step is a durable one; pages of a sync are not.
+  private static func step(_ number: Int, _ random: inout SeededRandom, _ writer: ClientWriter) throws -> Bool {
     let id = ids[Int(random.next() % 4)]
-    let kind = random.next() % 8
+    let kind = random.next() % 12
     let first = try writer.pending(model: 0, key(id)).first
     let image = ServerImage(
       record: Record(values: [.string(id), .string("s\(number)")]), version: Int64(number), position: Int64(number))
-    _ = try writer.transaction { transaction in
+    let isPage = kind > 7
+    _ = try writer.transaction(isDurable: !isPage) { transaction in
       switch kind {
       case 0, 1, 2: try transaction.save(model: 0, Record(values: [.string(id), .string("l\(number)")]))
       case 3:
@@ -62,6 +65,7 @@ import Testing
       case 5:
         _ = try transaction.receive([RemoteChange(model: 0, key: key(id), image: image)])
         try transaction.set("cursor", "c\(number)")
+      case 8...: try transaction.receivePage([RemoteChange(model: 0, key: key(id), image: image)])
       case _:
         guard let first else { break }
         if kind == 6 {
@@ -73,6 +77,7 @@ import Testing
         }
       }
     }
+    return !isPage
   }
 
   @Test(arguments: [3, 4] as [UInt64])
@@ -82,29 +87,35 @@ import Testing
     var random = SeededRandom(seed: seed)
     let files = MemoryFiles()
     files.record(true)
-    var commits: [(events: Int, state: State)] = []
+    var commits: [(events: Int, state: State, isDurable: Bool)] = []
     do {
       let writer = try Self.open(files)
-      commits.append((files.eventCount, try Self.state(writer)))
-      for number in 1...9 {
-        try Self.step(number, &random, writer)
-        commits.append((files.eventCount, try Self.state(writer)))
+      commits.append((files.eventCount, try Self.state(writer), true))
+      for number in 1...12 {
+        let before = files.eventCount
+        let isDurable = try Self.step(number, &random, writer)
+        // A step that has written nothing has synced nothing.
+        commits.append((files.eventCount, try Self.state(writer), isDurable && files.eventCount > before))
       }
     }
     let events = files.events
     #expect(events.contains { if case .sync("/store") = $0 { true } else { false } }, "the log is not checkpointed")
     let cut = PowerCut(events: events)
-    var ahead = 0
+    var (ahead, behind) = (0, 0)
     for prefix in commits[0].events...events.count {
       let last = try #require(commits.lastIndex { $0.events <= prefix })
-      let possible = commits[last...].prefix(2).map(\.state)
+      // A page that was applied can be undone, and what was synced cannot.
+      let synced = commits[...last].lastIndex { $0.isDurable } ?? 0
+      let possible = commits[synced...].prefix(last - synced + 2).map(\.state)
       // The process is killed, or the disk forgets some or all of what was not synced.
       let share = random.next() % 3 * 2
       let disk = MemoryFiles(cut.files(after: prefix) { _ in random.next() % 4 < share })
       let state = try Self.state(try Self.open(disk))
       #expect(possible.contains(state), "seed \(seed), after \(prefix) of \(events.count) accesses")
-      if state != possible.first { ahead += 1 }
+      if state == commits[last].state { continue }
+      if possible.prefix(last - synced).contains(state) { behind += 1 } else { ahead += 1 }
     }
     #expect(ahead > 0, "no commit is on the disk before it is synced")
+    #expect(behind > 0, "no page is undone")
   }
 }

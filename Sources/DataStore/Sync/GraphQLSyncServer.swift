@@ -60,7 +60,7 @@ struct GraphQLSyncServer: SyncServer {
   /// A response that is read where it stands: a page's records become rows without values in between.
   private func tape(of request: OperationRequest) async throws(SyncFailure) -> JSONTape {
     do {
-      return try JSONTape(try await transport.send(request).bytes)
+      return try await transport.send(request).tape
     } catch {
       throw SyncFailures.failure(error)
     }

@@ -19,10 +19,11 @@ extension SyncShell {
       }
     case .beginFullSync(let model):
       report.beginFullSync(model: model)
-      try change(writer, .syncPage) { try $0.beginFullSync(model: model) }
+      try change(writer, .syncPage, isDurable: false) { try $0.beginFullSync(model: model) }
     case .applyPage(let model, let changes):
       report.received(model: model, changes.count)
-      try change(writer, .syncPage) { transaction in
+      // The model's pages are on the disk when it is finished. Lost before that they are asked for again.
+      try change(writer, .syncPage, isDurable: false) { transaction in
         try transaction.receivePage(changes)
         try saveHistory(transaction)
       }
@@ -84,9 +85,12 @@ extension SyncShell {
   /// Runs a transaction, passes its changes on and returns what it did.
   @discardableResult
   func change(
-    _ writer: ClientWriter, _ source: MutationEvent.Source, _ body: (ClientTransaction) throws -> Void
+    _ writer: ClientWriter, _ source: MutationEvent.Source, isDurable: Bool = true,
+    _ body: (ClientTransaction) throws -> Void
   ) throws -> ClientWriter.Commit {
-    let commit = try writer.transaction(source: source.rawValue, needsAllFields: true) { transaction in
+    let commit = try writer.transaction(
+      source: source.rawValue, needsAllFields: true, isDurable: isDurable
+    ) { transaction in
       transaction.time = surroundings.milliseconds()
       try body(transaction)
     }

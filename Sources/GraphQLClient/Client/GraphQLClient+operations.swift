@@ -39,7 +39,7 @@ extension GraphQLClient {
       throw GraphQLClientError(.invalidRequest, "the client's transport cannot send files")
     }
     let payload = try await uploads.upload(try OperationRequest(operation), files: files)
-    return try GraphQLResponse(SubscriptionEvent(payload: payload.bytes))
+    return try GraphQLResponse(payload)
   }
 
   /// Starts a subscription and returns its stream at once; see `SubscriptionStream`.

@@ -53,10 +53,20 @@ extension GraphQLResponse where Data: Decodable {
   package init(_ event: SubscriptionEvent) throws(GraphQLClientError) {
     self.init(data: nil, errors: [], extensions: JSONObject(), cursor: event.cursor, gap: event.gap)
     endsTransaction = event.endsTransaction
-    if event.gap != nil { return }
+    if event.gap == nil { try read(OperationPayload(bytes: event.payload)) }
+  }
+
+  /// Reads what a server answered.
+  /// - Throws: `invalidResponse`, `decodingFailed`.
+  package init(_ payload: OperationPayload) throws(GraphQLClientError) {
+    self.init(data: nil, errors: [], extensions: JSONObject(), cursor: nil, gap: nil)
+    try read(payload)
+  }
+
+  private mutating func read(_ payload: OperationPayload) throws(GraphQLClientError) {
     let body: JSONValue
     do throws(JSONError) {
-      body = try JSONValue(parsing: event.payload, limits: .held(event.payload))
+      body = try payload.value
     } catch {
       throw GraphQLClientError(.invalidResponse, "the result is not JSON", underlying: error)
     }

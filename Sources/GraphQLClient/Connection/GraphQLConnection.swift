@@ -103,7 +103,7 @@ package final class GraphQLConnection: Sendable {
   package func perform(
     _ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras = HTTPExtras(),
     part: (@Sendable (OperationPart) throws -> Void)? = nil
-  ) async throws -> [UInt8] {
+  ) async throws -> OperationPayload {
     guard extras.form == nil, let persisted, let name = persisted.name(of: request, kind) else {
       return try await once(request, kind, extras, part)
     }
@@ -136,14 +136,14 @@ package final class GraphQLConnection: Sendable {
   private func once(
     _ request: RequestPayload, _ kind: ResendKind, _ extras: HTTPExtras,
     _ part: (@Sendable (OperationPart) throws -> Void)?
-  ) async throws -> [UInt8] {
+  ) async throws -> OperationPayload {
     let response = PendingResponse(bytes: configuration.messageBytes)
     let requests = self.requests
     let key = ObjectIdentifier(response)
     response.onCancel { requests.loop.execute { requests.value.cancel(key) } }
     requests.loop.execute { requests.value.start(request, kind, extras, response) }
     guard extras.takesParts else { return try await response.whole() }
-    var assembly = PartAssembly(telling: part, longest: configuration.messageBytes)
+    var assembly = PartAssembly(telling: part)
     while let payload = try await response.next() {
       do {
         // The end of the response is left to the loop, which keeps the connection for others.

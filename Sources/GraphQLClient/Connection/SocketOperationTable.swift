@@ -69,7 +69,7 @@ struct SocketOperationTable {
       holders.insert(ObjectIdentifier(core))
       return true
     case .response(let response, _):
-      response.deliver(event.payload)
+      response.deliver(OperationPayload(bytes: event.payload))
       return false
     case nil: return false
     }

@@ -11,7 +11,7 @@ extension NetworkTransport {
   /// Runs a query or a mutation.
   package func response<Data: Decodable & Sendable>(to request: OperationRequest) async throws -> GraphQLResponse<Data>
   {
-    try GraphQLResponse(SubscriptionEvent(payload: try await send(request).bytes))
+    try GraphQLResponse(try await send(request))
   }
 
   /// Starts a subscription; one that cannot be started is a stream that has failed.

@@ -88,11 +88,19 @@ public struct OperationRequest: Sendable {
 /// What a server answered: `{"data": …, "errors": …, "extensions": …}`.
 public struct OperationPayload: Sendable, CustomStringConvertible {
   /// The response as JSON text.
-  public var bytes: [UInt8]
+  public var bytes: [UInt8] { didSet { parsed = nil } }
+  /// The same parsed, where that was done when it arrived.
+  private var parsed: JSONTape?
 
   /// A response as it came.
   public init(bytes: [UInt8]) {
     self.bytes = bytes
+  }
+
+  /// A response that was parsed when it arrived, so that it is not parsed again.
+  package init(_ tape: JSONTape) {
+    bytes = tape.bytes
+    parsed = tape
   }
 
   /// A response from a value.
@@ -106,6 +114,14 @@ public struct OperationPayload: Sendable, CustomStringConvertible {
   /// The response as a value.
   /// - Throws: `JSONError` when it is not JSON.
   public var value: JSONValue {
-    get throws(JSONError) { try JSONValue(parsing: bytes, limits: .held(bytes)) }
+    get throws(JSONError) { try tape.root.value }
+  }
+
+  /// The response where it stands in its bytes.
+  package var tape: JSONTape {
+    get throws(JSONError) {
+      if let parsed { return parsed }
+      return try JSONTape(bytes, limits: .held(bytes))
+    }
   }
 }

@@ -18,10 +18,17 @@ struct AnswerReader {
     self.head = head
     guard takesParts, (200..<300).contains(head.status), let type = head.headers["Content-Type"],
       MediaType(Array(type.utf8)[...], leniently: true)?.matches("multipart", "mixed") == true
-    else { return }
+    else { return reserve(head) }
     var bounds = MultipartLimits()
     bounds.partBytes = bodyBytes
     parts = try MultipartReader(contentType: type, limits: bounds)
+  }
+
+  /// Makes room for a body whose length the head gives, so that its pieces are not copied as it grows. Memory is taken
+  /// as they come.
+  private mutating func reserve(_ head: HTTPResponseHead) {
+    guard let length = head.headers["Content-Length"].flatMap({ Int($0) }), length > 0 else { return }
+    body.reserveCapacity(min(length, bodyBytes))
   }
 
   /// A piece of the body has come. `part` is called with each part that it completes.

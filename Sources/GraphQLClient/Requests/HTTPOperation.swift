@@ -173,7 +173,7 @@ final class HTTPOperation {
     wasSent = true
     partCount += 1
     restartDeadline()
-    response.deliver(part)
+    response.deliver(OperationPayload(bytes: part))
   }
 
   private func answered(_ compressed: HTTPAnswer) {
@@ -203,7 +203,7 @@ final class HTTPOperation {
     switch reading {
     case .response(let payload, remembersWrites: let remembers):
       if remembers { home.knowledge.remembersWrites = true }
-      response.deliver(payload)
+      response.deliver(OperationPayload(payload))
       finish()
     case .requestError(let errors):
       let message = errors.first?["message"]?.string ?? "the server gave no reason"

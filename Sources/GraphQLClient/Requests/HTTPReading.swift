@@ -5,7 +5,7 @@ import MartletJSON
 /// is a response whatever the status, one of `application/json` only with a status of 2xx.
 enum HTTPReading {
   /// A response with data, possibly with errors beside it.
-  case response([UInt8], remembersWrites: Bool)
+  case response(JSONTape, remembersWrites: Bool)
   /// The request was refused as a whole: there is no `data` entry.
   case requestError([JSONValue])
   /// The answer is not GraphQL response.
@@ -29,7 +29,7 @@ enum HTTPReading {
       let errors = tape.root["errors"]?.value.array ?? []
       if tape.root["data"] != nil {
         let remembers = tape.root["extensions"]?["martlet"]?["writes"]?.bool ?? false
-        self = .response(answer.body, remembersWrites: remembers)
+        self = .response(tape, remembersWrites: remembers)
       } else if !errors.isEmpty {
         self = .requestError(errors)
       } else {

@@ -6,21 +6,15 @@ import MartletJSON
 struct PartAssembly {
   private var merged = IncrementalAssembly()
   private let told: (@Sendable (OperationPart) throws -> Void)?
-  private let limits: JSONLimits
 
-  init(telling told: (@Sendable (OperationPart) throws -> Void)?, longest: Int) {
-    self.told = told
-    var limits = JSONLimits()
-    limits.bytes = longest
-    self.limits = limits
-  }
+  init(telling told: (@Sendable (OperationPart) throws -> Void)?) { self.told = told }
 
   /// Takes one; answers the whole when this was the last.
-  mutating func receive(_ payload: [UInt8]) throws -> [UInt8]? {
+  mutating func receive(_ payload: OperationPayload) throws -> OperationPayload? {
     let number = merged.partCount
     let value: JSONValue
     do throws(JSONError) {
-      value = try JSONValue(parsing: payload, limits: limits)
+      value = try payload.value
     } catch {
       throw GraphQLClientError(
         .protocolViolation, "part \(number + 1) of the response is not JSON", underlying: error)
@@ -34,14 +28,13 @@ struct PartAssembly {
     if number == 0, merged.isComplete { return payload }
     try told?(
       OperationPart(
-        payload: OperationPayload(bytes: payload), number: number, result: merged.response,
-        hasNext: !merged.isComplete))
+        payload: payload, number: number, result: merged.response, hasNext: !merged.isComplete))
     guard merged.isComplete else { return nil }
     guard merged.data != nil else {
       let message = merged.errors.first?["message"]?.string ?? "the server gave no reason"
       throw GraphQLClientError(.operationFailed, message, errors: merged.errors)
     }
-    return merged.response.serialized()
+    return OperationPayload(merged.response)
   }
 
   /// Nothing more comes.

@@ -6,7 +6,7 @@ internal import MartletRuntime
 package final class PendingResponse: Sendable {
   private struct Shared {
     /// Parts that arrived and were not taken, the first one first.
-    var payloads: [[UInt8]] = []
+    var payloads: [OperationPayload] = []
     /// Bytes that may still arrive.
     var room: Int
     var end: End?
@@ -32,11 +32,11 @@ package final class PendingResponse: Sendable {
   package var isOver: Bool { shared.withLock { $0.end != nil } }
 
   /// The response, or its next part.
-  package func deliver(_ payload: [UInt8]) {
+  package func deliver(_ payload: OperationPayload) {
     let (waiter, isTooLarge) = shared.withLock { shared -> (CheckedContinuation<Void, Never>?, Bool) in
       guard shared.end == nil else { return (nil, false) }
-      guard payload.count <= shared.room else { return (nil, true) }
-      shared.room -= payload.count
+      guard payload.bytes.count <= shared.room else { return (nil, true) }
+      shared.room -= payload.bytes.count
       shared.payloads.append(payload)
       return (Self.taken(&shared.waiter), false)
     }
@@ -65,7 +65,7 @@ package final class PendingResponse: Sendable {
   /// The response in one piece.
   /// - Throws: what the operation failed with; `invalidResponse` when it completed without a result;
   ///   `CancellationError`.
-  package func whole() async throws -> [UInt8] {
+  package func whole() async throws -> OperationPayload {
     guard let payload = try await next() else { throw Self.withoutResult }
     return payload
   }
@@ -74,10 +74,10 @@ package final class PendingResponse: Sendable {
 
   /// The next part; nil after the last one.
   /// - Throws: what the operation failed with, after the parts that arrived before; `CancellationError`.
-  package func next() async throws -> [UInt8]? {
+  package func next() async throws -> OperationPayload? {
     while true {
       if Task.isCancelled { leave(CancellationError()) }
-      let (payload, end) = shared.withLock { shared -> ([UInt8]?, End?) in
+      let (payload, end) = shared.withLock { shared -> (OperationPayload?, End?) in
         if case .failed(is CancellationError) = shared.end { return (nil, shared.end) }
         return shared.payloads.isEmpty ? (nil, shared.end) : (shared.payloads.removeFirst(), nil)
       }

@@ -40,9 +40,9 @@ final class PersistedRequests: Sendable {
   }
 
   /// What an answer says against a hash. Only answers without data say it.
-  static func refusal(in payload: [UInt8]) -> PersistedOperationError? {
+  static func refusal(in payload: OperationPayload) -> PersistedOperationError? {
     // An answer with data is mostly long, and not looked at.
-    guard payload.count < 16_384, let tape = try? JSONTape(payload), tape.root["data"]?.isNull != false else {
+    guard payload.bytes.count < 16_384, let tape = try? payload.tape, tape.root["data"]?.isNull != false else {
       return nil
     }
     return PersistedOperationError(errors: tape.root["errors"]?.value.array ?? [])

@@ -10,7 +10,6 @@ extension GraphQLConnection {
     let form = try UploadForm(request, files, boundary: "martlet-\(UUID().uuidString)")
     var extras = request.extras(configuration)
     extras.form = (contentType: form.contentType, body: form.body)
-    let payload = try await perform(form.request.wire, request.operationKind, extras, part: request.onPart)
-    return OperationPayload(bytes: payload)
+    return try await perform(form.request.wire, request.operationKind, extras, part: request.onPart)
   }
 }

@@ -44,9 +44,8 @@ package final class HTTPTransport: UploadingNetworkTransport, ConnectionReportin
 
   package func send(_ request: OperationRequest) async throws -> OperationPayload {
     let home = try result.get()
-    let payload = try await home.connection.perform(
+    return try await home.connection.perform(
       request.wire, request.operationKind, request.extras(home.configuration), part: request.onPart)
-    return OperationPayload(bytes: payload)
   }
 
   package func subscribe(_ request: OperationRequest, feeding feed: SubscriptionFeed) throws {

@@ -53,6 +53,9 @@ extension ResultValue {
     }
   }
 
+  /// Items of a list by whose length room is made for the others.
+  private static let measuredItems = 16
+
   /// Writes the finished value. A place still waited for is null: the operation was cut short.
   package func write(to writer: inout JSONWriter) {
     switch self {
@@ -64,7 +67,11 @@ extension ResultValue {
     case .json(let value): writer.value(value)
     case .list(let list):
       writer.beginArray()
-      for value in list.values { value.write(to: &writer) }
+      let start = writer.bytes.count
+      for index in list.values.indices {
+        if index == Self.measuredItems { writer.makeRoom(for: list.values.count - index, since: start, index) }
+        list.values[index].write(to: &writer)
+      }
       writer.endArray()
     case .object(let object):
       writer.beginObject()

@@ -42,8 +42,16 @@ package struct JSONMembers: Sendable {
 
   private func isName(_ name: String, _ index: Int) -> Bool {
     let token = tape.tokens[index]
-    let content = tape.bytes[Int(token.start)..<Int(token.end)]
-    if token.isComplex { return JSONText.unescaped(content).elementsEqual(name.utf8) }
-    return name.utf8.count == content.count && name.utf8.elementsEqual(content)
+    if token.isComplex {
+      return JSONText.unescaped(tape.bytes[Int(token.start)..<Int(token.end)]).elementsEqual(name.utf8)
+    }
+    guard name.utf8.count == Int(token.end - token.start) else { return false }
+    // Without a slice, which would count a reference to the bytes.
+    var at = Int(token.start)
+    for byte in name.utf8 {
+      if tape.bytes[at] != byte { return false }
+      at += 1
+    }
+    return true
   }
 }

@@ -24,6 +24,18 @@ package struct JSONWriter {
     bytes.reserveCapacity(room)
   }
 
+  /// The most that `makeRoom` makes at once: items may be shorter than those before them.
+  private static let mostRoom = 1 << 20
+
+  /// Makes room for `count` more items of a list, of whose first `measured` items the bytes since `start` are: a long
+  /// list is not copied each time that it has doubled.
+  package mutating func makeRoom(for count: Int, since start: Int, _ measured: Int) {
+    let mean = (bytes.count - start) / max(measured, 1) + 1
+    let needed = bytes.count + min(count, Self.mostRoom / mean) * (mean + mean / 8)
+    // At least doubled, so that many lists within a list do not copy it as often.
+    if needed > bytes.capacity { bytes.reserveCapacity(max(needed, bytes.capacity * 2)) }
+  }
+
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true

@@ -63,11 +63,21 @@ package struct QueryWindow: Sendable {
     guard let key = (old ?? new)?.key else { return }
     hasUntaken = !taken.isNothing
     if isLocated, let old, let new, order(old, new) == 0 { return replace(old, with: new) }
+    if old == nil, let new, isOutside(new) { return }
     note(key, old, new)
     // A page that is still awaited is read after this change.
     guard isLocated else { return }
     if let old { remove(old) }
     if let new { insert(new) }
+  }
+
+  /// Whether a row that enters the result changes nothing of what is kept, and is to the consumer as if it had always
+  /// been there: it comes after all that is kept and all that the consumer has, which has no other row of its record.
+  private mutating func isOutside(_ row: LiveRow) -> Bool {
+    guard isLocated, !reachesEnd, let last = kept.last, order(row, last) > 0 else { return false }
+    guard case .apart(let published, let touched) = taken else { return true }
+    guard touched[row.key] == nil else { return false }
+    return published.last.map { order(row, $0) > 0 } ?? true
   }
 
   private mutating func replace(_ old: LiveRow, with row: LiveRow) {

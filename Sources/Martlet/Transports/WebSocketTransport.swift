@@ -73,9 +73,8 @@ public final class WebSocketTransport: ConnectedNetworkTransport {
   /// - Throws: `GraphQLClientError`; `outcomeUnknown` for a mutation whose answer was lost.
   public func send(_ request: OperationRequest) async throws -> OperationPayload {
     let connection = try result.get()
-    let payload = try await connection.perform(
+    return try await connection.perform(
       request.wire, request.operationKind, request.extras(connection.configuration), part: request.onPart)
-    return OperationPayload(bytes: payload)
   }
 
   /// Starts a subscription.

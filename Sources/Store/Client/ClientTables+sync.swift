@@ -131,8 +131,9 @@ extension ClientTables {
     try statement.run()
   }
 
-  func see(_ shape: RecordShape, _ keys: [RecordKey]) throws {
+  func see(_ shape: RecordShape, _ keys: some Sequence<RecordKey>) throws {
     guard try notesSeen(shape) else { return }
+    let keys = Array(keys)
     // Several by one statement, as of the outbox's writes.
     for first in stride(from: 0, to: keys.count, by: Self.writesAtOnce) {
       let part = keys[first..<min(first + Self.writesAtOnce, keys.count)]

@@ -18,12 +18,14 @@ extension ClientTransaction {
 
   /// Applies a page, and notes its rows.
   package func receivePage(_ changes: [RemoteChange]) throws {
-    for (model, changes) in Dictionary(grouping: changes, by: \.model) { try see(model, changes.map(\.key)) }
+    for model in Set(changes.lazy.map(\.model)) { try see(model, changes.lazy.filter { $0.model == model }.map(\.key)) }
     try receive(changes) { _ in }
   }
 
   /// Notes rows of which the server has said that it has them.
-  package func see(_ model: Int, _ keys: [RecordKey]) throws { try tables.see(try records.table(model).shape, keys) }
+  package func see(_ model: Int, _ keys: some Sequence<RecordKey>) throws {
+    try tables.see(try records.table(model).shape, keys)
+  }
 
   /// Removes the rows of a model whose image is not newer than `position` and that no page of the full sync had.
   /// `Int64.max` stands for a server without positions: all rows that no page had are removed.
@@ -36,9 +38,7 @@ extension ClientTransaction {
       if try !tables.hasSeen(table.shape, key) { unseen.append(key) }
     }
     for key in unseen {
-      try update(table, key) { replica in
-        _ = replica.sweep(at: position == .max ? replica.server?.position ?? 0 : position)
-      }
+      try update(table, key) { _ = $0.sweep(at: position == .max ? $0.server?.position ?? 0 : position) }
     }
     try tables.forgetSeen(table.shape)
   }

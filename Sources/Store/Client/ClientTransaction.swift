@@ -226,6 +226,7 @@ package final class ClientTransaction {
 
   /// - Parameter taken: called with each change that was taken.
   func receive(_ changes: [RemoteChange], _ taken: (RemoteChange) -> Void) throws {
+    known.expect(changes.count)
     for change in changes {
       let table = try records.table(change.model)
       if var record = change.image.record, change.changed == nil, try known.isNew(table, change.key) {

@@ -68,6 +68,8 @@ package final class ClientWriter {
   private var syncs: Bool
   /// What local writes must fulfil.
   private let constraints: ClientConstraints
+  /// Whether the connection waits for the disk at each commit.
+  private var isDurable = true
 
   /// Pages of write-ahead log after which a commit moves them into the file: 4 MiB, as SQLite does by itself. An
   /// application that is never closed in order, but ended by its system, would keep a log that only grows.
@@ -149,6 +151,9 @@ package final class ClientWriter {
   }
 
   // MARK: Reading
+
+  /// How many statements were started; tests count with it.
+  package var startedStatements: Int { database.startedStatements }
 
   /// The rows that a query asks for, as of the last commit.
   ///
@@ -322,11 +327,19 @@ package final class ClientWriter {
   /// - Parameters:
   ///   - source: where the changes come from, for the journal.
   ///   - needsAllFields: whether it throws `migration` where another process has given the models further fields.
+  ///   - isDurable: false for what can be had again: a power cut may undo it, with the transactions like it that come
+  ///     after it, until a durable one has written something.
   package func transaction(
-    source: String = "local", needsAllFields: Bool = false, _ body: (ClientTransaction) throws -> Void
+    source: String = "local", needsAllFields: Bool = false, isDurable: Bool = true,
+    _ body: (ClientTransaction) throws -> Void
   ) throws(StoreError) -> Commit {
     defer { database.releaseLargeValues() }
     do {
+      if isDurable != self.isDurable {
+        // In WAL mode `NORMAL` leaves out the sync of a commit and nothing else: the log's order stays.
+        try database.execute("PRAGMA synchronous=\(isDurable ? "FULL" : "NORMAL")")
+        self.isDurable = isDurable
+      }
       try database.execute("BEGIN IMMEDIATE")
       try checkCatalogue()
       if needsAllFields, lacksFields { throw Self.widened }

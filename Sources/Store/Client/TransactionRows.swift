@@ -29,12 +29,20 @@ final class TransactionRows {
   /// What the file does not have yet.
   private var newRows = NewRows()
   private var mayHide: Bool?
+  /// Beyond it nothing is in the file that was not met.
+  private var end = TableEnd()
 
   init(_ tables: ClientTables, _ records: Records, _ queries: ClientQueries, syncs: Bool) {
     self.records = records
     self.syncs = syncs
     file = tables
     fileQueries = queries
+  }
+
+  /// So many records more will be met.
+  func expect(_ count: Int) {
+    places.reserveCapacity(places.count + count)
+    entries.reserveCapacity(entries.count + count)
   }
 
   // MARK: Reading
@@ -69,7 +77,7 @@ final class TransactionRows {
     let place = Self.value(of: &places[name, default: entries.count])
     if place == entries.count {
       do {
-        let stored = try table.get(key)
+        let stored = try end.isBefore(key, in: table) ? nil : table.get(key)
         entries.append(Entry(model: name.model, before: stored, current: stored))
       } catch {
         places[name] = nil

@@ -112,6 +112,14 @@ final class RecordTable {
     return try statement.step() && statement.int64(0) != 0
   }
 
+  /// The first value of the greatest key, in SQLite's order; null for a table without records.
+  func lastKey() throws -> JSONValue {
+    let field = shape.key[0]
+    let statement = try database.statement("SELECT max(\(shape.column(field))) FROM \(shape.table)")
+    defer { statement.reset() }
+    return try statement.step() ? try shape.columns[field].storage.read(statement, 0) : .null
+  }
+
   /// Calls `body` with the keys of the records that an SQL condition selects. It may run other statements that read.
   func forEachKey(where condition: String, _ body: (RecordKey) throws -> Void) throws {
     let columns = shape.key.map(shape.column).joined(separator: ", ")

@@ -91,6 +91,66 @@ import Testing
     #expect(changes?.updates == [2, 50])
   }
 
+  @Test func `rows that come after a page cost its consumer nothing, and leave nothing behind`() {
+    var window = Numbers.window(offset: 0, limit: 100, margin: 64)
+    if let request = window.request {
+      window.fill(WindowRows((Int64(0)..<164).map { Numbers.row($0) }), for: request)
+    }
+    _ = window.take()
+    window.apply(.left(Numbers.row(7)))
+    let before = window.counters
+    for number in Int64(1_000)..<2_000 { window.apply(.entered(Numbers.row(number))) }
+    window.settle()
+    // Each is compared with the last row that is kept, and with the last that the consumer has.
+    #expect(window.counters.comparisons - before.comparisons == 2_000)
+    #expect(window.counters.rowsTouched == before.rowsTouched)
+    let changes = window.take()?.changes
+    #expect(changes?.deletions == [7] && changes?.insertions == [99])
+    // The snapshot looks for the row that has left, and not for the others.
+    #expect(window.counters.comparisons - before.comparisons < 2_050)
+  }
+
+  /// The page has moved away from what the consumer has, so that a row comes after all that is kept and still among the
+  /// rows of the consumer.
+  @Test func `a row that enters behind what is kept, among what the consumer has, is in its snapshot as new`() {
+    var window = Numbers.window(offset: 0, limit: 100, margin: 4)
+    var rows = (Int64(0)..<400).map { Numbers.row($0 * 2) }
+    func serve() {
+      window.settle()
+      while let request = window.request {
+        switch request {
+        case .page(let offset, let count):
+          window.fill(WindowRows(Array(rows[offset..<offset + (count ?? 0)]), skipped: offset), for: request)
+        case .after(let row, let count):
+          let start = (rows.firstIndex { $0.key == row.key } ?? -1) + 1
+          window.fill(WindowRows(Array(rows[start..<start + count])), for: request)
+        case .before: Issue.record("a page from the start needs nothing before it")
+        }
+      }
+    }
+    serve()
+    let published = Array(window.take()?.rows ?? VisibleRows())
+    #expect(published.count == 100)
+    let front = (Int64(-150)..<0).map { Numbers.row($0) }
+    for row in front.reversed() {
+      rows.insert(row, at: 0)
+      window.apply(.entered(row))
+    }
+    serve()
+    #expect(window.keptCount < 150)
+    rows.insert(Numbers.row(101), at: 150 + 51)
+    window.apply(.entered(Numbers.row(101)))
+    serve()
+    for row in front {
+      rows.removeFirst()
+      window.apply(.left(row))
+    }
+    serve()
+    let snapshot = window.take()
+    #expect(snapshot?.changes == ChangeSet(from: published, to: Array(rows[..<100])))
+    #expect(snapshot?.changes.insertions == [51] && snapshot?.changes.deletions == [99])
+  }
+
   @Test func `a change is tried on the queries that ask for its values, and on no other`() {
     var set = LiveQuerySet()
     var ids: [LiveQueryID] = []
