@@ -9,9 +9,9 @@
 /// What a piece of work cost.
 struct CPUTime {
   /// Processor time of all threads, user and system, in nanoseconds.
-  var processor: Int64
+  var processor: Int64 = 0
   /// Time that passed, in nanoseconds.
-  var elapsed: Int64
+  var elapsed: Int64 = 0
 
   static func now() -> CPUTime {
     CPUTime(processor: read(CLOCK_PROCESS_CPUTIME_ID), elapsed: read(CLOCK_MONOTONIC))
@@ -19,6 +19,11 @@ struct CPUTime {
 
   static func - (end: CPUTime, start: CPUTime) -> CPUTime {
     CPUTime(processor: end.processor - start.processor, elapsed: end.elapsed - start.elapsed)
+  }
+
+  static func += (sum: inout CPUTime, part: CPUTime) {
+    sum.processor += part.processor
+    sum.elapsed += part.elapsed
   }
 
   private static func read(_ clock: clockid_t) -> Int64 {

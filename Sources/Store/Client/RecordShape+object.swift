@@ -4,7 +4,8 @@ internal import MartletModels
 /// Records as JSON objects whose members have the names of columns, so that they outlive a migration.
 extension RecordShape {
   func object(of record: Record) -> JSONValue {
-    .object(JSONObject(columns.enumerated().map { (key: $1.name, value: record[$0]) }))
+    // By index, since an iterator copies each column; their names differ.
+    .object(JSONObject(distinct: columns.indices.map { (key: columns[$0].name, value: record[$0]) }))
   }
 
   func record(of json: JSONValue) -> Record {

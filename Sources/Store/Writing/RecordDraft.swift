@@ -67,7 +67,7 @@ extension RecordShape {
   /// Makes the record what will be read back.
   func normalize(_ record: inout Record) {
     // Asked first: the loop makes the record's list its own, by a copy, before it looks at a column.
-    guard columns.contains(where: { $0.storage == .real }) else { return }
+    guard columns.indices.contains(where: { columns[$0].storage == .real }) else { return }
     for field in columns.indices where columns[field].storage == .real {
       record.values[field] = ColumnStorage.real.normalized(record.values[field])
     }
