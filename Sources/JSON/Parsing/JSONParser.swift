@@ -16,7 +16,8 @@ struct JSONParser {
 
   mutating func parse() throws(JSONError) -> [JSONTape.Token] {
     guard bytes.count <= min(limits.bytes, Int(UInt32.max) - 1) else { throw JSONError(.tooLarge, at: limits.bytes) }
-    // A long document's tokens are not copied as they become more, and take no more room than twice its bytes.
+    // Room for a long document's tokens is made at once, one and a half times its bytes, so that they are not copied as
+    // they become more.
     tokens.reserveCapacity(min(bytes.count / 8 + 4, max(4_096, bytes.count / 16)))
     var expecting = Expecting.value
     repeat {
