@@ -104,13 +104,13 @@ void martlet_disk_release(martlet_files *files, martlet_node *node) {
   if (node->opened == 0 && (node->unlinked || !node->path)) unlink_node(files, node);
 }
 
+/// Makes room for so many bytes. What is beyond `count` is not touched: memory that no byte needs is not taken.
 static int reserve(martlet_node *node, size_t size) {
   if (size <= node->room) return 1;
   size_t room = node->room ? node->room : 4096;
   while (room < size) room *= 2;
   unsigned char *grown = realloc(node->bytes, room);
   if (!grown) return 0;
-  memset(grown + node->room, 0, room - node->room);
   node->bytes = grown;
   node->room = room;
   return 1;
@@ -130,6 +130,7 @@ int martlet_disk_write(martlet_files *files, martlet_node *node, const void *byt
   size_t growth = end > node->count ? end - node->count : 0;
   if (growth && files->capacity >= 0 && files->total + (int64_t)growth > files->capacity) return SQLITE_FULL;
   if (!reserve(node, end)) return SQLITE_IOERR_NOMEM;
+  if ((size_t)offset > node->count) memset(node->bytes + node->count, 0, (size_t)offset - node->count);
   memcpy(node->bytes + offset, bytes, count);
   if (growth) {
     node->count = end;
@@ -141,7 +142,6 @@ int martlet_disk_write(martlet_files *files, martlet_node *node, const void *byt
 
 int martlet_disk_truncate(martlet_files *files, martlet_node *node, int64_t size) {
   if ((size_t)size < node->count) {
-    memset(node->bytes + size, 0, node->count - (size_t)size);
     files->total -= (int64_t)node->count - size;
     node->count = (size_t)size;
   }
@@ -164,7 +164,6 @@ int martlet_files_put(martlet_files *files, const char *path, const void *bytes,
   if (!failed) {
     files->total += (int64_t)count - (int64_t)node->count;
     if (count) memcpy(node->bytes, bytes, count);
-    if (node->count > count) memset(node->bytes + count, 0, node->count - count);
     node->count = count;
   }
   pthread_mutex_unlock(&files->lock);
