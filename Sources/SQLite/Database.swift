@@ -1,6 +1,7 @@
 internal import CMartletSQLite
 
-/// One connection to a SQLite database, in WAL mode with `synchronous=FULL`: a commit that returns is on the disk.
+/// One connection to a SQLite database, in WAL mode with `synchronous=FULL`: a commit that returns is on the disk. A
+/// client's store lowers that for the pages of a sync.
 ///
 /// Confined to one thread at a time by its owner; SQLite's own locks are off. Statements are compiled once and kept.
 /// Checkpoints never run by themselves: the owner calls `checkpoint` between its transactions.
