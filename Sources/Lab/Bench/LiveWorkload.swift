@@ -37,8 +37,8 @@ enum LiveWorkload {
     var table = 0.0
   }
 
-  /// Rounds of which the medians count. In each, every store makes its part of the commits before the next one does: the
-  /// processor's clock changes within a second, and by more than a query costs.
+  /// Rounds of which the medians count. In each, every store makes its part of the commits before the next one does:
+  /// the processor's clock changes within a second, and by more than a query costs.
   private static let rounds = 120
 
   static func run(rows: Int, commits: Int) async throws {
