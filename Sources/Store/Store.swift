@@ -287,7 +287,10 @@ package final class Store: Sendable {
 
   /// What the readers have done so far: lists of short reads, slices of lists, and rows that SQLite returned.
   package var readCounts: (reads: Int, slices: Int, rows: Int) {
-    readers.map(\.counts).reduce((0, 0, 0)) { ($0.0 + $1.reads, $0.1 + $1.slices, $0.2 + $1.rows) }
+    readers.reduce(into: (reads: 0, slices: 0, rows: 0)) { sum, reader in
+      let counts = reader.counts
+      sum = (sum.reads + counts.reads, sum.slices + counts.slices, sum.rows + counts.rows)
+    }
   }
 
   // MARK: Care

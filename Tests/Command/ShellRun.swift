@@ -5,6 +5,8 @@ struct ShellRun {
   let status: Int32
   let output: String
   let errors: String
+  /// The lines of the output that are not empty.
+  var lines: [String] { output.split(separator: "\n").map(String.init) }
 
   /// The folder of the built products of this test run.
   static var products: URL {

@@ -197,6 +197,8 @@ final class StagedWrite {
       try removeRows()
       try StagingTable.end(file.database)
     }
+    // They are looked for once: by the next time, a migration may have put other tables in their place.
+    inserted = 0
     hasEnded()
   }
 

@@ -75,7 +75,7 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let run = try await ShellRun.bash(Self.script, in: folder)
-    let lines = run.output.split(separator: "\n").map(String.init)
+    let lines = run.lines
     var rest = lines[...]
     func next(_ expected: String, _ place: SourceLocation = #_sourceLocation) {
       let line = rest.popFirst() ?? "nothing"

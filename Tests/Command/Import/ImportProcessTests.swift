@@ -36,7 +36,7 @@ import Testing
       """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
     #expect(
-      run.output.split(separator: "\n") == [
+      run.lines == [
         "Imported 3 rows into Thing: 3 new, 0 changed, 0 unchanged.",
         "Imported 3 rows into Thing: 0 new, 0 changed, 3 unchanged.",
         "Imported 3 rows into Thing: 0 new, 0 changed, 3 unchanged.", "same",
@@ -67,7 +67,7 @@ import Testing
       """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
     #expect(
-      run.output.split(separator: "\n").map(String.init) == [
+      run.lines == [
         "Imported 40 rows into Note: 40 new, 0 changed, 0 unchanged.",
         "Imported 40 rows into Note: 0 new, 0 changed, 40 unchanged.",
         "Imported 100 rows into Note: 100 new, 0 changed, 0 unchanged.",
@@ -92,7 +92,7 @@ import Testing
       """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
     #expect(
-      run.output.split(separator: "\n").map(String.init) == [
+      run.lines == [
         "The column 'id' is there twice.",
         "Column 'Text' is not a field of Note. Did you mean --map Text=text? --ignore-unknown leaves such columns out.",
         "The columns 'text' and 'note' are both the field 'text'.",
@@ -121,7 +121,7 @@ import Testing
       """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
     #expect(
-      run.output.split(separator: "\n") == [
+      run.lines == [
         "Imported 2500 rows into Note: 2500 new, 0 changed, 0 unchanged.", #"{"data":{"getNote":{"id":"2499"}}}"#,
         "check 0",
       ], "\(run.output)")

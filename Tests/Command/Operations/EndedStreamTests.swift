@@ -57,7 +57,7 @@ import Testing
       echo "ended with $?"
       sed -n 's/request //p' asked
       """#)
-    let lines = run.output.split(separator: "\n").map(String.init)
+    let lines = run.lines
     #expect(lines.first == "ended with 69", "\(run.output) \(run.errors)")
     let times = lines.dropFirst().compactMap(Double.init)
     // The first, a further attempt, and one that looks for the cause.

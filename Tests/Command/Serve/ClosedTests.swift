@@ -25,7 +25,7 @@ import Testing
         echo "$? $(grep -c '^Serving' out)"
       done
       """#)
-    let lines = run.output.split(separator: "\n").map(String.init)
+    let lines = run.lines
     #expect(lines.prefix(6).allSatisfy { $0 == "78 0 1" }, "\(run.output)")
     #expect(lines.dropFirst(6).count == 4 && lines.dropFirst(6).allSatisfy { $0 == "78 0" }, "\(run.output)")
   }

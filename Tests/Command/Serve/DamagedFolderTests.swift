@@ -123,7 +123,7 @@ import Testing
       #""createNote":{"id":"after"}"#,
       "changed: check 0, backup 0, 1 left",
     ]
-    #expect(run.output.split(separator: "\n").map(String.init) == wanted, "\(run.output)")
+    #expect(run.lines == wanted, "\(run.output)")
   }
 
   @Test func `a missing write-ahead log is noticed while serving and when a server starts`() async throws {
@@ -161,7 +161,7 @@ import Testing
       #"{"data":{"a":{"id":"before"},"b":null,"c":{"id":"after"}}}"#,
       "0", #""createNote":{"id":"kept"}"#, "1",
     ]
-    #expect(run.output.split(separator: "\n").map(String.init) == wanted, "\(run.output)")
+    #expect(run.lines == wanted, "\(run.output)")
   }
 
   @Test func `readiness has every reason at once, and each goes with its cause`() async throws {
@@ -182,6 +182,6 @@ import Testing
       "degraded: no writes: the data files are gone; the change log is damaged at offset 9 503",
       #""createNote":{"id":"accepted"}"#, "degraded: the change log is damaged at offset 9 200",
     ]
-    #expect(run.output.split(separator: "\n").map(String.init) == wanted, "\(run.output)")
+    #expect(run.lines == wanted, "\(run.output)")
   }
 }

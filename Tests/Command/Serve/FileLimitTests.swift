@@ -63,7 +63,7 @@ import Testing
     let script = Self.script.replacingOccurrences(of: "KIBIBYTES", with: "\(kib)")
     let run = try await ShellRun.bash(script, in: folder)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
-    let lines = run.output.split(separator: "\n").map(String.init)
+    let lines = run.lines
     #expect(
       lines == [
         "code DISK_FULL A data file has reached the largest size that the process or the file system allows.",

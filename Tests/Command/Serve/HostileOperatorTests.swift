@@ -84,7 +84,7 @@ import Testing
       write a; echo "created"
       """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
-    let lines = run.output.split(separator: "\n").map(String.init)
+    let lines = run.lines
     #expect(lines.contains("degraded: no writes: the data files are gone") && lines.contains(" 503"), "\(run.output)")
     #expect(lines.contains(#""id":"a""#) && lines.contains("ended with 0"), "\(run.output)")
     #expect(lines.contains { $0.contains("DATA_UNAVAILABLE") || $0.contains("cannot read or write") }, "\(run.output)")

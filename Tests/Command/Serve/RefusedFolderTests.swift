@@ -62,7 +62,7 @@ import Testing
         """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
     #expect(
-      run.output.split(separator: "\n").map(String.init) == [
+      run.lines == [
         #"{"data":{"createNote":{"id":"a"}}}"#, "check 0", #"{"data":{"getNote":{"id":"a"}}}"#,
       ], "\(run.output)")
   }
@@ -98,7 +98,7 @@ import Testing
       """#)
     #expect(run.status == 0, "\(run.status) \(run.errors) \(run.output)")
     #expect(
-      run.output.split(separator: "\n").map(String.init) == [
+      run.lines == [
         #"{"data":{"createTodo":{"id":"1"}}}"#, #"{"data":{"createTodo":{"id":"2"}}}"#,
         #"{"data":{"updateTodo":{"id":"1"}}}"#,
         #"{"data":{"owned":{"items":[{"id":"1","title":null,"Owner":"o","NOTE":null},"#

@@ -56,7 +56,7 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let run = try await ShellRun.bash(Self.script, in: folder)
-    let lines = run.output.split(separator: "\n").map(String.init)
+    let lines = run.lines
     #expect(run.status == 0, "\(run.errors) \(run.output)")
     try #require(lines.count == 8, "\(run.output)")
     #expect(lines[0].contains("kept"))

@@ -114,7 +114,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let run = try await ShellRun.bash(Self.script, in: folder)
     #expect(run.status == 0, "\(run.errors) \(run.output)")
-    let lines = run.output.split(separator: "\n").map(String.init)
+    let lines = run.lines
     let names = ["graphql-transport-ws", "graphql-ws", "appsync", "sse", "multipart"]
     try #require(lines.count == names.count + 3, "\(run.output)")
     for (line, name) in zip(lines, names) {

@@ -113,11 +113,11 @@ import Testing
       if parts.count < 4 { continuation.yield(Heroes.hero(parts.count + 1)) } else { continuation.finish() }
     }
     #expect(parts[0]["data"] == ["feed": [["id": "1"]]])
-    #expect(
-      parts.dropFirst().map { $0["incremental"] ?? .null } == [
-        [["id": "0", "items": [["id": "2"]]]], [["id": "0", "items": [["id": "3"]]]],
-        [["id": "0", "items": [["id": "4"]]]], .null,
-      ])
+    let later: [JSONValue] = [
+      [["id": "0", "items": [["id": "2"]]]], [["id": "0", "items": [["id": "3"]]]],
+      [["id": "0", "items": [["id": "4"]]]], .null,
+    ]
+    #expect(parts.dropFirst().map { $0["incremental"] ?? .null } == later)
     #expect(parts.last == ["completed": [["id": "0"]], "hasNext": false])
   }
 

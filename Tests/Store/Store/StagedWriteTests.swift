@@ -175,6 +175,19 @@ import Testing
     #expect(try Store.check(MemoryFiles(fixture.files.contents)).isSound)
   }
 
+  @Test func `a write whose model's number a migration takes away between slices is refused, without a trouble`()
+    async throws
+  {
+    let fixture = try StoreFixture(limits: Self.limits)
+    let outcome = Self.begin(fixture)
+    var flights = Models.flights
+    flights.model = 5
+    try await fixture.migrate(to: [flights, Models.legs, Models.mixedShape])
+    fixture.writer.run()
+    #expect(outcome.code == .invalid)
+    #expect(fixture.store.trouble == nil)
+  }
+
   @Test func `a disk that is full between slices refuses the write, and keeps none of its rows`() throws {
     let fixture = try StoreFixture(limits: Self.limits)
     let outcome = Self.begin(fixture)

@@ -126,7 +126,10 @@ import Testing
     var limits = StoreLimits()
     limits.queuedOperations = 250
     let fixture = try StoreFixture(limits: limits)
-    let results = try fixture.commit((0..<4).map { WriteRequest(Self.batch(100, "\($0).")) })
+    let requests = try (0..<4).map { (number: Int) throws -> WriteRequest in
+      WriteRequest(Self.batch(100, "\(number)."))
+    }
+    let results = try fixture.commit(requests)
     #expect(results.map(\.errorCode).filter { $0 == .overloaded }.count == 2)
     // One that is larger than the bound is taken when nothing waits.
     #expect(try fixture.commit([WriteRequest(Self.batch(300, "all"))]).map(\.errorCode) == [nil])
