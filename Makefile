@@ -87,7 +87,7 @@ fuzz: setup ## coverage-guided fuzzing of every parser, SECONDS each
 	@Fuzz/run all $(SECONDS) || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
 
 sanitize: setup ## tests under SANITIZER=thread or address; SUITES=Store,Server for some of them
-	@SWIFT=$(SWIFT) Scripts/sanitize $(SANITIZER) "$(SUITES)" || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
+	@SWIFT="$(SWIFT)" TEST_FLAGS="$(TEST_FLAGS)" Scripts/sanitize $(SANITIZER) "$(SUITES)" || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
 
 conformance: build lab ## suites that need more than a fresh machine has; says what it skipped
 	@Conformance/run

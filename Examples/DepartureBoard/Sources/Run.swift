@@ -145,6 +145,8 @@ enum Run {
     let history = try options.history.map { try History($0) }
     let stream = viewer.subscribe(from: history?.last)
     let saysReady = history != nil
+    // Before the first drawing, which would be in the terminal's own screen and have no last lines.
+    await screen.open(footer: footer)
     let telling = Task { await viewer.tell(stream.states) }
     let stopping = Task { for await _ in Interrupts.sequence() { stream.cancel() } }
     let resizing = Task { for await _ in Interrupts.sequence([SIGWINCH]) { await screen.draw() } }
@@ -165,7 +167,6 @@ enum Run {
         throw error
       }
     }
-    await screen.open(footer: footer)
     let result: Result<Viewer.Seen, any Error>
     do {
       result = .success(try await viewer.follow(stream, history: history, limit: options.events))
