@@ -44,7 +44,7 @@ package struct StoreOptions: Sendable {
   package init(term: UInt64, clock: StoreClock, limits: StoreLimits = StoreLimits()) {
     self.init(
       term: term, clock: clock, writer: StoreThread(),
-      readers: (0..<max(1, limits.readers)).map { _ in StoreThread() })
+      readers: (0..<max(1, limits.readers)).map { _ in StoreThread(niceness: limits.readerNiceness) })
     self.limits = limits
     checkpointer = StoreThread()
   }

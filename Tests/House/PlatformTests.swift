@@ -25,6 +25,7 @@ import Testing
     "Sources/Runtime/Lock.swift": "the system's cheapest lock",
     "Sources/Runtime/MonotonicClock.swift": "the name of the C library",
     "Sources/Runtime/SystemThread.swift": "`pthread_t` is a number or an optional pointer",
+    "Sources/Runtime/ThreadNiceness.swift": "a thread's niceness is a class of quality on Darwin",
     "Sources/Runtime/ThreadMark.swift": "a thread's identity is a pointer or a number",
     "Sources/Runtime/WallClock.swift": "the name of the C library",
     "Sources/Runtime/WriteSignals.swift": "the name of the C library",
@@ -81,7 +82,8 @@ import Testing
     "Sources/FoundationNetwork/Sessions/SessionObserver.swift": 3,
     "Sources/FoundationNetwork/Exchanges/SessionTasks.swift": 2,
     "Sources/HTTP/Network/Foundation/SystemSurroundings.swift": 2,
-    "Sources/Runtime/ThreadMark.swift": 2, "Sources/Runtime/SystemThread.swift": 3, "Sources/Runtime/Lock.swift": 6,
+    "Sources/Runtime/ThreadMark.swift": 2, "Sources/Runtime/ThreadNiceness.swift": 3,
+    "Sources/Runtime/SystemThread.swift": 3, "Sources/Runtime/Lock.swift": 6,
     "Sources/Runtime/Bell.swift": 3, "Sources/Simulation/Executor/SimulatedExecutor.swift": 2,
   ]
 

@@ -15,8 +15,13 @@ package final class StoreThread: StoreExecutor {
   private let ended = Bell()
 
   /// Starts the thread.
-  package init() {
-    let hasStarted = SystemThread.start { [self] in run() }
+  ///
+  /// - Parameter niceness: How much it gives way to the process's other threads; see `ThreadNiceness`.
+  package init(niceness: Int = 0) {
+    let hasStarted = SystemThread.start { [self] in
+      ThreadNiceness.raise(by: niceness)
+      run()
+    }
     precondition(hasStarted, "the system gave the store no thread")
   }
 

@@ -109,6 +109,7 @@ extension StoreLimits {
     queuedWrites = store.queuedWrites
     queuedOperations = store.queuedOperations
     readers = store.readers
+    readerNiceness = store.readerNiceness
     queuedReads = store.queuedReads
     readTime = store.readTime
     snapshotTime = store.snapshotTime
