@@ -21,8 +21,8 @@ package struct StoreLimits: Sendable, Equatable {
   package var queuedOperations = 65_536
   /// Reader threads. Reads are short and cached; two keep one slow list from holding up point reads.
   package var readers = 2
-  /// How much the reader threads give way to the process's others, in steps of `nice`: five, a third of the weight. On a
-  /// busy processor a list that takes long then waits for writes, events and the loop, more than they for it.
+  /// How much the reader threads give way to the process's others, in steps of `nice`: five, a third of the weight. On
+  /// a busy processor a list that takes long then waits for writes, events and the loop, more than they for it.
   package var readerNiceness = 5
   /// Short reads, and apart from them lists, that may wait for one reader; later ones are refused as overloaded.
   package var queuedReads = 1_024

@@ -52,8 +52,9 @@ extension ServerLimits {
     public var queuedReads = 8_192
     /// Reader threads. Reads are short and cached; two keep one slow list from holding up point reads.
     public var readers = 2
-    /// How much the reader threads give way to the process's others, in steps of `nice` from 0 to 19. With five they have
-    /// a third of the weight: on busy processors lists wait for writes, events and the loop, more than they for a list.
+    /// How much the reader threads give way to the process's others, in steps of `nice` from 0 to 19. With five they
+    /// have a third of the weight: on busy processors lists wait for writes, events and the loop, more than they for a
+    /// list.
     public var readerNiceness = 5
     /// How long one read may take, waiting included, when its operation has no deadline.
     public var readTime: Duration = .seconds(5)
