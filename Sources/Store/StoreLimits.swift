@@ -19,11 +19,13 @@ package struct StoreLimits: Sendable, Equatable {
   package var queuedWrites = 16_384
   /// Operations of all writes that wait; later writes are refused as overloaded. Six of the largest transactions.
   package var queuedOperations = 65_536
-  /// Reader threads. Reads are short and cached; two keep one slow list from holding up point reads.
+  /// Reader threads for records by key and the log, and as many again for lists. Reads are short and cached; two keep a
+  /// slow one from holding up the others.
   package var readers = 2
-  /// How much the reader threads give way to the process's others, in steps of `nice`: five, a third of the weight. On
-  /// a busy processor a list that takes long then waits for writes, events and the loop, more than they for it.
-  package var readerNiceness = 5
+  /// How much the threads that read lists give way to the process's others, in steps of `nice`: five, a
+  /// third of the weight. On a busy processor a list that takes long then waits for writes, events and the loop, more
+  /// than they for it.
+  package var listNiceness = 5
   /// Short reads, and apart from them lists, that may wait for one reader; later ones are refused as overloaded.
   package var queuedReads = 1_024
   /// How long one read may take, waiting included, when it names no deadline of its own.

@@ -17,8 +17,10 @@ package struct StoreOptions: Sendable {
   package var onWarning: @Sendable (String) -> Void = { _ in }
   /// The writer's executor.
   package var writer: any StoreExecutor
-  /// One executor for each reader.
+  /// One executor for each reader of records by key and of the log.
   package var readers: [any StoreExecutor]
+  /// One executor for each reader of lists; `readers` read them when there is none.
+  package var listReaders: [any StoreExecutor] = []
   /// The executor of checkpoints; nil runs them on the writer, between groups.
   package var checkpointer: (any StoreExecutor)?
   /// Called once, on the writer, when the disk failed: nothing more is acknowledged and the process should end.
@@ -44,8 +46,9 @@ package struct StoreOptions: Sendable {
   package init(term: UInt64, clock: StoreClock, limits: StoreLimits = StoreLimits()) {
     self.init(
       term: term, clock: clock, writer: StoreThread(),
-      readers: (0..<max(1, limits.readers)).map { _ in StoreThread(niceness: limits.readerNiceness) })
+      readers: (0..<max(1, limits.readers)).map { _ in StoreThread() })
     self.limits = limits
+    listReaders = (0..<max(1, limits.readers)).map { _ in StoreThread(niceness: limits.listNiceness) }
     checkpointer = StoreThread()
   }
 }

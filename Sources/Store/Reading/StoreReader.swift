@@ -4,11 +4,19 @@ internal import MartletVocabulary
 
 /// One reader: a connection of its own on an executor of its own, and the reads that wait for it.
 ///
-/// Short reads (records by key, the log) are served first, in order. Lists are read in slices, in turn: a slice looks
-/// at `StoreLimits.sliceRows` rows and then the list waits for its next turn, holding no snapshot. So a short read
-/// waits for one slice at most, and a short list for one slice of each longer one. A slice is due after
+/// In production lists have readers of their own, whose threads give way to all others (`StoreOptions.listReaders`). A
+/// reader of both serves short reads (records by key, the log) first, in order. Lists are read in slices, in turn: a
+/// slice looks at `StoreLimits.sliceRows` rows and then the list waits for its next turn, holding no snapshot. So a
+/// short read waits for one slice at most, and a short list for one slice of each longer one. A slice is due after
 /// `StoreLimits.readsBetweenSlices` short reads, so that lists make progress under any load.
 final class StoreReader: Sendable {
+  /// Which reads a reader takes.
+  enum Kind {
+    case all
+    case short
+    case lists
+  }
+
   struct Work: Sendable {
     /// Reads that share a snapshot, or one list.
     var requests: [ReadRequest]
@@ -47,6 +55,7 @@ final class StoreReader: Sendable {
     var scans: [Scan] = []
   }
 
+  private let kind: Kind
   private let executor: any StoreExecutor
   private let snapshot: Confined<ReadSnapshot>
   private let active = Confined(Active())
@@ -54,7 +63,8 @@ final class StoreReader: Sendable {
   private let limits: StoreLimits
   private let queue = Lock(Queue())
 
-  init(_ snapshot: ReadSnapshot, executor: any StoreExecutor, clock: StoreClock, limits: StoreLimits) {
+  init(_ kind: Kind, _ snapshot: ReadSnapshot, executor: any StoreExecutor, clock: StoreClock, limits: StoreLimits) {
+    self.kind = kind
     self.snapshot = Confined(snapshot)
     self.executor = executor
     self.clock = clock
@@ -69,7 +79,8 @@ final class StoreReader: Sendable {
     _ stagings: Lock<Stagings>
   ) throws(SQLiteError) -> [StoreReader] {
     var readers: [StoreReader] = []
-    for executor in options.readers {
+    let short = options.readers.map { (options.listReaders.isEmpty ? Kind.all : .short, $0) }
+    for (kind, executor) in short + options.listReaders.map({ (Kind.lists, $0) }) {
       var settings = Database.Options()
       settings.isReadOnly = true
       settings.cacheKiB = options.limits.cacheKiB
@@ -77,12 +88,15 @@ final class StoreReader: Sendable {
       let snapshot = try ReadSnapshot(database, shapes, limits: options.limits, damages, stagings)
       // Reads the catalogue now and not with the first request. A follower's may not fit yet; its reads will say so.
       try? snapshot.transaction {}
-      readers.append(StoreReader(snapshot, executor: executor, clock: options.clock, limits: options.limits))
+      readers.append(StoreReader(kind, snapshot, executor: executor, clock: options.clock, limits: options.limits))
     }
     return readers
   }
 
-  var waiting: Int { queue.withLock { $0.reads.count + $0.scans.count + $0.active } }
+  /// Whether it takes lists, or reads that are none.
+  private func takes(lists: Bool) -> Bool { kind == .all || lists == (kind == .lists) }
+
+  private var waiting: Int { queue.withLock { $0.reads.count + $0.scans.count + $0.active } }
   var counts: Counts { queue.withLock { $0.counts } }
 
   /// Reads by other models, after the reads that run now. `completion` runs on the reader's executor.
@@ -199,8 +213,8 @@ final class StoreReader: Sendable {
 }
 
 extension StoreReader {
-  /// Gives requests to the readers that have the least to do: the short ones together, each list by itself. What none
-  /// takes is answered with `refusal`.
+  /// Gives requests to the readers of their kind that have the least to do: the short ones together, each list by
+  /// itself. What none takes is answered with `refusal`.
   static func dispatch(
     _ requests: [ReadRequest], among readers: [StoreReader], until deadline: Instant,
     _ destination: any StoreDestination,
@@ -211,7 +225,8 @@ extension StoreReader {
     for list in lists {
       let work = Work(
         requests: list, destination: destination, deadline: deadline, isScan: list.contains(where: \.isScan))
-      if let reader = readers.min(by: { $0.waiting < $1.waiting }), reader.submit(work) { continue }
+      let takers = readers.lazy.filter { $0.takes(lists: work.isScan) }
+      if let reader = takers.min(by: { $0.waiting < $1.waiting }), reader.submit(work) { continue }
       let error = refusal()
       destination.deliver(
         StoreDelivery(batch: nil, completions: list.map { $0.begin()(.failure(error), 0) ?? {} }))

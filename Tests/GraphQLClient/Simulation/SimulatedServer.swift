@@ -66,7 +66,7 @@ final class SimulatedServer: @unchecked Sendable {
     self.schema = schema
     self.configure = configure
     loops = (1...count).map { executor.makeLoop("server \($0)") }
-    storeLoops = ["writer", "reader 1", "reader 2"].map { executor.makeLoop($0) }
+    storeLoops = ["writer", "reader", "list reader"].map { executor.makeLoop($0) }
   }
 
   var isRunning: Bool { running != nil }
@@ -81,9 +81,10 @@ final class SimulatedServer: @unchecked Sendable {
     let lanes = storeLoops.map { LaneExecutor($0) }
     let term = 0x1000 + starts
     terms.append(term)
-    let options = StoreOptions(
+    var options = StoreOptions(
       term: term, clock: StoreClock(now: { executor.now }, milliseconds: milliseconds), writer: lanes[0],
-      readers: Array(lanes.dropFirst()))
+      readers: [lanes[1]])
+    options.listReaders = [lanes[2]]
     var configuration = ServerConfiguration(schema: schema)
     configuration.access = .development
     configuration.log = .silent

@@ -65,7 +65,7 @@ import Testing
       // Each endpoint has a bound of its own, and its own answer to a longer body.
       if module.name == "http" { #expect(values.removeValue(forKey: "bodyBytes") == "\(Int.max)") }
       for (name, value) in values {
-        let isSet = value.contains("61") || value == "7" && ["depth", "readerNiceness"].contains(name)
+        let isSet = value.contains("61") || value == "7" && ["depth", "listNiceness"].contains(name)
         #expect(isSet, "\(module.name).\(name) is \(value): no bound of ServerLimits sets it")
       }
     }

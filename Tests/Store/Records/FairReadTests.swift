@@ -10,11 +10,13 @@ import Testing
 struct FairReadTests {
   private let filter = Predicate.compare(field: 1, .contains("nowhere"))
 
-  private func fixture(records: Int, _ change: (inout StoreLimits) -> Void = { _ in }) throws -> StoreFixture {
+  private func fixture(
+    records: Int, lists: [any StoreExecutor] = [], _ change: (inout StoreLimits) -> Void = { _ in }
+  ) throws -> StoreFixture {
     var limits = StoreLimits()
     limits.sliceRows = 100
     change(&limits)
-    let fixture = try StoreFixture(limits: limits)
+    let fixture = try StoreFixture(limits: limits) { $0.listReaders = lists }
     for start in stride(from: 0, to: records, by: 1_000) {
       let batch = (start..<min(start + 1_000, records)).map {
         WriteOperation.create(model: Models.flight, record: Models.flight("\(100_000 + $0)", "O\($0 % 7)"))
@@ -60,6 +62,37 @@ struct FairReadTests {
     #expect(fixture.store.readCounts.slices == 2)
     fixture.reader.run()
     #expect(finished.list.count == 13)
+  }
+
+  @Test func `lists take no turn of the readers of short reads where they have readers of their own`() throws {
+    let lists = ManualExecutor()
+    let fixture = try fixture(records: 1_000, lists: [lists])
+    let finished = Finished()
+    let destination = DirectDestination()
+    fixture.store.read(
+      [finished.list(ListQuery(model: Models.flight, filter: filter), "scan"), finished.point("with it")],
+      to: destination)
+    fixture.store.read([finished.point("after it")], to: destination)
+    fixture.reader.run()
+    #expect(finished.list == ["with it", "after it"])
+    #expect(fixture.store.readCounts.slices == 0)
+    lists.run()
+    #expect(finished.list == ["with it", "after it", "scan"])
+    // Ten of a hundred rows, and one that finds the end.
+    #expect(fixture.store.readCounts.slices == 11)
+    #expect(fixture.store.readCounts.reads == 2)
+  }
+
+  @Test func `more short reads than may wait refuse no list that has a reader of its own`() throws {
+    let lists = ManualExecutor()
+    let fixture = try fixture(records: 10, lists: [lists]) { $0.queuedReads = 4 }
+    let finished = Finished()
+    for number in 0..<5 { fixture.store.read([finished.point("point \(number)")], to: DirectDestination()) }
+    fixture.store.read([finished.list(ListQuery(model: Models.flight), "list")], to: DirectDestination())
+    lists.run()
+    #expect(finished.list == ["point 4", "list"])
+    fixture.reader.run()
+    #expect(finished.list == ["point 4", "list", "point 0", "point 1", "point 2", "point 3"])
   }
 
   @Test func `a short list is finished in its first turn beside ten long scans`() throws {

@@ -171,7 +171,7 @@ private enum LimitNames {
     .count("store.writeClients", \.store.writeClients),
     .count("store.queuedReads", \.store.queuedReads),
     .count("store.readers", \.store.readers, to: 64),
-    .count("store.readerNiceness", \.store.readerNiceness, from: 0, to: 19),
+    .count("store.listNiceness", \.store.listNiceness, from: 0, to: 19),
     .time("store.readTime", \.store.readTime),
     .time("store.snapshotTime", \.store.snapshotTime),
     .count("store.sliceRows", \.store.sliceRows),

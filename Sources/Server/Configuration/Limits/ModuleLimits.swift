@@ -109,7 +109,7 @@ extension StoreLimits {
     queuedWrites = store.queuedWrites
     queuedOperations = store.queuedOperations
     readers = store.readers
-    readerNiceness = store.readerNiceness
+    listNiceness = store.listNiceness
     queuedReads = store.queuedReads
     readTime = store.readTime
     snapshotTime = store.snapshotTime

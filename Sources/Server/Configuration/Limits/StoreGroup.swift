@@ -50,12 +50,13 @@ extension ServerLimits {
 
     /// Read requests waiting for a reader; beyond it they are refused with `OVERLOADED`.
     public var queuedReads = 8_192
-    /// Reader threads. Reads are short and cached; two keep one slow list from holding up point reads.
+    /// Reader threads for records by key and the log, and as many again for lists. Reads are short and cached; two keep
+    /// a slow one from holding up the others.
     public var readers = 2
-    /// How much the reader threads give way to the process's others, in steps of `nice` from 0 to 19. With five they
-    /// have a third of the weight: on busy processors lists wait for writes, events and the loop, more than they for a
-    /// list.
-    public var readerNiceness = 5
+    /// How much the threads that read lists give way to the process's others, in steps of `nice` from 0 to 19. With
+    /// five they have a third of the weight: on busy processors lists wait for writes, events, records by key and the
+    /// loop, more than those for a list.
+    public var listNiceness = 5
     /// How long one read may take, waiting included, when its operation has no deadline.
     public var readTime: Duration = .seconds(5)
     /// How long one snapshot of a reader lasts at most. A snapshot keeps the write-ahead log from starting over; lists
@@ -114,7 +115,7 @@ extension ServerLimits {
     /// Pages that a backup copies between two groups, besides as many as these have added: half a millisecond of the
     /// writer.
     public var backupPages = 64
-    /// Bytes of pages that each connection to the file keeps in memory.
+    /// Bytes of pages that each connection to the file keeps in memory: one of the writer and two for each of `readers`.
     public var cacheBytes = 16_777_216
 
     /// The defaults.
