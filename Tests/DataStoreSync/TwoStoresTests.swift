@@ -242,6 +242,8 @@ import Testing
         try await ada.settle()
         try await ada.store.save(a)
         try await ada.settle()
+        // A store that does not know the record creates it, which the server refuses.
+        try await bob.sees([Note(id: "a", text: "one", rank: 1, owner: "ada")])
         try await ada.cut()
         try await ada.store.save(Note(id: "b", text: "offline"))
         try await ada.store.stop()

@@ -115,7 +115,7 @@ extension ServerLimits {
     /// Pages that a backup copies between two groups, besides as many as these have added: half a millisecond of the
     /// writer.
     public var backupPages = 64
-    /// Bytes of pages that each connection to the file keeps in memory: one of the writer and two for each of `readers`.
+    /// Bytes of pages that each connection to the file keeps in memory: one of the writer, two for each of `readers`.
     public var cacheBytes = 16_777_216
 
     /// The defaults.
