@@ -38,7 +38,7 @@ def measure():
         h.write(server.port, AFTER, options=["--first", BEFORE + MISSED, "--interval", 100_000])
         account = h.finish(load, "resume")
         gaps = server.metrics()["feed_gaps_total"]
-        return {"seconds": account["resume_seconds"], "reads": reads, "cpu": spent, "gaps": gaps, **account}
+        return {"seconds": account["resume_seconds"], "reads": reads, "server_cpu": spent, "gaps": gaps, **account}
     finally:
         server.stop(signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)
@@ -52,7 +52,7 @@ def main():
         CLIENTS, MISSED, h.machine()))
     print("  all live again after %s; bar 3 s: %s;  log reads %s; bar 50: %s;  server CPU %s" % (
         h.summary(times, " s"), h.verdict(h.median(times) <= 3), h.summary([r["reads"] for r in runs]),
-        h.verdict(max(r["reads"] for r in runs) <= 50), h.summary([r["cpu"] for r in runs], " s")))
+        h.verdict(max(r["reads"] for r in runs) <= 50), h.summary([r["server_cpu"] for r in runs], " s")))
     print("  lost 0, gaps %d, repeated %d, of %d events in each run" % (
         max(r["gaps"] for r in runs), max(r["repeated"] for r in runs), runs[0]["events"]))
 

@@ -17,8 +17,8 @@ import Testing
     return pattern[..<open] + name + pattern[pattern.index(after: close)...]
   }
 
-  @Test func `every path that a server serves is in the guide's table`() throws {
-    let guide = try Repository.current.text("docs/guides/serve.md")
+  /// The patterns of paths in the rows of the server's endpoints.
+  private static func servedPaths() throws -> Set<String> {
     var paths: Set<String> = []
     for file in Repository.current.files(under: "Sources/Server", extensions: ["swift"]) {
       let name = file.path.split(separator: "/").last ?? ""
@@ -26,13 +26,29 @@ import Testing
         continue
       }
       // A row's path is the argument of a call or the element of a list, and has a letter.
-      paths.formUnion(try Self.matches(#"[(\[ ]"(/\.?[a-z{][A-Za-z./{}]*)"(?!:)"#, in: file.text))
+      paths.formUnion(try matches(#"[(\[ ]"(/\.?[a-z{][A-Za-z./{}]*)"(?!:)"#, in: file.text))
     }
+    return paths
+  }
+
+  @Test func `every path that a server serves is in the guide's table`() throws {
+    let guide = try Repository.current.text("docs/guides/serve.md")
+    let paths = try Self.servedPaths()
     #expect(paths.isSuperset(of: ["/graphql", "/healthz", "/.ws", "/{path...}.json", "/channels/{id...}"]))
     // What the console's page loads is part of the console.
     for path in paths.sorted() where !path.hasPrefix("/console/") {
       #expect(guide.contains("`\(Self.shown(path))`"), "docs/guides/serve.md does not name \(Self.shown(path))")
     }
+  }
+
+  @Test func `no further store can be served where the server has paths of its own`() throws {
+    let file = try Repository.current.text("Sources/Server/Node/ServerStore.swift")
+    let list = try #require(try Self.matches(#"reserved = \[([^\]]*)\]"#, in: file).first)
+    let reserved = Set(try Self.matches(#""(\w+)""#, in: list))
+    // A store's own path has no dot at its start and no braces.
+    let served = try Set(Self.servedPaths().compactMap { try Self.matches(#"^/([A-Za-z]+)"#, in: $0).first })
+    #expect(served.isSuperset(of: ["graphql", "console", "channels"]))
+    #expect(served.subtracting(reserved) == [], "ServerStore.init does not refuse these")
   }
 
   @Test func `every model directive is in the guide`() throws {

@@ -119,14 +119,17 @@ final class CatchUpReader: CatchUpWaiting {
 
   private func sendNext() {
     let (member, change) = due.removeFirst()
-    guard member.isCatchingUp, let group = member.group, let id = member.id?.group, let key = feed.index.key(of: id)
-    else { return }
+    guard member.isCatchingUp, let group = member.group, let id = member.id?.group else { return }
     feed.catchUps.spend(CatchUpTurn.event)
+    if let event = feed.caughtUpEvents.event(change, for: group) { return send(event, to: member) }
     writer = JSONWriter(reusing: writer.bytes)
     if group.encode(change, into: &writer) {
-      send(feed.event(change, writer.bytes, for: group), to: member)
-      return
+      feed.counters.add(.payloadEncodings)
+      let event = feed.event(change, writer.bytes, for: group)
+      if feed.index.members(of: id).count > 1 { feed.caughtUpEvents.add(event, of: change, for: group) }
+      return send(event, to: member)
     }
+    guard let key = feed.index.key(of: id) else { return }
     isWaiting = true
     feed.evaluations.evaluate(change, group, key) { [weak self] payload in
       guard let self, !self.isOver else { return }

@@ -40,6 +40,8 @@ package final class Feed {
   /// The writes that the loop has read in this turn.
   private(set) lazy var writes = TurnWrites(store, on: loop, destination)
   let catchUps: CatchUpSchedule
+  /// Events for members of one group that catch up one after the other.
+  var caughtUpEvents: CatchUpEvents
   /// The most work that catch-ups did in one turn.
   package var largestCatchUpTurn: Int { catchUps.largest }
   /// The subscribers with members that catch up.
@@ -58,6 +60,7 @@ package final class Feed {
   ) {
     self.evaluations = GroupEvaluations(evaluations, on: loop, counters)
     catchUps = CatchUpSchedule(on: loop, workPerTurn: limits.catchUpWorkPerTurn)
+    caughtUpEvents = CatchUpEvents(bytes: limits.catchUpEventBytes)
     self.store = store
     self.loop = loop
     self.counters = counters

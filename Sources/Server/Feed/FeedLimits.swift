@@ -16,6 +16,9 @@ package struct FeedLimits: Sendable {
   /// Pages of the log kept for members that catch up: enough for the returning clients of one restart, bounded because
   /// each can have a MiB.
   package var catchUpPages = 64
+  /// Bytes of events that members have caught up with, kept for the others of their groups: some thousand events. What
+  /// is not kept is encoded again.
+  package var catchUpEventBytes = 1_048_576
   /// How much the index of subscriptions takes.
   package var index = SubscriptionIndexLimits()
   /// Work on catch-ups in one loop turn: comparing a change with a member counts 1, writing it an event 16 more. About

@@ -38,7 +38,7 @@ public struct ServerStore: Sendable {
     else {
       throw ServerError(.endpoint, "\"\(path)\" is not a path of a store, such as \"/archive\".")
     }
-    let reserved = ["graphql", "healthz", "readyz", "metrics"]
+    let reserved = ["graphql", "healthz", "readyz", "metrics", "console", "channels", "signIn"]
     if let first = segments.first, let taken = reserved.first(where: { $0.utf8.elementsEqual(first) }) {
       throw ServerError(.endpoint, "A store cannot be served at \"\(path)\": /\(taken) is the server's own path.")
     }

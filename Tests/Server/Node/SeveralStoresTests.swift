@@ -245,6 +245,15 @@ import Testing
     }
   }
 
+  private static let refused = ["/graphql", "/metrics/own", "/console", "/channels/a", "/signIn", "archive", "/a//b", "/"]
+
+  @Test(arguments: refused)
+  func `a further store is not served where the server has paths of its own, nor at what is no path`(path: String) {
+    let error = #expect(throws: ServerError.self) { try ServerStore(path, schema: Self.schema) }
+    #expect(error?.code == .endpoint)
+    #expect(error?.description.contains("\"\(path)\"") == true)
+  }
+
   @Test func `every door of a further store is below its path`() async throws {
     var configuration = ServerConfiguration(schema: Self.schema)
     configuration.access = .development

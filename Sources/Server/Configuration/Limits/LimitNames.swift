@@ -80,6 +80,7 @@ private enum LimitNames {
     .count("session.catchUpBytes", \.session.catchUpBytes),
     .count("session.catchUpChanges", \.session.catchUpChanges),
     .count("session.catchUpPages", \.session.catchUpPages, from: 0),
+    .count("session.catchUpEventBytes", \.session.catchUpEventBytes, from: 0),
     .count("session.catchUpWorkPerTurn", \.session.catchUpWorkPerTurn),
     .time("session.readRetry", \.session.readRetry),
     .count("session.measuredGroups", \.session.measuredGroups),

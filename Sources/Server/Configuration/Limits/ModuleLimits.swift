@@ -77,6 +77,7 @@ extension FeedLimits {
     catchUpBytes = limits.session.catchUpBytes
     catchUpChanges = max(limits.session.catchUpChanges, 1)
     catchUpPages = limits.session.catchUpPages
+    catchUpEventBytes = limits.session.catchUpEventBytes
     catchUpWorkPerTurn = limits.session.catchUpWorkPerTurn
     matchingWorkPerTurn = limits.session.matchingWorkPerTurn
     readRetry = limits.session.readRetry

@@ -25,6 +25,9 @@ extension ServerLimits {
     /// Pages of the log that a loop keeps for members that catch up: enough for the returning clients of one restart,
     /// bounded because each can have a MiB.
     public var catchUpPages = 64
+    /// Bytes of events that subscriptions have caught up with, which a loop keeps for equal ones that catch up after
+    /// them: some thousand events. What is not kept is encoded again.
+    public var catchUpEventBytes = 1_048_576
     /// Work on catch-ups in one loop turn, over all clients that have come back: comparing a change with a subscription
     /// counts 1, writing it an event 16 more. About 3 ms, so that live events and other requests do not wait.
     public var catchUpWorkPerTurn = 16_384
