@@ -245,7 +245,9 @@ import Testing
     }
   }
 
-  private static let refused = ["/graphql", "/metrics/own", "/console", "/channels/a", "/signIn", "archive", "/a//b", "/"]
+  private static let refused = [
+    "/graphql", "/metrics/own", "/console", "/channels/a", "/signIn", "archive", "/a//b", "/",
+  ]
 
   @Test(arguments: refused)
   func `a further store is not served where the server has paths of its own, nor at what is no path`(path: String) {
