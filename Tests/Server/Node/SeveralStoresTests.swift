@@ -250,7 +250,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `a further store is not served where the server has paths of its own, nor at a text that is not a path`(path: String) {
+  func `a further store is not served where the server has paths, nor at a text that is not a path`(path: String) {
     let error = #expect(throws: ServerError.self) { try ServerStore(path, schema: Self.schema) }
     #expect(error?.code == .endpoint)
     #expect(error?.description.contains("\"\(path)\"") == true)
