@@ -14,6 +14,9 @@ final class ManualExecutor: StoreExecutor {
     queue.withLock { $0.append(work) }
   }
 
+  /// Pieces of work that wait.
+  var count: Int { queue.withLock { $0.count } }
+
   /// Runs everything, also what comes meanwhile.
   func run() {
     while true {
@@ -195,14 +198,17 @@ final class StoreFixture {
     return try #require(box.value.withLock { $0 }).get()
   }
 
-  /// Migrates the open store.
+  /// Migrates the open store, between the pieces of what its writer is doing.
   func migrate(to shapes: [RecordShape], schema: String = "") async throws {
     let isDone = Lock(false)
     let (store, writer, reader) = (store, writer, reader)
+    let waiting = writer.count
     async let migrated: Void = {
       defer { isDone.withLock { $0 = true } }
       try await store.migrate(to: shapes, schema: schema)
     }()
+    // A write in slices would be made whole before the migration is there.
+    while writer.count == waiting, !isDone.withLock({ $0 }) { await Task.yield() }
     while !isDone.withLock({ $0 }) {
       writer.run()
       reader.run()
