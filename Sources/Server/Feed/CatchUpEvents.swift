@@ -44,7 +44,7 @@ struct CatchUpEvents {
     return (recent[key] ?? earlier[key])?.event
   }
 
-  /// Keeps an event of a change; the oldest half goes when there is no room.
+  /// Keeps an event of a change; the older half is removed when there is no room.
   mutating func add(_ event: FeedEvent, of change: Change, for group: any FeedGroup) {
     let bytes = event.payload.count + Self.overhead
     guard bytes <= bound / 2 else { return }
