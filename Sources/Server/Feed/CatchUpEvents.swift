@@ -23,9 +23,9 @@ struct CatchUpEvents {
     let group: any FeedGroup
   }
 
-  /// Bytes of payloads that are kept.
+  /// Bytes that kept events may take.
   private let bound: Int
-  /// What was added since `earlier` was, up to half of the bound.
+  /// What was added after `earlier`, up to half of the bound.
   private var recent: [Key: Entry] = [:]
   private var earlier: [Key: Entry] = [:]
   private var recentBytes = 0
@@ -44,7 +44,7 @@ struct CatchUpEvents {
     return (recent[key] ?? earlier[key])?.event
   }
 
-  /// Keeps an event of a change; the older half is removed when there is no room.
+  /// Keeps an event of a change, and removes the older half where the bound would be exceeded.
   mutating func add(_ event: FeedEvent, of change: Change, for group: any FeedGroup) {
     let bytes = event.payload.count + Self.overhead
     guard bytes <= bound / 2 else { return }
